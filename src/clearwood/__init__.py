@@ -1,0 +1,58 @@
+"""Interpretable supervised learning on tables."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clearwood import datasets, forest, models
+    from clearwood._errors import ClearwoodWarning, InputError, MissingExtraError
+    from clearwood.models import Learner, inspect, learner, load, save
+    from clearwood.table import Table, read
+
+__version__ = "0.1.0"
+
+# Public names are imported when first asked for, so that `clearwood --help` starts at once.
+_HOME = {
+    "ClearwoodWarning": "clearwood._errors",
+    "InputError": "clearwood._errors",
+    "Learner": "clearwood.models",
+    "MissingExtraError": "clearwood._errors",
+    "Table": "clearwood.table",
+    "datasets": "",
+    "forest": "",
+    "inspect": "clearwood.models",
+    "learner": "clearwood.models",
+    "load": "clearwood.models",
+    "models": "",
+    "read": "clearwood.table",
+    "save": "clearwood.models",
+}
+
+__all__ = [
+    "ClearwoodWarning",
+    "InputError",
+    "Learner",
+    "MissingExtraError",
+    "Table",
+    "datasets",
+    "forest",
+    "inspect",
+    "learner",
+    "load",
+    "models",
+    "read",
+    "save",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'clearwood' has no attribute {name!r}")
+    home = _HOME[name]
+    value = getattr(import_module(home), name) if home else import_module(f"clearwood.{name}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

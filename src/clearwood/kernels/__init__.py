@@ -1,0 +1,1 @@
+"""Compiled loops on arrays: arrays in, arrays out, nothing known about models."""

@@ -1,0 +1,111 @@
+"""What the catalogue knows about one learner."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any, Literal
+
+from clearwood._errors import MissingExtraError
+from clearwood.models._space import Dimension
+from clearwood.table import Task
+
+__all__ = ["Entry", "Job", "Reading"]
+
+Reading = Literal["glass box", "tree", "black box"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What an entry is told when it has to build an estimator.
+
+    Parameters
+    ----------
+    task
+        What is predicted.
+    settings
+        The entry's defaults with the user's choices on top.
+    categorical
+        Positions of the encoded columns that hold category codes (native encoding only).
+    seed
+        For learners that draw random numbers.
+    n_jobs
+        Threads or processes the estimator may use.
+    """
+
+    task: Task
+    settings: Mapping[str, Any]
+    categorical: tuple[int, ...] = ()
+    seed: int = 0
+    n_jobs: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One learner of the catalogue.
+
+    Parameters
+    ----------
+    name
+        The short name users type.
+    title
+        One line that says what it is.
+    family
+        Learners of one family work alike: "linear", "tree", "boosting", ...
+    tasks
+        What it can predict.
+    reading
+        How its predictions can be read.
+    source
+        The library and class it comes from.
+    section
+        Where the mathematics is: document and section.
+    loss
+        What it minimises.
+    estimates
+        What a prediction of it estimates: mean, median, quantile, probability, ...
+    build
+        Makes the unfitted estimator for a job; imports its library itself.
+    defaults
+        Settings used where the user says nothing. Every setting a user may give is named here.
+    space
+        What tuning searches, a subset of the settings.
+    categories, missing, scale
+        How the encoder prepares columns for it.
+    complexity
+        Orders learners from simple to complex, for "the simplest within one standard error".
+    module, extra
+        The optional package it needs and the extra that installs it.
+
+    See Also
+    --------
+    clearwood.models.catalogue.register : add an entry of your own.
+    """
+
+    name: str
+    title: str
+    family: str
+    tasks: frozenset[Task]
+    reading: Reading
+    source: str
+    section: str
+    loss: str
+    estimates: str
+    build: Callable[[Job], Any]
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    space: Mapping[str, Dimension] = field(default_factory=dict)
+    categories: Literal["onehot", "ordinal", "native", "target"] = "onehot"
+    missing: Literal["impute", "native"] = "impute"
+    scale: bool = False
+    complexity: int = 5
+    module: str | None = None
+    extra: str | None = None
+
+    @property
+    def available(self) -> bool:
+        """Whether the package it needs is installed."""
+        return self.module is None or find_spec(self.module) is not None
+
+    def require(self) -> None:
+        """Raise, naming the install command, where the package it needs is missing."""
+        if not self.available:
+            raise MissingExtraError(f"learner {self.name!r}", extra=self.extra or self.name)

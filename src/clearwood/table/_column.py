@@ -1,0 +1,77 @@
+"""One column of a table: plain values with their kind."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.table._kinds import CODED, Kind
+
+__all__ = ["Column"]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A named column.
+
+    Parameters
+    ----------
+    name
+        The user's name for it.
+    kind
+        What it holds.
+    values
+        By kind: numbers and whole numbers as float64 with NaN for missing; yes/no, categories and
+        ordered categories as int32 codes into ``levels`` with -1 for missing; dates as
+        datetime64[us] with NaT; text as an object array of str with None.
+    levels
+        The levels of a coded column, in order; empty for the others.
+
+    Examples
+    --------
+    >>> region = Column("region", Kind.CATEGORY, np.array([1, 0, -1], np.int32), ("north", "south"))
+    >>> region.n_missing, list(region.labels())
+    (1, ['south', 'north', None])
+    """
+
+    name: str
+    kind: Kind
+    values: NDArray[Any]
+    levels: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether the values are codes into ``levels``."""
+        return self.kind in CODED
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Which rows have no value."""
+        if self.is_coded:
+            return np.asarray(self.values < 0)
+        if self.kind is Kind.DATE:
+            return np.isnat(self.values)
+        if self.kind is Kind.TEXT:
+            return np.array([value is None for value in self.values], dtype=bool)
+        return np.isnan(self.values)
+
+    @property
+    def n_missing(self) -> int:
+        """How many rows have no value."""
+        return int(self.missing.sum())
+
+    def take(self, rows: NDArray[Any] | slice) -> "Column":
+        """Give the column at some rows, by position, mask or slice."""
+        return Column(self.name, self.kind, self.values[rows], self.levels)
+
+    def labels(self) -> NDArray[Any]:
+        """Give the values as a person would write them: levels, not codes; None for missing."""
+        if not self.is_coded:
+            return self.values
+        padded = np.array([*self.levels, None], dtype=object)
+        labels: NDArray[Any] = padded[self.values]
+        return labels

@@ -1,0 +1,85 @@
+"""What a table looks like without its rows: kept with every model."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from clearwood.table._kinds import Kind, Role, Task
+
+__all__ = ["ColumnSchema", "Schema"]
+
+
+@dataclass(frozen=True)
+class ColumnSchema:
+    """Name, kind, role and levels of one column."""
+
+    name: str
+    kind: Kind
+    role: Role = Role.FEATURE
+    levels: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the schema as plain JSON values."""
+        return {
+            "name": self.name,
+            "kind": self.kind.value,
+            "role": self.role.value,
+            "levels": list(self.levels),
+        }
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Self:
+        """Read what `to_json` wrote."""
+        return cls(raw["name"], Kind(raw["kind"]), Role(raw["role"]), tuple(raw["levels"]))
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table and, where a target is named, the task.
+
+    Examples
+    --------
+    >>> age = ColumnSchema("age", Kind.WHOLE)
+    >>> claims = ColumnSchema("claims", Kind.WHOLE, Role.TARGET)
+    >>> schema = Schema((age, claims), task=Task.COUNT)
+    >>> schema.features, schema.target
+    (('age',), 'claims')
+    >>> Schema.from_json(schema.to_json()) == schema
+    True
+    """
+
+    columns: tuple[ColumnSchema, ...]
+    task: Task | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names in the order of the table."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The columns a model may see, protected ones included."""
+        return tuple(c.name for c in self.columns if c.role in (Role.FEATURE, Role.PROTECTED))
+
+    @property
+    def target(self) -> str | None:
+        """The column to predict."""
+        return next((c.name for c in self.columns if c.role is Role.TARGET), None)
+
+    def __getitem__(self, name: str) -> ColumnSchema:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the schema as plain JSON values."""
+        return {
+            "columns": [column.to_json() for column in self.columns],
+            "task": None if self.task is None else self.task.value,
+        }
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Self:
+        """Read what `to_json` wrote."""
+        task = None if raw["task"] is None else Task(raw["task"])
+        return cls(tuple(ColumnSchema.from_json(column) for column in raw["columns"]), task)

@@ -1,0 +1,176 @@
+"""The table every model, benchmark and explanation starts from."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._errors import InputError, did_you_mean
+from clearwood.table._column import Column
+from clearwood.table._kinds import Kind, Role, Task
+from clearwood.table._schema import ColumnSchema, Schema
+
+__all__ = ["Table"]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Named columns with their kinds and roles.
+
+    Made by `clearwood.read`; indexed by rows it gives a smaller table, by a name the column.
+
+    Parameters
+    ----------
+    columns
+        All columns, in the order of the source.
+    roles
+        What columns are used for; those not named are features.
+    task
+        What is predicted; None where no target is named.
+    dropped
+        Rows left out because the target was missing.
+    notes
+        What the reader should know: identifiers, constant columns, text left out.
+    source
+        Where it came from, in words.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> data = cw.datasets.load("diabetes")
+    >>> data.n_rows, data.target, str(data.task)
+    (442, 'target', 'regression')
+    """
+
+    columns: tuple[Column, ...]
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    task: Task | None = None
+    dropped: int = 0
+    notes: tuple[str, ...] = ()
+    source: str = ""
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            return self.column(key)
+        return self.take(key)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows it has."""
+        return len(self.columns[0]) if self.columns else 0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns; scikit-learn's splitters count rows with it."""
+        return self.n_rows, len(self.columns)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All column names in order."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
+
+    def column(self, name: str) -> Column:
+        """Give one column; a wrong name is answered with the nearest ones."""
+        try:
+            return self._by_name[name]
+        except KeyError:
+            raise InputError(
+                f"there is no column {name!r}", hint=did_you_mean(name, self.names)
+            ) from None
+
+    def role(self, name: str) -> Role:
+        """Say what a column is used for."""
+        return self.roles.get(self.column(name).name, Role.FEATURE)
+
+    def _with_role(self, role: Role) -> Column | None:
+        return next((c for c in self.columns if self.roles.get(c.name) is role), None)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The columns a model may see, protected ones included."""
+        return self.schema.features
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """The features that audits ask about."""
+        return tuple(c.name for c in self.columns if self.roles.get(c.name) is Role.PROTECTED)
+
+    @property
+    def target(self) -> str | None:
+        """The name of the column to predict."""
+        return self.schema.target
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The table without its rows."""
+        columns = (
+            ColumnSchema(c.name, c.kind, self.roles.get(c.name, Role.FEATURE), c.levels)
+            for c in self.columns
+        )
+        return Schema(tuple(columns), self.task)
+
+    @property
+    def X(self) -> "Table":
+        """The features alone."""
+        return self.select(self.features)
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The target: numbers for regression and counts, labels as written for classes."""
+        column = self._with_role(Role.TARGET)
+        if column is None:
+            raise InputError("the table has no target", hint="name one: cw.read(..., target=...).")
+        if column.is_coded:
+            return np.array(column.levels)[column.values]
+        return column.values
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """Row weights, where a weight column is named."""
+        column = self._with_role(Role.WEIGHT)
+        return None if column is None else np.asarray(column.values, dtype=np.float64)
+
+    @property
+    def groups(self) -> NDArray[Any] | None:
+        """What ties rows together (the same person, firm, ...), where a group column is named."""
+        column = self._with_role(Role.GROUP)
+        return None if column is None else column.values
+
+    @property
+    def times(self) -> NDArray[Any] | None:
+        """What orders rows in time, where a time column is named."""
+        column = self._with_role(Role.TIME)
+        return None if column is None else column.values
+
+    def select(self, names: tuple[str, ...] | list[str]) -> "Table":
+        """Give a table of some columns, in the order asked."""
+        roles = {name: self.roles[name] for name in names if name in self.roles}
+        task = self.task if Role.TARGET in roles.values() else None
+        columns = tuple(self.column(name) for name in names)
+        return replace(self, columns=columns, roles=roles, task=task)
+
+    def take(self, rows: Any) -> "Table":
+        """Give a table of some rows, by position, mask or slice."""
+        rows = rows if isinstance(rows, slice) else np.atleast_1d(np.asarray(rows))
+        return replace(self, columns=tuple(column.take(rows) for column in self.columns))
+
+    def head(self, n: int = 5) -> "Table":
+        """Give the first n rows."""
+        return self.take(slice(0, n))
+
+    def kind(self, name: str) -> Kind:
+        """Say what a column holds."""
+        return self.column(name).kind
