@@ -1,23 +1,41 @@
 """A catalogue learner as a scikit-learn estimator: encoding and model in one."""
 
+import time
+from collections.abc import Mapping
+from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.pipeline import Pipeline
+from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
 
 from clearwood._errors import InputError, did_you_mean
 from clearwood.models import catalogue
 from clearwood.models._entry import Entry, Job
-from clearwood.table import Encoder, Task, as_table
+from clearwood.table import Encoder, Table, Task, as_table, find_task
 
 __all__ = ["Learner", "learner"]
 
 
-def learner(name: str, *, task: str | None = None, **settings: Any) -> "Learner":
+def learner(
+    name: str,
+    *,
+    task: str | None = None,
+    categories: str | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+    **settings: Any,
+) -> "Learner":
     """Make a learner of the catalogue by its short name.
 
     Parameters
@@ -26,8 +44,15 @@ def learner(name: str, *, task: str | None = None, **settings: Any) -> "Learner"
         A name that ``clearwood models`` lists.
     task
         "regression", "count", "binary" or "multiclass"; found from the target when left out.
+    categories
+        How categories reach the model: "onehot", "ordinal", "native" or "target"; the entry's own
+        way when left out.
+    seed
+        Fixes every random choice.
+    n_jobs
+        Threads or processes the model may use.
     **settings
-        The learner's own settings, and ``categories``, ``seed`` and ``n_jobs`` of `Learner`.
+        The learner's own settings; ``clearwood models NAME`` lists them.
 
     Returns
     -------
@@ -37,21 +62,32 @@ def learner(name: str, *, task: str | None = None, **settings: Any) -> "Learner"
     --------
     >>> import clearwood as cw
     >>> data = cw.datasets.load("diabetes")
-    >>> model = cw.learner("ridge", alpha=0.1).fit(data)
-    >>> model.predict(data.head(2)).round(1)
-    array([205.7, 68.2])
+    >>> model = cw.learner("ridge", alpha=1.0).fit(data)
+    >>> model.predict(data.head(2)).shape
+    (2,)
     """
-    made = Learner(name, task=task, **settings)
-    made.entry  # noqa: B018 - an unknown name is answered here, not at fit
+    made = Learner(
+        name, task=task, categories=categories, seed=seed, n_jobs=n_jobs, settings=settings or None
+    )
     made.check_settings()
     return made
+
+
+def _can(method: str) -> Any:
+    def check(self: "Learner") -> bool:
+        if hasattr(self, "estimator_"):
+            return hasattr(self.estimator_, method)
+        return True
+
+    return check
 
 
 class Learner(BaseEstimator):
     """A catalogue entry that can be fitted to a table.
 
     ``fit`` learns the encoding (levels, imputation, scale) and the model from the same rows, so
-    that resampling a learner resamples everything it learns.
+    that resampling a learner resamples everything it learns. Data may be a `Table`, a pandas,
+    polars or Arrow frame, or a numpy array; names decide which column is which.
 
     Parameters
     ----------
@@ -66,8 +102,9 @@ class Learner(BaseEstimator):
         Fixes every random choice.
     n_jobs
         Threads or processes the model may use.
-    **settings
-        Settings of the entry.
+    settings
+        Settings of the entry; those left out have the entry's defaults. ``set_params`` and
+        ``get_params`` know them by their own names, so searches of scikit-learn can tune them.
 
     Attributes
     ----------
@@ -80,6 +117,16 @@ class Learner(BaseEstimator):
         The columns seen in fitting.
     classes_ : ndarray
         For classes: the labels, in the order of ``predict_proba``.
+    training_ : dict
+        Rows, columns, seconds and versions of the fit, in plain values.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> wine = cw.datasets.load("wine")
+    >>> model = cw.Learner("logistic", settings={"C": 0.5}).fit(wine)
+    >>> model.predict_proba(wine.head(3)).shape
+    (3, 3)
     """
 
     def __init__(
@@ -90,7 +137,7 @@ class Learner(BaseEstimator):
         categories: str | None = None,
         seed: int = 0,
         n_jobs: int = 1,
-        **settings: Any,
+        settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.name = name
         self.task = task
@@ -99,38 +146,213 @@ class Learner(BaseEstimator):
         self.n_jobs = n_jobs
         self.settings = settings
 
-    # scikit-learn reads parameters off __init__; settings are parameters of their own
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - sklearn's
-        """Give all parameters, settings included."""
-        own: dict[str, Any] = super().get_params(deep=deep)
-        return {**own, **self.settings}
-
-    def set_params(self, **params: Any) -> Self:
-        """Change parameters and settings."""
-        own = set(self._get_param_names())
-        known = own | set(self.entry.defaults)
-        for key, value in params.items():
-            if key not in known:
-                raise InputError(
-                    f"learner {self.name!r} has no setting {key!r}", hint=did_you_mean(key, known)
-                )
-            if key in own:
-                setattr(self, key, value)
-            else:
-                self.settings = {**self.settings, key: value}
-        return self
-
     @property
     def entry(self) -> Entry:
         """What the catalogue knows about this learner."""
         return catalogue.get(self.name)
 
+    @property
+    def all_settings(self) -> dict[str, Any]:
+        """The entry's defaults with this learner's settings on top."""
+        return {**self.entry.defaults, **(self.settings or {})}
+
     def check_settings(self) -> None:
-        """Raise where a setting is not one of the entry's."""
-        for key in self.settings:
-            if key not in self.entry.defaults:
+        """Raise where the name is unknown or a setting is not one of the entry's."""
+        defaults = self.entry.defaults
+        for key in self.settings or {}:
+            if key not in defaults:
                 raise InputError(
                     f"learner {self.name!r} has no setting {key!r}",
-                    hint=did_you_mean(key, self.entry.defaults),
+                    hint=did_you_mean(key, defaults),
                 )
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - sklearn's
+        """Give the parameters; with ``deep``, every setting under its own name as well."""
+        own: dict[str, Any] = super().get_params(deep=False)
+        if deep and self.name in catalogue.names():
+            return {**self.all_settings, **own}
+        return own
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters and settings by name."""
+        own = set(self._get_param_names())
+        settings = {}
+        for key, value in params.items():
+            if key in own:
+                setattr(self, key, value)
+            else:
+                settings[key] = value
+        if settings:
+            self.settings = {**(self.settings or {}), **settings}
+            self.check_settings()
+        return self
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn encoding and model.
+
+        Parameters
+        ----------
+        X
+            A `Table` with a target, or features in any supported form.
+        y
+            The target, unless the table names it.
+        sample_weight
+            Row weights, unless the table names them.
+
+        Returns
+        -------
+        Learner
+            Itself, fitted.
+        """
+        start = time.perf_counter()
+        self.check_settings()
+        entry = self.entry
+        entry.require()
+        table, target, weight = self._training_rows(X, y, sample_weight)
+        self.task_ = self._task_of(table, target)
+        if self.task_ not in entry.tasks:
+            able = ", ".join(repr(name) for name in catalogue.names(self.task_)[:8])
+            raise InputError(
+                f"learner {entry.name!r} cannot do {self.task_} "
+                f"(it does {', '.join(sorted(entry.tasks))})",
+                hint=f"learners that can: {able}, ...; or set the task if it was found wrongly.",
+            )
+        self.schema_ = table.schema
+        self.n_features_in_ = len(table.features)
+        if self.task_.is_classification:
+            self.classes_, target = np.unique(target, return_inverse=True)
+        encoder = Encoder(
+            categories=self.categories or entry.categories,
+            missing=entry.missing,
+            scale=entry.scale,
+            seed=self.seed,
+        )
+        encoded = encoder.fit_transform(table, target, sample_weight=weight)
+        self.encoder_ = encoder
+        job = Job(self.task_, self.all_settings, encoder.categorical_, self.seed, self.n_jobs)
+        self.estimator_ = _fit(entry, entry.build(job), encoded, target, weight)
+        self.training_ = {
+            "rows": table.n_rows,
+            "dropped": table.dropped,
+            "columns": len(table.features),
+            "model_columns": encoded.shape[1],
+            "source": table.source,
+            "seconds": round(time.perf_counter() - start, 3),
+            "versions": {name: version(name) for name in ("clearwood", "scikit-learn", "numpy")},
+        }
+        return self
+
+    def _training_rows(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Table, NDArray[Any], NDArray[np.float64] | None]:
+        if isinstance(X, Table) and y is None:
+            return X, X.y, X.weights if sample_weight is None else np.asarray(sample_weight)
+        if y is None:
+            raise InputError(
+                "fit needs y: the target is missing",
+                hint="requires y to be passed, but the target y is None; pass fit(X, y), or a "
+                "table that names its target.",
+            )
+        if isinstance(X, Table):
+            table = X.X
+            target = np.asarray(y)
+        elif _is_array(X):
+            X, target = validate_data(
+                self, X, y, dtype=None, ensure_all_finite="allow-nan", y_numeric=False
+            )
+            table = as_table(X)
+        else:
+            table = as_table(X)
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+            target = np.asarray(y).ravel()
+        if len(target) != table.n_rows:
+            raise InputError(f"y has {len(target)} values but the table has {table.n_rows} rows")
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, target.reshape(-1, 1))
+        return table, target, sample_weight
+
+    def _task_of(self, table: Table, target: NDArray[Any]) -> Task:
+        if self.task is not None:
+            if self.task not in list(Task):
+                raise InputError(f"there is no task {self.task!r}", hint=did_you_mean(self.task, Task))
+            return Task(self.task)
+        return table.task or find_task(target)
+
+    def _encode(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self, "estimator_")
+        if _is_array(X):
+            X = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=False)
+        encoded: NDArray[np.float64] = self.encoder_.transform(as_table(X, schema=self.schema_))
+        return encoded
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict: numbers for regression and counts, labels for classes."""
+        predicted = np.asarray(self.estimator_predict(X))
+        if self.task_.is_classification:
+            labels: NDArray[Any] = self.classes_[predicted.astype(np.intp)]
+            return labels
+        return predicted.astype(np.float64)
+
+    def estimator_predict(self, X: Any) -> NDArray[Any]:
+        """What the underlying model answers: label codes rather than labels for classes."""
+        encoded = self._encode(X)
+        return np.asarray(self.estimator_.predict(encoded)).reshape(-1)
+
+    @available_if(_can("predict_proba"))
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the classes, in the order of ``classes_``."""
+        return np.asarray(self.estimator_.predict_proba(self._encode(X)), dtype=np.float64)
+
+    @available_if(_can("decision_function"))
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores on the model's own scale, where it has one."""
+        return np.asarray(self.estimator_.decision_function(self._encode(X)), dtype=np.float64)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy for classes, R2 for numbers; on training rows this is no honest estimate."""
+        truth = X.y if y is None and isinstance(X, Table) else y
+        predicted = self.predict(X)
+        measure = accuracy_score if self.task_.is_classification else r2_score
+        return float(measure(truth, predicted, sample_weight=sample_weight))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        task = getattr(self, "task_", self.task)
+        if task in ("binary", "multiclass"):
+            tags.estimator_type = "classifier"
+            tags.classifier_tags = ClassifierTags()
+        elif task in ("regression", "count"):
+            tags.estimator_type = "regressor"
+            tags.regressor_tags = RegressorTags()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _is_array(X: Any) -> bool:
+    """Whether scikit-learn's own checks for arrays apply (not a table or a data frame)."""
+    return isinstance(X, list | tuple | np.ndarray) or hasattr(X, "toarray") or np.isscalar(X)
+
+
+def _fit(
+    entry: Entry,
+    estimator: Any,
+    encoded: NDArray[np.float64],
+    target: NDArray[Any],
+    weight: NDArray[np.float64] | None,
+) -> Any:
+    if weight is None:
+        return estimator.fit(encoded, target)
+    name = "sample_weight"
+    inner = estimator
+    while isinstance(inner, Pipeline):
+        step, inner = inner.steps[-1]
+        name = f"{step}__{name}"
+    if not has_fit_parameter(inner, "sample_weight"):
+        raise InputError(
+            f"learner {entry.name!r} cannot use row weights",
+            hint="leave the weights out, or choose a learner that can, such as 'gbm' or 'ridge'.",
+        )
+    return estimator.fit(encoded, target, **{name: weight})

@@ -1,0 +1,8 @@
+"""Learners: the catalogue, and each entry as a scikit-learn estimator."""
+
+from clearwood.models import catalogue
+from clearwood.models._entry import Entry, Job
+from clearwood.models._learner import Learner, learner
+from clearwood.models._space import Choice, Real, Whole
+
+__all__ = ["Choice", "Entry", "Job", "Learner", "Real", "Whole", "catalogue", "learner"]

@@ -1,0 +1,122 @@
+"""Every learner by its short name.
+
+The entries live in one module per family; they are loaded when first asked for, and none of
+them imports its library before it builds an estimator.
+"""
+
+from importlib import import_module
+
+from clearwood._errors import InputError, did_you_mean
+from clearwood.models._entry import Entry
+from clearwood.table import Task
+
+__all__ = ["entries", "get", "names", "register"]
+
+FAMILIES = (
+    "baseline",
+    "linear",
+    "glm",
+    "discriminant",
+    "ordinal",
+    "neighbours",
+    "kernel_machines",
+    "spline",
+    "trees",
+    "ensembles",
+    "boosting",
+    "stacking",
+    "network",
+)
+
+_entries: dict[str, Entry] = {}
+_loaded: list[str] = []
+
+
+def entries() -> tuple[Entry, ...]:
+    """All entries, family by family, registered ones last.
+
+    Examples
+    --------
+    >>> [entry.name for entry in entries() if entry.family == "baseline"]
+    ['baseline']
+    """
+    if not _loaded:
+        _loaded.extend(FAMILIES)
+        for family in FAMILIES:
+            for entry in import_module(f"clearwood.models._{family}").ENTRIES:
+                _entries[entry.name] = entry
+    return tuple(_entries.values())
+
+
+def names(task: Task | str | None = None, *, installed: bool = False) -> tuple[str, ...]:
+    """The short names, of all learners or of those that can do a task.
+
+    Parameters
+    ----------
+    task
+        Keep the learners that can do it.
+    installed
+        Keep the learners whose package is there.
+
+    Examples
+    --------
+    >>> "gbm" in names("count")
+    True
+    """
+    wanted = None if task is None else Task(task)
+    return tuple(
+        entry.name
+        for entry in entries()
+        if (wanted is None or wanted in entry.tasks) and (entry.available or not installed)
+    )
+
+
+def get(name: str) -> Entry:
+    """One entry; a wrong name is answered with the nearest ones.
+
+    Examples
+    --------
+    >>> get("ridge").family
+    'linear'
+    >>> get("rigde")
+    Traceback (most recent call last):
+    ...
+    clearwood._errors.InputError: there is no learner 'rigde'. Hint: did you mean 'ridge'?
+    """
+    known = {entry.name: entry for entry in entries()}
+    if not isinstance(name, str) or name not in known:
+        raise InputError(f"there is no learner {name!r}", hint=did_you_mean(str(name), known))
+    return known[name]
+
+
+def register(entry: Entry, *, replace: bool = False) -> None:
+    """Add a learner of your own to the catalogue.
+
+    Parameters
+    ----------
+    entry
+        What the catalogue should know about it.
+    replace
+        Allow an entry of the same name to be replaced.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import TheilSenRegressor
+    >>> def build(job):
+    ...     return TheilSenRegressor(random_state=job.seed, **job.settings)
+    >>> register(Entry(
+    ...     name="theil-sen", title="Theil-Sen regression", family="linear",
+    ...     tasks=frozenset({Task.REGRESSION}), reading="glass box",
+    ...     source="scikit-learn TheilSenRegressor", section="", loss="spatial median",
+    ...     estimates="mean", build=build, defaults={"max_subpopulation": 10_000},
+    ... ), replace=True)
+    >>> get("theil-sen").title
+    'Theil-Sen regression'
+    """
+    if not replace and entry.name in {known.name for known in entries()}:
+        raise InputError(
+            f"a learner named {entry.name!r} exists",
+            hint="choose another name, or pass replace=True.",
+        )
+    entries()
+    _entries[entry.name] = entry
