@@ -1,0 +1,63 @@
+# make demo    install into .venv and run the demo
+# make test    install what the tests need and run every check
+# make bench   run us and our peers side by side (SECTIONS="rank read" for some, QUICK=1 for less)
+# make docs    build the documentation into site/
+# make format  format the code and mend what the linter can
+# make clean   remove what the others made
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+KERNELS := CMakeLists.txt $(wildcard src/clearwood/kernels/*.cpp src/clearwood/kernels/*.hpp)
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+
+.PHONY: demo test bench docs format clean
+.DEFAULT_GOAL := demo
+
+$(VENV)/made:
+	@tools/prerequisites $(PYTHON)
+	@echo "making a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/installed: $(VENV)/made pyproject.toml $(KERNELS)
+	@echo "installing Clearwood and what it rests on (a minute or two)"
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/installed-test: $(VENV)/installed
+	@echo "installing what the tests need"
+	@$(PIP) --editable '.[test]'
+	@touch $@
+
+$(VENV)/installed-docs: $(VENV)/installed
+	@echo "installing what the documentation needs"
+	@$(PIP) --editable '.[docs]'
+	@touch $@
+
+$(VENV)/installed-peers: $(VENV)/installed-test benchmarks/requirements.txt
+	@echo "installing the peers"
+	@$(PIP) --requirement benchmarks/requirements.txt
+	@touch $@
+
+demo: $(VENV)/installed
+	@$(BIN)/clearwood demo
+
+test: $(VENV)/installed-test
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/pytest --numprocesses 2 --cov --cov-report=term
+
+bench: $(VENV)/installed-peers
+	$(BIN)/python -m benchmarks $(if $(QUICK),--quick) $(SECTIONS)
+
+docs: $(VENV)/installed-docs
+	$(BIN)/mkdocs build --strict
+
+format: $(VENV)/installed-test
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+clean:
+	rm -rf $(VENV) build site artefacts .mypy_cache .pytest_cache .ruff_cache .coverage*
