@@ -25,10 +25,10 @@ $(VENV)/installed: $(VENV)/made pyproject.toml $(KERNELS)
 	@$(PIP) --editable .
 	@touch $@
 
-$(VENV)/installed-test: $(VENV)/installed
-	@echo "installing what the tests need"
+$(VENV)/installed-test: $(VENV)/made pyproject.toml $(KERNELS)
+	@echo "installing Clearwood and what its tests need (two or three minutes)"
 	@$(PIP) --editable '.[test]'
-	@touch $@
+	@touch $@ $(VENV)/installed
 
 $(VENV)/installed-docs: $(VENV)/installed
 	@echo "installing what the documentation needs"
