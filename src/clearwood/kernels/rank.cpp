@@ -1,0 +1,104 @@
+// Rank values against sorted thresholds: count a few pivots, then halve the group between two.
+//
+// Both parts run over a block of values at once and have no branch on data. Counting compares every
+// value with every pivot: wasteful in operations, but whole vectors at a time. Halving takes log2 of
+// the group's size steps, each a gather. Padding with NaN, which compares false with everything,
+// spares the search any care about the end of the last group.
+#include "rank.hpp"
+
+namespace clearwood::CLEARWOOD_LEVEL {
+namespace {
+
+constexpr std::size_t block = 256;  // values, ranks and a column's thresholds stay in the L1 cache
+
+// An index as wide as the values compared keeps both in the same number of vector lanes.
+template <class Threshold>
+struct IndexOf;
+template <>
+struct IndexOf<float> {
+  using type = std::int32_t;
+};
+template <>
+struct IndexOf<double> {
+  using type = std::int64_t;
+};
+
+template <bool or_equal, class T>
+inline bool below(T threshold, T value) {
+  if constexpr (or_equal) {
+    return threshold <= value;
+  } else {
+    return threshold < value;
+  }
+}
+
+template <bool or_equal, class T, class Index>
+void search(const T* __restrict x, const RankTable<T>& table, Index* __restrict rank) {
+  const T* __restrict pivots = table.pivots;
+  const T* __restrict sorted = table.sorted;
+  std::size_t p = 0;
+  for (std::size_t i = 0; i < block; ++i) rank[i] = 0;
+  for (; p + 4 <= table.n_pivots; p += 4) {
+    const T a = pivots[p], b = pivots[p + 1], c = pivots[p + 2], d = pivots[p + 3];
+    for (std::size_t i = 0; i < block; ++i) {
+      rank[i] += Index(below<or_equal>(a, x[i])) + Index(below<or_equal>(b, x[i])) +
+                 Index(below<or_equal>(c, x[i])) + Index(below<or_equal>(d, x[i]));
+    }
+  }
+  for (; p < table.n_pivots; ++p) {
+    const T a = pivots[p];
+    for (std::size_t i = 0; i < block; ++i) rank[i] += below<or_equal>(a, x[i]);
+  }
+  if (table.shift == 0) return;
+  for (std::size_t i = 0; i < block; ++i) rank[i] <<= table.shift;
+  for (Index half = Index(1) << (table.shift - 1); half > 0; half >>= 1) {
+    for (std::size_t i = 0; i < block; ++i) {
+      rank[i] += below<or_equal>(sorted[rank[i] + half - 1], x[i]) ? half : 0;
+    }
+  }
+}
+
+}  // namespace
+
+template <class Value, class Threshold, class Code>
+void rank_values(const Value* values, std::ptrdiff_t stride, std::size_t n,
+                 const RankTable<Threshold>& table, bool or_equal, Code missing,
+                 Code* codes) noexcept {
+  using Index = typename IndexOf<Threshold>::type;
+  alignas(64) Threshold x[block];
+  alignas(64) Index rank[block];
+  for (std::size_t start = 0; start < n; start += block) {
+    const std::size_t size = n - start < block ? n - start : block;
+    const Value* from = values + static_cast<std::ptrdiff_t>(start) * stride;
+    if (stride == 1) {
+      for (std::size_t i = 0; i < size; ++i) x[i] = static_cast<Threshold>(from[i]);
+    } else {
+      for (std::size_t i = 0; i < size; ++i) {
+        x[i] = static_cast<Threshold>(from[static_cast<std::ptrdiff_t>(i) * stride]);
+      }
+    }
+    for (std::size_t i = size; i < block; ++i) x[i] = Threshold(0);
+    if (or_equal) {
+      search<true>(x, table, rank);
+    } else {
+      search<false>(x, table, rank);
+    }
+    Code* to = codes + start;
+    for (std::size_t i = 0; i < size; ++i) {
+      to[i] = x[i] != x[i] ? missing : static_cast<Code>(rank[i]);
+    }
+  }
+}
+
+#define CLEARWOOD_RANK(Value, Threshold, Code)                                         \
+  template void rank_values<Value, Threshold, Code>(                                   \
+      const Value*, std::ptrdiff_t, std::size_t, const RankTable<Threshold>&, bool, Code, Code*) noexcept;
+#define CLEARWOOD_RANK_CODES(Value, Threshold)     \
+  CLEARWOOD_RANK(Value, Threshold, std::uint8_t)   \
+  CLEARWOOD_RANK(Value, Threshold, std::uint16_t)  \
+  CLEARWOOD_RANK(Value, Threshold, std::int32_t)
+CLEARWOOD_RANK_CODES(float, float)
+CLEARWOOD_RANK_CODES(double, float)
+CLEARWOOD_RANK_CODES(double, double)
+
+}  // namespace clearwood::CLEARWOOD_LEVEL
