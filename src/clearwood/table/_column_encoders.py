@@ -1,0 +1,230 @@
+"""How one column of a table becomes columns of a model.
+
+Three ways suffice. `Numbers` passes numbers and calendar features on. `Lookup` answers a level with
+a row of a small table: ordinal and native codes, yes/no, ranks, target encodings and their missing
+indicators are such tables. `OneHot` keeps only the position of each level's column. Every answer is
+a function of the row alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.table._calendar import calendar
+
+__all__ = ["ColumnEncoder", "Encoded", "Lookup", "Numbers", "OneHot", "encoder_from_state"]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """One model column and where it comes from.
+
+    Parameters
+    ----------
+    name
+        The model column's name, unique among the model's columns.
+    source
+        The user's column.
+    part
+        What of the user's column it holds: a level (one-hot), "missing" (an indicator), a calendar
+        feature such as "month", "target" (target encoding); None where it is the column itself.
+    levels
+        For codes: the level each of 0, 1, ... stands for. For one-hot: the one level.
+
+    Examples
+    --------
+    >>> Encoded("region=north", "region", "north", ("north",)).source
+    'region'
+    """
+
+    name: str
+    source: str
+    part: str | None = None
+    levels: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it as plain JSON values."""
+        return {
+            "name": self.name,
+            "source": self.source,
+            "part": self.part,
+            "levels": list(self.levels),
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        """Read what `to_json` wrote."""
+        return cls(raw["name"], raw["source"], raw["part"], tuple(raw["levels"]))
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Numbers, or calendar features of dates, filled and standardised.
+
+    Parameters
+    ----------
+    parts
+        The calendar features; ``(None,)`` for a column that is a number itself.
+    fill
+        What stands in for a missing value of each part; None keeps NaN.
+    indicator
+        Whether a last column says which rows were filled.
+    center, spread
+        Subtracted from and divided into each part.
+    """
+
+    parts: tuple[str | None, ...]
+    fill: NDArray[np.float64] | None
+    indicator: bool
+    center: NDArray[np.float64] | None = None
+    spread: NDArray[np.float64] | None = None
+
+    @property
+    def width(self) -> int:
+        """How many model columns it fills."""
+        return len(self.parts) + self.indicator
+
+    @property
+    def standardisable(self) -> NDArray[np.bool_]:
+        """Which of its columns are quantities; indicators are not."""
+        return np.arange(self.width) < len(self.parts)
+
+    def standardised(self, center: NDArray[np.float64], spread: NDArray[np.float64]) -> "Numbers":
+        """Give the same encoder with its quantities standardised."""
+        k = len(self.parts)
+        return replace(self, center=center[:k], spread=spread[:k])
+
+    def write(self, values: NDArray[Any], out: NDArray[np.float64]) -> None:
+        """Encode values into the columns of ``out``."""
+        names = [part for part in self.parts if part is not None]
+        quantities = calendar(values, names) if names else [values]
+        for j, quantity in enumerate(quantities):
+            out[:, j] = quantity
+        k = len(self.parts)
+        if self.fill is not None:
+            missing = np.isnan(quantities[0])
+            out[missing, :k] = self.fill
+            if self.indicator:
+                out[:, k] = missing
+        if self.center is not None and self.spread is not None:
+            out[:, :k] -= self.center
+            out[:, :k] /= self.spread
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Give JSON values and arrays from which `from_state` makes it again."""
+        held = {"fill": self.fill, "center": self.center, "spread": self.spread}
+        arrays = {name: array for name, array in held.items() if array is not None}
+        return {"way": "numbers", "parts": list(self.parts), "indicator": self.indicator}, arrays
+
+    @classmethod
+    def from_state(cls, raw: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Read what `state` gave."""
+        fill, center, spread = (arrays.get(name) for name in ("fill", "center", "spread"))
+        return cls(tuple(raw["parts"]), fill, bool(raw["indicator"]), center, spread)
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """A row of numbers for each level.
+
+    Parameters
+    ----------
+    table
+        One row for each level of the schema, then one for unseen levels and one for missing: a
+        code of -1 therefore finds its row from the end.
+    quantities
+        How many of the first columns may be standardised.
+    """
+
+    table: NDArray[np.float64]
+    quantities: int = 0
+
+    @property
+    def width(self) -> int:
+        """How many model columns it fills."""
+        return int(self.table.shape[1])
+
+    @property
+    def standardisable(self) -> NDArray[np.bool_]:
+        """Which of its columns are quantities."""
+        return np.arange(self.width) < self.quantities
+
+    def standardised(self, center: NDArray[np.float64], spread: NDArray[np.float64]) -> "Lookup":
+        """Give the same encoder with its quantities standardised."""
+        k = self.quantities
+        table = self.table.copy()
+        table[:, :k] = (table[:, :k] - center[:k]) / spread[:k]
+        return replace(self, table=table)
+
+    def write(self, values: NDArray[Any], out: NDArray[np.float64]) -> None:
+        """Encode codes into the columns of ``out``."""
+        rows = np.minimum(values, len(self.table) - 2)
+        for j in range(self.width):
+            out[:, j] = self.table[rows, j]
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Give JSON values and arrays from which `from_state` makes it again."""
+        return {"way": "lookup", "quantities": self.quantities}, {"table": self.table}
+
+    @classmethod
+    def from_state(cls, raw: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Read what `state` gave."""
+        return cls(arrays["table"], int(raw["quantities"]))
+
+
+@dataclass(frozen=True, eq=False)
+class OneHot:
+    """A column of 0 and 1 for each level.
+
+    Parameters
+    ----------
+    positions
+        The column of each level of the schema, then of unseen levels and of missing; -1 for none.
+    width
+        How many model columns it fills.
+    """
+
+    positions: NDArray[np.int32]
+    width: int
+
+    @property
+    def standardisable(self) -> NDArray[np.bool_]:
+        """None of its columns: they stay 0 and 1."""
+        return np.zeros(self.width, dtype=bool)
+
+    def standardised(self, center: NDArray[np.float64], spread: NDArray[np.float64]) -> "OneHot":  # noqa: ARG002
+        """Give itself."""
+        return self
+
+    def write(self, values: NDArray[Any], out: NDArray[np.float64]) -> None:
+        """Encode codes into the columns of ``out``."""
+        position = self.positions[np.minimum(values, len(self.positions) - 2)]
+        rows = np.flatnonzero(position >= 0)
+        out[:] = 0.0
+        out[rows, position[rows]] = 1.0
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Give JSON values and arrays from which `from_state` makes it again."""
+        return {"way": "onehot", "width": self.width}, {"positions": self.positions}
+
+    @classmethod
+    def from_state(cls, raw: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Read what `state` gave."""
+        return cls(arrays["positions"], int(raw["width"]))
+
+
+ColumnEncoder = Numbers | Lookup | OneHot
+
+_WAYS: dict[str, type[Numbers] | type[Lookup] | type[OneHot]] = {
+    "numbers": Numbers,
+    "lookup": Lookup,
+    "onehot": OneHot,
+}
+
+
+def encoder_from_state(raw: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ColumnEncoder:
+    """Make a column encoder from what its ``state`` gave."""
+    return _WAYS[raw["way"]].from_state(raw, arrays)

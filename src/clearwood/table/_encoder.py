@@ -1,0 +1,539 @@
+"""The step between a table and a model's matrix, learned from training rows only."""
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._errors import ClearwoodWarning, InputError, did_you_mean
+from clearwood.table._column import Column
+from clearwood.table._column_encoders import ColumnEncoder, Encoded, encoder_from_state
+from clearwood.table._kinds import Kind, Role, Task
+from clearwood.table._learn_columns import (
+    Learned,
+    learn_codes,
+    learn_dates,
+    learn_numbers,
+    learn_onehot,
+    learn_ranks,
+    learn_target,
+    learn_yes_no,
+    level_counts,
+    level_slots,
+)
+from clearwood.table._schema import ColumnSchema, Schema
+from clearwood.table._table import Table
+from clearwood.table._target_encoding import cross_fitted_codes, target_codes, target_columns
+
+__all__ = ["Encoder"]
+
+_FOLDS = 5
+# Rows written at a time: a block of the matrix then stays in the processor's cache while its
+# columns are filled one after the other.
+_BLOCK = 4096
+_NUMERIC = frozenset({Kind.NUMBER, Kind.WHOLE})
+_OPTIONS = {
+    "categories": ("onehot", "ordinal", "native", "target"),
+    "missing": ("impute", "native"),
+}
+
+
+# a Table goes in and an array comes out, whatever scikit-learn is set to make of arrays
+class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+    """Turns a table into a matrix of numbers and remembers which column came from which.
+
+    Everything is learned in ``fit``: levels, medians, scales. Encoding a row afterwards depends on
+    that row alone.
+
+    =================  =============================================================================
+    column             model columns
+    =================  =============================================================================
+    number             itself
+    yes/no             0 and 1
+    category           by ``categories``: one column of 0 and 1 for each level ("onehot"), its
+                       number ("ordinal", "native"), or its mean target less the overall mean
+                       ("target")
+    ordered category   its rank from 0; with ``categories="native"`` a category like any other
+    date               days since 2000-01-01, and year, month, day of week, day of year and hour
+                       where they vary
+    text               none: left out with a warning
+    =================  =============================================================================
+
+    Parameters
+    ----------
+    categories
+        How categories are encoded. "native" is for learners that take category codes themselves.
+    missing
+        "impute" fills missing numbers and dates with the median (yes/no with the more frequent
+        answer) and adds an indicator column such as ``age:missing`` where training rows had gaps;
+        a gap met later in a column that had none is filled without a sign. "native" passes NaN on.
+        A missing category is a level of its own where training rows had one.
+    scale
+        Standardise numbers, ranks, ordinal codes, calendar features and target encodings to mean 0
+        and standard deviation 1 over the training rows. Columns of 0 and 1 stay as they are.
+    reference
+        Leave out the one-hot column of the most frequent level, for models without a penalty. A
+        level never seen is then encoded like that level; without ``reference``, like none.
+    max_levels
+        More levels than this in a category are refused, unless ``categories="target"``.
+    native_levels
+        With ``categories="native"``, categories with more levels than this are target-encoded: for
+        learners with a limit of their own.
+    smooth
+        Shrinks target encodings as if this many rows with the overall mean were added to each
+        level; 0 is the plain definition.
+    task
+        Whether the target is a number or a class, for target encoding. Found from the table, else
+        from the type of ``y``, when None.
+    seed
+        Fixes the folds of the cross-fitted target encoding.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        The features used.
+    used_ : tuple of str
+        Their names.
+    left_out_ : dict of str to str
+        Columns not used, with the reason.
+    columns_ : tuple of Encoded
+        What each model column is and which of the user's columns it came from.
+    sources_ : ndarray of int
+        For each model column, the position of the user's column in ``used_``.
+    categorical_ : tuple of int
+        Positions of the model columns that hold native category codes.
+
+    Notes
+    -----
+    An unseen level is encoded as zeros in one-hot, -1 in ordinal, NaN in native and 0 (the mean) in
+    target encoding; in yes/no and ordered columns it counts as missing. Missing is -1 in ordinal
+    encoding (NaN with ``missing="native"``) and NaN in native.
+
+    Target encoding follows Hiabu (2024), definition 5.2.5. For two classes the target is membership
+    in the class that sorts last; for more there is one model column a class. ``fit_transform``
+    gives the training rows codes computed from the other folds, so that a model fitted to them does
+    not see a row's own target; ``transform`` uses all training rows.
+
+    Examples
+    --------
+    >>> from clearwood.table import Column, Kind, Table
+    >>> age = Column("age", Kind.NUMBER, np.array([30.0, np.nan, 50.0]))
+    >>> town = Column("town", Kind.CATEGORY, np.array([0, 1, 0], np.int32), ("Lund", "Ystad"))
+    >>> encoder = Encoder().fit(Table((age, town)))
+    >>> list(encoder.get_feature_names_out())
+    ['age', 'age:missing', 'town=Lund', 'town=Ystad']
+    >>> encoder.transform(Table((age, town)))
+    array([[30.,  0.,  1.,  0.],
+           [40.,  1.,  0.,  1.],
+           [50.,  0.,  1.,  0.]])
+    >>> encoder.columns_[1].source
+    'age'
+    """
+
+    def __init__(
+        self,
+        *,
+        categories: Literal["onehot", "ordinal", "native", "target"] = "onehot",
+        missing: Literal["impute", "native"] = "impute",
+        scale: bool = False,
+        reference: bool = False,
+        max_levels: int = 1000,
+        native_levels: int | None = None,
+        smooth: float = 0.0,
+        task: str | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.categories = categories
+        self.missing = missing
+        self.scale = scale
+        self.reference = reference
+        self.max_levels = max_levels
+        self.native_levels = native_levels
+        self.smooth = smooth
+        self.task = task
+        self.seed = seed
+
+    def fit(self, table: Table, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the encoding.
+
+        Parameters
+        ----------
+        table
+            Training rows.
+        y
+            The target, needed for target encoding only.
+        sample_weight
+            Row weights of the means in target encoding.
+
+        Returns
+        -------
+        Encoder
+            Itself, fitted.
+        """
+        self._learn(table, y, sample_weight)
+        return self
+
+    def fit_transform(
+        self, table: Table, y: Any = None, sample_weight: Any = None
+    ) -> NDArray[np.float64]:
+        """Learn the encoding and encode the training rows, target encodings cross-fitted.
+
+        Parameters
+        ----------
+        table, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_model_columns)
+        """
+        return self._learn(table, y, sample_weight)
+
+    def transform(self, table: Table) -> NDArray[np.float64]:
+        """Encode rows.
+
+        Parameters
+        ----------
+        table
+            With the columns of ``schema_``, in any order; others are not looked at. Levels are
+            matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_model_columns)
+            Of float64, rows contiguous.
+        """
+        check_is_fitted(self, "columns_")
+        values = [self._aligned(_table(table).column(c.name), c) for c in self.schema_.columns]
+        return self._encode(values)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+        """Give the names of the model columns."""
+        check_is_fitted(self, "columns_")
+        return np.array([column.name for column in self.columns_], dtype=object)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Give what was learned as JSON values and plain arrays.
+
+        Returns
+        -------
+        tuple of dict and dict of str to ndarray
+            What `from_state` takes.
+        """
+        check_is_fitted(self, "columns_")
+        arrays: dict[str, NDArray[Any]] = {}
+        encoders = []
+        for i, encoder in enumerate(self._encoders):
+            raw, held = encoder.state()
+            encoders.append(raw)
+            arrays.update({f"{i}.{name}": array for name, array in held.items()})
+        values = {
+            "params": self.get_params(),
+            "schema": self.schema_.to_json(),
+            "left_out": self.left_out_,
+            "columns": [column.to_json() for column in self.columns_],
+            "categorical": list(self.categorical_),
+            "encoders": encoders,
+        }
+        return values, arrays
+
+    @classmethod
+    def from_state(cls, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Make a fitted encoder from what `state` gave; it encodes to the same bits."""
+        encoder = cls(**values["params"])
+        parts = []
+        for i, raw in enumerate(values["encoders"]):
+            prefix = f"{i}."
+            held = {k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)}
+            parts.append(encoder_from_state(raw, held))
+        encoder._set_learned(
+            Schema.from_json(values["schema"]),
+            parts,
+            [Encoded.from_json(raw) for raw in values["columns"]],
+            values["categorical"],
+            dict(values["left_out"]),
+        )
+        return encoder
+
+    def _set_learned(
+        self,
+        schema: Schema,
+        encoders: Sequence[ColumnEncoder],
+        columns: Sequence[Encoded],
+        categorical: Sequence[int],
+        left_out: dict[str, str],
+    ) -> None:
+        self.schema_ = schema
+        self.used_ = schema.names
+        self.left_out_ = left_out
+        self._encoders = tuple(encoders)
+        self.columns_ = tuple(columns)
+        self.categorical_ = tuple(categorical)
+        self.sources_ = np.repeat(np.arange(len(encoders)), [e.width for e in encoders])
+        self.n_features_in_ = len(self.used_)
+
+    def _learn(self, table: Table, y: Any, sample_weight: Any) -> NDArray[np.float64]:
+        self._check_options()
+        table = _table(table)
+        if table.n_rows == 0:
+            raise InputError("the table has no rows to learn from")
+        left_out = _left_out(table)
+        target = _Target(self, table, y, sample_weight)
+        used: list[Column] = []
+        encoders: list[ColumnEncoder] = []
+        columns: list[Encoded] = []
+        categorical: list[int] = []
+        crossed: dict[int, NDArray[np.float64]] = {}
+        for column in table.columns:
+            if column.name in left_out:
+                continue
+            way = self._way(column)
+            encoder, encoded = self._learn_column(column, way, target)
+            if not encoded:
+                left_out[column.name] = "constant in the training rows"
+                continue
+            if way == "native":
+                categorical.append(len(columns))
+            if way == "target":
+                crossed[len(columns)] = target.cross_fitted(column)
+            used.append(column)
+            encoders.append(encoder)
+            columns.extend(encoded)
+        if not used:
+            raise InputError(
+                "no column can be used as a feature: " + _in_words(left_out),
+                hint="a model needs at least one number, category or date that varies.",
+            )
+        schema = table.select([column.name for column in used]).schema
+        columns = _with_unique_names(columns)
+        self._set_learned(schema, encoders, columns, categorical, left_out)
+        matrix = self._encode([column.values for column in used])
+        for start, codes in crossed.items():
+            matrix[:, start : start + codes.shape[1]] = codes
+        if self.scale:
+            self._standardise(matrix)
+        return matrix
+
+    def _check_options(self) -> None:
+        for option, known in _OPTIONS.items():
+            given = getattr(self, option)
+            if given not in known:
+                raise InputError(
+                    f"{option} cannot be {given!r}", hint=did_you_mean(str(given), known)
+                )
+        if not (math.isfinite(self.smooth) and self.smooth >= 0):
+            raise InputError(f"smooth must be 0 or more rows, not {self.smooth!r}")
+
+    def _way(self, column: Column) -> str:
+        """Say how a column is encoded."""
+        if column.kind in _NUMERIC:
+            return "number"
+        if column.kind in (Kind.DATE, Kind.YES_NO):
+            return str(column.kind)
+        if column.kind is Kind.ORDERED and self.categories != "native":
+            return "rank"
+        if self.categories == "target":
+            return "target"
+        n_levels = int(np.count_nonzero(level_counts(column)[: len(column.levels)]))
+        if n_levels > self.max_levels:
+            raise InputError(
+                f"column {column.name!r} has {n_levels:,} levels, more than {self.max_levels:,}",
+                hint=f"leave it out (ignore=[{column.name!r}], --ignore {column.name}), or encode "
+                "categories by their mean target (categories='target', --categories target).",
+            )
+        if self.categories == "native" and n_levels > (self.native_levels or n_levels):
+            return "target"
+        return self.categories
+
+    def _learn_column(self, column: Column, way: str, target: "_Target") -> Learned:
+        impute = self.missing == "impute"
+        if way == "number":
+            return learn_numbers(column, impute=impute)
+        if way == Kind.DATE:
+            return learn_dates(column, impute=impute)
+        if way == Kind.YES_NO:
+            return learn_yes_no(column, impute=impute)
+        if way == "rank":
+            return learn_ranks(column, impute=impute)
+        if way == "onehot":
+            return learn_onehot(column, reference=self.reference)
+        if way == "target":
+            return learn_target(column, target.codes(column), target.outputs)
+        if way == "native":
+            return learn_codes(column, unseen=math.nan, missing=math.nan, quantities=0)
+        missing = -1.0 if impute else math.nan
+        return learn_codes(column, unseen=-1.0, missing=missing, quantities=1)
+
+    def _encode(self, values: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+        n_rows = len(values[0])
+        matrix = np.empty((n_rows, len(self.columns_)))
+        starts = np.cumsum([0, *(encoder.width for encoder in self._encoders)])
+        for top in range(0, n_rows, _BLOCK):
+            rows = slice(top, top + _BLOCK)
+            block = matrix[rows]
+            for encoder, column, start in zip(self._encoders, values, starts, strict=False):
+                encoder.write(column[rows], block[:, start : start + encoder.width])
+        return matrix
+
+    def _standardise(self, matrix: NDArray[np.float64]) -> None:
+        """Learn centre and spread from encoded training rows, and apply them to these rows."""
+        encoders = []
+        start = 0
+        for encoder in self._encoders:
+            center, spread = np.zeros(encoder.width), np.ones(encoder.width)
+            for j in np.flatnonzero(encoder.standardisable):
+                values = matrix[:, start + j]
+                center[j], spread[j] = _center_and_spread(values)
+                matrix[:, start + j] = (values - center[j]) / spread[j]
+            encoders.append(encoder.standardised(center, spread))
+            start += encoder.width
+        self._encoders = tuple(encoders)
+
+    def _aligned(self, column: Column, schema: ColumnSchema) -> NDArray[Any]:
+        """Give a column's values with codes that mean the schema's levels."""
+        alike = column.kind == schema.kind or {column.kind, schema.kind} <= _NUMERIC
+        both_coded = column.is_coded and schema.kind in (Kind.CATEGORY, Kind.ORDERED, Kind.YES_NO)
+        if not (alike or both_coded):
+            raise InputError(
+                f"column {column.name!r} is {_with_article(column.kind)} here, but was "
+                f"{_with_article(schema.kind)} when the model was fitted",
+                hint=f"set its kind: kinds={{{column.name!r}: {schema.kind.value!r}}}.",
+            )
+        k = len(schema.levels)
+        if not column.is_coded or column.levels[:k] == schema.levels:
+            return column.values
+        place = {level: code for code, level in enumerate(schema.levels)}
+        moved = np.array([*(place.get(level, k) for level in column.levels), k, -1], np.int32)
+        codes: NDArray[Any] = moved[np.minimum(column.values, len(column.levels))]
+        return codes
+
+
+class _Target:
+    """The target as target encoding needs it, prepared when first asked for."""
+
+    def __init__(self, encoder: Encoder, table: Table, y: Any, sample_weight: Any) -> None:
+        self._encoder = encoder
+        self._table = table
+        self._y = y
+        self._weight = sample_weight
+        self._targets: NDArray[np.float64] | None = None
+        self.outputs: tuple[str, ...] = ()
+
+    def codes(self, column: Column) -> NDArray[np.float64]:
+        """Give the encodings of levels, of unseen (0) and of missing, over all rows."""
+        slots, n_slots = self._slots(column)
+        targets = self._prepared()
+        return target_codes(slots, n_slots, targets, self._weight, self._encoder.smooth)
+
+    def cross_fitted(self, column: Column) -> NDArray[np.float64]:
+        """Give the encodings of the training rows, each from the other folds."""
+        slots, n_slots = self._slots(column)
+        targets = self._prepared()
+        n_rows = len(targets)
+        order = np.random.default_rng(self._encoder.seed).permutation(n_rows)
+        fold = order % min(_FOLDS, n_rows)
+        return cross_fitted_codes(slots, n_slots, targets, self._weight, self._encoder.smooth, fold)
+
+    def _slots(self, column: Column) -> tuple[NDArray[Any], int]:
+        k = len(column.levels)
+        return level_slots(column.values, k), k + 2
+
+    def _prepared(self) -> NDArray[np.float64]:
+        if self._targets is not None:
+            return self._targets
+        n_rows = self._table.n_rows
+        if self._y is None:
+            raise InputError(
+                "target encoding needs the target",
+                hint="pass it: fit(table, y), or choose categories='onehot'.",
+            )
+        y = np.asarray(self._y).reshape(-1)
+        for what, values in (("the target", y), ("sample_weight", self._weight)):
+            if values is not None and len(values) != n_rows:
+                raise InputError(f"{what} has {len(values)} values for {n_rows} rows")
+        if self._weight is not None:
+            self._weight = np.asarray(self._weight, dtype=np.float64)
+        task = self._encoder.task or self._table.task
+        is_classes = Task(task).is_classification if task else y.dtype.kind not in "iuf"
+        self._targets, self.outputs = target_columns(y, is_classes=is_classes)
+        return self._targets
+
+
+def _table(table: Any) -> Table:
+    if not isinstance(table, Table):
+        raise InputError(
+            f"the encoder takes a Table, not {type(table).__name__}",
+            hint="make one with cw.read(data, ...).",
+        )
+    return table
+
+
+def _left_out(table: Table) -> dict[str, str]:
+    """Find the columns no model sees, with the reason; text among the features is warned of."""
+    left_out = {}
+    text = []
+    for column in table.columns:
+        role = table.role(column.name)
+        if role not in (Role.FEATURE, Role.PROTECTED):
+            left_out[column.name] = str(role)
+        elif column.kind is Kind.TEXT:
+            left_out[column.name] = "text"
+            text.append(column.name)
+    if text:
+        names = ", ".join(repr(name) for name in text)
+        noun, verb = ("columns", "are") if len(text) > 1 else ("column", "is")
+        warnings.warn(
+            f"text {noun} {names} {verb} left out: models here cannot read free text. "
+            f"Hint: if the values repeat, set the kind: kinds={{{text[0]!r}: 'category'}}; "
+            f"else ignore=[{names}].",
+            ClearwoodWarning,
+            stacklevel=5,
+        )
+    return left_out
+
+
+def _in_words(left_out: Mapping[str, str]) -> str:
+    if not left_out:
+        return "there are no columns"
+    shown = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:8]]
+    return ", ".join(shown) + (", …" if len(left_out) > 8 else "")
+
+
+def _with_article(kind: Kind) -> str:
+    if kind in (Kind.YES_NO, Kind.TEXT):
+        return str(kind)
+    return f"{'an' if kind is Kind.ORDERED else 'a'} {kind}"
+
+
+def _with_unique_names(columns: Sequence[Encoded]) -> list[Encoded]:
+    """Tell model columns of one name apart: a column `a:missing` and the indicator of `a`."""
+    taken: set[str] = set()
+    unique = []
+    for column in columns:
+        name, n = column.name, 1
+        while name in taken:
+            n += 1
+            name = f"{column.name} ({n})"
+        taken.add(name)
+        unique.append(replace(column, name=name))
+    return unique
+
+
+def _center_and_spread(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Mean and standard deviation of what is known; an infinite spread makes a constant 0."""
+    known = values[~np.isnan(values)]
+    if len(known) == 0:
+        return 0.0, 1.0
+    if known.min() == known.max():
+        return float(known[0]), math.inf
+    # in units of the largest value, so that squares of huge numbers do not overflow
+    unit = float(np.abs(known).max())
+    scaled = known / unit
+    center, spread = unit * float(scaled.mean()), unit * float(scaled.std())
+    return (center, spread) if spread > 0 else (center, math.inf)

@@ -1,0 +1,137 @@
+"""What is learned about one column from training rows: levels, fills, indicators."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.table._calendar import CALENDAR_PARTS, calendar
+from clearwood.table._column import Column
+from clearwood.table._column_encoders import ColumnEncoder, Encoded, Lookup, Numbers, OneHot
+
+__all__ = [
+    "Learned",
+    "learn_codes",
+    "learn_dates",
+    "learn_numbers",
+    "learn_onehot",
+    "learn_ranks",
+    "learn_target",
+    "learn_yes_no",
+    "level_counts",
+    "level_slots",
+]
+
+Learned = tuple[ColumnEncoder, list[Encoded]]
+
+
+def level_slots(codes: NDArray[Any], n_levels: int) -> NDArray[Any]:
+    """Give each code its place among the levels, unseen (``n_levels``) and missing (the last)."""
+    slots = np.minimum(codes, n_levels).astype(np.intp)
+    return np.where(slots < 0, n_levels + 1, slots)
+
+
+def level_counts(column: Column) -> NDArray[np.intp]:
+    """Count the rows of each level, of unseen levels and of missing."""
+    k = len(column.levels)
+    return np.bincount(level_slots(column.values, k), minlength=k + 2)
+
+
+def learn_numbers(column: Column, *, impute: bool) -> Learned:
+    """Pass numbers on; where asked, fill with the median and say which rows were missing."""
+    missing = column.missing
+    gaps = bool(missing.any())
+    fill = None
+    if impute:
+        known = column.values[~missing] if gaps else column.values
+        fill = np.array([np.median(known) if len(known) else 0.0])
+    parts = [Encoded(column.name, column.name)]
+    return Numbers((None,), fill, impute and gaps), [*parts, *_indicator(column, impute and gaps)]
+
+
+def learn_dates(column: Column, *, impute: bool) -> Learned:
+    """Take the calendar features that vary; a missing date is filled with the median date."""
+    missing = column.missing
+    known = column.values[~missing]
+    parts = [CALENDAR_PARTS[0]]
+    if len(known):
+        first, *others = zip(CALENDAR_PARTS, calendar(known), strict=True)
+        parts = [first[0]] + [name for name, values in others if np.ptp(values) > 0]
+    fill = None
+    if impute:
+        middle = known[[0]] if len(known) else np.array(["2000-01-01"], "datetime64[us]")
+        if len(known) > 1:
+            # of the features of one date, so that they agree with each other
+            middle = np.partition(known, (len(known) - 1) // 2)[[(len(known) - 1) // 2]]
+        fill = np.concatenate(calendar(middle, parts))
+    indicator = impute and bool(missing.any())
+    encoded = [Encoded(f"{column.name}:{part}", column.name, part) for part in parts]
+    return Numbers(tuple(parts), fill, indicator), [*encoded, *_indicator(column, indicator)]
+
+
+def learn_yes_no(column: Column, *, impute: bool) -> Learned:
+    """Give 0 and 1; where asked, fill with the more frequent answer."""
+    fill = float(np.argmax(level_counts(column)[: len(column.levels)])) if column.levels else 0.0
+    return _learn_order(column, impute=impute, fill=fill, quantities=0)
+
+
+def learn_ranks(column: Column, *, impute: bool) -> Learned:
+    """Give an ordered category's ranks; where asked, fill with the median rank."""
+    known = column.values[column.values >= 0]
+    fill = float(np.sort(known)[(len(known) - 1) // 2]) if len(known) else 0.0
+    return _learn_order(column, impute=impute, fill=fill, quantities=1)
+
+
+def _learn_order(column: Column, *, impute: bool, fill: float, quantities: int) -> Learned:
+    """Give the rank of each level: an unseen level has none, so it counts as missing."""
+    k = len(column.levels)
+    indicator = impute and bool((column.values < 0).any())
+    table = np.zeros((k + 2, 1 + indicator))
+    table[:k, 0] = np.arange(k)
+    table[k:, 0] = fill if impute else np.nan
+    if indicator:
+        table[k:, 1] = 1.0
+    encoded = [Encoded(column.name, column.name, None, column.levels)]
+    return Lookup(table, quantities), [*encoded, *_indicator(column, indicator)]
+
+
+def learn_codes(column: Column, *, unseen: float, missing: float, quantities: int) -> Learned:
+    """Give the levels that occur numbers from 0, in the order of the column's levels."""
+    k = len(column.levels)
+    seen = np.flatnonzero(level_counts(column)[:k])
+    table = np.full((k + 2, 1), unseen)
+    table[seen, 0] = np.arange(len(seen))
+    table[k + 1] = missing
+    levels = tuple(column.levels[code] for code in seen)
+    return Lookup(table, quantities), [Encoded(column.name, column.name, None, levels)]
+
+
+def learn_onehot(column: Column, *, reference: bool) -> Learned:
+    """Give each level that occurs a column of its own, and missing one where it occurs."""
+    k = len(column.levels)
+    counts = level_counts(column)
+    seen = list(np.flatnonzero(counts[:k]))
+    if reference and seen:
+        seen.remove(np.argmax(counts[:k]))
+    positions = np.full(k + 2, -1, dtype=np.int32)
+    positions[seen] = np.arange(len(seen))
+    encoded = [
+        Encoded(f"{column.name}={level}", column.name, level, (level,))
+        for level in (column.levels[code] for code in seen)
+    ]
+    if counts[k + 1]:
+        positions[k + 1] = len(seen)
+        encoded.extend(_indicator(column, indicator=True))
+    return OneHot(positions, len(encoded)), encoded
+
+
+def learn_target(column: Column, codes: NDArray[np.float64], outputs: tuple[str, ...]) -> Learned:
+    """Give each level its target encoding, already computed for every slot."""
+    encoded = [Encoded(f"{column.name}:{output}", column.name, output) for output in outputs]
+    return Lookup(codes, codes.shape[1]), encoded
+
+
+def _indicator(column: Column, indicator: bool) -> Iterator[Encoded]:  # noqa: FBT001 - see above
+    if indicator:
+        yield Encoded(f"{column.name}:missing", column.name, "missing")
