@@ -1,0 +1,7 @@
+"""Tree models as plain arrays: importers, prediction and safe files."""
+
+from clearwood.forest._files import load
+from clearwood.forest._forest import Forest
+from clearwood.forest._from_model import from_model, supports
+
+__all__ = ["Forest", "from_model", "load", "supports"]

@@ -1,0 +1,177 @@
+"""What must hold for the arrays of a forest, checked once when it is made."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._errors import InputError
+
+if TYPE_CHECKING:
+    from clearwood.forest._forest import Forest
+
+__all__ = ["check", "select"]
+
+
+def check(forest: "Forest") -> None:
+    """Raise where the arrays do not describe trees."""
+    _check_lengths(forest)
+    _check_structure(forest)
+    _check_splits(forest)
+    _check_values(forest)
+
+
+def _check_lengths(forest: "Forest") -> None:
+    n_nodes, n_trees = len(forest.left), len(forest.roots)
+    per_node = (
+        "right",
+        "feature",
+        "threshold",
+        "default_left",
+        "zero_missing",
+        "category_start",
+        "category_size",
+        "unseen_left",
+        "cover",
+        "value",
+    )
+    for name, length in [(name, n_nodes) for name in per_node] + [
+        ("tree_output", n_trees),
+        ("tree_weight", n_trees),
+        ("levels", forest.n_features),
+        ("groups", forest.n_features),
+    ]:
+        found = len(getattr(forest, name))
+        if found != length:
+            raise InputError(f"forest array {name!r} has {found} entries; expected {length}")
+    if n_trees == 0:
+        raise InputError("the forest has no trees", hint="fit the model with at least one tree.")
+    if forest.value.ndim != 2 or forest.base.ndim != 1 or len(forest.base) == 0:
+        raise InputError("leaf values must be (nodes, columns) and base one number per output")
+
+
+def _check_structure(forest: "Forest") -> None:
+    roots, left, right = forest.roots, forest.left, forest.right
+    ends = np.append(roots[1:], len(left))
+    if roots[0] != 0 or (roots >= ends).any():
+        raise InputError("the roots must start at node 0 and rise; every tree needs a node")
+    leaf = left < 0
+    if ((right < 0) != leaf).any():
+        node = int(np.flatnonzero((right < 0) != leaf)[0])
+        raise InputError(f"node {node} has one child; nodes have two children or none")
+    inner = np.flatnonzero(~leaf)
+    end = np.repeat(ends, ends - roots)[inner]
+    for name, child in (("left", left[inner]), ("right", right[inner])):
+        wrong = (child <= inner) | (child >= end)
+        if wrong.any():
+            at = int(np.flatnonzero(wrong)[0])
+            raise InputError(
+                f"the {name} child of node {int(inner[at])} is {int(child[at])}; children come "
+                "after their parent, in the same tree"
+            )
+    parents = np.zeros(len(left), np.int64)
+    np.add.at(parents, left[inner], 1)
+    np.add.at(parents, right[inner], 1)
+    expected = np.ones(len(left), np.int64)
+    expected[roots] = 0
+    if (parents != expected).any():
+        node = int(np.flatnonzero(parents != expected)[0])
+        raise InputError(
+            f"node {node} has {int(parents[node])} parents; each node but a root has exactly one"
+        )
+
+
+def _check_splits(forest: "Forest") -> None:
+    inner = np.flatnonzero(forest.left >= 0)
+    feature = forest.feature[inner]
+    wrong = (feature < 0) | (feature >= forest.n_features)
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        raise InputError(
+            f"node {int(inner[at])} asks about column {int(feature[at])}; "
+            f"the model has {forest.n_features} columns"
+        )
+    numeric = inner[forest.category_start[inner] < 0]
+    if np.isnan(forest.threshold[numeric]).any():
+        node = int(numeric[np.isnan(forest.threshold[numeric])][0])
+        raise InputError(f"the threshold of node {node} is NaN")
+    sets = inner[forest.category_start[inner] >= 0]
+    if len(sets):
+        start = forest.category_start[sets].astype(np.int64)
+        size = forest.category_size[sets]
+        if (size < 0).any() or (start + size > len(forest.category_words)).any():
+            raise InputError("a categorical node's bit set reaches past the category words")
+    if len(forest.groups) and (
+        forest.groups.min() < 0 or forest.groups.max() >= len(forest.columns)
+    ):
+        raise InputError("a column of the model belongs to none of the user's columns")
+
+
+def _check_values(forest: "Forest") -> None:
+    values = forest.value[forest.left < 0]
+    if not np.isfinite(values).all():
+        node = int(np.flatnonzero(forest.left < 0)[~np.isfinite(values).all(axis=1)][0])
+        tree = int(np.searchsorted(forest.roots, node, side="right")) - 1
+        raise InputError(
+            f"leaf {node - int(forest.roots[tree])} of tree {tree} has the value "
+            f"{forest.value[node].tolist()}; leaf values must be finite numbers",
+            hint="the model was fitted to targets with NaN or infinity, or its fit diverged.",
+        )
+    if not np.isfinite(forest.base).all():
+        raise InputError(f"the base score is {forest.base.tolist()}; it must be finite")
+    if not np.isfinite(forest.tree_weight).all():
+        raise InputError("a tree's weight is not a finite number")
+    output, n_outputs = forest.tree_output, len(forest.base)
+    if (output < -1).any() or (output >= n_outputs).any():
+        raise InputError(f"a tree belongs to an output that is not there: there are {n_outputs}")
+    shared = output < 0
+    if shared.any() and not shared.all():
+        raise InputError("either every tree adds to all outputs or every tree to one")
+    columns = n_outputs if shared.all() else 1
+    if forest.value.shape[1] != columns:
+        raise InputError(f"leaf values have {forest.value.shape[1]} columns; expected {columns}")
+    if forest.aggregation != "sum" and not forest.tree_weight.sum() > 0:
+        raise InputError("the weights of the trees sum to zero, so their mean is undefined")
+    if forest.classes is not None and len(forest.classes) != (2 if n_outputs == 1 else n_outputs):
+        raise InputError(f"{len(forest.classes)} classes do not fit {n_outputs} outputs")
+
+
+def select(forest: "Forest", trees: Sequence[int]) -> "Forest":
+    """Give the forest of some trees."""
+    chosen = np.asarray(trees, np.int64)
+    if len(chosen) == 0 or chosen.min() < 0 or chosen.max() >= forest.n_trees:
+        raise InputError(f"trees are numbered 0 to {forest.n_trees - 1}; got {list(trees)}")
+    ends = np.append(forest.roots[1:], forest.n_nodes)
+    sizes = (ends - forest.roots)[chosen]
+    roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
+    nodes = np.concatenate([np.arange(forest.roots[t], ends[t]) for t in chosen])
+    shift = np.repeat(roots - forest.roots[chosen], sizes)
+
+    def moved(child: NDArray[np.int32]) -> NDArray[np.int32]:
+        return np.where(child[nodes] < 0, -1, child[nodes] + shift).astype(np.int32)
+
+    picked = {
+        name: getattr(forest, name)[nodes]
+        for name in (
+            "feature",
+            "threshold",
+            "value",
+            "cover",
+            "default_left",
+            "zero_missing",
+            "category_start",
+            "category_size",
+            "unseen_left",
+        )
+    }
+    return replace(
+        forest,
+        roots=roots,
+        left=moved(forest.left),
+        right=moved(forest.right),
+        tree_output=forest.tree_output[chosen],
+        tree_weight=forest.tree_weight[chosen],
+        **picked,
+    )

@@ -1,0 +1,103 @@
+"""Forests as files of plain arrays: nothing in them can run."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearwood import files
+from clearwood._errors import InputError
+
+if TYPE_CHECKING:
+    from clearwood.forest._forest import Forest
+
+__all__ = ["ARRAYS", "load", "save", "settings"]
+
+KIND = "forest"
+SETTINGS = "forest.json"
+
+#: The arrays of a forest that are kept as arrays.
+ARRAYS = (
+    "roots",
+    "left",
+    "right",
+    "feature",
+    "threshold",
+    "value",
+    "cover",
+    "base",
+    "default_left",
+    "zero_missing",
+    "category_start",
+    "category_size",
+    "category_words",
+    "unseen_left",
+    "tree_output",
+    "tree_weight",
+    "groups",
+)
+
+
+def settings(forest: "Forest") -> dict[str, Any]:
+    """Give everything but the arrays and the encoder as plain JSON values."""
+    classes = forest.classes
+    return {
+        "source": forest.source,
+        "feature_names": list(forest.feature_names),
+        "columns": list(forest.columns),
+        "levels": [None if levels is None else list(levels) for levels in forest.levels],
+        "classes": None if classes is None else classes.tolist(),
+        "classes_dtype": None if classes is None else classes.dtype.str,
+        "aggregation": forest.aggregation,
+        "link": forest.link,
+        "temperature": forest.temperature,
+        "precision": forest.precision,
+        "accumulate": forest.accumulate,
+        "zero_is_positive": forest.zero_is_positive,
+        "missing_value": forest.missing_value,
+    }
+
+
+def save(forest: "Forest", path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Write a forest to a file; an existing file is replaced only with ``force``."""
+    members = {f"{name}.npy": files.from_array(getattr(forest, name)) for name in ARRAYS}
+    members[SETTINGS] = files.from_json(settings(forest))
+    files.write(path, files.Manifest(KIND), members, force=force)
+    return Path(path)
+
+
+def load(path: str | os.PathLike[str]) -> "Forest":
+    """Read a forest from a file that `Forest.save` wrote; nothing in the file is run.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import clearwood as cw
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> model = DecisionTreeRegressor(max_depth=1).fit([[0.0], [1.0]], [3.0, 5.0])
+    >>> path = cw.forest.from_model(model).save(Path(tempfile.mkdtemp()) / "tree.cw")
+    >>> cw.forest.load(path).predict([[0.2], [0.9]])
+    array([3., 5.])
+    """
+    archive = files.read(path)
+    if archive.manifest.kind != KIND:
+        raise InputError(
+            f"{str(path)!r} holds a {archive.manifest.kind}, not a forest",
+            hint="read it with cw.load, then use cw.forest.from_model on the model.",
+        )
+    return from_archive(archive)
+
+
+def from_archive(archive: files.Archive) -> "Forest":
+    """Make the forest of a container that was read."""
+    from clearwood.forest._forest import Forest
+
+    raw = archive.json(SETTINGS)
+    dtype = raw.pop("classes_dtype")
+    if raw["classes"] is not None:
+        raw["classes"] = np.array(raw["classes"], dtype=object if dtype == "|O" else dtype)
+    raw["feature_names"] = tuple(raw["feature_names"])
+    raw["columns"] = tuple(raw["columns"])
+    raw["levels"] = tuple(None if levels is None else tuple(levels) for levels in raw["levels"])
+    return Forest(**raw, **{name: archive.array(f"{name}.npy") for name in ARRAYS})

@@ -1,0 +1,435 @@
+"""Every tree model as plain arrays, with the predictions of the library it came from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._errors import InputError
+from clearwood.forest import _check, _files, _inputs, _links, _predict, _summary
+
+__all__ = ["Aggregation", "Forest", "Link", "Precision"]
+
+Aggregation = Literal["sum", "mean", "hard vote", "weighted vote", "weighted median"]
+Link = _links.Link
+Precision = Literal["float32", "float64"]
+
+_NODE_ARRAYS: dict[str, type] = {
+    "left": np.int32,
+    "right": np.int32,
+    "feature": np.int32,
+    "threshold": np.float64,
+    "default_left": np.bool_,
+    "zero_missing": np.bool_,
+    "category_start": np.int32,
+    "category_size": np.int32,
+    "unseen_left": np.bool_,
+    "cover": np.float64,
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Forest:
+    """A tree ensemble as plain arrays.
+
+    The trees lie one after another: tree ``t`` owns the nodes from ``roots[t]`` up to
+    ``roots[t + 1]``, its first node is its root, and children come after their parent. All arrays
+    are read-only.
+
+    A row goes **left** at a numeric node where ``x <= threshold``. A missing value (NaN) goes left
+    where ``default_left``. A categorical node (``category_start >= 0``) holds a bit set: a row
+    whose category is in the set goes left, one within the set's range but not in it goes right,
+    and one outside the range goes left where ``unseen_left``. `goes_left` is this rule in code.
+
+    The raw prediction of output ``k`` adds, tree by tree in order and in the precision
+    ``accumulate``, ``tree_weight * value[leaf]`` to ``base[k]``; "mean" and the votes then divide
+    by the sum of the weights. That order is the library's own, so the sums agree to the last bit.
+
+    Parameters
+    ----------
+    roots
+        First node of each tree.
+    left, right
+        Children of each node; -1 at leaves.
+    feature
+        The model's column each node asks about; -1 at leaves.
+    threshold
+        Largest value that goes left.
+    value
+        Per node (only leaves count): one column where each tree belongs to one output
+        (``tree_output``), else one column per output.
+    cover
+        Weight of the training rows that reached each node; NaN where the source does not say.
+    base
+        What each output starts from.
+    feature_names
+        Names of the model's columns.
+    default_left
+        Whether a missing value goes left.
+    zero_missing
+        Whether the node treats zero as missing (LightGBM's ``zero_as_missing``).
+    category_start, category_size
+        Where a categorical node's bit set starts in ``category_words`` and its length in words;
+        -1 and 0 at other nodes.
+    category_words
+        Bit sets of all categorical nodes: bit ``c % 32`` of word ``c // 32`` is category ``c``.
+    unseen_left
+        Whether a category outside the bit set's range goes left.
+    tree_output
+        The output each tree adds to; -1 where it adds to all.
+    tree_weight
+        What each tree's value is multiplied with.
+    aggregation
+        How trees become one number.
+    link
+        What turns the raw prediction into the prediction.
+    temperature
+        The raw prediction is divided by it before the link.
+    precision
+        Values are rounded to this before they are compared.
+    accumulate
+        Precision of the sum.
+    classes
+        Labels, for classifiers.
+    zero_is_positive
+        Which class a raw prediction of exactly zero means, for two classes and one output.
+    missing_value
+        A number that stands for a missing value, besides NaN.
+    levels
+        Per column: the labels that codes 0, 1, ... stand for; None for numeric columns. Labels
+        unknown to the model count as missing.
+    columns
+        The user's columns, where the model's are made from them (pipelines, learners).
+    groups
+        Which of the user's columns each column of the model comes from: the players of a
+        decomposition.
+    encoder
+        Makes the model's columns from the user's (anything with ``transform``).
+    source
+        What it was made from, in words.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RandomForestRegressor(20, max_depth=3, random_state=0).fit(X, y)
+    >>> forest = cw.forest.from_model(model)
+    >>> forest
+    Forest of 20 trees: 160 leaves, depth 3, 10 of 10 columns used; RandomForestRegressor
+    >>> bool((forest.predict(X) == model.predict(X)).all())
+    True
+    """
+
+    roots: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    value: NDArray[np.float64]
+    cover: NDArray[np.float64]
+    base: NDArray[np.float64]
+    feature_names: tuple[str, ...]
+    default_left: NDArray[np.bool_]
+    zero_missing: NDArray[np.bool_]
+    category_start: NDArray[np.int32]
+    category_size: NDArray[np.int32]
+    category_words: NDArray[np.uint32]
+    unseen_left: NDArray[np.bool_]
+    tree_output: NDArray[np.int32]
+    tree_weight: NDArray[np.float64]
+    aggregation: Aggregation = "sum"
+    link: Link = "identity"
+    temperature: float = 1.0
+    precision: Precision = "float64"
+    accumulate: Precision = "float64"
+    classes: NDArray[Any] | None = None
+    zero_is_positive: bool = False
+    missing_value: float | None = None
+    levels: tuple[tuple[Any, ...] | None, ...] = ()
+    columns: tuple[str, ...] = ()
+    groups: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    encoder: Any = None
+    source: str = "arrays"
+
+    def __post_init__(self) -> None:
+        for name, dtype in _NODE_ARRAYS.items():
+            self._freeze(name, dtype)
+        for name, wanted in (
+            ("roots", np.int32),
+            ("value", np.float64),
+            ("base", np.float64),
+            ("tree_output", np.int32),
+            ("tree_weight", np.float64),
+            ("category_words", np.uint32),
+        ):
+            self._freeze(name, wanted)
+        if self.value.ndim == 1:
+            object.__setattr__(self, "value", self.value[:, None])
+        if not self.levels:
+            object.__setattr__(self, "levels", (None,) * len(self.feature_names))
+        if not self.columns:
+            object.__setattr__(self, "columns", tuple(self.feature_names))
+            object.__setattr__(self, "groups", np.arange(len(self.columns), dtype=np.int32))
+        self._freeze("groups", np.int32)
+        if self.classes is not None:
+            self._freeze("classes", None)
+        for name, choices in (
+            ("aggregation", get_args(Aggregation)),
+            ("link", get_args(Link)),
+            ("precision", get_args(Precision)),
+            ("accumulate", get_args(Precision)),
+        ):
+            if getattr(self, name) not in choices:
+                raise InputError(
+                    f"{name} is {getattr(self, name)!r}; it must be one of "
+                    + ", ".join(map(repr, choices))
+                )
+        _check.check(self)
+
+    def _freeze(self, name: str, dtype: type | None) -> None:
+        given = getattr(self, name)
+        array = np.ascontiguousarray(given, dtype=dtype)
+        if array is given and array.flags.writeable:
+            array = array.copy()  # the caller may go on writing to its own array
+        array.flags.writeable = False
+        object.__setattr__(self, name, array)
+
+    # What it holds
+
+    @property
+    def n_trees(self) -> int:
+        """How many trees it has."""
+        return len(self.roots)
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes all trees have together, leaves included."""
+        return len(self.left)
+
+    @property
+    def n_outputs(self) -> int:
+        """How many numbers the raw prediction of a row has."""
+        return len(self.base)
+
+    @property
+    def n_features(self) -> int:
+        """How many columns the model has."""
+        return len(self.feature_names)
+
+    @cached_property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Which nodes are leaves."""
+        return np.asarray(self.left < 0)
+
+    @property
+    def is_categorical(self) -> NDArray[np.bool_]:
+        """Which nodes ask for a category."""
+        return np.asarray(self.category_start >= 0)
+
+    @property
+    def n_leaves(self) -> int:
+        """How many leaves all trees have together."""
+        return int(self.is_leaf.sum())
+
+    @cached_property
+    def node_tree(self) -> NDArray[np.int32]:
+        """The tree each node belongs to."""
+        sizes = np.diff(np.append(self.roots, self.n_nodes))
+        return np.repeat(np.arange(self.n_trees, dtype=np.int32), sizes)
+
+    @cached_property
+    def node_depth(self) -> NDArray[np.int32]:
+        """How many questions lie above each node."""
+        depth = np.zeros(self.n_nodes, np.int32)
+        level = self.roots
+        while len(level := level[~self.is_leaf[level]]):
+            children = np.concatenate([self.left[level], self.right[level]])
+            depth[children] = np.tile(depth[level] + 1, 2)
+            level = children
+        return depth
+
+    @property
+    def depth(self) -> int:
+        """The most questions any row is asked by one tree."""
+        return int(self.node_depth.max(initial=0))
+
+    @cached_property
+    def features_used(self) -> NDArray[np.int32]:
+        """The model's columns that some node asks about, in order."""
+        return np.unique(self.feature[~self.is_leaf])
+
+    @property
+    def columns_used(self) -> tuple[str, ...]:
+        """The user's columns that some node asks about, in order."""
+        return tuple(self.columns[i] for i in np.unique(self.groups[self.features_used]))
+
+    @property
+    def has_cover(self) -> bool:
+        """Whether the weight of the training rows is known for every node."""
+        return not bool(np.isnan(self.cover).any())
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the raw prediction is a sum over the trees (all but the weighted median)."""
+        return self.aggregation != "weighted median"
+
+    @cached_property
+    def leaf_value(self) -> NDArray[np.float64]:
+        """What each node adds to each output of the raw prediction, as shape (nodes, outputs).
+
+        Weights and the division of means and votes are in it, so that ``base`` plus the sum of
+        one leaf's row per tree is the raw prediction up to rounding. Internal nodes are zero.
+        """
+        if not self.is_linear:
+            raise InputError(
+                "the weighted median of trees is not a sum over trees",
+                hint="explain the model by sampling, or use another ensemble than AdaBoost.R2.",
+            )
+        weight = self.tree_weight[self.node_tree]
+        if self.accumulate == "float32":
+            weighed = (self.value.astype(np.float32) * weight.astype(np.float32)[:, None]).astype(
+                np.float64
+            )
+        else:
+            weighed = self.value * weight[:, None]
+        weighed[~self.is_leaf] = 0.0
+        output = self.tree_output[self.node_tree]
+        if (output < 0).all() and self.value.shape[1] == self.n_outputs:
+            spread = weighed
+        else:
+            spread = np.zeros((self.n_nodes, self.n_outputs))
+            spread[np.arange(self.n_nodes), output] = weighed[:, 0]
+        spread = spread / self.divisor
+        spread.flags.writeable = False
+        return spread
+
+    @cached_property
+    def divisor(self) -> NDArray[np.float64]:
+        """What each output's sum is divided by: one for sums, the total weight for means."""
+        if self.aggregation == "sum":
+            return np.ones(self.n_outputs)
+        if (self.tree_output < 0).all():
+            return np.full(self.n_outputs, self.tree_weight.sum())
+        return np.array(
+            [self.tree_weight[self.tree_output == k].sum() for k in range(self.n_outputs)]
+        )
+
+    def category_set(self, node: int) -> tuple[int, ...]:
+        """Give the categories that go left at a categorical node."""
+        start, size = self.category_start[node], self.category_size[node]
+        words = self.category_words[start : start + size] if start >= 0 else np.empty(0, np.uint32)
+        bits = np.unpackbits(np.ascontiguousarray(words, "<u4").view(np.uint8), bitorder="little")
+        return tuple(int(category) for category in np.flatnonzero(bits))
+
+    def tree(self, index: int) -> "Forest":
+        """Give one tree as a forest of its own."""
+        return self.select([index])
+
+    def select(self, trees: Sequence[int]) -> "Forest":
+        """Give the forest of some of its trees, in the order asked."""
+        return _check.select(self, trees)
+
+    # What it predicts
+
+    def matrix(self, X: Any) -> NDArray[np.float64]:
+        """Give a table as the model's columns: numbers, category codes, NaN for missing.
+
+        Parameters
+        ----------
+        X
+            A clearwood table, a data frame (columns are found by name, in any order), or an array
+            with the columns in order.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features)
+        """
+        return _inputs.matrix(self, X)
+
+    def goes_left(self, node: int, x: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Say which values of a node's column go left; leaves are refused."""
+        if self.is_leaf[node]:
+            raise InputError(f"node {node} is a leaf and asks nothing")
+        x = np.asarray(x, np.float64).ravel()
+        return _predict.goes_left(self, np.full(len(x), node), _predict.rounded(self, x))
+
+    def apply(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.int32]:
+        """Give the leaf each row reaches in each tree, as a position in the node arrays.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_trees)
+        """
+        return _predict.apply(self, self.matrix(X), n_jobs=n_jobs)
+
+    def predict_raw(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+        """Give the raw prediction: the library's margin, score, mean or shares of votes.
+
+        Parameters
+        ----------
+        X
+            A table, data frame or array.
+        n_jobs
+            Threads; -1 for all. The result does not depend on it.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), or (n_rows, n_outputs) where there are several outputs
+        """
+        return _predict.predict_raw(self, self.matrix(X), n_jobs=n_jobs)
+
+    def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
+        """Give the prediction: labels for classifiers, else numbers on the target's scale."""
+        return _links.predict(self, self.predict_raw(X, n_jobs=n_jobs))
+
+    def predict_proba(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+        """Give the probability of each class, in the order of ``classes``."""
+        return _links.probabilities(self, self.predict_raw(X, n_jobs=n_jobs))
+
+    # How it is shown and kept
+
+    def __repr__(self) -> str:
+        return _summary.line(self)
+
+    def _repr_html_(self) -> str:
+        return _summary.html(self)
+
+    def summary(self) -> dict[str, Any]:
+        """Give trees, leaves, depth, columns used and how trees are combined, by name."""
+        return _summary.facts(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the forest as plain JSON values; an encoder is described, not included."""
+        return _summary.to_json(self)
+
+    def save(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the forest to a file of plain arrays; `clearwood.forest.load` reads it.
+
+        Parameters
+        ----------
+        path
+            Where to.
+        force
+            Replace a file that is there.
+        """
+        return _files.save(self, path, force=force)
+
+    def equals(self, other: "Forest") -> bool:
+        """Whether two forests hold the same arrays and settings (encoders are not compared)."""
+        for item in fields(self):
+            if item.name == "encoder":
+                continue
+            mine, theirs = getattr(self, item.name), getattr(other, item.name)
+            if isinstance(mine, np.ndarray):
+                floats = mine.dtype.kind == "f"
+                if not np.array_equal(mine, theirs, equal_nan=floats):
+                    return False
+            elif mine != theirs:
+                return False
+        return True

@@ -1,0 +1,131 @@
+"""Which importer reads which model."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from clearwood._errors import InputError
+from clearwood.forest._forest import Forest
+
+__all__ = ["SUPPORTED", "from_model", "supports"]
+
+# Class name -> (module of the importer, its function). Names are looked up along the class's
+# bases, so a subclass of a supported model is supported; no library is imported to ask.
+_IMPORTERS = {
+    "DecisionTreeClassifier": ("_sklearn", "one_tree"),
+    "DecisionTreeRegressor": ("_sklearn", "one_tree"),
+    "ForestClassifier": ("_sklearn", "random_forest"),
+    "ForestRegressor": ("_sklearn", "random_forest"),
+    "BaggingClassifier": ("_sklearn", "bagging"),
+    "BaggingRegressor": ("_sklearn", "bagging"),
+    "GradientBoostingClassifier": ("_sklearn", "gradient_boosting"),
+    "GradientBoostingRegressor": ("_sklearn", "gradient_boosting"),
+    "BaseHistGradientBoosting": ("_hist_gradient", "hist_gradient"),
+    "AdaBoostClassifier": ("_adaboost", "adaboost_classifier"),
+    "AdaBoostRegressor": ("_adaboost", "adaboost_regressor"),
+    "XGBModel": ("_xgboost", "xgboost"),
+    "xgboost.Booster": ("_xgboost", "xgboost"),
+    "LGBMModel": ("_lightgbm", "lightgbm"),
+    "lightgbm.Booster": ("_lightgbm", "lightgbm"),
+    "CatBoost": ("_catboost", "catboost"),
+    "Pipeline": ("_pipeline", "pipeline"),
+    "Learner": ("_learner", "learner"),
+}
+
+SUPPORTED = (
+    "scikit-learn's DecisionTree, ExtraTree, RandomForest, ExtraTrees, Bagging of trees, "
+    "GradientBoosting, HistGradientBoosting and AdaBoost; XGBoost, LightGBM and CatBoost models; "
+    "a Pipeline that ends in one of these; a clearwood Learner around one of these"
+)
+
+
+def _importer(model: Any) -> tuple[str, str] | None:
+    for base in type(model).__mro__:
+        library = base.__module__.partition(".")[0]
+        found = _IMPORTERS.get(base.__name__) or _IMPORTERS.get(f"{library}.{base.__name__}")
+        if found is not None and library in _LIBRARIES:
+            return found
+    return None
+
+
+_LIBRARIES = {"sklearn", "xgboost", "lightgbm", "catboost", "clearwood"}
+
+
+def supports(model: Any) -> bool:
+    """Whether `from_model` has an importer for models of this kind.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> supports(DecisionTreeRegressor()), supports(LinearRegression())
+    (True, False)
+    """
+    return isinstance(model, Forest) or _importer(model) is not None
+
+
+def from_model(model: Any) -> Forest:
+    """Give a fitted tree model as a `Forest` that predicts the same, bit for bit.
+
+    Parameters
+    ----------
+    model
+        A fitted model of scikit-learn (trees, forests, bagging, boosting), XGBoost, LightGBM or
+        CatBoost, a pipeline that ends in one, or a learner around one. A `Forest` is given back.
+
+    Returns
+    -------
+    Forest
+        Its ``predict_raw`` equals the library's raw prediction (margin, score, mean) to the last
+        bit where the library adds trees in a documented order, else within one unit in the last
+        place per tree.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    >>> forest = cw.forest.from_model(model)
+    >>> forest.n_leaves, forest.columns_used
+    (3, ('x3',))
+    >>> forest.predict_proba(X[:1])
+    array([[1., 0., 0.]])
+    """
+    if isinstance(model, Forest):
+        return model
+    if isinstance(model, type):
+        raise InputError(
+            f"{model.__name__} is a class, not a fitted model",
+            hint=f"make one and fit it: {model.__name__}(...).fit(X, y).",
+        )
+    found = _importer(model)
+    if found is None:
+        raise InputError(
+            f"{type(model).__name__} is not a tree model that can be read as a forest",
+            hint=f"these can: {SUPPORTED}. cw.explain samples any other model.",
+        )
+    _check_fitted(model)
+    module, function = found
+    read: Callable[[Any], Forest] = getattr(import_module(f"clearwood.forest.{module}"), function)
+    return read(model)
+
+
+def _check_fitted(model: Any) -> None:
+    from sklearn.base import BaseEstimator
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    unfitted = False
+    if type(model).__module__.startswith("catboost"):
+        unfitted = not model.is_fitted()
+    elif isinstance(model, BaseEstimator):
+        try:
+            check_is_fitted(model)
+        except NotFittedError:
+            unfitted = True
+    if unfitted:
+        raise InputError(
+            f"this {type(model).__name__} is not fitted yet", hint="call its fit(X, y) first."
+        )

@@ -1,0 +1,133 @@
+"""Tables, data frames and arrays as the matrix of a model's columns."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._errors import InputError, did_you_mean
+from clearwood.table import Table
+
+if TYPE_CHECKING:
+    from clearwood.forest._forest import Forest
+
+__all__ = ["default_names", "matrix"]
+
+
+def default_names(n: int) -> tuple[str, ...]:
+    """Name columns that have no name; such columns are found by position.
+
+    Examples
+    --------
+    >>> default_names(3)
+    ('x0', 'x1', 'x2')
+    """
+    return tuple(f"x{i}" for i in range(n))
+
+
+def matrix(forest: "Forest", X: Any) -> NDArray[np.float64]:
+    """Give a table as the model's columns: numbers, category codes, NaN for missing."""
+    if forest.encoder is not None:
+        encoded = forest.encoder.transform(X)
+        encoded = encoded.toarray() if hasattr(encoded, "toarray") else np.asarray(encoded)
+        return _recoded(forest, _checked(forest, encoded))
+    if isinstance(X, Table):
+        columns = {column.name: column.labels() for column in X.columns}
+        return _from_columns(forest, columns, X.n_rows)
+    if hasattr(X, "toarray"):
+        return _recoded(forest, _checked(forest, X.toarray()))
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return _from_columns(forest, {name: frame[name] for name in frame.columns}, len(frame))
+    return _recoded(forest, _checked(forest, np.asarray(X)))
+
+
+def _checked(forest: "Forest", X: NDArray[Any]) -> NDArray[Any]:
+    if X.ndim == 1 and forest.n_features != 1:
+        raise InputError(
+            f"expected rows and columns; got an array of shape {X.shape}",
+            hint="for one row, pass x.reshape(1, -1).",
+        )
+    X = X.reshape(-1, 1) if X.ndim == 1 else X
+    if X.ndim != 2 or X.shape[1] != forest.n_features:
+        raise InputError(
+            f"the array has shape {X.shape}; the model has {forest.n_features} columns: "
+            + _listed(forest.feature_names)
+        )
+    return X
+
+
+def _recoded(forest: "Forest", X: NDArray[Any]) -> NDArray[np.float64]:
+    coded = [j for j, levels in enumerate(forest.levels) if levels is not None]
+    if not coded and X.dtype.kind in "fiub":
+        numbers = np.ascontiguousarray(X, dtype=np.float64)
+        return _marked(forest, numbers)
+    columns = [
+        _column(forest, j, X[:, j]) if X.dtype == object or j in coded else X[:, j]
+        for j in range(X.shape[1])
+    ]
+    if X.dtype.kind not in "fiubO":
+        raise InputError(f"the array holds {X.dtype}, not numbers")
+    return _marked(forest, np.column_stack(columns).astype(np.float64, copy=False))
+
+
+def _from_columns(forest: "Forest", columns: dict[str, Any], n_rows: int) -> NDArray[np.float64]:
+    names: Sequence[str] = forest.feature_names
+    by_position = names == default_names(len(names)) and not set(names) & set(columns)
+    if by_position and len(columns) == len(names):
+        names = list(columns)
+    absent = [name for name in names if name not in columns]
+    if absent:
+        raise InputError(
+            f"the table lacks {_listed(absent)}, which the model was fitted with",
+            hint=did_you_mean(absent[0], columns),
+        )
+    X = np.empty((n_rows, len(names)))
+    for j, name in enumerate(names):
+        X[:, j] = _column(forest, j, columns[name])
+    return _marked(forest, X)
+
+
+def _marked(forest: "Forest", X: NDArray[np.float64]) -> NDArray[np.float64]:
+    if forest.missing_value is None or np.isnan(forest.missing_value):
+        return X
+    # the library rounds before it looks for the mark
+    mark = np.float32(forest.missing_value)
+    return np.where(X.astype(np.float32) == mark, np.nan, X)
+
+
+def _column(forest: "Forest", j: int, column: Any) -> NDArray[np.float64]:
+    name, levels = forest.feature_names[j], forest.levels[j]
+    if isinstance(column, nw.Series) and levels is None and column.dtype.is_numeric():
+        return np.asarray(column.cast(nw.Float64).fill_null(float("nan")).to_numpy())
+    if isinstance(column, nw.Series):
+        values = np.array(column.to_list(), dtype=object)
+    else:
+        values = np.asarray(column)
+    if levels is not None:
+        return _codes(values, levels)
+    try:
+        return np.array([np.nan if v is None else v for v in values.tolist()], dtype=np.float64)
+    except (TypeError, ValueError):
+        example = next(v for v in values.tolist() if not isinstance(v, (int, float, type(None))))
+        raise InputError(
+            f"column {name!r} holds {example!r}; the model was fitted with numbers there",
+            hint="explain the whole pipeline, with its encoder, rather than its last step.",
+        ) from None
+
+
+def _codes(values: NDArray[Any], levels: tuple[Any, ...]) -> NDArray[np.float64]:
+    """Give codes into levels; labels that are not among them are missing."""
+    code = {level: float(i) for i, level in enumerate(levels)}
+    found = np.full(len(values), np.nan)
+    for i, value in enumerate(values.tolist()):
+        if value is not None:  # NaN is no key, so it stays missing
+            found[i] = code.get(value, np.nan)
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:8])
+    return shown + (f" and {len(names) - 8} more" if len(names) > 8 else "")

@@ -1,0 +1,78 @@
+"""From the raw prediction to labels, probabilities and numbers on the target's scale."""
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+
+from clearwood._errors import InputError
+
+if TYPE_CHECKING:
+    from clearwood.forest._forest import Forest
+
+__all__ = ["Link", "inverse", "predict", "probabilities"]
+
+Link = Literal["identity", "logistic", "softmax", "log", "signed root", "softplus"]
+
+
+def inverse(link: Link, raw: NDArray[Any]) -> NDArray[Any]:
+    """Give the prediction on the target's scale.
+
+    Examples
+    --------
+    >>> inverse("logistic", np.array([0.0]))
+    array([0.5])
+    >>> inverse("signed root", np.array([-2.0, 3.0]))
+    array([-4., 9.])
+    """
+    if link == "identity":
+        return raw
+    if link == "logistic":
+        return np.asarray(expit(raw))
+    if link == "softmax":
+        return np.asarray(softmax(raw, axis=1))
+    if link == "log":
+        return np.exp(raw)
+    if link == "signed root":
+        return np.sign(raw) * raw * raw
+    return np.logaddexp(0.0, raw)
+
+
+def _on_scale(forest: "Forest", raw: NDArray[np.float64]) -> NDArray[Any]:
+    # a library that sums in float32 applies its link in float32 too, and compares the result
+    narrow = raw.astype(forest.accumulate)
+    return inverse(forest.link, narrow / narrow.dtype.type(forest.temperature))
+
+
+def predict(forest: "Forest", raw: NDArray[np.float64]) -> NDArray[Any]:
+    """Give labels for classifiers, else numbers on the target's scale."""
+    if forest.classes is None:
+        return _on_scale(forest, raw).astype(np.float64)
+    if forest.n_outputs > 1:
+        return np.asarray(forest.classes[np.argmax(raw, axis=1)])
+    if forest.link == "logistic" and not forest.zero_is_positive:
+        positive = _on_scale(forest, raw) > 0.5
+    elif forest.link == "logistic":
+        positive = raw >= 0
+    else:
+        positive = raw > 0
+    return np.asarray(forest.classes[positive.astype(np.intp)])
+
+
+def probabilities(forest: "Forest", raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give one column per class."""
+    if forest.classes is None:
+        raise InputError(
+            "the model predicts numbers, not classes, so there are no probabilities",
+            hint="use predict.",
+        )
+    if forest.n_outputs == 1 and forest.link != "logistic":
+        raise InputError(
+            f"{forest.source} gives scores that are not probabilities",
+            hint="use predict or predict_raw.",
+        )
+    scale = _on_scale(forest, raw)
+    if forest.n_outputs == 1:
+        scale = np.column_stack([1 - scale, scale])
+    return scale.astype(np.float64)

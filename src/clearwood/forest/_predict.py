@@ -1,0 +1,106 @@
+"""Which leaf each row reaches, and what the leaves add up to."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from clearwood.forest._forest import Forest
+
+__all__ = ["apply", "goes_left", "predict_raw", "reference_apply", "reference_raw", "rounded"]
+
+#: LightGBM's bound for "zero" where zeros count as missing: the float32 nearest 1e-35.
+ZERO = float(np.float32(1e-35))
+
+
+def rounded(forest: "Forest", X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round values to the precision in which the model compares them."""
+    if forest.precision == "float64":
+        return X
+    with np.errstate(over="ignore"):  # beyond float32's range is infinity, on the right side
+        return X.astype(np.float32).astype(np.float64)
+
+
+def goes_left(
+    forest: "Forest", nodes: NDArray[np.intp], x: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Say for pairs of an inner node and a (rounded) value of its column whether it goes left."""
+    left = x <= forest.threshold[nodes]
+    sets = np.flatnonzero(forest.category_start[nodes] >= 0)
+    if len(sets):
+        at, value = nodes[sets], x[sets]
+        bits = forest.category_size[at].astype(np.float64) * 32
+        inside = (value >= 0) & (value < bits)
+        code = np.where(inside, value, 0).astype(np.int64)
+        words = np.append(forest.category_words, np.uint32(0))
+        word = words[np.where(inside, forest.category_start[at] + code // 32, len(words) - 1)]
+        member = (word >> (code % 32).astype(np.uint32)) & 1 == 1
+        left[sets] = np.where(inside, member, forest.unseen_left[at])
+    missing = np.isnan(x) | (forest.zero_missing[nodes] & (np.abs(x) <= ZERO))
+    return np.where(missing, forest.default_left[nodes], left)
+
+
+def reference_apply(forest: "Forest", X: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Give the leaves reached, in plain numpy: what the kernel is checked against."""
+    X = rounded(forest, X)
+    leaves = np.empty((len(X), forest.n_trees), np.int32)
+    for tree, root in enumerate(forest.roots):
+        node = np.full(len(X), root, np.intp)
+        rows = np.flatnonzero(~forest.is_leaf[node])
+        while len(rows):
+            at = node[rows]
+            left = goes_left(forest, at, X[rows, forest.feature[at]])
+            node[rows] = np.where(left, forest.left[at], forest.right[at])
+            rows = rows[~forest.is_leaf[node[rows]]]
+        leaves[:, tree] = node
+    return leaves
+
+
+def reference_raw(forest: "Forest", X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give the raw prediction in plain numpy, in the order and precision of the library."""
+    leaves = reference_apply(forest, X)
+    if forest.aggregation == "weighted median":
+        return _shaped(forest, weighted_median(forest, leaves))
+    dtype: Any = np.float32 if forest.accumulate == "float32" else np.float64
+    total = np.repeat(forest.base.astype(dtype)[None, :], len(X), axis=0)
+    value, weight = forest.value.astype(dtype), forest.tree_weight.astype(dtype)
+    for tree, output in enumerate(forest.tree_output):
+        gain = value[leaves[:, tree]] * weight[tree]
+        if output < 0:
+            total += gain
+        else:
+            total[:, output] += gain[:, 0]
+    return _shaped(forest, divided(forest, total.astype(np.float64)))
+
+
+def divided(forest: "Forest", total: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Divide the sums of means and votes."""
+    return total if forest.aggregation == "sum" else total / forest.divisor
+
+
+def weighted_median(forest: "Forest", leaves: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Give the smallest tree prediction at which half of the trees' weight is reached."""
+    predictions = forest.value[leaves, 0]
+    order = np.argsort(predictions, axis=1)
+    reached = np.cumsum(forest.tree_weight[order], axis=1, dtype=np.float64)
+    median = np.argmax(reached >= 0.5 * reached[:, -1:], axis=1)
+    rows = np.arange(len(leaves))
+    chosen: NDArray[np.float64] = predictions[rows, order[rows, median]]
+    return chosen[:, None]
+
+
+def _shaped(forest: "Forest", raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    return raw[:, 0] if forest.n_outputs == 1 else raw
+
+
+def apply(forest: "Forest", X: NDArray[np.float64], *, n_jobs: int = 1) -> NDArray[np.int32]:
+    """Give the leaves reached."""
+    del n_jobs
+    return reference_apply(forest, X)
+
+
+def predict_raw(forest: "Forest", X: NDArray[np.float64], *, n_jobs: int = 1) -> NDArray[Any]:
+    """Give the raw prediction."""
+    del n_jobs
+    return reference_raw(forest, X)
