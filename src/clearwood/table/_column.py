@@ -1,6 +1,6 @@
 """One column of a table: plain values with their kind."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,9 @@ class Column:
         datetime64[us] with NaT; text as an object array of str with None.
     levels
         The levels of a coded column, in order; empty for the others.
+    label_type
+        What the levels of a coded column were at the source: "text", "integer", "number" or
+        "boolean". Predicted classes are given back as that.
 
     Examples
     --------
@@ -39,6 +42,7 @@ class Column:
     kind: Kind
     values: NDArray[Any]
     levels: tuple[str, ...] = ()
+    label_type: str = "text"
 
     def __len__(self) -> int:
         return len(self.values)
@@ -66,7 +70,7 @@ class Column:
 
     def take(self, rows: NDArray[Any] | slice) -> "Column":
         """Give the column at some rows, by position, mask or slice."""
-        return Column(self.name, self.kind, self.values[rows], self.levels)
+        return replace(self, values=self.values[rows])
 
     def labels(self) -> NDArray[Any]:
         """Give the values as a person would write them: levels, not codes; None for missing."""
@@ -75,3 +79,20 @@ class Column:
         padded = np.array([*self.levels, None], dtype=object)
         labels: NDArray[Any] = padded[self.values]
         return labels
+
+    def typed_levels(self) -> NDArray[Any]:
+        """Give the levels as they were at the source: 0 and 1, not "0" and "1".
+
+        Examples
+        --------
+        >>> claim = Column("claim", Kind.YES_NO, np.array([1], np.int32), ("0", "1"), "integer")
+        >>> claim.typed_levels()
+        array([0, 1])
+        """
+        if self.label_type == "integer":
+            return np.array([int(level) for level in self.levels])
+        if self.label_type == "number":
+            return np.array([float(level) for level in self.levels])
+        if self.label_type == "boolean":
+            return np.array([level == "True" for level in self.levels])
+        return np.array(self.levels)

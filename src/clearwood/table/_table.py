@@ -123,7 +123,7 @@ class Table:
         return Schema(tuple(columns), self.task)
 
     @property
-    def X(self) -> "Table":
+    def X(self) -> "Table":  # noqa: N802 - the field's name for features
         """The features alone."""
         return self.select(self.features)
 
@@ -134,7 +134,8 @@ class Table:
         if column is None:
             raise InputError("the table has no target", hint="name one: cw.read(..., target=...).")
         if column.is_coded:
-            return np.array(column.levels)[column.values]
+            labels: NDArray[Any] = column.typed_levels()[column.values]
+            return labels
         return column.values
 
     @property

@@ -1,0 +1,142 @@
+"""New data in the shape of the data a model was fitted on."""
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from clearwood._errors import ClearwoodWarning, InputError, did_you_mean
+from clearwood.table._column import Column
+from clearwood.table._infer import YES_NO_WORDS, convert, to_coded
+from clearwood.table._kinds import Kind, Role
+from clearwood.table._raw import Form, Raw
+from clearwood.table._schema import ColumnSchema, Schema
+from clearwood.table._table import Table
+
+__all__ = ["align", "raw_of"]
+
+_FORMS: dict[Kind, Form] = {
+    Kind.NUMBER: "number",
+    Kind.WHOLE: "number",
+    Kind.YES_NO: "string",
+    Kind.CATEGORY: "category",
+    Kind.ORDERED: "ordered",
+    Kind.DATE: "date",
+}
+
+
+def raw_of(column: Column) -> Raw:
+    """Give a finished column back as if it had just been read."""
+    if column.kind is Kind.TEXT:
+        from clearwood.table._raw import factorise
+
+        codes, levels = factorise(list(column.values))
+        return Raw(column.name, "string", codes, levels)
+    return Raw(column.name, _FORMS[column.kind], column.values, column.levels, column.label_type)
+
+
+def align(raws: Sequence[Raw], schema: Schema, *, named: bool, source: str = "") -> Table:
+    """Give the schema's features, in its order and kinds.
+
+    Parameters
+    ----------
+    raws
+        The columns of the new data.
+    schema
+        What the model was fitted on.
+    named
+        Whether the columns' names are the user's; if not, position decides.
+    source
+        Where the data came from, in words.
+    """
+    wanted = [schema[name] for name in schema.features]
+    if named:
+        raws = _by_name(raws, schema)
+    elif len(raws) != len(wanted):
+        raise InputError(
+            f"X has {len(raws)} features, but the model is expecting {len(wanted)} features as "
+            "input",
+            hint=f"in this order: {', '.join(schema.features[:12])}.",
+        )
+    columns = tuple(_fit_to(raw, want) for raw, want in zip(raws, wanted, strict=True))
+    table = Table(
+        columns, {c.name: c.role for c in wanted if c.role is not Role.FEATURE}, source=source
+    )
+    _warn_of_empty_rows(table)
+    return table
+
+
+def _by_name(raws: Sequence[Raw], schema: Schema) -> list[Raw]:
+    given = {raw.name: raw for raw in raws}
+    absent = [name for name in schema.features if name not in given]
+    if absent:
+        offers = [name for name in given if name not in schema.names]
+        shown = ", ".join(map(repr, absent[:8])) + (", …" if len(absent) > 8 else "")
+        hint = did_you_mean(absent[0], offers) if offers else "the model was fitted with them."
+        s = "s" if len(absent) > 1 else ""
+        raise InputError(f"the new data lacks the column{s} {shown}", hint=hint)
+    extra = [name for name in given if name not in schema.names]
+    if extra:
+        shown = ", ".join(map(repr, extra[:5])) + (", …" if len(extra) > 5 else "")
+        warnings.warn(
+            f"the new data has columns that the model does not know; ignored: {shown}",
+            ClearwoodWarning,
+            stacklevel=5,
+        )
+    return [given[name] for name in schema.features]
+
+
+def _fit_to(raw: Raw, want: ColumnSchema) -> Column:
+    raw = Raw(want.name, raw.form, raw.values, raw.levels, raw.label_type)
+    if not len(want.levels):
+        if want.kind is Kind.TEXT:
+            return convert(raw, want.kind)
+        # A whole number may become a fraction, but a word is an error.
+        kind = Kind.NUMBER if want.kind is Kind.WHOLE else want.kind
+        if raw.missing.all():
+            raw = Raw(want.name, "number", np.full(len(raw.values), np.nan))
+        column = convert(raw, kind)
+        return Column(want.name, want.kind, column.values)
+    coded = to_coded(raw)
+    levels = coded.levels
+    if want.kind is Kind.YES_NO:
+        levels = tuple(_yes_no_twin(level, want.levels) for level in levels)
+    position = {level: code for code, level in enumerate(want.levels)}
+    used = set(np.unique(coded.values).tolist())
+    unseen = [level for code, level in enumerate(levels) if level not in position and code in used]
+    for level in sorted(set(unseen)):
+        position[level] = len(position)
+    if unseen:
+        shown = ", ".join(map(repr, sorted(set(unseen))[:3]))
+        warnings.warn(
+            f"column {want.name!r} has levels that the model has not seen: "
+            f"{shown}{', …' if len(set(unseen)) > 3 else ''}",
+            ClearwoodWarning,
+            stacklevel=6,
+        )
+    lookup = np.array([*(position.get(level, -1) for level in levels), -1], dtype=np.int32)
+    return Column(want.name, want.kind, lookup[coded.values], tuple(position))
+
+
+def _yes_no_twin(level: str, known: Sequence[str]) -> str:
+    """Give the known level that means the same yes or no: ``TRUE`` for ``yes``, ``1`` for ``y``."""
+    if level in known or len(known) != 2:
+        return level
+    folded = level.strip().casefold()
+    meanings = {no: 0 for no, _ in YES_NO_WORDS} | {yes: 1 for _, yes in YES_NO_WORDS}
+    own = [meanings.get(name.strip().casefold()) for name in known]
+    return known[meanings[folded]] if folded in meanings and own == [0, 1] else level
+
+
+def _warn_of_empty_rows(table: Table) -> None:
+    empty = np.ones(table.n_rows, dtype=bool)
+    for column in table.columns:
+        empty &= column.missing
+        if not empty.any():
+            return
+    if table.columns:
+        warnings.warn(
+            f"{int(empty.sum())} of {table.n_rows} rows have no value in any column the model uses",
+            ClearwoodWarning,
+            stacklevel=5,
+        )

@@ -1,0 +1,327 @@
+"""Delimited text: dialect, header and encoding found out, rows read by DuckDB.
+
+Only the dialect and the header are worked out here; DuckDB parses the rows. The types are our own
+choice too (number or string), because an engine that guesses types may also guess away a header,
+skip lines that look odd, or round ``1.5`` into a column it took for integers.
+"""
+
+import codecs
+import csv
+import gzip
+import io
+import re
+import tempfile
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from clearwood._errors import ClearwoodWarning, InputError
+from clearwood.table._duck import connect, fetch
+from clearwood.table._raw import Raw
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+__all__ = ["MISSING", "read_csv"]
+
+#: What counts as missing in text files. "None" and "?" are levels in real tables, so they are not.
+MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null")
+
+_DELIMITERS = (",", ";", "\t", "|")
+_SAMPLE_BYTES = 1 << 18
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a file writes its cells."""
+
+    delimiter: str
+    names: tuple[str, ...]
+    numeric: tuple[bool, ...]
+
+
+def read_csv(
+    path: Path,
+    *,
+    delimiter: str | None = None,
+    decimal: str = ".",
+    encoding: str | None = None,
+    as_written: frozenset[str] = frozenset(),
+) -> list[Raw]:
+    """Give the columns of a CSV or TSV file, gzipped or not.
+
+    Parameters
+    ----------
+    path
+        The file.
+    delimiter
+        What separates cells; found out if not given.
+    decimal
+        The decimal sign.
+    encoding
+        The file's encoding; UTF-8 and UTF-16 are recognised, others tried with a warning.
+    as_written
+        Columns whose text is kept, so that a postcode ``01234`` keeps its zero.
+    """
+    sample = _head(path)
+    if not sample.strip():
+        raise InputError(f"{path.name} is empty", hint="it needs a header line and rows.")
+    known = encoding or next((name for bom, name in _BOMS if sample.startswith(bom)), "utf-8")
+    if known.lower().replace("_", "-") not in ("utf-8", "utf8", "utf-8-sig", "ascii"):
+        return _read_transcoded(path, known, delimiter, decimal, as_written)
+    try:
+        text = _decode_sample(sample)
+        return _read_utf8(path, text, path.name, delimiter, decimal, as_written)
+    except UnicodeDecodeError:
+        if encoding is not None:
+            raise _undecodable(path, encoding) from None
+    warnings.warn(
+        f"{path.name} is not UTF-8; read as cp1252 (Windows, western Europe). "
+        "Set encoding=... if letters look wrong.",
+        ClearwoodWarning,
+        stacklevel=4,
+    )
+    return _read_transcoded(path, "cp1252", delimiter, decimal, as_written)
+
+
+def _open(path: Path) -> IO[bytes]:
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "rb")
+    return path.open("rb")
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with _open(path) as file:
+            return file.read(_SAMPLE_BYTES)
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise InputError(f"{path.name} is not a whole gzip file: {error}") from error
+
+
+def _decode_sample(sample: bytes) -> str:
+    """Decode the head of a file, forgiving only a letter cut in two at its end."""
+    return codecs.getincrementaldecoder("utf-8-sig")().decode(
+        sample, final=len(sample) < _SAMPLE_BYTES
+    )
+
+
+def _undecodable(path: Path, encoding: str) -> InputError:
+    position = 0
+    decoder = codecs.getincrementaldecoder(encoding)()
+    with _open(path) as file:
+        while chunk := file.read(_SAMPLE_BYTES):
+            try:
+                decoder.decode(chunk)
+            except UnicodeDecodeError as error:
+                return InputError(
+                    f"{path.name} is not {encoding}: byte {position + error.start} "
+                    f"({chunk[error.start : error.start + 1]!r}) cannot be read",
+                    hint="name the encoding it was saved in, such as encoding='cp1252'.",
+                )
+            position += len(chunk)
+    return InputError(
+        f"{path.name} is not {encoding}: it ends in the middle of a letter",
+        hint="name the encoding it was saved in, such as encoding='cp1252'.",
+    )
+
+
+def _read_transcoded(
+    path: Path, encoding: str, delimiter: str | None, decimal: str, as_written: frozenset[str]
+) -> list[Raw]:
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise InputError(
+            f"there is no encoding {encoding!r}", hint="try 'utf-8', 'cp1252' or 'utf-16'."
+        ) from None
+    with tempfile.TemporaryDirectory(prefix="clearwood-") as folder:
+        copy = Path(folder) / "utf8.csv"
+        try:
+            with (
+                io.TextIOWrapper(_open(path), encoding, newline="") as source,
+                copy.open("w", encoding="utf-8", newline="") as out,
+            ):
+                while chunk := source.read(1 << 20):
+                    out.write(chunk)
+        except UnicodeError:
+            raise _undecodable(path, encoding) from None
+        text = _decode_sample(_head(copy))
+        return _read_utf8(copy, text, path.name, delimiter, decimal, as_written)
+
+
+def _read_utf8(
+    path: Path,
+    text: str,
+    shown: str,
+    delimiter: str | None,
+    decimal: str,
+    as_written: frozenset[str],
+) -> list[Raw]:
+    dialect = _sniff(text, shown, delimiter, decimal)
+    numeric = [
+        number and name not in as_written
+        for name, number in zip(dialect.names, dialect.numeric, strict=True)
+    ]
+    with connect() as connection:
+        _load(connection, path, shown, dialect, numeric, decimal)
+        columns = fetch(connection, "data")
+    if not len(columns[0].values):
+        raise InputError(f"{shown} has a header but no rows", hint="is it the right file?")
+    return [
+        Raw(name, raw.form, raw.values, raw.levels)
+        for name, raw in zip(dialect.names, columns, strict=True)
+    ]
+
+
+def _sniff(text: str, shown: str, delimiter: str | None, decimal: str) -> Dialect:
+    """Find the delimiter, the header's names and which columns look numeric so far."""
+    if delimiter is None:
+        delimiter = _find_delimiter(text, decimal)
+    elif len(delimiter) != 1:
+        raise InputError(f"the delimiter must be one character, not {delimiter!r}")
+    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
+    if not rows:
+        raise InputError(f"{shown} is empty", hint="it needs a header line and rows.")
+    names = _checked_names(rows[0], shown)
+    # The last row of the sample may be cut in two.
+    body = rows[1:-1] if len(text) >= _SAMPLE_BYTES // 4 and len(rows) > 2 else rows[1:]
+    numeric = [True] * len(names)
+    for row in body:
+        for index, cell in enumerate(row[: len(names)]):
+            numeric[index] = numeric[index] and _is_number(cell.strip(), decimal)
+    return Dialect(delimiter, names, tuple(numeric))
+
+
+def _is_number(cell: str, decimal: str) -> bool:
+    if cell in MISSING:
+        return True
+    return _NUMBER.fullmatch(cell.replace(decimal, ".") if decimal != "." else cell) is not None
+
+
+def _find_delimiter(text: str, decimal: str) -> str:
+    """Choose the delimiter that splits the first lines into equally many cells."""
+    best, best_score = ",", (0.0, 0)
+    for candidate in _DELIMITERS:
+        if candidate == decimal:
+            continue
+        reader = csv.reader(io.StringIO(text[:65536], newline=""), delimiter=candidate)
+        widths = [len(row) for _, row in zip(range(100), reader, strict=False) if row]
+        if len(widths) > 2 and len(text) > 65536:
+            widths.pop()
+        if not widths or widths[0] < 2:
+            continue
+        agreeing = sum(width == widths[0] for width in widths) / len(widths)
+        score = (round(agreeing, 1), widths[0])
+        if score > best_score:
+            best, best_score = candidate, score
+    return best
+
+
+def _checked_names(header: list[str], shown: str) -> tuple[str, ...]:
+    names = [name.strip() for name in header]
+    for position, name in enumerate(names, start=1):
+        if not name:
+            raise InputError(
+                f"column {position} of {shown} has no name in the header",
+                hint=f"the header reads {', '.join(map(repr, names[:8]))}; name every column.",
+            )
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(
+            f"{shown} has more than one column named {', '.join(map(repr, twice[:5]))}",
+            hint="rename them in the header: every column needs its own name.",
+        )
+    return tuple(names)
+
+
+def _load(
+    connection: "DuckDBPyConnection",
+    path: Path,
+    shown: str,
+    dialect: Dialect,
+    numeric: list[bool],
+    decimal: str,
+) -> None:
+    """Load the file into table ``data``, giving up on a number where a later row is not one."""
+    import duckdb
+
+    types = ["DOUBLE" if number else "VARCHAR" for number in numeric]
+    for _attempt in range(2):
+        try:
+            connection.execute(
+                f"CREATE OR REPLACE TABLE data AS FROM {_scan(dialect, types, decimal)}",
+                [str(path)],
+            )
+        except duckdb.ConversionException:
+            types = _types_of_all_rows(connection, path, dialect, types, decimal)
+        except duckdb.InvalidInputException as error:
+            raise _explained(str(error), shown, dialect) from error
+        except duckdb.OutOfMemoryException as error:
+            raise InputError(f"{shown} does not fit into memory") from error
+        else:
+            return
+    raise AssertionError("types found from all rows read all rows")
+
+
+def _scan(dialect: Dialect, types: list[str], decimal: str) -> str:
+    columns = ", ".join(f"'c{i}': '{kind}'" for i, kind in enumerate(types))
+    missing = ", ".join(f"'{token}'" for token in MISSING)
+    return (
+        f"read_csv(?, auto_detect = false, header = true, columns = {{{columns}}}, "
+        f"delim = {_literal(dialect.delimiter)}, quote = '\"', escape = '\"', "
+        f"nullstr = [{missing}], decimal_separator = {_literal(decimal)}, "
+        "max_line_size = 16777216)"
+    )
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _types_of_all_rows(
+    connection: "DuckDBPyConnection",
+    path: Path,
+    dialect: Dialect,
+    types: list[str],
+    decimal: str,
+) -> list[str]:
+    """Ask every row whether the columns that looked numeric are."""
+    scan = _scan(dialect, ["VARCHAR"] * len(types), decimal)
+    checks = []
+    for i, kind in enumerate(types):
+        cell = f"c{i}" if decimal == "." else f"replace(c{i}, {_literal(decimal)}, '.')"
+        checks.append(
+            f"bool_and(c{i} IS NULL OR try_cast({cell} AS DOUBLE) IS NOT NULL)"
+            if kind == "DOUBLE"
+            else "false"
+        )
+    found = connection.execute(f"SELECT {', '.join(checks)} FROM {scan}", [str(path)]).fetchone()  # noqa: S608
+    assert found is not None
+    return ["DOUBLE" if number else "VARCHAR" for number in found]
+
+
+def _explained(message: str, shown: str, dialect: Dialect) -> Exception:
+    """Say in the user's words what DuckDB found wrong."""
+    if "not utf-8" in message:
+        return UnicodeDecodeError("utf-8", b"", 0, 1, "found by DuckDB")
+    line = re.search(r"CSV Error on Line: (\d+)", message)
+    where = f"line {line[1]} of {shown}" if line else shown
+    widths = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
+    if widths:
+        return InputError(
+            f"{where} has {widths[2]} cells where the header has {widths[1]}",
+            hint=f"cells are separated by {dialect.delimiter!r} (set delimiter=... if that is "
+            "wrong); a cell that contains it must be in double quotes.",
+        )
+    if "unterminated quote" in message:
+        return InputError(f"{where} has a double quote that is never closed")
+    first = message.split("\n", maxsplit=1)[0]
+    return InputError(f"{where} cannot be read: {first}")

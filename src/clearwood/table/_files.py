@@ -1,0 +1,105 @@
+"""Tables in files: which reader for which ending."""
+
+import difflib
+from pathlib import Path
+
+from clearwood._errors import InputError, MissingExtraError
+from clearwood.table._csv import read_csv
+from clearwood.table._duck import connect, fetch
+from clearwood.table._raw import Raw
+
+__all__ = ["read_file"]
+
+_TEXT = (".csv", ".tsv", ".txt", ".tab", ".psv", ".dat")
+_PARQUET = (".parquet", ".pq")
+_FEATHER = (".feather", ".arrow", ".ipc")
+_JSON = (".jsonl", ".ndjson", ".json")
+
+
+def read_file(
+    path: Path,
+    *,
+    delimiter: str | None = None,
+    decimal: str = ".",
+    encoding: str | None = None,
+    as_written: frozenset[str] = frozenset(),
+) -> list[Raw]:
+    """Give the columns of a file, by its ending."""
+    path = path.expanduser()
+    _check_exists(path)
+    ending = path.suffix.lower()
+    if ending == ".gz":
+        ending = Path(path.stem).suffix.lower()
+    if ending in _TEXT or not ending:
+        if ending in (".tsv", ".tab") and delimiter is None:
+            delimiter = "\t"
+        return read_csv(
+            path, delimiter=delimiter, decimal=decimal, encoding=encoding, as_written=as_written
+        )
+    if path.stat().st_size == 0:
+        raise InputError(f"{path.name} is empty")
+    if ending in _PARQUET:
+        return _read_with_duckdb(path, "read_parquet(?)", "Parquet")
+    if ending in _JSON:
+        return _read_with_duckdb(path, "read_json(?, sample_size = -1)", "JSON lines")
+    if ending in _FEATHER:
+        return _read_feather(path)
+    raise InputError(
+        f"{path.name} has an ending that is not known",
+        hint=f"known: {', '.join((*_TEXT, *_PARQUET, *_FEATHER, *_JSON))}.",
+    )
+
+
+def _check_exists(path: Path) -> None:
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, not a file", hint="name a file in it.")
+    if path.exists():
+        return
+    if not path.parent.is_dir():
+        raise InputError(f"there is no file {path}: the folder {path.parent} does not exist")
+    names = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
+    near = difflib.get_close_matches(path.name, names, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "check the spelling."
+    raise InputError(f"there is no file {path}", hint=hint)
+
+
+def _read_with_duckdb(path: Path, scan: str, words: str) -> list[Raw]:
+    import duckdb
+
+    with connect() as connection:
+        try:
+            connection.execute(f"CREATE TABLE data AS FROM {scan}", [str(path)])
+        except duckdb.Error as error:
+            reason = str(error).split("\n", maxsplit=1)[0]
+            raise InputError(f"{path.name} cannot be read as {words}: {reason}") from error
+        columns = fetch(connection, "data")
+    if not columns or not len(columns[0].values):
+        raise InputError(f"{path.name} has no rows", hint="is it the right file?")
+    return columns
+
+
+def _read_feather(path: Path) -> list[Raw]:
+    from clearwood.table._frames import from_frame
+
+    for reader in (_feather_by_pyarrow, _feather_by_polars):
+        try:
+            frame = reader(path)
+        except ImportError:
+            continue
+        except Exception as error:  # every library has its own class for a broken file
+            raise InputError(f"{path.name} cannot be read as Feather: {error}") from error
+        return from_frame(frame)
+    raise MissingExtraError("reading Feather files", extra="arrow")
+
+
+def _feather_by_pyarrow(path: Path) -> object:
+    import pyarrow.feather
+
+    frame: object = pyarrow.feather.read_table(path)
+    return frame
+
+
+def _feather_by_polars(path: Path) -> object:
+    import polars as pl
+
+    return pl.read_ipc(path, memory_map=False)

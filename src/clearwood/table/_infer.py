@@ -1,0 +1,284 @@
+"""Finding what a column holds, and turning it into the kind that is wanted."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._errors import InputError
+from clearwood.table._column import Column
+from clearwood.table._dates import parse_dates
+from clearwood.table._kinds import Kind
+from clearwood.table._raw import Raw, level_key, number_text
+
+__all__ = ["convert", "find_kind", "settle"]
+
+#: Words for no and yes, in any case, in the order no, yes.
+YES_NO_WORDS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"))
+
+#: A string column with more levels than this, and more than half as many as rows, is text.
+MANY_LEVELS = 20
+#: A string column whose levels have more words than this on average, and are not few, is text.
+WORDS_OF_TEXT = 5
+
+_DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
+
+
+def settle(raw: Raw, kind: Kind | None = None, levels: Sequence[Any] | None = None) -> Column:
+    """Give the column in the kind asked for, or in the kind its values speak for."""
+    if raw.form == "number":
+        _refuse_infinite(raw)
+    if kind is None and levels is None:
+        kind = find_kind(raw)
+    elif kind is None:
+        kind = Kind.ORDERED
+    return convert(raw, kind, levels)
+
+
+def find_kind(raw: Raw) -> Kind:
+    """Say what a column holds, from its values alone.
+
+    Rules, in order: what the source declares (categories, dates, booleans) is believed; numbers
+    that are all 0 or 1 are yes/no, all whole are whole numbers; strings are yes/no, dates,
+    categories or text, in that order.
+
+    Examples
+    --------
+    >>> str(find_kind(Raw("smokes", "string", np.array([0, 1, 0]), ("Yes", "No"))))
+    'yes/no'
+    """
+    if raw.form == "ordered":
+        return Kind.ORDERED
+    if raw.form == "category":
+        return Kind.CATEGORY
+    if raw.form == "date":
+        return Kind.DATE
+    if raw.form == "boolean":
+        return Kind.YES_NO
+    if raw.form == "number":
+        return Kind.NUMBER if raw.plain else _kind_of_numbers(raw.values)
+    return _kind_of_strings(raw)
+
+
+def _refuse_infinite(raw: Raw) -> None:
+    infinite = np.isinf(raw.values)
+    if infinite.any():
+        raise InputError(
+            f"column {raw.name!r} has {int(infinite.sum())} infinite values (the first in row "
+            f"{int(np.argmax(infinite)) + 1})",
+            hint="replace infinity by a missing value or by a number.",
+        )
+
+
+def _kind_of_numbers(values: NDArray[np.float64]) -> Kind:
+    if not _all_whole(values):
+        return Kind.NUMBER
+    present = values[~np.isnan(values)]
+    if not len(present):
+        return Kind.NUMBER
+    low, high = present.min(), present.max()
+    return Kind.YES_NO if low == 0 and high == 1 else Kind.WHOLE
+
+
+def _all_whole(values: NDArray[np.float64]) -> bool:
+    # Most columns of fractions show one at once; only whole ones are read to the end.
+    for part in (values[:1000], values):
+        present = part[~np.isnan(part)]
+        if np.any(present != np.floor(present)):
+            return False
+    return True
+
+
+def _kind_of_strings(raw: Raw) -> Kind:
+    levels = raw.levels
+    if _yes_no_order(levels) is not None:
+        return Kind.YES_NO
+    if _LOOKS_NUMERIC(levels):
+        _refuse_odd_numbers(raw)
+    if parse_dates(levels) is not None:
+        return Kind.DATE
+    n_present = int((raw.values >= 0).sum())
+    many = len(levels) > MANY_LEVELS
+    if many and len(levels) > n_present / 2:
+        return Kind.TEXT
+    if many and _mean_words(levels) > WORDS_OF_TEXT:
+        return Kind.TEXT
+    return Kind.CATEGORY
+
+
+def _LOOKS_NUMERIC(levels: Sequence[str]) -> bool:  # noqa: N802
+    return any("," in level and level[-1:].isdigit() for level in levels[:20])
+
+
+def _refuse_odd_numbers(raw: Raw) -> None:
+    """Refuse columns that are numbers to a person but not to us."""
+    comma = [level for level in raw.levels if "," in level]
+    plain = re.compile(r"[+-]?\d+(\.\d*)?")
+    others = [level for level in raw.levels if "," not in level]
+    if not comma or not all(plain.fullmatch(level.strip()) for level in others):
+        return
+    shown = repr(comma[0])
+    if all(_THOUSANDS.fullmatch(level.strip()) for level in comma):
+        raise InputError(
+            f"column {raw.name!r} has numbers with commas, such as {shown}",
+            hint="if the comma groups thousands, remove it from the file; if it is the decimal "
+            "sign, say so with decimal=',' (--decimal ,); if they are no numbers, set "
+            f"kinds={{{raw.name!r}: 'category'}}.",
+        )
+    if all(_DECIMAL_COMMA.fullmatch(level.strip()) for level in comma):
+        raise InputError(
+            f"column {raw.name!r} has numbers with a comma as decimal sign, such as {shown}",
+            hint="read it with decimal=',' (--decimal ,); if they are no numbers, set "
+            f"kinds={{{raw.name!r}: 'category'}}.",
+        )
+
+
+def _mean_words(levels: Sequence[str]) -> float:
+    some = levels[:500]
+    return sum(len(level.split()) for level in some) / max(len(some), 1)
+
+
+def _yes_no_order(levels: Sequence[str]) -> tuple[str, str] | None:
+    """Give the levels as (no, yes) if they are such words."""
+    if len(levels) != 2:
+        return None
+    folded = {level.strip().casefold(): level for level in levels}
+    for no, yes in YES_NO_WORDS:
+        if set(folded) == {no, yes}:
+            return folded[no], folded[yes]
+    return None
+
+
+def convert(raw: Raw, kind: Kind, levels: Sequence[Any] | None = None) -> Column:
+    """Turn a column into a kind, or say which value does not fit.
+
+    Parameters
+    ----------
+    raw
+        The column as read.
+    kind
+        What it is to hold.
+    levels
+        The order of the levels of an ordered category; other values are refused.
+    """
+    if kind in (Kind.NUMBER, Kind.WHOLE):
+        return Column(raw.name, kind, _to_numbers(raw, kind))
+    if kind is Kind.DATE:
+        return Column(raw.name, kind, _to_dates(raw))
+    coded = to_coded(raw)
+    if kind is Kind.TEXT:
+        texts = np.array([*coded.levels, None], dtype=object)[coded.values]
+        return Column(raw.name, kind, texts)
+    if kind is Kind.YES_NO:
+        return _to_yes_no(coded)
+    if levels is not None:
+        order = [number_text(v) if isinstance(v, int | float) else str(v) for v in levels]
+        return _recoded(coded, kind, _checked_order(coded, order))
+    keep = raw.form == "ordered"
+    order = list(coded.levels) if keep else sorted(coded.levels, key=level_key)
+    return _recoded(coded, kind, order)
+
+
+def to_coded(raw: Raw) -> Raw:
+    """Give any column as codes into strings; spaces around a string do not make another level."""
+    if raw.is_coded:
+        stripped = [level.strip() for level in raw.levels]
+        if raw.form != "string" or list(raw.levels) == stripped:
+            return raw
+        unique = list(dict.fromkeys(stripped))
+        position = {level: i for i, level in enumerate(unique)}
+        lookup = np.array([*(position[level] for level in stripped), -1], dtype=np.int32)
+        return Raw(raw.name, raw.form, lookup[raw.values], tuple(unique), raw.label_type)
+    missing = raw.missing
+    found, inverse = np.unique(raw.values[~missing], return_inverse=True)
+    codes = np.full(len(raw.values), -1, dtype=np.int32)
+    codes[~missing] = inverse
+    if raw.form == "date":
+        return Raw(raw.name, "string", codes, tuple(str(value) for value in found))
+    if raw.form == "boolean":
+        levels = tuple("True" if value else "False" for value in found)
+        return Raw(raw.name, "string", codes, levels, "boolean")
+    whole = bool(np.all(found == np.floor(found)))
+    levels = tuple(number_text(value) for value in found)
+    return Raw(raw.name, "string", codes, levels, "integer" if whole else "number")
+
+
+def _recoded(raw: Raw, kind: Kind, order: Sequence[str]) -> Column:
+    position = {level: code for code, level in enumerate(order)}
+    lookup = np.array([*(position[level] for level in raw.levels), -1], dtype=np.int32)
+    return Column(raw.name, kind, lookup[raw.values], tuple(order), raw.label_type)
+
+
+def _checked_order(raw: Raw, order: Sequence[str]) -> Sequence[str]:
+    unknown = [level for level in raw.levels if level not in set(order)]
+    if unknown:
+        raise InputError(
+            f"column {raw.name!r} has levels that its order does not name: "
+            f"{', '.join(map(repr, unknown[:5]))}",
+            hint=f"the order given is {list(order)!r}.",
+        )
+    return order
+
+
+def _to_yes_no(raw: Raw) -> Column:
+    if raw.label_type == "boolean":
+        return _recoded(raw, Kind.YES_NO, ("False", "True"))
+    if set(raw.levels) <= {"0", "1"}:
+        return _recoded(raw, Kind.YES_NO, ("0", "1"))
+    order = _yes_no_order(raw.levels) or sorted(raw.levels, key=level_key)
+    if len(order) > 2:
+        raise InputError(
+            f"column {raw.name!r} cannot be yes/no: it has {len(order)} levels, such as "
+            f"{', '.join(map(repr, order[:3]))}",
+            hint="yes/no has two; set its kind to 'category'.",
+        )
+    return _recoded(raw, Kind.YES_NO, tuple(order))
+
+
+def _to_numbers(raw: Raw, kind: Kind) -> NDArray[np.float64]:
+    if raw.form in ("number", "boolean"):
+        _refuse_infinite(raw)
+        values = raw.values
+    elif raw.form == "date":
+        raise InputError(f"column {raw.name!r} holds dates, not numbers")
+    else:
+        values = np.append(_level_numbers(raw), np.nan)[raw.values]
+    if kind is Kind.WHOLE and not _all_whole(values):
+        odd = values[~np.isnan(values) & (values != np.floor(values))][0]
+        raise InputError(
+            f"column {raw.name!r} is to hold whole numbers but has {odd!r}",
+            hint=f"set kinds={{{raw.name!r}: 'number'}}.",
+        )
+    return values
+
+
+def _level_numbers(raw: Raw) -> NDArray[np.float64]:
+    numbers = np.empty(len(raw.levels))
+    for i, level in enumerate(raw.levels):
+        try:
+            numbers[i] = float(level)
+        except ValueError:
+            row = int(np.argmax(raw.values == i)) + 1
+            raise InputError(
+                f"column {raw.name!r} should hold numbers but has {level!r} (row {row})",
+                hint="correct the value, or leave the cell empty if it is missing.",
+            ) from None
+    return numbers
+
+
+def _to_dates(raw: Raw) -> NDArray[Any]:
+    if raw.form == "date":
+        return raw.values
+    if not raw.missing.size or raw.missing.all():
+        return np.full(len(raw.values), np.datetime64("NaT", "us"))
+    dates = parse_dates(raw.levels) if raw.is_coded else None
+    if dates is None:
+        shown = raw.levels[0] if raw.is_coded else number_text(raw.values[~raw.missing][0])
+        raise InputError(
+            f"column {raw.name!r} should hold dates but has values such as {shown!r}",
+            hint="write dates as 2024-12-31, all in one format.",
+        )
+    return np.append(dates, np.datetime64("NaT"))[raw.values]

@@ -1,0 +1,97 @@
+"""A column as its source gave it, before its kind is settled."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Form", "Raw", "factorise", "level_key", "number_text"]
+
+Form = Literal["number", "boolean", "string", "category", "ordered", "date"]
+
+
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """What every source is turned into first.
+
+    Parameters
+    ----------
+    name
+        The user's name for the column.
+    form
+        How the source stored it. Only "category" and "ordered" are the user's own statement of a
+        kind; "string" may still be dates, yes/no, text or badly written numbers.
+    values
+        Numbers and booleans as float64 with NaN, dates as datetime64[us] with NaT, the rest as
+        int32 codes into ``levels`` with -1 for missing.
+    levels
+        The distinct strings, in any order except where the form is "ordered".
+    label_type
+        What the levels were before they became strings.
+    plain
+        Whether a number is to be taken as a number, with no guessing (numpy arrays).
+    """
+
+    name: str
+    form: Form
+    values: NDArray[Any]
+    levels: tuple[str, ...] = ()
+    label_type: str = "text"
+    plain: bool = False
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether the values are codes into ``levels``."""
+        return self.form in ("string", "category", "ordered")
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Which rows have no value."""
+        if self.is_coded:
+            return np.asarray(self.values < 0)
+        return np.isnat(self.values) if self.form == "date" else np.isnan(self.values)
+
+
+def number_text(value: float) -> str:
+    """Write a number as a person would: no trailing ``.0``.
+
+    Examples
+    --------
+    >>> number_text(3.0), number_text(0.1)
+    ('3', '0.1')
+    """
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def level_key(level: str) -> tuple[int, float, str]:
+    """Order levels naturally: numbers by size, then words by alphabet.
+
+    Examples
+    --------
+    >>> sorted(["b", "10", "9", "a"], key=level_key)
+    ['9', '10', 'a', 'b']
+    """
+    try:
+        number = float(level)
+    except ValueError:
+        return 1, 0.0, level
+    return (0, number, level) if np.isfinite(number) else (1, 0.0, level)
+
+
+def factorise(values: Sequence[str | None]) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """Give codes and the distinct strings, in order of appearance.
+
+    Examples
+    --------
+    >>> factorise(["b", None, "a", "b"])
+    (array([ 0, -1,  1,  0], dtype=int32), ('b', 'a'))
+    """
+    seen: dict[str | None, int] = {}
+    codes = np.fromiter(
+        (-1 if value is None else seen.setdefault(value, len(seen)) for value in values),
+        dtype=np.int32,
+        count=len(values),
+    )
+    return codes, tuple(str(level) for level in seen)

@@ -1,0 +1,112 @@
+"""Columns a model should not see: identifiers, constants, text, columns without values."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from clearwood.table._column import Column
+from clearwood.table._kinds import Kind
+
+__all__ = ["Finding", "review"]
+
+#: Below this many rows, values that are all different prove nothing.
+FEWEST_ROWS_OF_AN_IDENTIFIER = 10
+#: A category with more levels than this is pointed out.
+MANY_LEVELS = 1000
+
+_ID_NAME = re.compile(
+    r"(^|[_\W])(id|ids|uuid|guid|key|index|rownames?|row)$|[a-z]I[dD]$", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is odd about a column, whether it is left out for it, and whether to warn."""
+
+    note: str
+    left_out: bool = True
+    warn: bool = True
+
+
+def review(column: Column) -> Finding | None:
+    """Say what is odd about a feature, if anything.
+
+    Examples
+    --------
+    >>> review(Column("planet", Kind.CATEGORY, np.zeros(12, np.int32), ("earth",))).note
+    "column 'planet' is constant ('earth'): left out"
+    """
+    name = column.name
+    missing = column.missing
+    n_present = len(column) - int(missing.sum())
+    if n_present == 0:
+        return Finding(f"column {name!r} is all missing: left out")
+    if column.kind is Kind.TEXT:
+        return _review_text(column, n_present)
+    if column.kind in (Kind.NUMBER, Kind.WHOLE):
+        return _review_numbers(column)
+    if column.kind is Kind.DATE:
+        present = column.values[~missing]
+        if len(column) > 1 and n_present == len(column) and present.min() == present.max():
+            return Finding(f"column {name!r} is constant ({present[0]}): left out")
+        return None
+    return _review_levels(column, n_present)
+
+
+def _review_text(column: Column, n_present: int) -> Finding:
+    n_distinct = len({value for value in column.values if value is not None})
+    if n_distinct == n_present == len(column):
+        return Finding(
+            f"column {column.name!r} has a different text in every row (an identifier or free "
+            "text): left out"
+        )
+    return Finding(f"column {column.name!r} is text ({n_distinct:,} different values): left out")
+
+
+def _review_levels(column: Column, n_present: int) -> Finding | None:
+    name = column.name
+    used = np.unique(column.values[column.values >= 0])
+    # A value here and a missing there still tells rows apart.
+    if len(used) == 1 and n_present == len(column) > 1:
+        return Finding(f"column {name!r} is constant ({column.levels[used[0]]!r}): left out")
+    enough = len(column) >= FEWEST_ROWS_OF_AN_IDENTIFIER
+    if enough and len(used) == len(column) and column.kind is Kind.CATEGORY:
+        return Finding(
+            f"column {name!r} has a different value in every row (an identifier): left out"
+        )
+    if len(column.levels) > MANY_LEVELS:
+        return Finding(
+            f"column {name!r} is a category with {len(column.levels):,} levels: few rows tell "
+            "about each; group the levels, or leave it out",
+            left_out=False,
+        )
+    return None
+
+
+def _review_numbers(column: Column) -> Finding | None:
+    name, values = column.name, column.values
+    low, high = np.nanmin(values), np.nanmax(values)
+    has_missing = bool(np.isnan(values).any())
+    if low == high and not has_missing and len(values) > 1:
+        return Finding(f"column {name!r} is constant ({low:g}): left out")
+    if column.kind is Kind.NUMBER or has_missing or len(values) < FEWEST_ROWS_OF_AN_IDENTIFIER:
+        return None
+    # Cheap refusals first: most whole-number columns repeat a value soon.
+    head = values[:1000]
+    if high - low < len(values) - 1 or len(np.unique(head)) < len(head):
+        return None
+    if len(np.unique(values)) < len(values):
+        return None
+    if high - low == len(values) - 1:
+        return Finding(f"column {name!r} numbers the rows from {low:g} to {high:g}: left out")
+    if _ID_NAME.search(name):
+        return Finding(
+            f"column {name!r} has a different value in every row (an identifier): left out"
+        )
+    return Finding(
+        f"column {name!r} has a different whole number in every row: leave it out with ignore= if "
+        "it is an identifier",
+        left_out=False,
+        warn=False,
+    )

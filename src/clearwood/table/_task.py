@@ -1,0 +1,163 @@
+"""What is predicted, found from the target."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._errors import InputError
+from clearwood.table._column import Column
+from clearwood.table._infer import convert, settle
+from clearwood.table._kinds import Kind, Task
+from clearwood.table._raw import Raw
+
+__all__ = ["find_task", "settle_target", "task_of"]
+
+#: More classes than this is no classification that anyone can read.
+MOST_CLASSES = 100
+#: Whole numbers 0..k-1 or 1..k are classes up to this many ...
+MOST_NUMBERED_CLASSES = 10
+#: ... if each is held by this share of the rows; counts thin out, classes rarely do.
+SMALLEST_CLASS_SHARE = 0.05
+
+
+def find_task(y: Any) -> Task:
+    """Say what kind of target some values are.
+
+    The rule, in order:
+
+    1. two distinct values: binary;
+    2. strings, categories, booleans: multiclass;
+    3. whole numbers 0..k-1 or 1..k with k at most 10, each held by at least 5 % of the rows:
+       multiclass (a list of class numbers);
+    4. whole numbers that begin at 0, with at most 100 distinct values and no more than a fifth as
+       many as rows: count;
+    5. other numbers: regression.
+
+    Between 3 and 5 the values cannot tell for sure: set ``task`` where you know better.
+
+    Examples
+    --------
+    >>> find_task([0, 1, 0, 1]), find_task(["a", "b", "c"])
+    (<Task.BINARY: 'binary'>, <Task.MULTICLASS: 'multiclass'>)
+    >>> find_task([0.1, 2.5, 3.2])
+    <Task.REGRESSION: 'regression'>
+    """
+    from clearwood.table._frames import from_columns
+
+    (raw,) = from_columns({"y": np.asarray(y)})
+    return task_of(raw)[0]
+
+
+def task_of(raw: Raw) -> tuple[Task, str | None]:
+    """Give the task and, where the values leave doubt, a note that says so."""
+    if raw.is_coded or raw.form == "boolean":
+        n_levels = len(np.unique(raw.values[~raw.missing]))
+        return (Task.BINARY if n_levels == 2 else Task.MULTICLASS), None
+    if raw.form == "date":
+        raise InputError(f"the target {raw.name!r} holds dates, which cannot be predicted")
+    present = raw.values[~raw.missing]
+    found, counts = np.unique(present, return_counts=True)
+    if len(found) == 2:
+        return Task.BINARY, None
+    if not len(found) or np.any(found != np.floor(found)):
+        return Task.REGRESSION, None
+    return _task_of_whole_numbers(raw.name, found, counts)
+
+
+def _task_of_whole_numbers(
+    name: str, found: NDArray[np.float64], counts: NDArray[np.intp]
+) -> tuple[Task, str | None]:
+    n_rows = int(counts.sum())
+    numbered = found[0] in (0, 1) and found[-1] - found[0] == len(found) - 1
+    if (
+        numbered
+        and len(found) <= MOST_NUMBERED_CLASSES
+        and counts.min() >= SMALLEST_CLASS_SHARE * n_rows
+    ):
+        return Task.MULTICLASS, (
+            f"the target {name!r} holds the whole numbers {found[0]:.0f} to {found[-1]:.0f}, each "
+            "in many rows: taken as classes; set task='count' or task='regression' if they are "
+            "amounts"
+        )
+    if found[0] == 0 and len(found) <= min(MOST_CLASSES, n_rows / 5):
+        return Task.COUNT, (
+            f"the target {name!r} holds whole numbers from 0 to {found[-1]:.0f}: taken as counts; "
+            "set task='regression' or task='multiclass' if they are not"
+        )
+    return Task.REGRESSION, None
+
+
+def settle_target(
+    raw: Raw, kind: Kind | None, task: Task | None
+) -> tuple[Column, Task, str | None]:
+    """Give the target as the task needs it: levels for classes, numbers otherwise.
+
+    Rows where it is missing must be gone already.
+    """
+    name = raw.name
+    note = None
+    if kind is not None:
+        raw = _as_raw(settle(raw, kind))
+    elif raw.form == "number":
+        settle(raw)  # refuses infinite values
+    if task is None:
+        task, note = task_of(raw)
+    n_distinct = len(np.unique(raw.values))
+    if n_distinct == 1:
+        shown = convert(raw, Kind.CATEGORY).labels()[0]
+        raise InputError(
+            f"the target {name!r} is constant: every row has {shown!r}",
+            hint="there is nothing to learn; choose another column.",
+        )
+    if not task.is_classification:
+        if raw.is_coded:
+            _refuse_text_target(raw)
+        column = convert(raw, Kind.NUMBER)
+        whole = bool(np.all(column.values == np.floor(column.values)))
+        if task is Task.COUNT and not (whole and column.values.min() >= 0):
+            raise InputError(
+                f"the target {name!r} cannot be a count: it has {column.values.min():g} to "
+                f"{column.values.max():g}",
+                hint="counts are whole numbers from 0; set task='regression'.",
+            )
+        return convert(raw, Kind.WHOLE if whole else Kind.NUMBER), task, note
+    if n_distinct > MOST_CLASSES or (n_distinct > 20 and n_distinct > len(raw.values) / 2):
+        raise InputError(
+            f"the target {name!r} has {n_distinct:,} different values, too many for classes",
+            hint="choose another column, or set task='regression' if it is a number.",
+        )
+    if task is Task.BINARY and n_distinct != 2:
+        raise InputError(
+            f"the target {name!r} has {n_distinct} classes where a binary target has 2",
+            hint="set task='multiclass'.",
+        )
+    natural = settle(raw)
+    coded = natural if natural.is_coded else convert(raw, Kind.CATEGORY)
+    return _without_unused_levels(coded), task, note
+
+
+def _refuse_text_target(raw: Raw) -> None:
+    try:
+        convert(raw, Kind.NUMBER)
+    except InputError as error:
+        raise InputError(
+            f"the target {raw.name!r} holds words, not numbers: {error.message}",
+            hint="set task='multiclass', or correct the value.",
+        ) from error
+
+
+def _as_raw(column: Column) -> Raw:
+    from clearwood.table._align import raw_of
+
+    return raw_of(column)
+
+
+def _without_unused_levels(column: Column) -> Column:
+    used = np.unique(column.values)
+    if len(used) == len(column.levels):
+        return column
+    lookup = np.full(len(column.levels), -1, dtype=np.int32)
+    lookup[used] = np.arange(len(used), dtype=np.int32)
+    levels = tuple(column.levels[code] for code in used)
+    return Column(column.name, column.kind, lookup[column.values], levels, column.label_type)
