@@ -69,8 +69,8 @@ class Entry:
         Settings used where the user says nothing. Every setting a user may give is named here.
     space
         What tuning searches, a subset of the settings.
-    categories, missing, scale
-        How the encoder prepares columns for it.
+    categories, missing, scale, reference, native_levels
+        How the encoder prepares columns for it: see `clearwood.table.Encoder`.
     complexity
         Orders learners from simple to complex, for "the simplest within one standard error".
     module, extra
@@ -96,6 +96,8 @@ class Entry:
     categories: Literal["onehot", "ordinal", "native", "target"] = "onehot"
     missing: Literal["impute", "native"] = "impute"
     scale: bool = False
+    reference: bool = False
+    native_levels: int | None = None
     complexity: int = 5
     module: str | None = None
     extra: str | None = None

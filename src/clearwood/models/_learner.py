@@ -225,6 +225,9 @@ class Learner(BaseEstimator):
             categories=self.categories or entry.categories,
             missing=entry.missing,
             scale=entry.scale,
+            reference=entry.reference,
+            native_levels=entry.native_levels,
+            task=self.task_.value,
             seed=self.seed,
         )
         encoded = encoder.fit_transform(table, target, sample_weight=weight)
