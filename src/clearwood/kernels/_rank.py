@@ -206,11 +206,7 @@ def _numbers(given: ArrayLike, name: str, *, n_dimensions: int) -> NDArray[Any]:
             )
         found = found.astype(np.float64)
     dtype = np.float32 if found.dtype in (np.float16, np.float32) else np.float64
-    found = np.require(found, dtype=dtype, requirements="A")
-    # a field of packed records can be aligned and yet not lie a whole number of items apart
-    if any(stride % found.itemsize for stride in found.strides):
-        found = np.ascontiguousarray(found)
-    return found
+    return np.require(found, dtype=dtype, requirements="A")
 
 
 def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:

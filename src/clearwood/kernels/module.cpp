@@ -13,6 +13,7 @@ namespace nb = nanobind;
 
 namespace clearwood {
 
+void bind_parallel(nb::module_& m);
 void bind_rank(nb::module_& m);
 
 static std::vector<std::string> supported_levels() {
@@ -40,5 +41,6 @@ NB_MODULE(_core, m) {
   m.def("supported_levels", &clearwood::supported_levels);
   m.def("use_level", &clearwood::use_level, nb::arg("name"));
   m.def("level", [] { return clearwood::level_names[static_cast<int>(clearwood::level())]; });
+  clearwood::bind_parallel(m);
   clearwood::bind_rank(m);
 }

@@ -60,6 +60,14 @@ void search(const T* __restrict x, const RankTable<T>& table, Index* __restrict 
 
 }  // namespace
 
+std::size_t rank_max_pivots([[maybe_unused]] bool doubles) noexcept {
+#if defined(__SSE2__) && !defined(__AVX2__)
+  // SSE2 has no 64-bit integer comparisons, so counting doubles is no faster than one at a time.
+  if (doubles) return 2;
+#endif
+  return 16;
+}
+
 template <class Value, class Threshold, class Code>
 void rank_values(const Value* values, std::ptrdiff_t stride, std::size_t n,
                  const RankTable<Threshold>& table, bool or_equal, Code missing,

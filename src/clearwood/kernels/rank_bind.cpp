@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 #include "parallel.hpp"
@@ -19,8 +20,6 @@ constexpr std::size_t rows_per_block = 4096;
 // Rows of a row-major matrix are read in strips, so that the cache lines that one column pulls in
 // are still there for its neighbours.
 constexpr std::size_t rows_per_strip = 256;
-// Counting up to this many pivots beats one more halving step; measured by benchmarks/bench_rank.py.
-constexpr std::size_t max_pivots = 16;
 
 template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
@@ -33,7 +32,7 @@ using Codes = nb::ndarray<T, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 template <class Threshold>
 class PreparedColumn {
  public:
-  PreparedColumn(const Threshold* thresholds, std::size_t n) {
+  PreparedColumn(const Threshold* thresholds, std::size_t n, std::size_t max_pivots) {
     while ((n >> shift_) > max_pivots) ++shift_;
     const std::size_t group = std::size_t(1) << shift_;
     const std::size_t n_pivots = n >> shift_;
@@ -68,6 +67,8 @@ void rank_columns(Matrix<Value> values, Vector<Threshold> thresholds, Vector<std
     throw std::invalid_argument("rank_columns: offsets do not cover the thresholds");
   }
   const auto rank_values = CLEARWOOD_DISPATCH(rank_values<Value, Threshold, Code>);
+  const std::size_t max_pivots =
+      CLEARWOOD_DISPATCH(rank_max_pivots)(std::is_same_v<Threshold, double>);
   constexpr Code missing = std::numeric_limits<Code>::max();
   const Value* from = values.data();
   const std::ptrdiff_t row_stride = values.stride(0);
@@ -80,7 +81,8 @@ void rank_columns(Matrix<Value> values, Vector<Threshold> thresholds, Vector<std
   std::vector<PreparedColumn<Threshold>> columns;
   columns.reserve(n_columns);
   for (std::size_t j = 0; j < n_columns; ++j) {
-    columns.emplace_back(all + offset[j], static_cast<std::size_t>(offset[j + 1] - offset[j]));
+    columns.emplace_back(all + offset[j], static_cast<std::size_t>(offset[j + 1] - offset[j]),
+                         max_pivots);
   }
   const std::size_t strip = row_stride == 1 ? rows_per_block : rows_per_strip;
   parallel_for(block_count(n_rows, rows_per_block), n_threads, [&](std::size_t block, int) {
