@@ -146,7 +146,14 @@ def read(
     return replace(table, notes=(*notes, *(finding.note for finding in found)))
 
 
-def as_table(data: Any, *, schema: Schema | None = None) -> Table:
+def as_table(
+    data: Any,
+    *,
+    schema: Schema | None = None,
+    decimal: str = ".",
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> Table:
     """Give anything as a table, with no target needed.
 
     Parameters
@@ -157,6 +164,8 @@ def as_table(data: Any, *, schema: Schema | None = None) -> Table:
         What a model was fitted on: the result has its features, in its order and kinds. Columns of
         the schema with other roles are dropped, unknown ones with a warning; levels that the schema
         does not know come after those it knows, with a warning.
+    decimal, delimiter, encoding
+        Of text files, as for `read`.
 
     Returns
     -------
@@ -171,9 +180,12 @@ def as_table(data: Any, *, schema: Schema | None = None) -> Table:
     >>> as_table({"town": ["Basel"], "age": [50]}, schema=schema)["age"].values
     array([50.])
     """
+    options: dict[str, Any] = {"decimal": decimal, "delimiter": delimiter, "encoding": encoding}
     if schema is None:
-        return data if isinstance(data, Table) else read(data)
-    raws, origin, _ = _columns_of(data)
+        return data if isinstance(data, Table) else read(data, **options)
+    # Levels are matched as they are written: 01234 is not 1234.
+    coded = (c.name for c in schema.columns if c.kind in (Kind.CATEGORY, Kind.ORDERED))
+    raws, origin, _ = _columns_of(data, **options, as_written=frozenset(coded))
     named = not isinstance(data, np.ndarray | list | tuple) or _has_field_names(data)
     return align(raws, schema, named=named, source=origin)
 
