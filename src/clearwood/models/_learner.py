@@ -12,6 +12,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_is_fitted,
@@ -74,10 +75,12 @@ def learner(
 
 
 def _can(method: str) -> Any:
+    """Whether a learner has a method: asked of its model once fitted, before that of its task."""
+
     def check(self: "Learner") -> bool:
         if hasattr(self, "estimator_"):
-            return hasattr(self.estimator_, method)
-        return True
+            return self.task_.is_classification and hasattr(self.estimator_, method)
+        return self.task is None or self.task in ("binary", "multiclass")
 
     return check
 
@@ -220,6 +223,7 @@ class Learner(BaseEstimator):
         self.schema_ = table.schema
         self.n_features_in_ = len(table.features)
         if self.task_.is_classification:
+            check_classification_targets(target)
             self.classes_, target = np.unique(target, return_inverse=True)
         encoder = Encoder(
             categories=self.categories or entry.categories,
@@ -277,7 +281,9 @@ class Learner(BaseEstimator):
     def _task_of(self, table: Table, target: NDArray[Any]) -> Task:
         if self.task is not None:
             if self.task not in list(Task):
-                raise InputError(f"there is no task {self.task!r}", hint=did_you_mean(self.task, Task))
+                raise InputError(
+                    f"there is no task {self.task!r}", hint=did_you_mean(self.task, Task)
+                )
             return Task(self.task)
         return table.task or find_task(target)
 
@@ -290,26 +296,24 @@ class Learner(BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict: numbers for regression and counts, labels for classes."""
-        predicted = np.asarray(self.estimator_predict(X))
+        encoded = self._encode(X)
+        predicted = np.asarray(self.estimator_.predict(encoded)).reshape(-1)
         if self.task_.is_classification:
             labels: NDArray[Any] = self.classes_[predicted.astype(np.intp)]
             return labels
         return predicted.astype(np.float64)
 
-    def estimator_predict(self, X: Any) -> NDArray[Any]:
-        """What the underlying model answers: label codes rather than labels for classes."""
-        encoded = self._encode(X)
-        return np.asarray(self.estimator_.predict(encoded)).reshape(-1)
-
     @available_if(_can("predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes, in the order of ``classes_``."""
-        return np.asarray(self.estimator_.predict_proba(self._encode(X)), dtype=np.float64)
+        encoded = self._encode(X)
+        return np.asarray(self.estimator_.predict_proba(encoded), dtype=np.float64)
 
     @available_if(_can("decision_function"))
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores on the model's own scale, where it has one."""
-        return np.asarray(self.estimator_.decision_function(self._encode(X)), dtype=np.float64)
+        encoded = self._encode(X)
+        return np.asarray(self.estimator_.decision_function(encoded), dtype=np.float64)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy for classes, R2 for numbers; on training rows this is no honest estimate."""
