@@ -1,0 +1,36 @@
+"""What is predicted without looking at any feature."""
+
+from typing import Any
+
+from clearwood.models._entry import Entry, Job
+from clearwood.models._tasks import ANY, one_of
+
+__all__ = ["ENTRIES"]
+
+
+def _build(job: Job) -> Any:
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+
+    if job.task.is_classification:
+        one_of(job, "statistic", [None, "majority"])
+        # "prior" predicts the majority, and the shares of the classes as probabilities
+        return DummyClassifier(strategy="prior")
+    return DummyRegressor(strategy=one_of(job, "statistic", [None, "mean", "median"]) or "mean")
+
+
+ENTRIES = (
+    Entry(
+        name="baseline",
+        title="The mean, the median or the majority of the training rows",
+        family="baseline",
+        tasks=ANY,
+        reading="glass box",
+        source="scikit-learn DummyRegressor, DummyClassifier",
+        section="Hiabu 1.1",
+        loss="squared error (mean), absolute error (median), log loss (class shares)",
+        estimates="mean or median of all rows; share of each class",
+        build=_build,
+        defaults={"statistic": None},
+        complexity=1,
+    ),
+)

@@ -1,0 +1,147 @@
+"""Many trees, averaged or voting."""
+
+from typing import Any
+
+from clearwood.models._entry import Entry, Job
+from clearwood.models._space import Real, Whole
+from clearwood.models._tasks import ANY
+
+__all__ = ["ENTRIES"]
+
+
+def _bagging(job: Job) -> Any:
+    from sklearn.ensemble import BaggingClassifier, BaggingRegressor
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    settings = dict(job.settings)
+    of_tree = {key: settings.pop(key) for key in ("max_depth", "min_samples_leaf")}
+    if job.task.is_classification:
+        kind, tree = BaggingClassifier, DecisionTreeClassifier(**of_tree)
+    else:
+        kind, tree = BaggingRegressor, DecisionTreeRegressor(**of_tree)
+    return kind(tree, random_state=job.seed, n_jobs=job.n_jobs, **settings)
+
+
+def _forest(job: Job) -> Any:
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    kind = RandomForestClassifier if job.task.is_classification else RandomForestRegressor
+    return kind(random_state=job.seed, n_jobs=job.n_jobs, **_with_features(job))
+
+
+def _extra_trees(job: Job) -> Any:
+    from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+
+    kind = ExtraTreesClassifier if job.task.is_classification else ExtraTreesRegressor
+    return kind(random_state=job.seed, n_jobs=job.n_jobs, **_with_features(job))
+
+
+def _with_features(job: Job) -> dict[str, Any]:
+    """Put the usual share of features in: the square root for classes, a third for numbers."""
+    settings = dict(job.settings)
+    if settings["max_features"] is None:
+        settings["max_features"] = "sqrt" if job.task.is_classification else 1 / 3
+    return settings
+
+
+def _adaboost(job: Job) -> Any:
+    from sklearn.ensemble import AdaBoostClassifier, AdaBoostRegressor
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    settings = dict(job.settings)
+    depth = settings.pop("max_depth")
+    if job.task.is_classification:
+        tree = DecisionTreeClassifier(max_depth=depth)
+        return AdaBoostClassifier(tree, random_state=job.seed, **settings)
+    tree = DecisionTreeRegressor(max_depth=depth)
+    return AdaBoostRegressor(tree, random_state=job.seed, **settings)
+
+
+_FOREST_DEFAULTS = {
+    "n_estimators": 300,
+    "max_features": None,
+    "max_depth": None,
+    "min_samples_leaf": 1,
+}
+_FOREST_SPACE = {
+    "max_features": Real(0.1, 1.0),
+    "min_samples_leaf": Whole(1, 30, log=True),
+}
+
+ENTRIES = (
+    Entry(
+        name="bagging",
+        title="Trees on bootstrap samples, averaged",
+        family="ensemble",
+        tasks=ANY,
+        reading="tree",
+        source="scikit-learn BaggingRegressor, BaggingClassifier",
+        section="Hiabu 5.3; Rosso 5; course notes 8",
+        loss="squared error or Gini impurity in each tree",
+        estimates="mean; probability",
+        build=_bagging,
+        defaults={
+            "n_estimators": 200,
+            "max_samples": 1.0,
+            "max_depth": None,
+            "min_samples_leaf": 1,
+        },
+        space={"max_samples": Real(0.3, 1.0), "min_samples_leaf": Whole(1, 30, log=True)},
+        categories="ordinal",
+        missing="native",
+        complexity=7,
+    ),
+    Entry(
+        name="forest",
+        title="Random forest: bagged trees that see a random share of the features at each split",
+        family="ensemble",
+        tasks=ANY,
+        reading="tree",
+        source="scikit-learn RandomForestRegressor, RandomForestClassifier",
+        section="Hiabu 5.3; Rosso 9; Shah 2.2; course notes 9",
+        loss="squared error or Gini impurity in each tree",
+        estimates="mean; probability",
+        build=_forest,
+        defaults=_FOREST_DEFAULTS,
+        space=_FOREST_SPACE,
+        categories="ordinal",
+        missing="native",
+        complexity=7,
+    ),
+    Entry(
+        name="extra-trees",
+        title="Extremely randomised trees: thresholds drawn at random, the best one kept",
+        family="ensemble",
+        tasks=ANY,
+        reading="tree",
+        source="scikit-learn ExtraTreesRegressor, ExtraTreesClassifier",
+        section="Rosso 9; course notes 9 (random forests with random thresholds)",
+        loss="squared error or Gini impurity in each tree",
+        estimates="mean; probability",
+        build=_extra_trees,
+        defaults=_FOREST_DEFAULTS,
+        space=_FOREST_SPACE,
+        categories="ordinal",
+        missing="native",
+        complexity=7,
+    ),
+    Entry(
+        name="adaboost",
+        title="AdaBoost: small trees, each on rows reweighted by the mistakes so far",
+        family="boosting",
+        tasks=ANY,
+        reading="black box",
+        source="scikit-learn AdaBoostRegressor, AdaBoostClassifier",
+        section="Rosso 6; Hiabu 5.4; course notes 24",
+        loss="exponential loss for classes; AdaBoost.R2 for numbers",
+        estimates="class, with scores that are poor as probabilities; weighted median for numbers",
+        build=_adaboost,
+        defaults={"n_estimators": 100, "learning_rate": 0.5, "max_depth": 2},
+        space={
+            "n_estimators": Whole(30, 300, log=True),
+            "learning_rate": Real(0.02, 2.0, log=True),
+            "max_depth": Whole(1, 5),
+        },
+        complexity=7,
+    ),
+)

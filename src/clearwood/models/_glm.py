@@ -1,0 +1,125 @@
+"""Generalised linear models: counts and positive amounts, and classes."""
+
+from typing import Any
+
+from clearwood.models._entry import Entry, Job
+from clearwood.models._space import Choice, Real
+from clearwood.models._tasks import CLASSES, NUMBERS, one_of
+from clearwood.table import Task
+
+__all__ = ["ENTRIES"]
+
+_PENALTIES = ("none", "l1", "l2", "elastic-net")
+
+
+def _glm(job: Job) -> Any:
+    from clearwood.models._log_linear import DISTRIBUTIONS, LogLinear
+
+    one_of(job, "distribution", ["auto", *DISTRIBUTIONS])
+    settings = dict(job.settings)
+    if job.task is Task.COUNT and settings["distribution"] == "auto":
+        settings["distribution"] = "poisson"
+    return LogLinear(**settings)
+
+
+def _logistic(job: Job) -> Any:
+    from inspect import signature
+
+    from sklearn.linear_model import LogisticRegression
+
+    penalty = one_of(job, "penalty", _PENALTIES)
+    # a share of zero or one of l1 are the two pure penalties
+    l1_ratio = {"none": 0.0, "l1": 1.0, "l2": 0.0, "elastic-net": job.settings["l1_ratio"]}[penalty]
+    settings: dict[str, Any] = {
+        "C": float("inf") if penalty == "none" else job.settings["C"],
+        "class_weight": job.settings["class_weight"],
+        "random_state": job.seed,
+        "l1_ratio": l1_ratio,
+        # lbfgs is the fast one for smooth losses; saga is the only one for all the others
+        "solver": "lbfgs" if penalty in ("none", "l2") else "saga",
+        "max_iter": 5_000,
+    }
+    if signature(LogisticRegression).parameters["penalty"].default != "deprecated":
+        # before scikit-learn 1.8 the penalty was named, and the share belonged to one of them
+        settings["penalty"] = {"none": None, "elastic-net": "elasticnet"}.get(penalty, penalty)
+        settings["C"] = job.settings["C"]
+        if penalty != "elastic-net":
+            del settings["l1_ratio"]
+    return LogisticRegression(**settings)
+
+
+def _one_vs_rest(job: Job) -> Any:
+    from sklearn.multiclass import OneVsRestClassifier
+
+    return OneVsRestClassifier(_logistic(job), n_jobs=job.n_jobs)
+
+
+_LOGISTIC_DEFAULTS = {"penalty": "l2", "C": 1.0, "l1_ratio": 0.5, "class_weight": None}
+_LOGISTIC_SPACE = {"penalty": Choice("l1", "l2"), "C": Real(1e-4, 1e3, log=True)}
+
+ENTRIES = (
+    Entry(
+        name="glm",
+        title="Generalised linear model with a log link: Poisson, gamma or Tweedie",
+        family="glm",
+        tasks=NUMBERS,
+        reading="glass box",
+        source="scikit-learn TweedieRegressor",
+        section="course notes 21; Rosso 8",
+        loss="half the mean deviance of the distribution + alpha · Σ β² / 2",
+        estimates="mean",
+        build=_glm,
+        defaults={"distribution": "auto", "power": 1.5, "alpha": 1e-4},
+        space={"alpha": Real(1e-6, 10.0, log=True)},
+        scale=True,
+        complexity=2,
+    ),
+    Entry(
+        name="logistic",
+        title="Logistic regression, unpenalised or with an l1, l2 or elastic-net penalty",
+        family="glm",
+        tasks=CLASSES,
+        reading="glass box",
+        source="scikit-learn LogisticRegression",
+        section="Rosso 3; course notes 20.1",
+        loss="log loss + penalty / C",
+        estimates="probability",
+        build=_logistic,
+        defaults=_LOGISTIC_DEFAULTS,
+        space=_LOGISTIC_SPACE,
+        scale=True,
+        complexity=2,
+    ),
+    Entry(
+        name="softmax",
+        title="Softmax regression: one linear score a class, fitted together",
+        family="glm",
+        tasks=frozenset({Task.MULTICLASS}),
+        reading="glass box",
+        source="scikit-learn LogisticRegression",
+        section="course notes 22.1; Rosso 3",
+        loss="log loss + penalty / C",
+        estimates="probability",
+        build=_logistic,
+        defaults=_LOGISTIC_DEFAULTS,
+        space=_LOGISTIC_SPACE,
+        scale=True,
+        complexity=2,
+    ),
+    Entry(
+        name="one-vs-rest",
+        title="One logistic regression a class, against all the others",
+        family="glm",
+        tasks=frozenset({Task.MULTICLASS}),
+        reading="glass box",
+        source="scikit-learn OneVsRestClassifier, LogisticRegression",
+        section="course notes 22.2",
+        loss="log loss of each class against the rest + penalty / C",
+        estimates="probability, after dividing by the sum over classes",
+        build=_one_vs_rest,
+        defaults=_LOGISTIC_DEFAULTS,
+        space=_LOGISTIC_SPACE,
+        scale=True,
+        complexity=3,
+    ),
+)

@@ -1,0 +1,49 @@
+"""A single decision tree."""
+
+from typing import Any
+
+from clearwood.models._entry import Entry, Job
+from clearwood.models._space import Choice, Whole
+from clearwood.models._tasks import ANY
+
+__all__ = ["ENTRIES"]
+
+
+def _tree(job: Job) -> Any:
+    from clearwood.models._pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
+
+    settings = dict(job.settings)
+    if settings["criterion"] is None:
+        del settings["criterion"]
+    kind = PrunedTreeClassifier if job.task.is_classification else PrunedTreeRegressor
+    return kind(random_state=job.seed, **settings)
+
+
+ENTRIES = (
+    Entry(
+        name="tree",
+        title="Decision tree (CART), pruned by cross-validation",
+        family="tree",
+        tasks=ANY,
+        reading="tree",
+        source="scikit-learn DecisionTreeRegressor, DecisionTreeClassifier",
+        section="Hiabu 5.1-5.2; Rosso 8; Shah 2.1; course notes 7",
+        loss="squared error or Gini impurity + penalty · number of leaves",
+        estimates="mean; probability",
+        build=_tree,
+        defaults={
+            "prune": "best",
+            "folds": 5,
+            "max_depth": None,
+            "min_samples_leaf": 5,
+            "criterion": None,
+        },
+        space={
+            "prune": Choice("best", "one-se"),
+            "max_depth": Whole(2, 12),
+            "min_samples_leaf": Whole(1, 50, log=True),
+        },
+        missing="native",
+        complexity=3,
+    ),
+)
