@@ -30,6 +30,8 @@ class Job:
         For learners that draw random numbers.
     n_jobs
         Threads or processes the estimator may use.
+    n_columns
+        Number of encoded columns.
     """
 
     task: Task
@@ -37,6 +39,7 @@ class Job:
     categorical: tuple[int, ...] = ()
     seed: int = 0
     n_jobs: int = 1
+    n_columns: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +74,9 @@ class Entry:
         What tuning searches, a subset of the settings.
     categories, missing, scale, reference, native_levels
         How the encoder prepares columns for it: see `clearwood.table.Encoder`.
+    fit_options
+        What the estimator's ``fit`` is told beside rows, target and weights, for libraries that
+        take it nowhere else.
     complexity
         Orders learners from simple to complex, for "the simplest within one standard error".
     module, extra
@@ -98,6 +104,7 @@ class Entry:
     scale: bool = False
     reference: bool = False
     native_levels: int | None = None
+    fit_options: Callable[[Job], Mapping[str, Any]] | None = None
     complexity: int = 5
     module: str | None = None
     extra: str | None = None

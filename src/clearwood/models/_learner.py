@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
 
 from clearwood._errors import InputError, did_you_mean
 from clearwood.models import catalogue
+from clearwood.models._convergence import convergence_named
 from clearwood.models._entry import Entry, Job
 from clearwood.table import Encoder, Table, Task, as_table, find_task
 
@@ -236,8 +237,16 @@ class Learner(BaseEstimator):
         )
         encoded = encoder.fit_transform(table, target, sample_weight=weight)
         self.encoder_ = encoder
-        job = Job(self.task_, self.all_settings, encoder.categorical_, self.seed, self.n_jobs)
-        self.estimator_ = _fit(entry, entry.build(job), encoded, target, weight)
+        job = Job(
+            task=self.task_,
+            settings=self.all_settings,
+            categorical=encoder.categorical_,
+            seed=self.seed,
+            n_jobs=self.n_jobs,
+            n_columns=encoded.shape[1],
+        )
+        with convergence_named(entry.name):
+            self.estimator_ = _fit(entry, job, encoded, target, weight)
         self.training_ = {
             "rows": table.n_rows,
             "dropped": table.dropped,
@@ -345,13 +354,15 @@ def _is_array(X: Any) -> bool:
 
 def _fit(
     entry: Entry,
-    estimator: Any,
+    job: Job,
     encoded: NDArray[np.float64],
     target: NDArray[Any],
     weight: NDArray[np.float64] | None,
 ) -> Any:
+    estimator = entry.build(job)
+    options = dict(entry.fit_options(job)) if entry.fit_options else {}
     if weight is None:
-        return estimator.fit(encoded, target)
+        return estimator.fit(encoded, target, **options)
     name = "sample_weight"
     inner = estimator
     while isinstance(inner, Pipeline):
@@ -362,4 +373,4 @@ def _fit(
             f"learner {entry.name!r} cannot use row weights",
             hint="leave the weights out, or choose a learner that can, such as 'gbm' or 'ridge'.",
         )
-    return estimator.fit(encoded, target, **{name: weight})
+    return estimator.fit(encoded, target, **options, **{name: weight})

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._errors import InputError
 from clearwood.models._folds import Folds
 from clearwood.models._pruning import (
     HeldOut,
@@ -18,7 +18,7 @@ from clearwood.models._pruning import (
 
 __all__ = ["PrunedTreeClassifier", "PrunedTreeRegressor"]
 
-PRUNINGS = ("best", "one-se", "none")
+PRUNINGS = (True, False, "one-se")
 
 
 class _Pruned:
@@ -28,7 +28,7 @@ class _Pruned:
     (Hiabu 2024, section 5.2), and the tree is cut back at the penalty chosen.
     """
 
-    prune: str
+    prune: bool | str
     folds: int
     random_state: int
 
@@ -37,18 +37,18 @@ class _Pruned:
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
         if self.prune not in PRUNINGS:
             raise InputError(
-                f"prune={self.prune!r} is not known", hint=did_you_mean(str(self.prune), PRUNINGS)
+                f"prune={self.prune!r} is not known", hint="known: True, False, 'one-se'."
             )
         self.ccp_alpha = 0.0
         self.penalties_ = self.risks_ = np.zeros(0)
-        if self.prune != "none" and len(y) > 1:
+        if self.prune and len(y) > 1:
             self._choose_penalty(X, y, weights)
         super().fit(X, y, sample_weight=weights)  # type: ignore[misc] # the tree's, mixed in
 
     def _choose_penalty(
         self, X: NDArray[np.float64], y: NDArray[Any], weights: NDArray[np.float64]
     ) -> None:
-        full = clone(self).set_params(prune="none")  # type: ignore[call-overload]
+        full = clone(self).set_params(prune=False)  # type: ignore[call-overload]
         self.penalties_ = geometric_middles(
             collapse_levels(full.fit(X, y, sample_weight=weights).tree_)
         )
@@ -76,8 +76,8 @@ class PrunedTreeRegressor(_Pruned, DecisionTreeRegressor):
     Parameters
     ----------
     prune
-        "best" takes the penalty with the smallest cross-validated squared error, "one-se" the
-        smallest tree within one standard error of it, "none" keeps the full tree.
+        True takes the penalty with the smallest cross-validated squared error, "one-se" the
+        smallest tree within one standard error of it, False keeps the full tree.
     folds
         Number of folds.
     criterion, max_depth, min_samples_leaf, random_state
@@ -101,7 +101,7 @@ class PrunedTreeRegressor(_Pruned, DecisionTreeRegressor):
     def __init__(
         self,
         *,
-        prune: str = "best",
+        prune: bool | str = True,
         folds: int = 5,
         criterion: str = "squared_error",
         max_depth: int | None = None,
@@ -137,8 +137,8 @@ class PrunedTreeClassifier(_Pruned, DecisionTreeClassifier):
     Parameters
     ----------
     prune
-        "best" takes the penalty with the smallest cross-validated Brier score, "one-se" the
-        smallest tree within one standard error of it, "none" keeps the full tree.
+        True takes the penalty with the smallest cross-validated Brier score, "one-se" the
+        smallest tree within one standard error of it, False keeps the full tree.
     folds
         Number of folds.
     criterion, max_depth, min_samples_leaf, random_state
@@ -155,7 +155,7 @@ class PrunedTreeClassifier(_Pruned, DecisionTreeClassifier):
     def __init__(
         self,
         *,
-        prune: str = "best",
+        prune: bool | str = True,
         folds: int = 5,
         criterion: str = "gini",
         max_depth: int | None = None,

@@ -32,14 +32,14 @@ ENTRIES = (
         estimates="mean; probability",
         build=_tree,
         defaults={
-            "prune": "best",
+            "prune": True,
             "folds": 5,
             "max_depth": None,
             "min_samples_leaf": 5,
             "criterion": None,
         },
         space={
-            "prune": Choice("best", "one-se"),
+            "prune": Choice(True, "one-se"),
             "max_depth": Whole(2, 12),
             "min_samples_leaf": Whole(1, 50, log=True),
         },
