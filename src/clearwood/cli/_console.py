@@ -1,0 +1,161 @@
+"""Where words go: results to stdout, messages to stderr."""
+
+import json
+import math
+import shlex
+import shutil
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = [
+    "bytes_in_words",
+    "commands",
+    "emit",
+    "facts",
+    "plain",
+    "quoted",
+    "say",
+    "tell",
+    "written",
+]
+
+#: Files this run has finished writing, for the message when it is stopped.
+written: list[Path] = []
+
+
+def _console(*, stderr: bool = False) -> "Console":
+    """Make a console on the streams of the moment, which tests and shells may have replaced."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+
+def say(*things: Any) -> None:
+    """Print results to stdout: text, which is never cut or folded, or Rich tables."""
+    console = _console()
+    for thing in things:
+        if console.is_terminal or isinstance(thing, str):
+            console.print(thing, soft_wrap=isinstance(thing, str))
+        else:
+            # Tables are padded to their width; files and pipes are spared the spaces.
+            with console.capture() as capture:
+                console.print(thing)
+            lines = capture.get().splitlines()
+            console.print("\n".join(line.rstrip() for line in lines), soft_wrap=True)
+
+
+def tell(label: str, text: str, *, style: str) -> None:
+    """Print a message to stderr: "error: ...", "hint: ...", "warning: ..."."""
+    from rich.text import Text
+
+    line = Text.assemble((f"{label}: ", style), text)
+    _console(stderr=True).print(line, soft_wrap=True)
+
+
+def emit(document: Mapping[str, Any]) -> None:
+    """Print one JSON document to stdout."""
+    text = json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(text + "\n")
+
+
+def plain(value: Any) -> Any:
+    """Turn a value into what JSON has: numpy scalars into numbers, NaN and infinities into null.
+
+    Examples
+    --------
+    >>> plain({"risk": float("nan"), "folds": (1, 2), "path": Path("model.cw")})
+    {'risk': None, 'folds': [1, 2], 'path': 'model.cw'}
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        items = sorted(value) if isinstance(value, set | frozenset) else value
+        return [plain(item) for item in items]
+    return str(value)
+
+
+def quoted(word: object) -> str:
+    """Write a word so that a shell takes it as one.
+
+    Examples
+    --------
+    >>> quoted("my model.cw")
+    "'my model.cw'"
+    """
+    return shlex.quote(str(word))
+
+
+def program() -> str:
+    """Give what to type to run this program again from the folder the user is in.
+
+    That is its name where the shell would find this very program by it, and its path where not:
+    after ``make demo`` the program sits in a virtual environment that is not active.
+    """
+    here = Path(sys.argv[0])
+    found = shutil.which("clearwood")
+    if here.name != "clearwood" or not here.is_file():
+        return "clearwood"
+    if found is not None and here.samefile(found):
+        return "clearwood"
+    try:
+        return quoted(here.absolute().relative_to(Path.cwd()))
+    except ValueError:
+        return quoted(here.absolute())
+
+
+def facts(rows: Iterable[tuple[str, str]]) -> Any:
+    """Lay out names and what is to be said of them, in two columns."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, text in rows:
+        grid.add_row(Text(f"  {name}"), Text(text))
+    return grid
+
+
+def commands(title: str, lines: Iterable[tuple[str, str]]) -> None:
+    """Show commands to type next, each with what it does, in a form that can be pasted."""
+    from rich.text import Text
+
+    lines = list(lines)
+    width = max(len(command) for command, _ in lines)
+    console = _console()
+    console.print(Text(title, style="bold"))
+    for command, purpose in lines:
+        if purpose and width + len(purpose) + 8 <= console.width:
+            line = Text.assemble("  ", (command.ljust(width), "cyan"), (f"  # {purpose}", "dim"))
+        else:
+            line = Text.assemble("  ", (command, "cyan"))
+        console.print(line, soft_wrap=True)
+
+
+def bytes_in_words(n: int) -> str:
+    """Say how large a file is.
+
+    Examples
+    --------
+    >>> bytes_in_words(523), bytes_in_words(1_234_567)
+    ('523 bytes', '1.2 MB')
+    """
+    if n < 1000:
+        return f"{n} bytes"
+    size = float(n)
+    for unit in ("kB", "MB", "GB"):
+        size /= 1000
+        if size < 1000 or unit == "GB":
+            break
+    return f"{size:.1f} {unit}"

@@ -1,0 +1,163 @@
+"""`clearwood demo`: a first look, from a table to a compared, saved and used model."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clearwood.cli._console import commands, emit, facts, program, quoted, say, written
+from clearwood.cli._options import Force, Jobs, Json, Seed
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+    from clearwood.cli._compare import Comparison
+    from clearwood.table import Column, Table
+
+__all__ = ["demo"]
+
+ROWS = 10_000
+BAR_WIDTH = 20
+
+#: What is compared, and settings that suit a table of this size.
+LEARNERS: dict[str, dict[str, Any]] = {
+    "baseline": {},
+    "glm": {},
+    "tree": {},
+    "forest": {"n_estimators": 100, "min_samples_leaf": 20},
+    "gbm": {"learning_rate": 0.05, "max_leaf_nodes": 8},
+}
+
+#: What is written, and what it is.
+FILES = {
+    "insurance.csv": "the table",
+    "results.json": "the comparison",
+    "model.cw": "the best learner, fitted to all rows",
+    "predictions.csv": "its predictions for the first 1,000 rows",
+}
+
+
+def demo(
+    *,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the files go.")
+    ] = Path("clearwood-demo"),
+    seed: Seed = 0,
+    jobs: Jobs = 2,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Compare a few learners on a simulated insurance portfolio and save the best."""
+    import clearwood as cw
+    from clearwood.cli._compare import compare
+    from clearwood.cli._demo_folder import DemoFolder
+    from clearwood.cli._output import write_columns, write_json
+    from clearwood.cli._predict import prediction_columns
+
+    folder = DemoFolder(output, FILES, force=force)
+    table = _portfolio(seed)
+    if not json:
+        _introduce(table)
+    learners = {
+        name: cw.learner(name, task=table.task, seed=seed, n_jobs=jobs, **settings)
+        for name, settings in LEARNERS.items()
+    }
+    result = compare(table, learners, seed=seed)
+    best = learners[result.standings[0].name].fit(table)
+    predictions = prediction_columns(best, table.head(1000))
+
+    folder.make()
+    columns = {column.name: _cells(column) for column in table.columns}
+    write_columns(folder / "insurance.csv", columns, force=True)
+    folder.record("insurance.csv")
+    write_json(folder / "results.json", result.to_json(), force=True)
+    folder.record("results.json")
+    cw.save(best, folder / "model.cw", force=True)
+    written.append(folder / "model.cw")
+    folder.record("model.cw")
+    write_columns(folder / "predictions.csv", predictions, force=True)
+    folder.record("predictions.csv")
+    if json:
+        emit({**result.to_json(), "folder": output, "files": list(FILES)})
+    else:
+        _report(result, output, table)
+
+
+def _portfolio(seed: int) -> "Table":
+    import clearwood as cw
+
+    return cw.datasets.insurance(ROWS, seed=seed)
+
+
+def _cells(column: "Column") -> list[Any]:
+    """Give the values as they belong into a CSV file: whole numbers whole, missing ones empty."""
+    from clearwood.table import Kind
+
+    cells: list[Any] = column.labels().tolist()
+    if column.kind is Kind.WHOLE:
+        cells = [int(cell) if cell == cell else None for cell in cells]  # NaN differs from itself
+    return cells
+
+
+def _introduce(table: "Table") -> None:
+    from rich.text import Text
+
+    say(
+        Text("Clearwood demo", style="bold green"),
+        f"{table.n_rows:,} simulated motor policies; how many {table.target} does each have?",
+        f"Known of each: {', '.join(table.features)}",
+        "",
+    )
+
+
+def _report(result: "Comparison", folder: Path, table: "Table") -> None:
+    from rich.text import Text
+
+    say(
+        _standings(result),
+        "",
+        f"Risk: {result.measure} of rows not used in fitting, by {result.folds}-fold",
+        "cross-validation with the same folds for all; lower is better. ±: one standard",
+        "error; that of the gain is of the paired difference, row by row.",
+        "",
+        Text("Written", style="bold"),
+        facts((str(folder / name), purpose) for name, purpose in FILES.items()),
+        "",
+    )
+    run, model = program(), quoted(folder / "model.cw")
+    data = quoted(folder / "insurance.csv")
+    commands(
+        "Next",
+        [
+            (f"{run} inspect {model}", "what is in the file"),
+            (f"{run} models", "what else there is to fit"),
+            (f"{run} fit {data} --target {table.target} --learner glm -o glm.cw", ""),
+            (f"{run} predict glm.cw {data} -o predictions.csv", ""),
+        ],
+    )
+
+
+def _standings(result: "Comparison") -> "RichTable":
+    from rich.table import Table
+    from rich.text import Text
+
+    from clearwood.models import catalogue
+
+    table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold")
+    table.add_column("learner", style="cyan", no_wrap=True)
+    table.add_column("reading", no_wrap=True)
+    table.add_column("risk", no_wrap=True)
+    table.add_column("better than the baseline by", no_wrap=True)
+    best = max(standing.gain for standing in result.standings)
+    for standing in result.standings:
+        filled = round(BAR_WIDTH * max(standing.gain, 0.0) / best) if best > 0 else 0
+        gain = f"{100 * standing.gain:5.1f} ± {100 * standing.gain_standard_error:.1f} %"
+        is_baseline = standing.name == "baseline"
+        bar = Text.assemble(("█" * filled + "·" * (BAR_WIDTH - filled), "green"), f" {gain}")
+        table.add_row(
+            standing.name,
+            catalogue.get(standing.name).reading,
+            f"{standing.risk:.4f} ± {standing.standard_error:.4f}",
+            Text("–") if is_baseline else bar,
+        )
+    return table

@@ -1,0 +1,207 @@
+"""`clearwood models`: the catalogue."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clearwood._errors import InputError, did_you_mean
+from clearwood.cli._complete import families, learners, tasks
+from clearwood.cli._console import commands, emit, facts, say
+from clearwood.cli._options import Json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from clearwood.models import Entry
+
+__all__ = ["models"]
+
+
+def models(
+    *,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="Tell all about one learner.",
+            show_default=False,
+            autocompletion=learners,
+        ),
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TASK",
+            help="Only those for regression, count, binary or multiclass.",
+            autocompletion=tasks,
+        ),
+    ] = None,
+    family: Annotated[
+        str | None,
+        typer.Option(metavar="FAMILY", help="Only those of one family.", autocompletion=families),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the learners, or tell all about one."""
+    from clearwood.models import catalogue
+
+    if name is not None:
+        _one(catalogue.get(name), json=json)
+        return
+    chosen = _filtered(list(catalogue.entries()), task, family)
+    if json:
+        emit({"learners": [_document(entry) for entry in chosen]})
+        return
+    say(
+        _listing(chosen),
+        "",
+        "r regression, c count, b binary, m multiclass",
+        "All about one: clearwood models NAME",
+    )
+
+
+def _filtered(entries: "list[Entry]", task: str | None, family: str | None) -> "list[Entry]":
+    from clearwood.table import Task
+
+    if task is not None:
+        if task not in list(Task):
+            raise InputError(f"there is no task {task!r}", hint=did_you_mean(task, Task))
+        entries = [entry for entry in entries if Task(task) in entry.tasks]
+    if family is not None:
+        known = dict.fromkeys(entry.family for entry in entries)
+        if family not in known:
+            raise InputError(f"there is no family {family!r}", hint=did_you_mean(family, known))
+        entries = [entry for entry in entries if entry.family == family]
+    return entries
+
+
+def _listing(entries: "list[Entry]") -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("name", no_wrap=True, style="cyan")
+    table.add_column("family", no_wrap=True)
+    table.add_column("task", no_wrap=True)
+    table.add_column("reading", no_wrap=True)
+    table.add_column("from", overflow="fold")
+    for entry in entries:
+        origin = _library(entry) if entry.available else _install(entry)
+        style = "" if entry.available else "dim"
+        row = (entry.name, entry.family, _letters(entry), entry.reading, origin)
+        table.add_row(*(Text(cell) for cell in row), style=style)
+    return table
+
+
+def _library(entry: "Entry") -> str:
+    return entry.source.partition(" ")[0]
+
+
+def _install(entry: "Entry") -> str:
+    return f"pip install 'clearwood[{entry.extra or entry.name}]'"
+
+
+def _letters(entry: "Entry") -> str:
+    from clearwood.table import Task
+
+    return "".join(task.value[0] if task in entry.tasks else "-" for task in Task)
+
+
+def _one(entry: "Entry", *, json: bool) -> None:
+    if json:
+        emit(_document(entry))
+        return
+    from rich.text import Text
+
+    rows = [
+        ("family", entry.family),
+        ("tasks", ", ".join(_tasks(entry))),
+        ("reading", entry.reading),
+        ("minimises", entry.loss),
+        ("estimates", entry.estimates),
+        ("from", entry.source),
+        ("described in", entry.section or "-"),
+        ("columns", _columns(entry)),
+    ]
+    if not entry.available:
+        rows.append(("install with", _install(entry)))
+    say(Text.assemble((entry.name, "bold cyan"), f": {entry.title}"), "", facts(rows))
+    if entry.defaults:
+        say("", Text("Settings", style="bold"), _settings(entry), "")
+        key = next(iter(entry.space), next(iter(entry.defaults)))
+        value = entry.defaults[key]
+        example = f"clearwood fit DATA --target T --learner {entry.name} --set {key}={value}"
+        commands("Use it", [(example, "")])
+
+
+def _settings(entry: "Entry") -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 2), header_style="dim")
+    for title in ("name", "default", "tuned over"):
+        table.add_column(title)
+    for key, default in entry.defaults.items():
+        searched = _range(entry.space[key]) if key in entry.space else "-"
+        table.add_row(*map(Text, (key, str(default), searched)))
+    return table
+
+
+def _range(dimension: Any) -> str:
+    """Say what tuning tries.
+
+    Examples
+    --------
+    >>> from clearwood.models import Choice, Real
+    >>> _range(Real(0.01, 1.0, log=True)), _range(Choice("l1", "l2"))
+    ('0.01 to 1, by magnitude', 'l1, l2')
+    """
+    if hasattr(dimension, "values"):
+        return ", ".join(str(value) for value in dimension.values)
+    return f"{dimension.low:g} to {dimension.high:g}" + (", by magnitude" if dimension.log else "")
+
+
+def _columns(entry: "Entry") -> str:
+    categories = {
+        "onehot": "categories as 0/1 columns",
+        "ordinal": "categories as codes",
+        "native": "categories as they are",
+        "target": "categories by the mean of the target",
+    }[entry.categories]
+    missing = "missing values as they are" if entry.missing == "native" else "missing values filled"
+    return ", ".join([categories, missing, *(["standardised"] if entry.scale else [])])
+
+
+def _tasks(entry: "Entry") -> list[str]:
+    from clearwood.table import Task
+
+    return [task.value for task in Task if task in entry.tasks]
+
+
+def _document(entry: "Entry") -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "title": entry.title,
+        "family": entry.family,
+        "tasks": _tasks(entry),
+        "reading": entry.reading,
+        "loss": entry.loss,
+        "estimates": entry.estimates,
+        "source": entry.source,
+        "section": entry.section,
+        "categories": entry.categories,
+        "missing": entry.missing,
+        "scale": entry.scale,
+        "complexity": entry.complexity,
+        "defaults": dict(entry.defaults),
+        "space": {key: _dimension(value) for key, value in entry.space.items()},
+        "installed": entry.available,
+        "install": None if entry.extra is None else _install(entry),
+    }
+
+
+def _dimension(dimension: Any) -> dict[str, Any]:
+    if hasattr(dimension, "values"):
+        return {"choice": list(dimension.values)}
+    kind = "whole" if isinstance(dimension.low, int) else "real"
+    return {kind: [dimension.low, dimension.high], "log": dimension.log}

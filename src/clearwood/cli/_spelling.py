@@ -1,0 +1,59 @@
+"""The library's advice, in the words of the command line."""
+
+import re
+import shlex
+
+__all__ = ["in_options"]
+
+_STRING = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+_OPTION = r"(?<![-\w])(?P<option>task|decimal|delimiter|encoding|categories|ignore|protected|kinds)"
+
+_KIND = re.compile(rf"(?<!\w)kinds=\{{(?P<name>{_STRING}): (?P<kind>{_STRING})\}}")
+_VALUE = re.compile(rf"{_OPTION}=\[?(?P<value>{_STRING})\]?")
+_NO_VALUE = re.compile(rf"{_OPTION}=(?:\.\.\.|…|(?=\s|$))")
+_FORCE = re.compile(r" \(force=True\)")
+
+# Advice that gives both spellings says the same twice once it is translated.
+_WORD = rf"(?:{_STRING}|[^\s'\"(),]+|,)"
+_TWICE = re.compile(
+    rf"(?P<once>--(?P<option>\w+) {_WORD})(?:, --(?P=option) [^)]*| \(--(?P=option) [^)]*\))"
+)
+
+
+def in_options(text: str) -> str:
+    """Write advice given in Python's spelling as command-line options.
+
+    Examples
+    --------
+    >>> in_options("set kinds={'zip': 'category'} or task='count'.")
+    'set --kind zip=category or --task count.'
+    >>> in_options("read it with decimal=',' (--decimal ,); or set encoding=...")
+    'read it with --decimal ,; or set --encoding'
+    >>> in_options("leave it out (ignore=['my zip'], --ignore my zip)")
+    "leave it out (--ignore 'my zip')"
+    """
+    text = _KIND.sub(_spell_kind, text)
+    text = _VALUE.sub(_spell_value, text)
+    text = _NO_VALUE.sub(lambda match: _flag(match["option"]), text)
+    text = _FORCE.sub("", text)
+    return _TWICE.sub(lambda match: match["once"], text)
+
+
+def _spell_kind(match: re.Match[str]) -> str:
+    return "--kind " + _word(f"{_unquoted(match['name'])}={_unquoted(match['kind'])}")
+
+
+def _spell_value(match: re.Match[str]) -> str:
+    return f"{_flag(match['option'])} {_word(_unquoted(match['value']))}"
+
+
+def _flag(option: str) -> str:
+    return "--kind" if option == "kinds" else f"--{option}"
+
+
+def _unquoted(literal: str) -> str:
+    return literal[1:-1].replace("\\'", "'").replace('\\"', '"')
+
+
+def _word(text: str) -> str:
+    return text if text == "," else shlex.quote(text)
