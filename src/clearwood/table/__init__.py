@@ -1,6 +1,7 @@
 """Tables: reading them, what their columns hold, and how models see them."""
 
 from clearwood.table._column import Column
+from clearwood.table._column_encoders import Encoded
 from clearwood.table._encoder import Encoder
 from clearwood.table._kinds import Kind, Role, Task
 from clearwood.table._read import as_table, read
@@ -11,6 +12,7 @@ from clearwood.table._task import find_task
 __all__ = [
     "Column",
     "ColumnSchema",
+    "Encoded",
     "Encoder",
     "Kind",
     "Role",

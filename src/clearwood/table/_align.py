@@ -1,17 +1,18 @@
 """New data in the shape of the data a model was fitted on."""
 
-import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from clearwood._errors import ClearwoodWarning, InputError, did_you_mean
+from clearwood._errors import InputError, did_you_mean
 from clearwood.table._column import Column
-from clearwood.table._infer import YES_NO_WORDS, convert, to_coded
+from clearwood.table._infer import YES_NO_WORDS, are_numbers, check_finite, convert, to_coded
 from clearwood.table._kinds import Kind, Role
-from clearwood.table._raw import Form, Raw
+from clearwood.table._raw import Form, Raw, factorise, number_text
 from clearwood.table._schema import ColumnSchema, Schema
 from clearwood.table._table import Table
+from clearwood.table._tell import tell
 
 __all__ = ["align", "raw_of"]
 
@@ -28,8 +29,6 @@ _FORMS: dict[Kind, Form] = {
 def raw_of(column: Column) -> Raw:
     """Give a finished column back as if it had just been read."""
     if column.kind is Kind.TEXT:
-        from clearwood.table._raw import factorise
-
         codes, levels = factorise(list(column.values))
         return Raw(column.name, "string", codes, levels)
     return Raw(column.name, _FORMS[column.kind], column.values, column.levels, column.label_type)
@@ -78,16 +77,13 @@ def _by_name(raws: Sequence[Raw], schema: Schema) -> list[Raw]:
     extra = [name for name in given if name not in schema.names]
     if extra:
         shown = ", ".join(map(repr, extra[:5])) + (", …" if len(extra) > 5 else "")
-        warnings.warn(
-            f"the new data has columns that the model does not know; ignored: {shown}",
-            ClearwoodWarning,
-            stacklevel=5,
-        )
+        tell(f"the new data has columns that the model does not know; ignored: {shown}")
     return [given[name] for name in schema.features]
 
 
 def _fit_to(raw: Raw, want: ColumnSchema) -> Column:
-    raw = Raw(want.name, raw.form, raw.values, raw.levels, raw.label_type)
+    raw = replace(raw, name=want.name)
+    check_finite(raw)
     if not len(want.levels):
         if want.kind is Kind.TEXT:
             return convert(raw, want.kind)
@@ -102,20 +98,24 @@ def _fit_to(raw: Raw, want: ColumnSchema) -> Column:
     if want.kind is Kind.YES_NO:
         levels = tuple(_yes_no_twin(level, want.levels) for level in levels)
     position = {level: code for code, level in enumerate(want.levels)}
+    levels = tuple(level if level in position else _plain_number(level) for level in levels)
     used = set(np.unique(coded.values).tolist())
     unseen = [level for code, level in enumerate(levels) if level not in position and code in used]
     for level in sorted(set(unseen)):
         position[level] = len(position)
     if unseen:
         shown = ", ".join(map(repr, sorted(set(unseen))[:3]))
-        warnings.warn(
+        tell(
             f"column {want.name!r} has levels that the model has not seen: "
-            f"{shown}{', …' if len(set(unseen)) > 3 else ''}",
-            ClearwoodWarning,
-            stacklevel=6,
+            f"{shown}{', …' if len(set(unseen)) > 3 else ''}"
         )
     lookup = np.array([*(position.get(level, -1) for level in levels), -1], dtype=np.int32)
     return Column(want.name, want.kind, lookup[coded.values], tuple(position))
+
+
+def _plain_number(level: str) -> str:
+    """Write ``2.0`` as ``2``, since a category of numbers has such levels."""
+    return number_text(float(level)) if are_numbers([level]) else level
 
 
 def _yes_no_twin(level: str, known: Sequence[str]) -> str:
@@ -135,8 +135,6 @@ def _warn_of_empty_rows(table: Table) -> None:
         if not empty.any():
             return
     if table.columns:
-        warnings.warn(
-            f"{int(empty.sum())} of {table.n_rows} rows have no value in any column the model uses",
-            ClearwoodWarning,
-            stacklevel=5,
+        tell(
+            f"{int(empty.sum())} of {table.n_rows} rows have no value in any column the model uses"
         )

@@ -58,10 +58,10 @@ class Column:
         if self.is_coded:
             return np.asarray(self.values < 0)
         if self.kind is Kind.DATE:
-            return np.isnat(self.values)
+            return np.asarray(np.isnat(self.values))
         if self.kind is Kind.TEXT:
             return np.array([value is None for value in self.values], dtype=bool)
-        return np.isnan(self.values)
+        return np.asarray(np.isnan(self.values))
 
     @property
     def n_missing(self) -> int:

@@ -11,15 +11,16 @@ import gzip
 import io
 import re
 import tempfile
-import warnings
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
-from clearwood._errors import ClearwoodWarning, InputError
+from clearwood._errors import InputError
 from clearwood.table._duck import connect, fetch
 from clearwood.table._raw import Raw
+from clearwood.table._tell import tell
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -37,6 +38,8 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+# A leading zero makes a code of it (a postcode, a key): reading 01234 as 1234 would lose it.
+_CODE = re.compile(r"0\d+")
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,11 @@ def read_csv(
     if not sample.strip():
         raise InputError(f"{path.name} is empty", hint="it needs a header line and rows.")
     known = encoding or next((name for bom, name in _BOMS if sample.startswith(bom)), "utf-8")
+    if b"\0" in sample and not known.lower().startswith(("utf-16", "utf_16", "utf-32", "utf_32")):
+        raise InputError(
+            f"{path.name} holds binary data, not text",
+            hint="save it as CSV or Parquet; for UTF-16 text set encoding='utf-16'.",
+        )
     if known.lower().replace("_", "-") not in ("utf-8", "utf8", "utf-8-sig", "ascii"):
         return _read_transcoded(path, known, delimiter, decimal, as_written)
     try:
@@ -83,18 +91,22 @@ def read_csv(
     except UnicodeDecodeError:
         if encoding is not None:
             raise _undecodable(path, encoding) from None
-    warnings.warn(
+    try:
+        columns = _read_transcoded(path, "cp1252", delimiter, decimal, as_written)
+    except UndecodableError as error:
+        raise InputError(
+            f"{path.name} is neither UTF-8 nor cp1252: {error.where}", hint=error.hint
+        ) from None
+    tell(
         f"{path.name} is not UTF-8; read as cp1252 (Windows, western Europe). "
-        "Set encoding=... if letters look wrong.",
-        ClearwoodWarning,
-        stacklevel=4,
+        "Set encoding=... if letters look wrong."
     )
-    return _read_transcoded(path, "cp1252", delimiter, decimal, as_written)
+    return columns
 
 
 def _open(path: Path) -> IO[bytes]:
     if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rb")
+        return cast("IO[bytes]", gzip.open(path, "rb"))
     return path.open("rb")
 
 
@@ -113,6 +125,17 @@ def _decode_sample(sample: bytes) -> str:
     )
 
 
+class UndecodableError(InputError):
+    """A file that is not in the encoding tried; ``where`` says which byte."""
+
+    def __init__(self, path: Path, encoding: str, where: str) -> None:
+        self.where = where
+        super().__init__(
+            f"{path.name} is not {encoding}: {where}",
+            hint="name the encoding it was saved in, such as encoding='cp1252'.",
+        )
+
+
 def _undecodable(path: Path, encoding: str) -> InputError:
     position = 0
     decoder = codecs.getincrementaldecoder(encoding)()
@@ -121,16 +144,12 @@ def _undecodable(path: Path, encoding: str) -> InputError:
             try:
                 decoder.decode(chunk)
             except UnicodeDecodeError as error:
-                return InputError(
-                    f"{path.name} is not {encoding}: byte {position + error.start} "
-                    f"({chunk[error.start : error.start + 1]!r}) cannot be read",
-                    hint="name the encoding it was saved in, such as encoding='cp1252'.",
-                )
+                # A decoder that kept half a letter counts it before the chunk.
+                at = position - (len(error.object) - len(chunk)) + error.start
+                byte = error.object[error.start : error.start + 1]
+                return UndecodableError(path, encoding, f"byte {at} ({byte!r}) cannot be read")
             position += len(chunk)
-    return InputError(
-        f"{path.name} is not {encoding}: it ends in the middle of a letter",
-        hint="name the encoding it was saved in, such as encoding='cp1252'.",
-    )
+    return UndecodableError(path, encoding, "it ends in the middle of a letter")
 
 
 def _read_transcoded(
@@ -181,18 +200,27 @@ def _read_utf8(
     ]
 
 
+def _reader(text: str, delimiter: str) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+
+
 def _sniff(text: str, shown: str, delimiter: str | None, decimal: str) -> Dialect:
     """Find the delimiter, the header's names and which columns look numeric so far."""
     if delimiter is None:
         delimiter = _find_delimiter(text, decimal)
     elif len(delimiter) != 1:
         raise InputError(f"the delimiter must be one character, not {delimiter!r}")
-    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
+    rows = [row for row in _reader(text, delimiter) if row]
     if not rows:
         raise InputError(f"{shown} is empty", hint="it needs a header line and rows.")
     names = _checked_names(rows[0], shown)
     # The last row of the sample may be cut in two.
     body = rows[1:-1] if len(text) >= _SAMPLE_BYTES // 4 and len(rows) > 2 else rows[1:]
+    if all(_is_number(name, decimal) for name in names):
+        tell(
+            f"the first line of {shown} is taken as the header, but its cells are numbers "
+            f"({', '.join(names[:3])}); add a header line if it has none"
+        )
     numeric = [True] * len(names)
     for row in body:
         for index, cell in enumerate(row[: len(names)]):
@@ -203,6 +231,8 @@ def _sniff(text: str, shown: str, delimiter: str | None, decimal: str) -> Dialec
 def _is_number(cell: str, decimal: str) -> bool:
     if cell in MISSING:
         return True
+    if _CODE.fullmatch(cell):
+        return False
     return _NUMBER.fullmatch(cell.replace(decimal, ".") if decimal != "." else cell) is not None
 
 
@@ -212,7 +242,7 @@ def _find_delimiter(text: str, decimal: str) -> str:
     for candidate in _DELIMITERS:
         if candidate == decimal:
             continue
-        reader = csv.reader(io.StringIO(text[:65536], newline=""), delimiter=candidate)
+        reader = _reader(text[:65536], candidate)
         widths = [len(row) for _, row in zip(range(100), reader, strict=False) if row]
         if len(widths) > 2 and len(text) > 65536:
             widths.pop()
@@ -254,21 +284,23 @@ def _load(
     import duckdb
 
     types = ["DOUBLE" if number else "VARCHAR" for number in numeric]
-    for _attempt in range(2):
+    try:
         try:
-            connection.execute(
-                f"CREATE OR REPLACE TABLE data AS FROM {_scan(dialect, types, decimal)}",
-                [str(path)],
-            )
+            _create(connection, path, dialect, types, decimal)
         except duckdb.ConversionException:
             types = _types_of_all_rows(connection, path, dialect, types, decimal)
-        except duckdb.InvalidInputException as error:
-            raise _explained(str(error), shown, dialect) from error
-        except duckdb.OutOfMemoryException as error:
-            raise InputError(f"{shown} does not fit into memory") from error
-        else:
-            return
-    raise AssertionError("types found from all rows read all rows")
+            _create(connection, path, dialect, types, decimal)
+    except duckdb.InvalidInputException as error:
+        raise _explained(str(error), shown, dialect) from error
+    except duckdb.OutOfMemoryException as error:
+        raise InputError(f"{shown} does not fit into memory") from error
+
+
+def _create(
+    connection: "DuckDBPyConnection", path: Path, dialect: Dialect, types: list[str], decimal: str
+) -> None:
+    scan = _scan(dialect, types, decimal)
+    connection.execute(f"CREATE OR REPLACE TABLE data AS FROM {scan}", [str(path)])
 
 
 def _scan(dialect: Dialect, types: list[str], decimal: str) -> str:

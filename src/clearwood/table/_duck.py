@@ -66,7 +66,7 @@ def _part(
             f"SELECT unnest(enum_range(any_value({column}))) FROM {quoted(table)}"  # noqa: S608
         ).fetchall()
         return "category", f"enum_code({column})", tuple(str(row[0]) for row in found)
-    if base in ("VARCHAR", "UUID", "TIME"):
+    if base in ("VARCHAR", "UUID", "TIME", "JSON"):
         levels = _distinct(connection, table, f"{column}::VARCHAR")
         if not levels:
             return "string", "-1", ()

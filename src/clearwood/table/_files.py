@@ -70,7 +70,7 @@ def _read_with_duckdb(path: Path, scan: str, words: str) -> list[Raw]:
         try:
             connection.execute(f"CREATE TABLE data AS FROM {scan}", [str(path)])
         except duckdb.Error as error:
-            reason = str(error).split("\n", maxsplit=1)[0]
+            reason = str(error).split("\n", maxsplit=1)[0].split("Error: ", maxsplit=1)[-1]
             raise InputError(f"{path.name} cannot be read as {words}: {reason}") from error
         columns = fetch(connection, "data")
     if not columns or not len(columns[0].values):
@@ -102,4 +102,4 @@ def _feather_by_pyarrow(path: Path) -> object:
 def _feather_by_polars(path: Path) -> object:
     import polars as pl
 
-    return pl.read_ipc(path, memory_map=False)
+    return pl.read_ipc(path)

@@ -15,6 +15,10 @@ from clearwood.table._raw import Form, Raw, factorise, number_text
 __all__ = ["from_array", "from_columns", "from_frame", "from_memory"]
 
 
+class NotAValueError(InputError, TypeError):
+    """A cell holds a list, a dict or the like; a TypeError too, as scikit-learn expects."""
+
+
 def from_memory(data: Any) -> list[Raw]:
     """Give the columns of anything in memory that is a table."""
     if isinstance(data, np.ndarray):
@@ -41,7 +45,7 @@ def from_frame(data: Any) -> list[Raw]:
         if hasattr(data, "__array__"):
             return from_array(np.asarray(data))
         raise InputError(
-            f"a {type(data).__name__} is not a table",
+            f"{type(data).__name__} is not a table",
             hint="give a file's path, a data frame, a numpy array or a dict of columns.",
         ) from None
     except ValueError as error:
@@ -49,7 +53,9 @@ def from_frame(data: Any) -> list[Raw]:
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     check_names([str(name) for name in frame.columns])
-    return [_from_series(str(name), frame[name]) for name in frame.columns]
+    # By position: pandas has columns named by numbers, which would be taken for rows.
+    columns = zip(frame.columns, frame.iter_columns(), strict=True)
+    return [_from_series(str(name), series) for name, series in columns]
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -129,9 +135,9 @@ def _label_type(values: Sequence[Any]) -> str:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        return number_text(float(value))
-    return str(value)
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        return str(value)
+    return number_text(float(value))
 
 
 def _is_missing(value: Any) -> bool:
@@ -159,7 +165,7 @@ def from_objects(name: str, values: Sequence[Any]) -> Raw:
         return Raw(name, "date", _objects_as_dates(present))
     strange = [kind for kind in kinds if issubclass(kind, Mapping | list | set | np.ndarray)]
     if strange:
-        raise InputError(
+        raise NotAValueError(
             f"column {name!r} holds values of type {strange[0].__name__}: an argument must be a "
             "string or a number",
             hint="spread them over columns of their own.",
@@ -194,9 +200,8 @@ def from_array(data: NDArray[Any], names: Sequence[str] | None = None) -> list[R
     if data.dtype.names is not None:
         return from_columns({name: data[name] for name in data.dtype.names})
     if data.ndim != 2:
-        shape = f"{data.ndim}-D" if data.ndim else "a single value"
         raise InputError(
-            f"Expected 2D array, got {data.ndim}D array instead: the data is {shape}",
+            f"Expected 2D array, got {data.ndim}D array instead",
             hint="Reshape your data either using array.reshape(-1, 1) if it has one column or "
             "array.reshape(1, -1) if it has one row.",
         )

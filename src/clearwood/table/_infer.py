@@ -13,7 +13,15 @@ from clearwood.table._dates import parse_dates
 from clearwood.table._kinds import Kind
 from clearwood.table._raw import Raw, level_key, number_text
 
-__all__ = ["convert", "find_kind", "settle"]
+__all__ = [
+    "are_numbers",
+    "check_finite",
+    "convert",
+    "find_kind",
+    "nearly_numbers",
+    "settle",
+    "to_coded",
+]
 
 #: Words for no and yes, in any case, in the order no, yes.
 YES_NO_WORDS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"))
@@ -23,14 +31,14 @@ MANY_LEVELS = 20
 #: A string column whose levels have more words than this on average, and are not few, is text.
 WORDS_OF_TEXT = 5
 
+_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d*)?([eE][+-]?\d+)?(?<=[\d.])(?<!^\.)")
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 
 
 def settle(raw: Raw, kind: Kind | None = None, levels: Sequence[Any] | None = None) -> Column:
     """Give the column in the kind asked for, or in the kind its values speak for."""
-    if raw.form == "number":
-        _refuse_infinite(raw)
+    check_finite(raw)
     if kind is None and levels is None:
         kind = find_kind(raw)
     elif kind is None:
@@ -63,12 +71,16 @@ def find_kind(raw: Raw) -> Kind:
     return _kind_of_strings(raw)
 
 
-def _refuse_infinite(raw: Raw) -> None:
+def check_finite(raw: Raw) -> None:
+    """Refuse infinite values."""
+    if raw.form != "number":
+        return
     infinite = np.isinf(raw.values)
     if infinite.any():
+        s = "s" if infinite.sum() > 1 else ""
         raise InputError(
-            f"column {raw.name!r} has {int(infinite.sum())} infinite values (the first in row "
-            f"{int(np.argmax(infinite)) + 1})",
+            f"column {raw.name!r} has {int(infinite.sum())} infinite value{s} (the first in row "
+            f"{int(np.argmax(infinite)) + 1:,})",
             hint="replace infinity by a missing value or by a number.",
         )
 
@@ -96,10 +108,12 @@ def _kind_of_strings(raw: Raw) -> Kind:
     levels = raw.levels
     if _yes_no_order(levels) is not None:
         return Kind.YES_NO
-    if _LOOKS_NUMERIC(levels):
+    if _have_commas(levels):
         _refuse_odd_numbers(raw)
     if parse_dates(levels) is not None:
         return Kind.DATE
+    if are_numbers(levels):
+        return _kind_of_numbers(np.append(_level_numbers(raw), np.nan)[raw.values])
     n_present = int((raw.values >= 0).sum())
     many = len(levels) > MANY_LEVELS
     if many and len(levels) > n_present / 2:
@@ -109,7 +123,7 @@ def _kind_of_strings(raw: Raw) -> Kind:
     return Kind.CATEGORY
 
 
-def _LOOKS_NUMERIC(levels: Sequence[str]) -> bool:  # noqa: N802
+def _have_commas(levels: Sequence[str]) -> bool:
     return any("," in level and level[-1:].isdigit() for level in levels[:20])
 
 
@@ -134,6 +148,23 @@ def _refuse_odd_numbers(raw: Raw) -> None:
             hint="read it with decimal=',' (--decimal ,); if they are no numbers, set "
             f"kinds={{{raw.name!r}: 'category'}}.",
         )
+
+
+def are_numbers(levels: Sequence[str]) -> bool:
+    """Whether strings are all numbers; a leading zero makes a code of one."""
+    return bool(levels) and all(_NUMBER.fullmatch(level.strip()) for level in levels)
+
+
+def nearly_numbers(raw: Raw) -> str | None:
+    """Give the first word in a column of strings that are numbers in nine of ten rows or more."""
+    if raw.form != "string" or not any(_NUMBER.fullmatch(level) for level in raw.levels[:100]):
+        return None
+    words = [i for i, level in enumerate(raw.levels) if not _NUMBER.fullmatch(level.strip())]
+    counts = np.bincount(raw.values[raw.values >= 0], minlength=len(raw.levels))
+    n_words = int(counts[words].sum())
+    if not words or n_words > 0.1 * counts.sum():
+        return None
+    return raw.levels[words[int(np.argmax(counts[words] > 0))]]
 
 
 def _mean_words(levels: Sequence[str]) -> float:
@@ -240,7 +271,6 @@ def _to_yes_no(raw: Raw) -> Column:
 
 def _to_numbers(raw: Raw, kind: Kind) -> NDArray[np.float64]:
     if raw.form in ("number", "boolean"):
-        _refuse_infinite(raw)
         values = raw.values
     elif raw.form == "date":
         raise InputError(f"column {raw.name!r} holds dates, not numbers")
@@ -261,9 +291,8 @@ def _level_numbers(raw: Raw) -> NDArray[np.float64]:
         try:
             numbers[i] = float(level)
         except ValueError:
-            row = int(np.argmax(raw.values == i)) + 1
             raise InputError(
-                f"column {raw.name!r} should hold numbers but has {level!r} (row {row})",
+                f"column {raw.name!r} should hold numbers but has {level!r}",
                 hint="correct the value, or leave the cell empty if it is missing.",
             ) from None
     return numbers
@@ -281,4 +310,5 @@ def _to_dates(raw: Raw) -> NDArray[Any]:
             f"column {raw.name!r} should hold dates but has values such as {shown!r}",
             hint="write dates as 2024-12-31, all in one format.",
         )
-    return np.append(dates, np.datetime64("NaT"))[raw.values]
+    by_row: NDArray[Any] = np.append(dates, np.datetime64("NaT"))[raw.values]
+    return by_row

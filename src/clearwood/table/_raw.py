@@ -51,7 +51,8 @@ class Raw:
         """Which rows have no value."""
         if self.is_coded:
             return np.asarray(self.values < 0)
-        return np.isnat(self.values) if self.form == "date" else np.isnan(self.values)
+        missing = np.isnat if self.form == "date" else np.isnan
+        return np.asarray(missing(self.values))
 
 
 def number_text(value: float) -> str:

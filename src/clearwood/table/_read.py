@@ -1,33 +1,38 @@
 """Reading a table from anything that holds one."""
 
 import os
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from clearwood._errors import ClearwoodWarning, InputError, did_you_mean
+from clearwood._errors import InputError
 from clearwood.table._align import align, raw_of
 from clearwood.table._column import Column
 from clearwood.table._files import read_file
 from clearwood.table._frames import from_memory
-from clearwood.table._infer import settle
+from clearwood.table._infer import check_finite, nearly_numbers, settle
 from clearwood.table._kinds import Kind, Role, Task
 from clearwood.table._raw import Raw
-from clearwood.table._review import Finding, review
+from clearwood.table._review import Finding, review_all
+from clearwood.table._roles import (
+    KindSetting,
+    assign_roles,
+    check_weights,
+    checked_kinds,
+    checked_task,
+)
 from clearwood.table._schema import Schema
 from clearwood.table._table import Table
 from clearwood.table._task import settle_target
+from clearwood.table._tell import tell
 
 __all__ = ["as_table", "read"]
 
 #: With a target named, fewer rows than this cannot be learned from.
 FEWEST_ROWS = 5
-
-KindSetting = str | Kind | Sequence[Any]
 
 
 def read(
@@ -52,7 +57,7 @@ def read(
     source
         The path of a CSV, TSV (both may be gzipped), Parquet, Feather or JSON-lines file; a pandas,
         polars, Arrow or other data frame; a numpy array (columns x0, x1, ...); a dict of columns;
-        or a `Table` whose roles are to be set anew.
+        or a `Table` whose roles are to be set anew (its kinds are kept).
     target
         The column to predict; a position for numpy arrays. Rows without it are dropped and counted.
     weight
@@ -97,53 +102,57 @@ def read(
     >>> data.features, str(data.task), str(data["smokes"].kind)
     (('age',), 'binary', 'yes/no')
     """
-    settings = _checked_kinds(kinds)
-    as_written = frozenset(name for name, kind in settings.items() if not _is_number_kind(kind))
+    stated = checked_kinds(kinds)
     raws, origin, dropped = _columns_of(
-        source, decimal=decimal, delimiter=delimiter, encoding=encoding, as_written=as_written
+        source,
+        decimal=decimal,
+        delimiter=delimiter,
+        encoding=encoding,
+        as_written=frozenset(name for name, kind in stated.items() if not _is_numeric(kind)),
     )
-    names = [raw.name for raw in raws]
-    if isinstance(target, int | np.integer):
-        target = _name_at(int(target), names)
-    roles = _roles(names, target, weight, group, time, _names(protected), _names(ignore))
-    for name in settings:
-        _check_known(name, names, "kinds")
-    notes: list[str] = []
-    chosen = _checked_task(task)
-    columns: dict[str, Column] = {}
-    if target is not None:
-        raws, lost = _rows_with_target(raws, target)
-        dropped += lost
-        if lost:
-            notes.append(f"{lost:,} rows without a target were dropped")
-        raw = next(raw for raw in raws if raw.name == target)
-        if len(raw.values) < FEWEST_ROWS:
-            raise InputError(
-                f"the table has {len(raw.values)} rows with a target; at least {FEWEST_ROWS} are "
-                "needed",
-                hint="a model learned from so few rows would say nothing.",
-            )
-        kind = settings.get(target)
-        columns[target], chosen, note = settle_target(
-            raw, kind if isinstance(kind, Kind) else None, chosen
-        )
-        notes += [note] if note else []
+    roles = assign_roles(
+        [raw.name for raw in raws],
+        target=target,
+        weight=weight,
+        group=group,
+        time=time,
+        protected=protected,
+        ignore=ignore,
+        kinds=stated,
+    )
     for raw in raws:
-        if raw.name not in columns:
-            columns[raw.name] = _settled(raw, settings.get(raw.name), roles)
-    _check_weights(columns, weight)
-    ordered = tuple(columns[name] for name in names)
-    # Numpy arrays come from people who chose their columns; nothing is left out of them.
-    stated = set(settings) | {raw.name for raw in raws if raw.plain}
-    roles, found = _reviewed(ordered, roles, stated)
-    table = Table(ordered, roles, chosen if target is not None else None, dropped, (), origin)
-    if target is not None and len(table.features) > table.n_rows:
+        check_finite(raw)
+    chosen = checked_task(task)
+    to_predict = next((name for name, role in roles.items() if role is Role.TARGET), None)
+    settled: dict[str, Column] = {}
+    told: list[Finding] = []
+    if to_predict is None:
+        chosen = None
+    else:
+        raws, lost = _rows_with_target(raws, to_predict)
+        dropped += lost
+        told += _told_of_dropped(lost)
+        raw = next(raw for raw in raws if raw.name == to_predict)
+        settled[to_predict], chosen, note = settle_target(raw, stated.get(to_predict), chosen)
+        told += [Finding(note, warn=False)] if note else []
+    known = {column.name: column.kind for column in source} if isinstance(source, Table) else {}
+    for raw in raws:
+        if raw.name not in settled:
+            kind = stated.get(raw.name, known.get(raw.name))
+            settled[raw.name] = _settled(raw, kind, roles.get(raw.name))
+    check_weights(settled, weight)
+    columns = tuple(settled[raw.name] for raw in raws)
+    # What the user stated is not doubted; numpy arrays come from people who chose their columns.
+    roles, found = review_all(columns, roles, {*stated, *(raw.name for raw in raws if raw.plain)})
+    told += [*_told_of_words(raws, roles, stated), *found]
+    table = Table(columns, roles, chosen, dropped, (), origin)
+    if to_predict is not None and len(table.features) > table.n_rows:
         words = f"there are more features ({len(table.features)}) than rows ({table.n_rows})"
-        found.append(Finding(words))
-    for finding in found:
+        told.append(Finding(words))
+    for finding in told:
         if finding.warn:
-            warnings.warn(finding.note, ClearwoodWarning, stacklevel=2)
-    return replace(table, notes=(*notes, *(finding.note for finding in found)))
+            tell(finding.note)
+    return replace(table, notes=tuple(finding.note for finding in told))
 
 
 def as_table(
@@ -204,137 +213,60 @@ def _columns_of(source: Any, **options: Any) -> tuple[list[Raw], str, int]:
     raws = from_memory(source)
     if not raws:
         raise InputError("the table has no columns")
+    if not len(raws[0].values):
+        raise InputError("the table has no rows")
     module = type(source).__module__.split(".")[0]
     return raws, "dict of columns" if module == "builtins" else f"{module} data", 0
 
 
-def _checked_kinds(kinds: Mapping[str, KindSetting] | None) -> dict[str, Kind | Sequence[Any]]:
-    checked: dict[str, Kind | Sequence[Any]] = {}
-    for name, kind in (kinds or {}).items():
-        if not isinstance(kind, str):
-            checked[name] = list(kind)
-        elif kind in list(Kind):
-            checked[name] = Kind(kind)
-        else:
-            raise InputError(
-                f"there is no kind {kind!r} (given for column {name!r})",
-                hint=did_you_mean(kind, [str(known) for known in Kind]),
-            )
-    return checked
-
-
-def _is_number_kind(kind: Kind | Sequence[Any]) -> bool:
+def _is_numeric(kind: Kind | Sequence[Any]) -> bool:
     return kind in (Kind.NUMBER, Kind.WHOLE)
 
 
-def _checked_task(task: str | Task | None) -> Task | None:
-    if task is None:
-        return None
-    if task not in list(Task):
-        raise InputError(
-            f"there is no task {task!r}", hint=did_you_mean(task, [str(known) for known in Task])
-        )
-    return Task(task)
-
-
-def _names(given: str | Iterable[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
-def _name_at(position: int, names: Sequence[str]) -> str:
-    try:
-        return names[position]
-    except IndexError:
-        raise InputError(f"there is no column {position}: the table has {len(names)}") from None
-
-
-def _check_known(name: str, names: Sequence[str], option: str) -> None:
-    if name not in names:
-        raise InputError(f"there is no column {name!r} ({option})", hint=did_you_mean(name, names))
-
-
-def _roles(
-    names: Sequence[str],
-    target: str | None,
-    weight: str | None,
-    group: str | None,
-    time: str | None,
-    protected: tuple[str, ...],
-    ignore: tuple[str, ...],
-) -> dict[str, Role]:
-    single = {
-        Role.TARGET: (target,),
-        Role.WEIGHT: (weight,),
-        Role.GROUP: (group,),
-        Role.TIME: (time,),
-        Role.PROTECTED: protected,
-        Role.IGNORED: ignore,
-    }
-    roles: dict[str, Role] = {}
-    for role, chosen in single.items():
-        for name in chosen:
-            if name is None:
-                continue
-            _check_known(name, names, role.value)
-            if roles.get(name, role) is not role:
-                raise InputError(
-                    f"column {name!r} cannot be both {roles[name]} and {role}",
-                    hint="give it one role.",
-                )
-            roles[name] = role
-    return roles
-
-
 def _rows_with_target(raws: list[Raw], target: str) -> tuple[list[Raw], int]:
-    raw = next(raw for raw in raws if raw.name == target)
-    missing = raw.missing
-    if not missing.any():
-        return raws, 0
+    missing = next(raw for raw in raws if raw.name == target).missing
     if missing.all():
         raise InputError(f"the target {target!r} is all missing", hint="choose another column.")
-    return [replace(raw, values=raw.values[~missing]) for raw in raws], int(missing.sum())
-
-
-def _settled(raw: Raw, setting: Kind | Sequence[Any] | None, roles: Mapping[str, Role]) -> Column:
-    if roles.get(raw.name) is Role.WEIGHT and setting is None:
-        setting = Kind.NUMBER
-    if isinstance(setting, Kind) or setting is None:
-        return settle(raw, setting)
-    return settle(raw, Kind.ORDERED, setting)
-
-
-def _check_weights(columns: Mapping[str, Column], weight: str | None) -> None:
-    if weight is None:
-        return
-    values = columns[weight].values
-    if np.isnan(values).any():
-        raise InputError(f"the weight {weight!r} is missing in {int(np.isnan(values).sum())} rows")
-    if values.min() < 0:
+    n_left = int((~missing).sum())
+    if n_left < FEWEST_ROWS:
+        s = "s" if n_left > 1 else ""
         raise InputError(
-            f"the weight {weight!r} is negative ({values.min():g})", hint="weights are 0 or more."
+            f"the table has {n_left} row{s} with a target; at least {FEWEST_ROWS} are needed",
+            hint="a model learned from so few rows would say nothing.",
         )
-    if not values.any():
-        raise InputError(f"the weight {weight!r} is 0 in every row")
+    if n_left == len(missing):
+        return raws, 0
+    kept = [replace(raw, values=raw.values[~missing]) for raw in raws]
+    return kept, len(missing) - n_left
 
 
-def _reviewed(
-    columns: Sequence[Column], roles: Mapping[str, Role], stated: set[str]
-) -> tuple[dict[str, Role], list[Finding]]:
-    """Take the features out that no model should see; but never all of them."""
-    settled = dict(roles)
-    features = [column for column in columns if column.name not in roles]
-    findings = {column.name: review(column) for column in features}
-    out = [name for name, finding in findings.items() if finding and finding.left_out]
-    # A number that counts the rows may be the one feature of a small example.
-    usable = len(features) > len(out) or Role.PROTECTED in settled.values()
-    told = []
-    for column in features:
-        finding = findings[column.name]
-        if finding is None or (column.name in stated and column.kind is not Kind.TEXT):
-            continue
-        if finding.left_out and not usable and column.kind is Kind.WHOLE:
-            continue
-        told.append(finding)
-        if finding.left_out:
-            settled[column.name] = Role.IGNORED
-    return settled, told
+def _told_of_dropped(n_rows: int) -> list[Finding]:
+    if not n_rows:
+        return []
+    words = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
+    return [Finding(f"{words} without a target left out", warn=False)]
+
+
+def _told_of_words(
+    raws: Sequence[Raw], roles: Mapping[str, Role], stated: Container[str]
+) -> list[Finding]:
+    """Point out words among numbers: a slip of the pen makes a category of a whole column."""
+    found = []
+    for raw in raws:
+        word = None if raw.name in stated or raw.name in roles else nearly_numbers(raw)
+        if word is not None:
+            found.append(
+                Finding(
+                    f"column {raw.name!r} holds numbers but for words such as {word!r}, so it is "
+                    "no number; correct them, or leave the cells empty where they mean missing"
+                )
+            )
+    return found
+
+
+def _settled(raw: Raw, kind: Kind | Sequence[Any] | None, role: Role | None) -> Column:
+    if role is Role.WEIGHT and kind is None:
+        kind = Kind.NUMBER
+    if isinstance(kind, Kind) or kind is None:
+        return settle(raw, kind)
+    return settle(raw, Kind.ORDERED, kind)

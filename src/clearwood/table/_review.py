@@ -1,14 +1,15 @@
 """Columns a model should not see: identifiers, constants, text, columns without values."""
 
 import re
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from clearwood.table._column import Column
-from clearwood.table._kinds import Kind
+from clearwood.table._kinds import Kind, Role
 
-__all__ = ["Finding", "review"]
+__all__ = ["Finding", "review", "review_all"]
 
 #: Below this many rows, values that are all different prove nothing.
 FEWEST_ROWS_OF_AN_IDENTIFIER = 10
@@ -22,11 +23,57 @@ _ID_NAME = re.compile(
 
 @dataclass(frozen=True)
 class Finding:
-    """What is odd about a column, whether it is left out for it, and whether to warn."""
+    """Something the reader should know about a table.
+
+    Parameters
+    ----------
+    note
+        What it is, in words.
+    left_out
+        Whether a column is left out for it.
+    warn
+        Whether it is worth a warning too.
+    numbered
+        Whether the column does nothing but number the rows.
+    """
 
     note: str
     left_out: bool = True
     warn: bool = True
+    numbered: bool = False
+
+
+def review_all(
+    columns: Sequence[Column], roles: Mapping[str, Role], stated: Container[str]
+) -> tuple[dict[str, Role], list[Finding]]:
+    """Take the features out that no model should see, and say which.
+
+    Parameters
+    ----------
+    columns
+        The table's columns.
+    roles
+        Roles so far; only columns without one are reviewed.
+    stated
+        Columns whose kind the user stated: only text is left out of those.
+    """
+    reviewed = dict(roles)
+    features = [column for column in columns if column.name not in roles]
+    findings = {column.name: review(column) for column in features}
+    n_out = sum(finding is not None and finding.left_out for finding in findings.values())
+    # A number that counts the rows may be the one feature of a small example.
+    only_features = n_out == len(features) and Role.PROTECTED not in roles.values()
+    told = []
+    for column in features:
+        finding = findings[column.name]
+        if finding is None or (column.name in stated and column.kind is not Kind.TEXT):
+            continue
+        if finding.numbered and only_features:
+            continue
+        told.append(finding)
+        if finding.left_out:
+            reviewed[column.name] = Role.IGNORED
+    return reviewed, told
 
 
 def review(column: Column) -> Finding | None:
@@ -99,7 +146,8 @@ def _review_numbers(column: Column) -> Finding | None:
     if len(np.unique(values)) < len(values):
         return None
     if high - low == len(values) - 1:
-        return Finding(f"column {name!r} numbers the rows from {low:g} to {high:g}: left out")
+        note = f"column {name!r} numbers the rows from {low:.0f} to {high:.0f}: left out"
+        return Finding(note, numbered=True)
     if _ID_NAME.search(name):
         return Finding(
             f"column {name!r} has a different value in every row (an identifier): left out"

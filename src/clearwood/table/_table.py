@@ -16,7 +16,7 @@ from clearwood.table._schema import ColumnSchema, Schema
 __all__ = ["Table"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """Named columns with their kinds and roles.
 
@@ -113,6 +113,26 @@ class Table:
         """The name of the column to predict."""
         return self.schema.target
 
+    @property
+    def n_features(self) -> int:
+        """How many columns a model may see."""
+        return len(self.features)
+
+    @cached_property
+    def missing(self) -> dict[str, int]:
+        """How many values each column lacks."""
+        return {column.name: column.n_missing for column in self.columns}
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """What each column holds."""
+        return {column.name: column.kind for column in self.columns}
+
+    @property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """The levels of each coded column."""
+        return {column.name: column.levels for column in self.columns if column.is_coded}
+
     @cached_property
     def schema(self) -> Schema:
         """The table without its rows."""
@@ -175,3 +195,51 @@ class Table:
     def kind(self, name: str) -> Kind:
         """Say what a column holds."""
         return self.column(name).kind
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give a data frame, of pandas, polars or Arrow, whichever is installed first.
+
+        Parameters
+        ----------
+        library
+            "pandas", "polars" or "pyarrow" to choose; "dict" for a dict of lists, which is also
+            what comes where none of them is installed.
+        """
+        from clearwood.table._export import to_frame
+
+        return to_frame(self, library)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Give each column as a list of plain values, None for missing.
+
+        Examples
+        --------
+        >>> import clearwood as cw
+        >>> cw.read({"town": ["Chur", None, "Bern", "Chur"]}).to_dict()
+        {'town': ['Chur', None, 'Bern', 'Chur']}
+        """
+        from clearwood.table._export import to_dict
+
+        return to_dict(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the schema, counts, notes and values as plain JSON values."""
+        from clearwood.table._export import to_json
+
+        return to_json(self)
+
+    def fingerprint(self) -> str:
+        """Give a SHA-256 of names, kinds, roles, levels and values, the same on every machine."""
+        from clearwood.table._export import fingerprint
+
+        return fingerprint(self)
+
+    def __repr__(self) -> str:
+        from clearwood.table._summary import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from clearwood.table._summary import as_html
+
+        return as_html(self)

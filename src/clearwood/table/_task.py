@@ -1,5 +1,6 @@
 """What is predicted, found from the target."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ def _task_of_whole_numbers(
 
 
 def settle_target(
-    raw: Raw, kind: Kind | None, task: Task | None
+    raw: Raw, kind: Kind | Sequence[Any] | None, task: Task | None
 ) -> tuple[Column, Task, str | None]:
     """Give the target as the task needs it: levels for classes, numbers otherwise.
 
@@ -97,10 +98,10 @@ def settle_target(
     """
     name = raw.name
     note = None
-    if kind is not None:
+    if isinstance(kind, Kind):
         raw = _as_raw(settle(raw, kind))
-    elif raw.form == "number":
-        settle(raw)  # refuses infinite values
+    elif kind is not None:
+        raw = _as_raw(settle(raw, Kind.ORDERED, kind))
     if task is None:
         task, note = task_of(raw)
     n_distinct = len(np.unique(raw.values))

@@ -1,0 +1,157 @@
+"""Tables handed on: to data frames, plain values, and a fingerprint."""
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._errors import InputError, MissingExtraError, did_you_mean
+from clearwood.table._column import Column
+from clearwood.table._kinds import CODED, Kind
+
+if TYPE_CHECKING:
+    from clearwood.table._table import Table
+
+__all__ = ["fingerprint", "to_dict", "to_frame", "to_json"]
+
+
+def to_frame(table: "Table", library: str | None = None) -> Any:
+    """Give the table as a data frame of a library, or of the first one that is installed."""
+    makers = {"pandas": _to_pandas, "polars": _to_polars, "pyarrow": _to_arrow}
+    if library is not None:
+        if library not in (*makers, "dict"):
+            raise InputError(
+                f"there is no data-frame library {library!r}",
+                hint=did_you_mean(library, [*makers, "dict"]),
+            )
+        if library == "dict":
+            return to_dict(table)
+        try:
+            return makers[library](table)
+        except ImportError as error:
+            extra = "arrow" if library == "pyarrow" else library
+            raise MissingExtraError(f"a {library} frame", extra=extra) from error
+    for maker in makers.values():
+        try:
+            return maker(table)
+        except ImportError:
+            continue
+    return to_dict(table)
+
+
+def to_dict(table: "Table") -> dict[str, list[Any]]:
+    """Give each column as a list of plain values: levels as written, None for missing."""
+    return {column.name: _plain_values(column) for column in table.columns}
+
+
+def to_json(table: "Table") -> dict[str, Any]:
+    """Give schema, counts and columns as plain JSON values."""
+    return {
+        **table.schema.to_json(),
+        "rows": table.n_rows,
+        "dropped": table.dropped,
+        "missing": dict(table.missing),
+        "notes": list(table.notes),
+        "source": table.source,
+        "values": {
+            column.name: [
+                value.isoformat() if column.kind is Kind.DATE and value is not None else value
+                for value in _plain_values(column)
+            ]
+            for column in table.columns
+        },
+    }
+
+
+def fingerprint(table: "Table") -> str:
+    """Give a SHA-256 over names, kinds, roles, levels and values, in order.
+
+    The same data gives the same fingerprint on every machine: arrays are hashed in one byte order,
+    with one bit pattern for missing and one for zero.
+    """
+    digest = hashlib.sha256()
+    for column in table.columns:
+        head = [column.name, column.kind.value, list(column.levels), len(column)]
+        digest.update(json.dumps(head).encode())
+        if column.kind is Kind.TEXT:
+            digest.update(json.dumps(list(column.values)).encode())
+        else:
+            digest.update(np.ascontiguousarray(_canonical(column)).tobytes())
+    digest.update(json.dumps(table.schema.to_json()).encode())
+    return digest.hexdigest()
+
+
+def _canonical(column: Column) -> NDArray[Any]:
+    if column.kind in CODED:
+        return column.values.astype("<i4")
+    if column.kind is Kind.DATE:
+        return column.values.astype("datetime64[us]").astype("<i8")
+    # Adding zero turns -0.0 into 0.0; NaN has many bit patterns.
+    values = column.values.astype("<f8") + 0.0
+    values[np.isnan(values)] = np.nan
+    return values
+
+
+def _plain_values(column: Column) -> list[Any]:
+    missing = column.missing
+    if column.is_coded:
+        levels = [*column.typed_levels().tolist(), None]
+        return [levels[code] for code in column.values]
+    if column.kind is Kind.WHOLE:
+        return [
+            None if gone else int(v)
+            for v, gone in zip(column.values.tolist(), missing.tolist(), strict=True)
+        ]
+    values = column.values.tolist()
+    return [None if gone else value for value, gone in zip(values, missing.tolist(), strict=True)]
+
+
+def _to_pandas(table: "Table") -> Any:
+    import pandas as pd
+
+    columns: dict[str, Any] = {}
+    for column in table.columns:
+        if column.kind in (Kind.CATEGORY, Kind.ORDERED):
+            columns[column.name] = pd.Categorical.from_codes(
+                column.values, column.typed_levels(), ordered=column.kind is Kind.ORDERED
+            )
+        elif column.kind is Kind.WHOLE and not column.n_missing:
+            columns[column.name] = column.values.astype(np.int64)
+        elif column.is_coded:
+            columns[column.name] = _plain_values(column)
+        else:
+            columns[column.name] = column.values
+    return pd.DataFrame(columns)
+
+
+def _to_polars(table: "Table") -> Any:
+    import polars as pl
+
+    columns = {}
+    for column in table.columns:
+        values = _plain_values(column)
+        if column.kind is Kind.DATE:
+            columns[column.name] = pl.Series(column.name, values, dtype=pl.Datetime("us"))
+        elif column.kind in (Kind.CATEGORY, Kind.ORDERED) and column.label_type == "text":
+            columns[column.name] = pl.Series(column.name, values, dtype=pl.Enum(column.levels))
+        else:
+            columns[column.name] = pl.Series(column.name, values)
+    return pl.DataFrame(columns)
+
+
+def _to_arrow(table: "Table") -> Any:
+    import pyarrow as pa
+
+    columns = {}
+    for column in table.columns:
+        if column.kind in (Kind.CATEGORY, Kind.ORDERED):
+            codes = pa.array(column.values, mask=column.missing)
+            levels = pa.array(column.typed_levels().tolist())
+            columns[column.name] = pa.DictionaryArray.from_arrays(
+                codes, levels, ordered=column.kind is Kind.ORDERED
+            )
+        else:
+            columns[column.name] = pa.array(_plain_values(column))
+    return pa.table(columns)
