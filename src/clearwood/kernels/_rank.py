@@ -147,11 +147,11 @@ def _rank(
     n_threads = threads(n_jobs)
     cuts = [_thresholds(cut, name) for cut, name in zip(thresholds, names, strict=True)]
     or_equal = side == "right"
-    flat = np.concatenate(cuts) if cuts else np.empty(0)
+    exact = np.concatenate([np.empty(0), *cuts])
+    single = precision == "float32" or matrix.dtype == np.float32
+    flat = _as_float32(exact, up=or_equal) if single else exact
     offsets = np.zeros(len(cuts) + 1, dtype=np.int64)
     np.cumsum([len(cut) for cut in cuts], out=offsets[1:])
-    if precision == "float32" or matrix.dtype == np.float32:
-        flat = _as_float32(flat, up=or_equal)
     longest = max((len(cut) for cut in cuts), default=0)
     codes = np.empty(matrix.shape, dtype=_code_type(longest), order="F")
     _core.rank_columns(matrix, flat, offsets, or_equal, codes, n_threads)

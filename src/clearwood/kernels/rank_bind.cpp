@@ -16,7 +16,7 @@ namespace nb = nanobind;
 namespace clearwood {
 namespace {
 
-constexpr std::size_t rows_per_block = 4096;
+constexpr std::size_t rows_per_block = 1024;
 // Rows of a row-major matrix are read in strips, so that the cache lines that one column pulls in
 // are still there for its neighbours.
 constexpr std::size_t rows_per_strip = 256;

@@ -1,0 +1,1 @@
+"""Clearwood beside its peers: the same data, threads and quantity, in one run."""

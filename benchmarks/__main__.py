@@ -1,0 +1,113 @@
+"""Run benchmarks: ``python -m benchmarks [section ...] [--quick]``."""
+
+import argparse
+import importlib.metadata
+import json
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks import _harness
+from clearwood._errors import did_you_mean
+from clearwood.kernels import simd_level
+
+
+def main() -> int:
+    sections = sorted(
+        path.stem.removeprefix("bench_") for path in Path(__file__).parent.glob("bench_*.py")
+    )
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Clearwood beside its peers: CPU time, memory, difference in the answers.",
+    )
+    parser.add_argument("section", nargs="*", help=f"{', '.join(sections)}; all if none is named")
+    parser.add_argument("--quick", action="store_true", help="small data, for a first look")
+    parser.add_argument("--no-memory", action="store_true", help="do not measure memory")
+    parser.add_argument(
+        "--output", type=Path, default=_harness.ROOT / "artefacts", help="folder for the JSON files"
+    )
+    options = parser.parse_args()
+    chosen = [name.removeprefix("bench_") for name in options.section] or sections
+    for name in chosen:
+        if name not in sections:
+            parser.error(f"no section {name!r}; {did_you_mean(name, sections)}")
+    options.output.mkdir(parents=True, exist_ok=True)
+
+    print(f"{_processor()}, {os.cpu_count()} cores, kernels use {simd_level()}")
+    # small data is dominated by fixed costs, about which nothing is promised
+    broken = 0
+    for name in chosen:
+        results = [
+            (
+                comparison,
+                _harness.compare(
+                    name, comparison, quick=options.quick, memory=not options.no_memory
+                ),
+            )
+            for comparison in _harness.load(name, quick=options.quick)
+        ]
+        record = {
+            "section": name,
+            "quick": options.quick,
+            "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "machine": _machine(),
+            "comparisons": [
+                {
+                    "title": comparison.title,
+                    "threads": comparison.threads,
+                    "cases": [result.to_json() for result in measured],
+                }
+                for comparison, measured in results
+            ],
+        }
+        path = options.output / f"bench-{name}.json"
+        path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        print(f"\n{name}: written to {path}")
+        broken += sum(
+            isinstance(result, _harness.Measurement) and not result.kept
+            for _, measured in results
+            for result in measured
+        )
+    if broken and not options.quick:
+        print(f"{broken} promised ratios were not reached", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _machine() -> dict[str, Any]:
+    peers = [peer.name for peer in _harness.pinned()]
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "simd_level": simd_level(),
+        "python": platform.python_version(),
+        "versions": {
+            name: importlib.metadata.version(name)
+            for name in ("clearwood", "numpy", *peers)
+            if _installed(name)
+        },
+    }
+
+
+def _installed(name: str) -> bool:
+    try:
+        importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
