@@ -1,0 +1,117 @@
+"""Checks on what was loaded, where a library trusts its own arrays blindly.
+
+Trees of scikit-learn follow the node numbers they are given without looking whether they lie inside
+the arrays: a tampered file could make a prediction read outside of memory. skops therefore leaves
+trees to its caller; here they are loaded and then looked at.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._errors import InputError
+from clearwood.models._graph import objects
+
+__all__ = ["check_structure"]
+
+
+def check_structure(model: Any) -> None:
+    """Raise where a tree inside a loaded estimator leads outside of its arrays.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> tree = DecisionTreeRegressor().fit([[0.0], [1.0]], [0.0, 1.0])
+    >>> check_structure(tree)
+    """
+    for part in objects(model):
+        check = _CHECKS.get(f"{type(part).__module__}.{type(part).__name__}")
+        if check is not None and not check(part):
+            raise InputError(
+                f"the model in the file is damaged: a {type(part).__name__} points outside of its "
+                "own arrays",
+                hint="fetch or save the file again.",
+            )
+        _check_columns(part)
+
+
+def _check_columns(estimator: Any) -> None:
+    """Raise where a tree reads columns that the estimator around it does not have."""
+    width = getattr(estimator, "n_features_in_", None)
+    if not isinstance(width, int):
+        return
+    read = max(_columns_read(estimator), default=0)
+    if read > width:
+        raise InputError(
+            f"the model in the file is damaged: a tree reads {read} columns, the model has {width}",
+            hint="fetch or save the file again.",
+        )
+
+
+def _columns_read(estimator: Any) -> Iterator[int]:
+    members = getattr(estimator, "estimators_", ())
+    members = members.flat if isinstance(members, np.ndarray) else members
+    for member in (estimator, *members):
+        tree = getattr(member, "tree_", None)
+        if tree is not None:
+            yield int(tree.n_features)
+    for predictors in getattr(estimator, "_predictors", ()):
+        for predictor in predictors:
+            yield int(predictor.nodes["feature_idx"].max(initial=-1)) + 1
+
+
+def _tree_is_sound(tree: Any) -> bool:
+    left, right = tree.children_left, tree.children_right
+    inner = left != -1
+    return (
+        tree.node_count > 0
+        and bool(np.all((right != -1) == inner))
+        and _leads_onward(left, right, inner)
+        and _within(tree.feature[inner], tree.n_features)
+    )
+
+
+def _histogram_tree_is_sound(predictor: Any) -> bool:
+    nodes = predictor.nodes
+    inner = nodes["is_leaf"] == 0
+    categorical = inner & (nodes["is_categorical"] != 0)
+    bitsets = min(len(predictor.binned_left_cat_bitsets), len(predictor.raw_left_cat_bitsets))
+    return (
+        len(nodes) > 0
+        and _leads_onward(nodes["left"].astype(np.int64), nodes["right"].astype(np.int64), inner)
+        and _within(nodes["bitset_idx"][categorical], bitsets)
+        and bool(np.all(nodes["feature_idx"][inner] >= 0))
+    )
+
+
+def _search_tree_is_sound(tree: Any) -> bool:
+    data, order, nodes, _bounds = (np.asarray(part) for part in tree.get_arrays())
+    start, end = nodes["idx_start"], nodes["idx_end"]
+    return (
+        _within(order, len(data))
+        and bool(np.all((start >= 0) & (start <= end) & (end <= len(order))))
+        and len(nodes) > 0
+    )
+
+
+def _leads_onward(left: NDArray[Any], right: NDArray[Any], inner: NDArray[np.bool_]) -> bool:
+    """Whether both children of every inner node come later and exist: no loop, no way out."""
+    here = np.flatnonzero(inner)
+    return all(
+        bool(np.all(child[inner] > here)) and _within(child[inner], len(inner))
+        for child in (left, right)
+    )
+
+
+def _within(numbers: NDArray[Any], length: int) -> bool:
+    return bool(np.all((numbers >= 0) & (numbers < length)))
+
+
+_CHECKS = {
+    "sklearn.tree._tree.Tree": _tree_is_sound,
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor": _histogram_tree_is_sound,
+    "sklearn.neighbors._kd_tree.KDTree": _search_tree_is_sound,
+    "sklearn.neighbors._ball_tree.BallTree": _search_tree_is_sound,
+}

@@ -1,0 +1,171 @@
+"""What a model file says about itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from clearwood.files import Member
+from clearwood.table import ColumnSchema, Role, Schema
+
+__all__ = ["ModelFile"]
+
+_SHOWN = 12
+
+
+@dataclass(frozen=True, repr=False)
+class ModelFile:
+    """The content of a model file, read without running anything from it.
+
+    Made by `clearwood.inspect`.
+
+    Parameters
+    ----------
+    path
+        Where the file is.
+    kind
+        "learner" for a learner with its encoding, "estimator" for a plain scikit-learn estimator.
+    learner, title
+        Name in the catalogue and what it is; of an estimator, its class.
+    task, seed, settings
+        How it was fitted; None and empty where the file does not say.
+    schema
+        The columns it was fitted on; None for an estimator.
+    training
+        Rows, seconds, versions, ... of the fit.
+    clearwood, libraries
+        Versions that wrote the file.
+    types
+        Every type in the stored model and whether it is trusted.
+    members
+        Size and checksum of the parts of the file.
+    size, sha256
+        Of the whole file.
+    """
+
+    path: str
+    kind: str
+    learner: str
+    title: str
+    task: str | None
+    seed: int | None
+    settings: Mapping[str, Any]
+    schema: Schema | None
+    training: Mapping[str, Any]
+    clearwood: str
+    libraries: Mapping[str, str]
+    types: Mapping[str, bool]
+    members: Mapping[str, Member] = field(default_factory=dict)
+    size: int = 0
+    sha256: str = ""
+
+    @property
+    def target(self) -> str | None:
+        """The column it predicts."""
+        return None if self.schema is None else self.schema.target
+
+    @property
+    def columns(self) -> tuple[ColumnSchema, ...]:
+        """The columns a prediction needs."""
+        if self.schema is None:
+            return ()
+        used = (Role.FEATURE, Role.PROTECTED)
+        return tuple(column for column in self.schema.columns if column.role in used)
+
+    @property
+    def trusted(self) -> bool:
+        """Whether `clearwood.load` would take it as it is."""
+        return all(self.types.values())
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as plain JSON values."""
+        return {
+            "path": self.path,
+            "kind": self.kind,
+            "learner": self.learner,
+            "title": self.title,
+            "task": self.task,
+            "target": self.target,
+            "seed": self.seed,
+            "settings": dict(self.settings),
+            "columns": [
+                {
+                    "name": column.name,
+                    "kind": column.kind.value,
+                    "role": column.role.value,
+                    "levels": len(column.levels),
+                }
+                for column in self.columns
+            ],
+            "training": dict(self.training),
+            "clearwood": self.clearwood,
+            "libraries": dict(self.libraries),
+            "trusted": self.trusted,
+            "types": [{"name": name, "trusted": ok} for name, ok in self.types.items()],
+            "members": {
+                name: {"size": member.size, "sha256": member.sha256}
+                for name, member in self.members.items()
+            },
+            "size": self.size,
+            "sha256": self.sha256,
+        }
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """List what both the text and the HTML show, one line each."""
+        facts = [("learner", f"{self.learner}: {self.title}" if self.title else self.learner)]
+        if self.task is not None:
+            facts.append(("predicts", f"{self.target or 'a target given apart'} ({self.task})"))
+        if self.columns:
+            facts.append(("columns", _listed([_described(column) for column in self.columns])))
+        if self.settings:
+            chosen = (f"{name}={value!r}" for name, value in self.settings.items())
+            facts.append(("settings", ", ".join(chosen)))
+        if self.seed is not None:
+            facts.append(("seed", str(self.seed)))
+        told = {k: v for k, v in self.training.items() if not isinstance(v, dict | list)}
+        if told:
+            facts.append(("training", ", ".join(f"{name} {value}" for name, value in told.items())))
+        versions = {"clearwood": self.clearwood, **self.libraries}
+        facts.append(("made with", ", ".join(f"{k} {v}" for k, v in versions.items())))
+        refused = [name for name, ok in self.types.items() if not ok]
+        if refused:
+            verdict = f"NOT trusted: {', '.join(refused)}"
+        else:
+            verdict = f"all {len(self.types)} types in it are trusted"
+        facts.extend(
+            [
+                ("safety", verdict),
+                ("file", f"{self.size:,} bytes, {len(self.members)} members"),
+                ("sha256", self.sha256),
+            ]
+        )
+        return facts
+
+    def summary(self) -> str:
+        """Give a text of one fact a line."""
+        width = max(len(name) for name, _ in self._facts())
+        lines = [f"{name:<{width}}  {text}" for name, text in self._facts()]
+        return "\n".join([f"Model file {self.path}", *lines])
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<tr><th scope="row" style="text-align:left">{escape(name)}</th>'
+            f'<td style="text-align:left">{escape(text)}</td></tr>'
+            for name, text in self._facts()
+        )
+        caption = f"<caption>Model file {escape(self.path)}</caption>"
+        return f"<table>{caption}<tbody>{rows}</tbody></table>"
+
+
+def _described(column: ColumnSchema) -> str:
+    levels = f", {len(column.levels)} levels" if column.levels else ""
+    return f"{column.name} ({column.kind.value}{levels})"
+
+
+def _listed(items: list[str]) -> str:
+    shown = ", ".join(items[:_SHOWN])
+    left = len(items) - _SHOWN
+    return f"{shown} and {left} more" if left > 0 else shown

@@ -1,0 +1,292 @@
+"""Model files: saving, loading and looking inside.
+
+What is ours (the learner, its encoding, the table's columns) is stored as JSON and plain arrays;
+the estimator of the underlying library through skops or in the library's own format. Nothing is
+pickled, and nothing in a file is run before every type it names was found on the list in
+`clearwood.models._trusted`.
+"""
+
+import os
+import platform
+import warnings
+from collections.abc import Iterable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood import files
+from clearwood._errors import ClearwoodWarning, InputError
+from clearwood.models._learner import Learner
+from clearwood.models._learner_parts import LearnerParts
+from clearwood.models._model_file import ModelFile
+from clearwood.models._native import restore, take_out
+from clearwood.models._packing import examine, pack, unpack
+
+__all__ = ["inspect", "load", "save"]
+
+_ESTIMATOR = "estimator.skops"
+_KINDS = ("learner", "estimator")
+# Distributions by the package they install, where the names differ.
+_DISTRIBUTIONS = {
+    "sklearn": ("scikit-learn",),
+    "interpret": ("interpret-core", "interpret"),
+    "xgboost": ("xgboost-cpu", "xgboost"),
+}
+
+
+def save(
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    force: bool = False,
+    trusted: Iterable[str] = (),
+) -> None:
+    """Write a fitted model to a file.
+
+    The file appears whole or not at all, and equal models give equal files.
+
+    Parameters
+    ----------
+    model
+        A fitted `Learner`, or a fitted estimator or pipeline of scikit-learn.
+    path
+        Where to, by custom with the ending ``.cw``.
+    force
+        Replace a file that is there.
+    trusted
+        Full names of types of your own inside the model; loading will need the same list.
+
+    Raises
+    ------
+    InputError
+        Where the model is not fitted, holds a type that loading would refuse, or the file cannot
+        be written.
+
+    Examples
+    --------
+    >>> import tempfile, clearwood as cw
+    >>> data = cw.datasets.load("diabetes")
+    >>> model = cw.learner("ridge").fit(data)
+    >>> path = tempfile.mkdtemp() + "/model.cw"
+    >>> cw.save(model, path)
+    >>> bool((cw.load(path).predict(data) == model.predict(data)).all())
+    True
+    """
+    trusted = _checked_names(trusted)
+    if isinstance(model, Learner):
+        _require_fitted(model, model.name, "estimator_")
+        kind, estimator, members = "learner", model.estimator_, LearnerParts.of(model).members()
+    else:
+        _require_fitted(model, type(model).__name__)
+        kind, estimator, members = "estimator", model, {}
+    plain, native = take_out(estimator)
+    packed = pack(plain)
+    found = examine(packed, trusted)
+    if found.refused:
+        raise _would_be_refused(found.refused)
+    members |= {_ESTIMATOR: packed, **native}
+    libraries = _libraries([*found.types, *(_native_library(name) for name in native)])
+    files.write(path, files.Manifest(kind, libraries), members, force=force)
+
+
+def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
+    """Read a model that `save` wrote; it predicts the same bits.
+
+    Parameters
+    ----------
+    path
+        The file.
+    trusted
+        Full names of types to accept besides those Clearwood knows, such as
+        ``["mypackage.models.MyModel"]``. Their code will run: name only what you know.
+
+    Returns
+    -------
+    Learner or scikit-learn estimator
+
+    Raises
+    ------
+    InputError
+        Where the file is missing, truncated, altered, not a model file, or holds a type that is
+        not trusted. Nothing from the file has run then.
+
+    Warns
+    -----
+    ClearwoodWarning
+        Where libraries have other versions than those that made the model.
+    """
+    trusted = _checked_names(trusted)
+    archive = _read(path)
+    libraries = archive.manifest.libraries
+    learner = LearnerParts.read(archive) if archive.manifest.kind == "learner" else None
+    packed = unpack(archive.raw(_ESTIMATOR), trusted=trusted, versions=libraries)
+    estimator = restore(packed, archive.members)
+    _compare_versions(path, libraries)
+    return estimator if learner is None else learner.assembled(estimator)
+
+
+def inspect(path: str | os.PathLike[str]) -> ModelFile:
+    """Say what is in a model file, without running anything from it.
+
+    A file that `load` would refuse because of a type it names can be inspected; one that is
+    damaged cannot.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    ModelFile
+
+    Examples
+    --------
+    >>> import tempfile, clearwood as cw
+    >>> path = tempfile.mkdtemp() + "/model.cw"
+    >>> cw.save(cw.learner("tree").fit(cw.datasets.load("wine")), path)
+    >>> found = cw.inspect(path)
+    >>> found.learner, found.task, found.target, len(found.columns), found.trusted
+    ('tree', 'multiclass', 'target', 13, True)
+    """
+    archive = _read(path)
+    audit = examine(archive.raw(_ESTIMATOR))
+    # Names the audit refuses come with the way they are used, as in "os.system (as PartialNode)".
+    refused = {name.partition(" ")[0] for name in audit.refused}
+    types = {name: name not in refused for name in sorted({*audit.types, *refused})}
+    common: dict[str, Any] = {
+        "path": str(path),
+        "kind": archive.manifest.kind,
+        "clearwood": archive.manifest.clearwood,
+        "libraries": archive.manifest.libraries,
+        "types": types,
+        "members": archive.manifest.members,
+        "size": archive.size,
+        "sha256": archive.sha256,
+    }
+    if archive.manifest.kind == "estimator":
+        return ModelFile(
+            learner=_class_name(audit.root, archive),
+            title="",
+            task=None,
+            seed=None,
+            settings={},
+            schema=None,
+            training={},
+            **common,
+        )
+    parts = LearnerParts.read(archive)
+    return ModelFile(
+        learner=parts.params["name"],
+        title=parts.title,
+        task=parts.task.value,
+        seed=parts.params["seed"],
+        settings=parts.params["settings"] or {},
+        schema=parts.schema,
+        training=parts.training,
+        **common,
+    )
+
+
+def _read(path: str | os.PathLike[str]) -> files.Archive:
+    archive = files.read(path)
+    if archive.manifest.kind not in _KINDS:
+        raise InputError(
+            f"{str(path)!r} holds a {archive.manifest.kind!r}, not a model",
+            hint="model files are made by cw.save or `clearwood fit -o model.cw`.",
+        )
+    return archive
+
+
+def _checked_names(trusted: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(trusted, str):
+        raise InputError(f"trusted={trusted!r} is one text", hint=f"pass a list: [{trusted!r}].")
+    return tuple(trusted)
+
+
+def _require_fitted(model: Any, name: str, *attributes: str) -> None:
+    try:
+        check_is_fitted(model, *attributes)
+    except NotFittedError:
+        raise InputError(f"{name!r} is not fitted", hint="call .fit(data) before saving.") from None
+    except TypeError as error:
+        raise InputError(
+            f"a {name} cannot be saved: {error}",
+            hint="save a learner, or an estimator or pipeline of scikit-learn.",
+        ) from None
+
+
+def _would_be_refused(refused: Iterable[str]) -> InputError:
+    names = sorted(refused)
+    listed = ", ".join(repr(name) for name in names)
+    short = [name for name in names if " " not in name]
+    how = (
+        f"if they are yours, pass trusted={short} to cw.save and to cw.load."
+        if len(short) == len(names)
+        else "save a model without partial functions, bound methods and the like."
+    )
+    return InputError(
+        f"the model holds {listed}, which cw.load would refuse; nothing was written", hint=how
+    )
+
+
+def _native_library(member: str) -> str:
+    """Name the library of a member such as ``native/000.lightgbm.txt``."""
+    return member.split(".")[1]
+
+
+def _class_name(root: str, archive: files.Archive) -> str:
+    """Name the class of a saved estimator, or of a boosted model its library."""
+    native = [name for name in archive.members if name.startswith("native/")]
+    if root.endswith("._native.Native") and native:
+        return _native_library(native[0])
+    return root.rpartition(".")[2]
+
+
+def _libraries(types: Iterable[str]) -> dict[str, str]:
+    """Versions of the libraries that the types come from."""
+    packages = {name.partition(".")[0] for name in types} | {"numpy", "sklearn", "skops"}
+    found = {_distribution(package) for package in packages - {"builtins", "clearwood"}}
+    versions = {name: _version(name) for name in sorted(found)}
+    return {
+        "python": platform.python_version(),
+        **{name: number for name, number in versions.items() if number is not None},
+    }
+
+
+def _distribution(package: str) -> str:
+    for name in _DISTRIBUTIONS.get(package, ()):
+        if _version(name) is not None:
+            return name
+    return package
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return None
+
+
+def _compare_versions(path: str | os.PathLike[str], libraries: Mapping[str, str]) -> None:
+    """Warn where a library is not the one that made the model: its meaning may have changed."""
+    here = {name: _version(name) for name in libraries if name not in ("python", "skops")}
+    other = [
+        f"{name} {libraries[name]} (here {now})"
+        for name, now in here.items()
+        if now is not None and _release(now) != _release(libraries[name])
+    ]
+    if other:
+        warnings.warn(
+            f"{str(path)!r} was made with {', '.join(other)}; predictions may differ. "
+            "Hint: compare a few predictions, or fit it again.",
+            ClearwoodWarning,
+            stacklevel=3,
+        )
+
+
+def _release(number: str) -> list[str]:
+    """Major and minor version: corrections do not change what a stored model means."""
+    return number.split(".")[:2]
