@@ -51,19 +51,16 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     Everything is learned in ``fit``: levels, medians, scales. Encoding a row afterwards depends on
     that row alone.
 
-    =================  =============================================================================
-    column             model columns
-    =================  =============================================================================
-    number             itself
-    yes/no             0 and 1
-    category           by ``categories``: one column of 0 and 1 for each level ("onehot"), its
-                       number ("ordinal", "native"), or its mean target less the overall mean
-                       ("target")
-    ordered category   its rank from 0; with ``categories="native"`` a category like any other
-    date               days since 2000-01-01, and year, month, day of week, day of year and hour
-                       where they vary
-    text               none: left out with a warning
-    =================  =============================================================================
+    | column | model columns |
+    |---|---|
+    | number | itself |
+    | yes/no | 0 and 1 |
+    | category, "onehot" | 0 and 1 for each level |
+    | category, "ordinal" or "native" | the level's number, from 0 |
+    | category, "target" | the level's mean target less the overall mean |
+    | ordered category | its rank, from 0; with "native" as a category |
+    | date | days since 2000-01-01; where they vary, year, month, day of week, day of year, hour |
+    | text | none: left out with a warning |
 
     Parameters
     ----------

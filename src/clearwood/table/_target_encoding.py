@@ -45,12 +45,12 @@ def target_codes(
     weight: NDArray[np.float64] | None,
     smooth: float,
 ) -> NDArray[np.float64]:
-    r"""Encode each level as its mean target minus the overall mean.
+    """Encode each level as its mean target minus the overall mean.
 
-    This is :math:`\tilde x_l = E[Y \mid X = x_l] - E[Y]`, Hiabu (2024), definition 5.2.5, with
-    weighted means over the rows given. With ``smooth`` :math:`m > 0` the difference is shrunk by
-    :math:`w_l / (w_l + m)`, where :math:`w_l` is the level's weight: as if ``m`` rows with the
-    overall mean had been added to each level.
+    This is ``E[Y | X = x] - E[Y]`` for each level x, Hiabu (2024), definition 5.2.5, with weighted
+    means over the rows given. A ``smooth`` above 0 shrinks the difference by
+    ``w / (w + smooth)``, where w is the level's weight: as if that many rows with the overall mean
+    had been added to each level.
 
     Parameters
     ----------

@@ -1,0 +1,101 @@
+"""A simulated motor portfolio whose truth is known."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from clearwood._errors import InputError
+from clearwood.datasets._insurance_model import FEATURES, InsuranceModel, Target
+from clearwood.table import Column, Kind, Table
+
+__all__ = ["insurance", "insurance_truth"]
+
+
+def insurance(
+    n: int = 10_000,
+    seed: int = 0,
+    *,
+    target: Target = "accidents",
+    missing: float = 0.0,
+    dates: bool = False,
+) -> Table:
+    """Simulate a motor portfolio.
+
+    The equations are those of `InsuranceModel`, which also knows what a model fitted to the table
+    should find: `insurance_truth`.
+
+    Parameters
+    ----------
+    n
+        How many policies.
+    seed
+        Fixes the draw.
+    target
+        What is to be predicted: the number of "accidents", or the "claim_amount". The other is in
+        the table but ignored.
+    missing
+        The share of cells of features that are missing, completely at random.
+    dates
+        Whether to add the date on which each policy began, in 2023. It has no effect on anything.
+
+    Returns
+    -------
+    Table
+        With gender protected.
+
+    Examples
+    --------
+    >>> policies = insurance(1000)
+    >>> policies.target, policies.protected, str(policies.task)
+    ('accidents', ('gender',), 'count')
+    >>> policies.features
+    ('gender', 'age', 'region', 'height', 'mileage', 'power', 'exposure')
+    """
+    if not 0 <= missing < 1:
+        raise InputError(f"missing must be a share from 0 to below 1, not {missing}")
+    table = insurance_truth(target=target).sample(n, seed=seed)
+    # streams of their own: asking for gaps or dates leaves the rest of the portfolio as it was
+    gap_seed, date_seed = np.random.SeedSequence([seed, n]).spawn(2)
+    if missing:
+        table = _with_gaps(table, missing, np.random.default_rng(gap_seed))
+    if dates:
+        days = np.random.default_rng(date_seed).integers(0, 365, n)
+        began = np.datetime64("2023-01-01", "us") + days * np.timedelta64(1, "D")
+        table = replace(table, columns=(*table.columns, Column("start", Kind.DATE, began)))
+    return table
+
+
+def insurance_truth(*, target: Target = "accidents") -> InsuranceModel:
+    """Give the structural causal model that `insurance` draws from.
+
+    Parameters
+    ----------
+    target
+        What is to be predicted.
+
+    Returns
+    -------
+    InsuranceModel
+
+    Examples
+    --------
+    >>> truth = insurance_truth()
+    >>> policies = insurance(50_000)
+    >>> expected, observed = truth.mean(policies).mean(), policies.y.mean()
+    >>> bool(abs(expected - observed) < 0.01)
+    True
+    """
+    return InsuranceModel(target)
+
+
+def _with_gaps(table: Table, share: float, rng: np.random.Generator) -> Table:
+    columns = []
+    for column in table.columns:
+        if column.name in FEATURES:
+            gaps = rng.random(len(column)) < share
+            gap = -1 if column.is_coded else np.nan
+            values = np.where(gaps, gap, column.values).astype(column.values.dtype)
+            columns.append(replace(column, values=values))
+        else:
+            columns.append(column)
+    return replace(table, columns=tuple(columns))

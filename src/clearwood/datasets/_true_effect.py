@@ -1,0 +1,95 @@
+"""Average natural direct effects in a model whose mechanism is known."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["TrueEffect", "average_natural_direct_effect"]
+
+Values = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class TrueEffect:
+    """The direct effect of setting columns to values.
+
+    Parameters
+    ----------
+    at
+        The values, by column.
+    effect
+        By how much the mean of the target changes.
+    standard_error
+        Of the effect, from the random draws.
+    draws
+        How many policies were drawn.
+    """
+
+    at: Mapping[str, tuple[Any, ...]]
+    effect: NDArray[np.float64]
+    standard_error: NDArray[np.float64]
+    draws: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it as plain JSON values."""
+        return {
+            "at": {name: list(values) for name, values in self.at.items()},
+            "effect": self.effect.tolist(),
+            "standard_error": self.standard_error.tolist(),
+            "draws": self.draws,
+        }
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.at)
+        lines = [f"direct effect of {names} ({self.draws:,} draws)"]
+        points = zip(*self.at.values(), self.effect, self.standard_error, strict=True)
+        for *values, effect, error in list(points)[:12]:
+            place = ", ".join(f"{v:g}" if isinstance(v, int | float) else str(v) for v in values)
+            lines.append(f"  {place:>12}  {effect:+.4g} ± {error:.2g}")
+        if len(self.effect) > 12:
+            lines.append(f"  … {len(self.effect)} in all")
+        return "\n".join(lines)
+
+
+def average_natural_direct_effect(
+    mean: Callable[[Values], NDArray[np.float64]],
+    others: Values,
+    drawn: Values,
+    points: Values,
+    shown: Mapping[str, tuple[Any, ...]],
+) -> TrueEffect:
+    """Average the change from drawn values to given ones, all else as under the drawn ones.
+
+    This is Hiabu (2024), Definition 8.2.1: the mean of ``m(x_S, X_R) - m(X'_S, X_R)``, where
+    ``X'_S`` comes from its marginal law and ``X_R``, the rest, from ``do(X_S = X'_S)``.
+
+    Parameters
+    ----------
+    mean
+        The regression function, of columns by name.
+    others
+        All columns under the intervention.
+    drawn
+        The columns in S as drawn.
+    points
+        The columns in S as set, as numbers.
+    shown
+        The same as the reader knows them.
+
+    Returns
+    -------
+    TrueEffect
+    """
+    natural = mean({**others, **drawn})
+    draws = len(natural)
+    n_points = len(next(iter(points.values())))
+    effect, error = np.empty(n_points), np.empty(n_points)
+    for i in range(n_points):
+        held = {name: np.broadcast_to(values[i], draws) for name, values in points.items()}
+        change = mean({**others, **held}) - natural
+        effect[i] = change.mean()
+        error[i] = change.std(ddof=1) / np.sqrt(draws)
+    return TrueEffect(shown, effect, error, draws)
