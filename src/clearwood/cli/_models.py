@@ -65,7 +65,9 @@ def _filtered(entries: "list[Entry]", task: str | None, family: str | None) -> "
 
     if task is not None:
         if task not in list(Task):
-            raise InputError(f"there is no task {task!r}", hint=did_you_mean(task, Task))
+            raise InputError(
+                f"there is no task {task!r}", hint=did_you_mean(task, [t.value for t in Task])
+            )
         entries = [entry for entry in entries if Task(task) in entry.tasks]
     if family is not None:
         known = dict.fromkeys(entry.family for entry in entries)

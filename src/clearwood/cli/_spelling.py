@@ -9,7 +9,7 @@ _STRING = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _OPTION = r"(?<![-\w])(?P<option>task|decimal|delimiter|encoding|categories|ignore|protected|kinds)"
 
 _KIND = re.compile(rf"(?<!\w)kinds=\{{(?P<name>{_STRING}): (?P<kind>{_STRING})\}}")
-_VALUE = re.compile(rf"{_OPTION}=\[?(?P<value>{_STRING})\]?")
+_VALUE = re.compile(rf"{_OPTION}=(?P<value>{_STRING}|\[(?:{_STRING})(?:, (?:{_STRING}))*\])")
 _NO_VALUE = re.compile(rf"{_OPTION}=(?:\.\.\.|…|(?=\s|$))")
 _FORCE = re.compile(r" \(force=True\)")
 
@@ -44,7 +44,8 @@ def _spell_kind(match: re.Match[str]) -> str:
 
 
 def _spell_value(match: re.Match[str]) -> str:
-    return f"{_flag(match['option'])} {_word(_unquoted(match['value']))}"
+    values = re.findall(_STRING, match["value"])
+    return " ".join(f"{_flag(match['option'])} {_word(_unquoted(value))}" for value in values)
 
 
 def _flag(option: str) -> str:

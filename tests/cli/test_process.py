@@ -1,0 +1,91 @@
+"""The command as a process: quick to start, quiet when stopped, calm when things break."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = ("numpy", "scipy", "sklearn", "duckdb", "pandas", "polars", "narwhals", "skops")
+PROGRAM = (sys.executable, "-c", "from clearwood.cli import main; main()")
+
+
+def start(*words, **options):
+    environment = {**os.environ, "COLUMNS": "80", **options.pop("env", {})}
+    return subprocess.Popen(
+        [*PROGRAM, *map(str, words)],
+        stdout=options.pop("stdout", subprocess.PIPE),
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["fit", "--help"]])
+def test_help_and_version_import_nothing_heavy(words):
+    shown = subprocess.run(
+        [sys.executable, "-X", "importtime", *PROGRAM[1:], *words],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    imported = {line.rpartition("|")[2].strip() for line in shown.stderr.splitlines()}
+    assert "clearwood.cli._app" in imported
+    assert imported.isdisjoint(HEAVY)
+
+
+def test_version_names_the_package():
+    import clearwood
+
+    out, _ = start("--version").communicate()
+    assert out == f"clearwood {clearwood.__version__}\n"
+
+
+def test_ctrl_c_during_a_fit_leaves_nothing(claims, tmp_path):
+    before = sorted(tmp_path.iterdir())
+    words = ("fit", claims, "-t", "accidents", "-l", "gbm", "--set", "max_iter=1000000")
+    with start(*words, cwd=tmp_path, env={"CLEARWOOD_PROGRESS": "1"}) as process:
+        for line in process.stderr:
+            if line.startswith("fitting"):
+                break
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert err.endswith("stopped; nothing was written\n")
+    assert "Traceback" not in err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_reader_that_has_had_enough_is_no_error():
+    with start("fit", "--help") as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_behind_stdout():
+    with Path("/dev/full").open("w") as full, start("--version", stdout=full) as process:
+        err = process.stderr.read()
+    assert process.returncode == 2
+    assert "no space left on device" in err
+    assert "Traceback" not in err
+    assert "Exception ignored" not in err
+
+
+def test_stdout_has_no_colours_when_it_is_not_a_terminal(claims):
+    out, err = start("fit", "--help", env={"TERM": "xterm-256color"}).communicate()
+    assert "\x1b" not in out + err
+
+
+def test_learner_names_are_completed():
+    env = {
+        "_CLEARWOOD_COMPLETE": "complete_bash",
+        "COMP_WORDS": "clearwood fit data.csv --learner rid",
+        "COMP_CWORD": "4",
+    }
+    out, _ = start(env=env).communicate(timeout=60)
+    assert out.split() == ["ridge"]
