@@ -1,4 +1,5 @@
-// Instruction-set levels: one kernel source, one copy of its functions per level, chosen at run time.
+// Instruction-set levels: one kernel source, one copy of its functions per level, chosen at run
+// time.
 //
 // A kernel's header declares its functions once for all levels,
 //     CLEARWOOD_EACH_LEVEL(void halve(double* values, std::size_t n) noexcept;)
@@ -24,11 +25,12 @@
   CLEARWOOD_IF_AVX512(namespace clearwood::avx512 { __VA_ARGS__ })
 
 // The argument may be a template-id with commas: CLEARWOOD_DISPATCH(rank_values<float, int>).
-#define CLEARWOOD_DISPATCH(...)                                                              \
-  (CLEARWOOD_IF_AVX512(::clearwood::level() == ::clearwood::Level::avx512                    \
-                           ? &::clearwood::avx512::__VA_ARGS__ :)                            \
-       CLEARWOOD_IF_AVX2(::clearwood::level() == ::clearwood::Level::avx2                    \
-                             ? &::clearwood::avx2::__VA_ARGS__ :) &::clearwood::baseline::__VA_ARGS__)
+#define CLEARWOOD_DISPATCH(...)                                               \
+  (CLEARWOOD_IF_AVX512(::clearwood::level() == ::clearwood::Level::avx512     \
+                           ? &::clearwood::avx512::__VA_ARGS__ :)             \
+   CLEARWOOD_IF_AVX2(::clearwood::level() == ::clearwood::Level::avx2         \
+                         ? &::clearwood::avx2::__VA_ARGS__ :)                 \
+   &::clearwood::baseline::__VA_ARGS__)
 
 namespace clearwood {
 

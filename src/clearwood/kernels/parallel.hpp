@@ -13,8 +13,8 @@ void run_blocks(std::size_t n_blocks, int n_threads, void* context, Call call);
 }  // namespace detail
 
 // Calls work(block, worker) once for every block in [0, n_blocks), in any order, on up to n_threads
-// threads. The calling thread is worker 0 and takes its share; 0 <= worker < n_threads picks scratch
-// space. The first exception stops the others at their next block and is thrown again here.
+// threads. The calling thread is worker 0 and takes its share; 0 <= worker < n_threads picks
+// scratch space. The first exception stops the others at their next block and is thrown again here.
 //
 // Call it with the GIL released. About every 50 ms the calling thread asks Python for signals, so
 // Ctrl-C ends a long kernel with KeyboardInterrupt: keep a block well below that.

@@ -13,7 +13,7 @@ namespace clearwood {
 template <class Threshold>
 struct RankTable {
   const Threshold* sorted;  // ascending, then NaN up to (n_pivots + 1) << shift
-  const Threshold* pivots;  // the last threshold of every full group of 1 << shift, n_pivots of them
+  const Threshold* pivots;  // the last threshold of each of the n_pivots full groups of 1 << shift
   std::size_t n_pivots;
   int shift;
 };
