@@ -132,8 +132,10 @@ def _check_values(forest: "Forest") -> None:
     columns = n_outputs if shared.all() else 1
     if forest.value.shape[1] != columns:
         raise InputError(f"leaf values have {forest.value.shape[1]} columns; expected {columns}")
-    if forest.aggregation != "sum" and not forest.tree_weight.sum() > 0:
-        raise InputError("the weights of the trees sum to zero, so their mean is undefined")
+    if len(forest.divisor) != n_outputs or not (forest.divisor > 0).all():
+        raise InputError(
+            "the weights of the trees do not sum to a positive number, so their mean is undefined"
+        )
     if forest.classes is not None and len(forest.classes) != (2 if n_outputs == 1 else n_outputs):
         raise InputError(f"{len(forest.classes)} classes do not fit {n_outputs} outputs")
 
@@ -172,6 +174,7 @@ def select(forest: "Forest", trees: Sequence[int]) -> "Forest":
         left=moved(forest.left),
         right=moved(forest.right),
         tree_output=forest.tree_output[chosen],
+        divisor=np.empty(0),
         tree_weight=forest.tree_weight[chosen],
         **picked,
     )

@@ -35,6 +35,7 @@ ARRAYS = (
     "unseen_left",
     "tree_output",
     "tree_weight",
+    "divisor",
     "groups",
 )
 
@@ -100,4 +101,5 @@ def from_archive(archive: files.Archive) -> "Forest":
     raw["feature_names"] = tuple(raw["feature_names"])
     raw["columns"] = tuple(raw["columns"])
     raw["levels"] = tuple(None if levels is None else tuple(levels) for levels in raw["levels"])
-    return Forest(**raw, **{name: archive.array(f"{name}.npy") for name in ARRAYS})
+    arrays: dict[str, Any] = {name: archive.array(f"{name}.npy") for name in ARRAYS}
+    return Forest(**raw, **arrays)

@@ -83,6 +83,9 @@ class Forest:
         The output each tree adds to; -1 where it adds to all.
     tree_weight
         What each tree's value is multiplied with.
+    divisor
+        What each output's sum is divided by: one for sums; for means and votes the total weight
+        of the output's trees, found here where it is left out.
     aggregation
         How trees become one number.
     link
@@ -143,6 +146,7 @@ class Forest:
     unseen_left: NDArray[np.bool_]
     tree_output: NDArray[np.int32]
     tree_weight: NDArray[np.float64]
+    divisor: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     aggregation: Aggregation = "sum"
     link: Link = "identity"
     temperature: float = 1.0
@@ -177,6 +181,9 @@ class Forest:
             object.__setattr__(self, "columns", tuple(self.feature_names))
             object.__setattr__(self, "groups", np.arange(len(self.columns), dtype=np.int32))
         self._freeze("groups", np.int32)
+        if len(self.divisor) == 0:
+            object.__setattr__(self, "divisor", self._total_weight())
+        self._freeze("divisor", np.float64)
         if self.classes is not None:
             self._freeze("classes", None)
         for name, choices in (
@@ -191,6 +198,14 @@ class Forest:
                     + ", ".join(map(repr, choices))
                 )
         _check.check(self)
+
+    def _total_weight(self) -> NDArray[np.float64]:
+        if self.aggregation == "sum":
+            return np.ones(self.n_outputs)
+        if (self.tree_output < 0).all():
+            return np.full(self.n_outputs, self.tree_weight.sum())
+        totals = [self.tree_weight[self.tree_output == k].sum() for k in range(self.n_outputs)]
+        return np.array(totals)
 
     def _freeze(self, name: str, dtype: type | None) -> None:
         given = getattr(self, name)
@@ -308,17 +323,6 @@ class Forest:
         spread = spread / self.divisor
         spread.flags.writeable = False
         return spread
-
-    @cached_property
-    def divisor(self) -> NDArray[np.float64]:
-        """What each output's sum is divided by: one for sums, the total weight for means."""
-        if self.aggregation == "sum":
-            return np.ones(self.n_outputs)
-        if (self.tree_output < 0).all():
-            return np.full(self.n_outputs, self.tree_weight.sum())
-        return np.array(
-            [self.tree_weight[self.tree_output == k].sum() for k in range(self.n_outputs)]
-        )
 
     def category_set(self, node: int) -> tuple[int, ...]:
         """Give the categories that go left at a categorical node."""

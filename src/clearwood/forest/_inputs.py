@@ -111,6 +111,8 @@ def _column(forest: "Forest", j: int, column: Any) -> NDArray[np.float64]:
     try:
         return np.array([np.nan if v is None else v for v in values.tolist()], dtype=np.float64)
     except (TypeError, ValueError):
+        if j not in forest.features_used:
+            return np.full(len(values), np.nan)  # no tree asks, so the text does no harm
         example = next(v for v in values.tolist() if not isinstance(v, (int, float, type(None))))
         raise InputError(
             f"column {name!r} holds {example!r}; the model was fitted with numbers there",

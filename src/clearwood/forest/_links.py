@@ -33,10 +33,10 @@ def inverse(link: Link, raw: NDArray[Any]) -> NDArray[Any]:
     if link == "softmax":
         return np.asarray(softmax(raw, axis=1))
     if link == "log":
-        return np.exp(raw)
+        return np.asarray(np.exp(raw))
     if link == "signed root":
-        return np.sign(raw) * raw * raw
-    return np.logaddexp(0.0, raw)
+        return np.asarray(np.sign(raw) * raw * raw)
+    return np.asarray(np.logaddexp(np.zeros_like(raw), raw))
 
 
 def _on_scale(forest: "Forest", raw: NDArray[np.float64]) -> NDArray[Any]:

@@ -1,0 +1,149 @@
+"""The text format of the Born-Again Tree Ensembles forests (Vidal and Schiffer, 2020)."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from clearwood._errors import InputError
+from clearwood.forest._build import Tree, assemble
+from clearwood.forest._forest import Forest
+from clearwood.forest._inputs import default_names
+
+__all__ = ["read_text"]
+
+
+def read_text(path: str | os.PathLike[str]) -> Forest:
+    """Read a random forest that votes from a text file, one line a node.
+
+    The header names the numbers of trees, features and classes; a node's line has its number, IN
+    or LN (leaf), children, feature, threshold (``x <= threshold`` goes left), depth and class.
+    The forest predicts the class with most votes; ties go to the smaller class.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    Forest
+        Its raw prediction is the share of votes for each class.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "stump.txt"
+    >>> _ = path.write_text('''NB_TREES: 1
+    ... NB_FEATURES: 2
+    ... NB_CLASSES: 2
+    ...
+    ... [TREE 0]
+    ... NB_NODES: 3
+    ... 0 IN 1 2 1 5.5 0 -1
+    ... 1 LN -1 -1 -1 -1 1 0
+    ... 2 LN -1 -1 -1 -1 1 1
+    ... ''')
+    >>> forest = read_text(path)
+    >>> forest.predict([[0.0, 5.5], [0.0, 5.6]])
+    array([0, 1])
+    """
+    path = Path(path)
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{str(path)!r} is not a text file") from None
+    header: dict[str, str] = {}
+    blocks: list[list[tuple[int, str]]] = []
+    for number, line in enumerate(lines, start=1):
+        if line.startswith("[TREE"):
+            blocks.append([])
+        elif blocks and line.strip():
+            blocks[-1].append((number, line))
+        elif not blocks:
+            key, _, value = line.partition(":")
+            header[key.strip()] = value.strip()
+    counts = {}
+    for key in ("NB_TREES", "NB_FEATURES", "NB_CLASSES"):
+        if not header.get(key, "").isdigit():
+            raise InputError(
+                f"{str(path)!r} has no line '{key}: <number>' before its first tree",
+                hint="only forests in the text format of BA-Trees can be read.",
+            )
+        counts[key] = int(header[key])
+    if len(blocks) != counts["NB_TREES"]:
+        raise InputError(
+            f"{str(path)!r} announces {counts['NB_TREES']} trees but has {len(blocks)}",
+            hint="the file may be cut short.",
+        )
+    n_classes = counts["NB_CLASSES"]
+    return assemble(
+        [_tree(block, n_classes, path) for block in blocks],
+        base=np.zeros(n_classes),
+        feature_names=default_names(counts["NB_FEATURES"]),
+        aggregation="hard vote",
+        classes=np.arange(n_classes),
+        source=f"text file {path.name}",
+    )
+
+
+def _tree(block: list[tuple[int, str]], n_classes: int, path: Path) -> Tree:
+    nodes = list(_nodes(block, path))
+    n = len(nodes)
+    left, right, feature, label = (np.full(n, -1) for _ in range(4))
+    threshold = np.zeros(n)
+    for line, number, kind, children, asked, cut, vote in nodes:
+        if not 0 <= number < n:
+            raise InputError(f"line {line} of {str(path)!r} numbers a node {number} of {n}")
+        if kind == "IN":
+            if not all(0 < child < n for child in children):
+                raise InputError(
+                    f"line {line} of {str(path)!r} has children {children} of {n} nodes"
+                )
+            left[number], right[number] = children
+            feature[number], threshold[number] = asked, cut
+        elif not 0 <= vote < n_classes:
+            raise InputError(f"line {line} of {str(path)!r} votes for class {vote} of {n_classes}")
+        else:
+            label[number] = vote
+    value = np.zeros((n, n_classes))
+    leaves = np.flatnonzero(left < 0)
+    value[leaves, label[leaves]] = 1.0
+    return Tree(
+        left=left,
+        right=right,
+        feature=feature,
+        threshold=threshold,
+        default_left=np.ones(n, bool),
+        value=value,
+        cover=np.full(n, np.nan),
+    )
+
+
+Node = tuple[int, int, str, tuple[int, int], int, float, int]
+
+
+def _nodes(block: list[tuple[int, str]], path: Path) -> Iterator[Node]:
+    for number, line in block:
+        if line.startswith("NB_NODES"):
+            continue
+        words = line.split()
+        try:
+            node, kind, left, right, feature, threshold, _, label = words
+            yield (
+                number,
+                int(node),
+                {"IN": "IN", "LN": "LN"}[kind],
+                (int(left), int(right)),
+                int(feature),
+                float(threshold),
+                int(label),
+            )
+        except (ValueError, KeyError):
+            raise InputError(
+                f"line {number} of {str(path)!r} is not a node: {line!r}",
+                hint="a node is: number, IN or LN, left, right, feature, threshold, depth, class.",
+            ) from None

@@ -1,0 +1,138 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+import clearwood as cw
+
+xgb = pytest.importorskip("xgboost")
+
+xgb.set_config(verbosity=0)
+
+MODELS = [
+    (xgb.XGBRegressor(n_jobs=1, n_estimators=40, max_depth=5), "number"),
+    (xgb.XGBRegressor(n_jobs=1, n_estimators=20, objective="reg:absoluteerror"), "number"),
+    (xgb.XGBRegressor(n_jobs=1, n_estimators=20, objective="count:poisson"), "count"),
+    (xgb.XGBRegressor(n_jobs=1, n_estimators=20, objective="reg:tweedie"), "count"),
+    (xgb.XGBRegressor(n_jobs=1, n_estimators=15, tree_method="exact", gamma=1.0), "number"),
+    (xgb.XGBRegressor(n_jobs=1, n_estimators=15, grow_policy="lossguide", max_leaves=7), "number"),
+    (xgb.XGBRegressor(n_jobs=1, n_estimators=3, num_parallel_tree=4, subsample=0.5), "number"),
+    (xgb.XGBRegressor(n_jobs=1, n_estimators=25, booster="dart", rate_drop=0.4), "number"),
+    (xgb.XGBRFRegressor(n_jobs=1, n_estimators=8), "number"),
+    (xgb.XGBClassifier(n_jobs=1, n_estimators=30), "two"),
+    (
+        xgb.XGBClassifier(n_jobs=1, n_estimators=30, base_score=0.3, booster="dart", rate_drop=0.3),
+        "two",
+    ),
+    (xgb.XGBClassifier(n_jobs=1, n_estimators=12), "three"),
+    (xgb.XGBClassifier(n_jobs=1, n_estimators=12, booster="dart", rate_drop=0.3), "three"),
+    (xgb.XGBClassifier(n_jobs=1, n_estimators=6, multi_strategy="multi_output_tree"), "three"),
+]
+
+
+def coded(numbers, target):
+    y = numbers[target]
+    return np.unique(y, return_inverse=True)[1] if y.dtype.kind == "U" else y
+
+
+@pytest.mark.parametrize(("model", "target"), MODELS, ids=lambda part: str(part)[:60])
+@pytest.mark.parametrize("rows", ["X", "gaps"])
+def test_bits_agree(model, target, rows, numbers, adversarial):
+    model.fit(numbers[rows], coded(numbers, target))
+    forest = cw.forest.from_model(model)
+    X = adversarial(forest, numbers[rows], missing=0.1)
+    margin = model.get_booster().predict(xgb.DMatrix(X), output_margin=True)
+    np.testing.assert_array_equal(forest.predict_raw(X), margin.astype(np.float64))
+    if model.booster != "dart":
+        np.testing.assert_array_equal(margin, model.predict(X, output_margin=True))
+    if target in ("two", "three"):
+        np.testing.assert_array_equal(forest.predict(X), model.predict(X))
+        np.testing.assert_allclose(forest.predict_proba(X), model.predict_proba(X), atol=1e-6)
+    else:
+        np.testing.assert_allclose(forest.predict(X), model.predict(X), rtol=1e-6, atol=1e-6)
+
+
+def test_trees_end_at_the_best_iteration(numbers):
+    X, y = numbers["X"], numbers["number"]
+    model = xgb.XGBRegressor(n_jobs=1, n_estimators=200, learning_rate=0.5, early_stopping_rounds=3)
+    model.fit(X[:300], y[:300], eval_set=[(X[300:], y[300:])], verbose=False)
+    forest = cw.forest.from_model(model)
+    assert forest.n_trees == model.best_iteration + 1 < model.get_booster().num_boosted_rounds()
+    np.testing.assert_array_equal(forest.predict(X), model.predict(X).astype(np.float64))
+
+
+def test_a_booster_predicts_on_its_targets_scale(numbers):
+    data = xgb.DMatrix(numbers["gaps"], coded(numbers, "two"))
+    booster = xgb.train({"objective": "binary:logistic", "max_depth": 3}, data, 10)
+    forest = cw.forest.from_model(booster)
+    np.testing.assert_allclose(forest.predict(numbers["gaps"]), booster.predict(data), rtol=1e-6)
+    np.testing.assert_array_equal(
+        forest.predict_raw(numbers["gaps"]), booster.predict(data, output_margin=True)
+    )
+
+
+def test_a_number_that_stands_for_missing(numbers):
+    X = np.where(np.isnan(numbers["gaps"]), -999.0, numbers["gaps"])
+    model = xgb.XGBRegressor(n_jobs=1, n_estimators=10, missing=-999.0).fit(X, numbers["number"])
+    forest = cw.forest.from_model(model)
+    np.testing.assert_array_equal(forest.predict(X), model.predict(X).astype(np.float64))
+
+
+@pytest.mark.parametrize("onehot", [1, 100])
+def test_native_categories_by_label(onehot):
+    rng = np.random.default_rng(0)
+    labels = np.array([f"level {i}" for i in range(45)])
+    frame = pd.DataFrame(
+        {
+            "number": rng.normal(size=900),
+            "label": pd.Categorical(rng.choice(labels, 900), labels),
+            "whole": pd.Categorical(rng.choice([9, 3, 5], 900)),
+        }
+    )
+    frame.loc[rng.random(900) < 0.1, "label"] = None
+    effect = dict(zip(labels, rng.normal(size=45), strict=True))
+    y = frame["label"].map(effect).astype(float).fillna(1) + (frame["whole"] == 5) * frame["number"]
+    model = xgb.XGBRegressor(
+        n_jobs=1, n_estimators=20, enable_categorical=True, max_cat_to_onehot=onehot
+    )
+    model.fit(frame, y)
+    forest = cw.forest.from_model(model)
+    assert forest.is_categorical.any()
+    np.testing.assert_array_equal(forest.predict(frame), model.predict(frame).astype(np.float64))
+
+
+def test_native_categories_by_code_seen_or_not():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 40, 800), rng.normal(size=800)]).astype(float)
+    y = rng.normal(size=40)[X[:, 0].astype(int)] + X[:, 1]
+    data = xgb.DMatrix(X, y, feature_types=["c", "q"], enable_categorical=True)
+    booster = xgb.train({"max_depth": 4, "max_cat_to_onehot": 1}, data, 15)
+    forest = cw.forest.from_model(booster)
+    X[:, 0] = np.resize([*range(40), 41, 63, 64, 100, 5000, np.nan], 800)
+    data = xgb.DMatrix(X, feature_types=["c", "q"], enable_categorical=True)
+    np.testing.assert_array_equal(
+        forest.predict_raw(X), booster.predict(data, output_margin=True).astype(np.float64)
+    )
+
+
+def test_a_linear_booster_is_refused(numbers):
+    model = xgb.XGBRegressor(n_jobs=1, booster="gblinear", n_estimators=2)
+    model.fit(numbers["X"], numbers["number"])
+    with pytest.raises(cw.InputError, match=r"gblinear.*has no trees"):
+        cw.forest.from_model(model)
+
+
+def test_several_labels_at_once_are_refused(numbers):
+    y = np.column_stack([numbers["number"] > 0, numbers["count"] > 1]).astype(int)
+    model = xgb.XGBClassifier(n_jobs=1, n_estimators=2).fit(numbers["X"], y)
+    with pytest.raises(cw.InputError, match="2 labels at once"):
+        cw.forest.from_model(model)
+
+
+def test_several_numeric_targets_are_outputs(numbers):
+    y = np.column_stack([numbers["number"], numbers["count"]])
+    for strategy in ("one_output_per_tree", "multi_output_tree"):
+        model = xgb.XGBRegressor(n_jobs=1, n_estimators=5, multi_strategy=strategy).fit(
+            numbers["X"], y
+        )
+        forest = cw.forest.from_model(model)
+        np.testing.assert_array_equal(forest.predict(numbers["X"]), model.predict(numbers["X"]))
