@@ -1,110 +1,86 @@
-"""Reading a large CSV: ours, polars and pandas side by side.
+"""Read a large CSV, to typed columns: ours finds kinds, levels and identifiers as well."""
 
-Every reader runs in a process of its own, so that the peak memory is its own. Run it with
-``python benchmarks/bench_read.py [ROWS]``.
-"""
-
-import json
-import resource
-import subprocess
-import sys
+import atexit
+import shutil
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-READERS = ("clearwood", "polars", "pandas")
-REPEATS = 3
+from benchmarks._harness import Case, Comparison
+
+N_NUMBERS, N_WHOLE, N_WORDS = 20, 5, 5
+
+Reading = Callable[[], Any]
 
 
-def write(path: Path, n_rows: int, seed: int = 0) -> None:
-    """Write 20 columns of fractions, 5 of whole numbers and 5 of 20 words each."""
+def comparisons(*, quick: bool) -> list[Comparison]:
+    n_rows = 50_000 if quick else 1_000_000
+    return [
+        Comparison(
+            title=f"CSV of {n_rows:,} rows x {N_NUMBERS + N_WHOLE + N_WORDS} columns",
+            data=lambda: _write(n_rows),
+            cases=[
+                Case("clearwood.read", _ours),
+                Case("polars.read_csv", _polars, package="polars"),
+                Case("pandas.read_csv", _pandas, package="pandas"),
+            ],
+            threads=2,
+            difference=_difference,
+            repeats=3,
+        )
+    ]
+
+
+def _write(n_rows: int) -> Path:
+    """Write columns of fractions, of whole numbers, and of 20 words each, to a file."""
     import polars as pl
 
-    rng = np.random.default_rng(seed)
+    folder = tempfile.mkdtemp(prefix="clearwood-bench-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    random = np.random.default_rng(0)
     words = np.array([f"level-{i:02d}" for i in range(20)])
-    columns = {f"number_{i}": rng.normal(size=n_rows).round(6) for i in range(20)}
-    columns |= {f"whole_{i}": rng.integers(0, 1000, n_rows) for i in range(5)}
-    columns |= {f"word_{i}": words[rng.integers(0, 20, n_rows)] for i in range(5)}
+    columns: dict[str, Any] = {}
+    for i in range(N_NUMBERS):
+        columns[f"number_{i}"] = random.normal(size=n_rows).round(6)
+    for i in range(N_WHOLE):
+        columns[f"whole_{i}"] = random.integers(0, 1000, n_rows)
+    for i in range(N_WORDS):
+        columns[f"word_{i}"] = words[random.integers(0, 20, n_rows)]
+    path = Path(folder) / "large.csv"
     pl.DataFrame(columns).write_csv(path)
+    return path
 
 
-def _with_clearwood(path: str) -> tuple[int, int]:
+def _ours(path: Path, _threads: int) -> Reading:
     import clearwood as cw
 
-    return cw.read(path).shape
+    return lambda: cw.read(path)
 
 
-def _with_polars(path: str) -> tuple[int, int]:
+def _polars(path: Path, _threads: int) -> Reading:
     import polars as pl
 
-    return pl.read_csv(path).shape
+    return lambda: pl.read_csv(path)
 
 
-def _with_pandas(path: str) -> tuple[int, int]:
+def _pandas(path: Path, _threads: int) -> Reading:
     import pandas as pd
 
-    rows, columns = pd.read_csv(path).shape
-    return rows, columns
+    return lambda: pd.read_csv(path)
 
 
-def _measure(reader: str, path: str) -> None:
-    """Read once in this process and print seconds, processor seconds and peak memory as JSON."""
-    readers: dict[str, Callable[[str], tuple[int, int]]] = {
-        "clearwood": _with_clearwood,
-        "polars": _with_polars,
-        "pandas": _with_pandas,
-    }
-    read = readers[reader]
-    with tempfile.NamedTemporaryFile("w", suffix=".csv") as small:
-        small.write("a,b\n1,x\n2,y\n")
-        small.flush()
-        read(small.name)  # imports are not reading
-    start, start_cpu = time.perf_counter(), time.process_time()
-    shape = read(path)
-    result = {
-        "seconds": time.perf_counter() - start,
-        "cpu": time.process_time() - start_cpu,
-        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "shape": shape,
-    }
-    print(json.dumps(result))
+def _difference(answer: Any, reference: Any) -> float:
+    """Largest difference in any cell; a word that differs counts as infinite."""
+    return max(_column_difference(answer, reference, name) for name in reference.names)
 
 
-def _best_of(reader: str, path: Path) -> dict[str, float]:
-    runs = []
-    for _ in range(REPEATS):
-        done = subprocess.run(
-            [sys.executable, __file__, "--measure", reader, str(path)],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        runs.append(json.loads(done.stdout))
-    assert len({tuple(run["shape"]) for run in runs}) == 1
-    return {key: min(run[key] for run in runs) for key in ("seconds", "cpu", "megabytes")}
-
-
-def main(n_rows: int = 1_000_000) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "large.csv"
-        write(path, n_rows)
-        size = path.stat().st_size / 1e6
-        print(f"{n_rows:,} x 30 CSV, {size:.0f} MB; best of {REPEATS}\n")
-        found = {reader: _best_of(reader, path) for reader in READERS}
-    base = found["polars"]
-    print("reader      seconds    CPU s  peak MB  time/polars  memory/polars")
-    for reader, run in found.items():
-        print(
-            f"{reader:<10} {run['seconds']:>8.2f} {run['cpu']:>8.2f} {run['megabytes']:>8.0f} "
-            f"{run['seconds'] / base['seconds']:>12.2f} {run['megabytes'] / base['megabytes']:>14.2f}"
-        )
-
-
-if __name__ == "__main__":
-    if "--measure" in sys.argv:
-        _measure(*sys.argv[2:4])
-    else:
-        main(*map(int, sys.argv[1:2]))
+def _column_difference(answer: Any, reference: Any, name: str) -> float:
+    column = answer[name]
+    found = column.labels() if hasattr(column, "labels") else column.to_numpy()
+    expected = reference[name].labels()
+    if name.startswith("word"):
+        return 0.0 if np.array_equal(found.astype(str), expected.astype(str)) else np.inf
+    return float(np.abs(found - expected).max())

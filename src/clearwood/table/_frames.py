@@ -37,7 +37,7 @@ def from_memory(data: Any) -> list[Raw]:
 
 def from_frame(data: Any) -> list[Raw]:
     """Give the columns of a pandas, polars, Arrow or other data frame."""
-    import narwhals as nw
+    import narwhals.stable.v2 as nw
 
     try:
         frame: Any = nw.from_native(data)
@@ -85,7 +85,7 @@ def _from_series(name: str, series: Any) -> Raw:
 
 
 def _as_floats(series: Any) -> NDArray[np.float64]:
-    import narwhals as nw
+    import narwhals.stable.v2 as nw
 
     if series.null_count():
         # Nulls of Arrow and polars are not NaN; numpy knows only the latter.
@@ -94,7 +94,7 @@ def _as_floats(series: Any) -> NDArray[np.float64]:
 
 
 def _from_temporal(name: str, series: Any) -> Raw:
-    import narwhals as nw
+    import narwhals.stable.v2 as nw
 
     kind = type(series.dtype).__name__
     if kind == "Duration":
@@ -111,7 +111,7 @@ def _from_temporal(name: str, series: Any) -> Raw:
 
 
 def _from_categorical(name: str, series: Any) -> Raw:
-    import narwhals as nw
+    import narwhals.stable.v2 as nw
 
     categories = series.cat.get_categories().to_list()
     # A polars Enum lists its levels in an order, but most people use it for the list.
@@ -242,7 +242,7 @@ def _from_list(name: str, values: Any) -> Raw:
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise InputError(f"column {name!r} is {values!r}, not a list of values")
     if hasattr(values, "dtype") and hasattr(values, "to_numpy"):
-        import narwhals as nw
+        import narwhals.stable.v2 as nw
 
         return _from_series(name, nw.from_native(values, series_only=True))
     return from_objects(name, list(values))

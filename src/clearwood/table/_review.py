@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clearwood.table._column import Column
+from clearwood.table._infer import value_range
 from clearwood.table._kinds import Kind, Role
 
 __all__ = ["Finding", "review", "review_all"]
@@ -92,7 +93,7 @@ def review(column: Column) -> Finding | None:
     if column.kind is Kind.TEXT:
         return _review_text(column, n_present)
     if column.kind in (Kind.NUMBER, Kind.WHOLE):
-        return _review_numbers(column)
+        return _review_numbers(column, n_present)
     if column.kind is Kind.DATE:
         present = column.values[~missing]
         if len(column) > 1 and n_present == len(column) and present.min() == present.max():
@@ -131,10 +132,10 @@ def _review_levels(column: Column, n_present: int) -> Finding | None:
     return None
 
 
-def _review_numbers(column: Column) -> Finding | None:
+def _review_numbers(column: Column, n_present: int) -> Finding | None:
     name, values = column.name, column.values
-    low, high = np.nanmin(values), np.nanmax(values)
-    has_missing = bool(np.isnan(values).any())
+    low, high = value_range(values)
+    has_missing = n_present < len(values)
     if low == high and not has_missing and len(values) > 1:
         return Finding(f"column {name!r} is constant ({low:g}): left out")
     if column.kind is Kind.NUMBER or has_missing or len(values) < FEWEST_ROWS_OF_AN_IDENTIFIER:

@@ -1,0 +1,122 @@
+"""Files by their ending."""
+
+import json
+
+import pytest
+
+import clearwood as cw
+from clearwood.table import Kind
+
+pl = pytest.importorskip("polars")
+
+COLUMNS = {
+    "age": [31, None, 28, 45],
+    "weight": [80.5, 71.25, None, 60.0],
+    "town": ["Chur", "Bern", None, "Chur"],
+    "member": [True, False, None, True],
+}
+
+
+@pytest.fixture
+def frame():
+    return pl.DataFrame(COLUMNS).with_columns(
+        joined=pl.Series(["2024-02-29", None, "2023-12-31", "2024-01-01"]).str.to_date()
+    )
+
+
+def check(found):
+    table = found.to_dict()
+    joined = [None if day is None else day.isoformat()[:10] for day in table.pop("joined")]
+    assert table == COLUMNS
+    assert joined == ["2024-02-29", None, "2023-12-31", "2024-01-01"]
+    assert [str(kind) for kind in found.kinds.values()] == [
+        "whole number",
+        "number",
+        "category",
+        "yes/no",
+        "date",
+    ]
+
+
+def test_parquet_is_read(tmp_path, frame):
+    frame.write_parquet(tmp_path / "table.parquet")
+    check(cw.read(tmp_path / "table.parquet"))
+
+
+def test_parquet_categories_are_categories(tmp_path, frame):
+    frame.with_columns(pl.col("town").cast(pl.Categorical)).write_parquet(tmp_path / "t.parquet")
+    found = cw.read(tmp_path / "t.parquet")
+    assert found["town"].kind is Kind.CATEGORY
+    assert found.levels["town"] == ("Bern", "Chur")
+
+
+@pytest.mark.parametrize("ending", ["feather", "arrow", "ipc"])
+def test_feather_is_read(tmp_path, frame, ending):
+    frame.write_ipc(tmp_path / f"table.{ending}")
+    check(cw.read(tmp_path / f"table.{ending}"))
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "ndjson"])
+def test_json_lines_are_read(tmp_path, frame, ending):
+    frame.write_ndjson(tmp_path / f"table.{ending}")
+    check(cw.read(tmp_path / f"table.{ending}"))
+
+
+def test_a_json_list_of_rows_is_read(tmp_path):
+    (tmp_path / "table.json").write_text(json.dumps([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]))
+    assert cw.read(tmp_path / "table.json").to_dict() == {"a": [1, 2], "b": ["x", "y"]}
+
+
+def test_names_may_hold_quotes_and_differ_in_case_only(tmp_path):
+    columns = {'the "a"': [1, 2, 4], "b": [1.5, 2.5, 2.5], "it's": ["x", "y", "x"]}
+    pl.DataFrame(columns).write_parquet(tmp_path / "table.parquet")
+    assert cw.read(tmp_path / "table.parquet").to_dict() == columns
+    (tmp_path / "table.csv").write_text("x,X\n1,a\n2,b\n")
+    assert cw.read(tmp_path / "table.csv").to_dict() == {"x": [1, 2], "X": ["a", "b"]}
+
+
+def test_feather_without_a_library_names_the_extra(tmp_path, monkeypatch, frame):
+    frame.write_ipc(tmp_path / "table.feather")
+    for name in ("pyarrow", "pyarrow.feather", "polars"):
+        monkeypatch.setitem(__import__("sys").modules, name, None)
+    with pytest.raises(cw.MissingExtraError, match=r"pip install 'clearwood\[arrow\]'"):
+        cw.read(tmp_path / "table.feather")
+
+
+def test_no_such_file_offers_the_nearest(tmp_path):
+    (tmp_path / "claims.csv").write_text("a\n1\n")
+    with pytest.raises(cw.InputError, match=r"no file .*claim.csv.*did you mean 'claims.csv'"):
+        cw.read(tmp_path / "claim.csv")
+    with pytest.raises(cw.InputError, match=r"the folder .*nowhere does not exist"):
+        cw.read(tmp_path / "nowhere" / "claims.csv")
+
+
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(cw.InputError, match="is a folder, not a file"):
+        cw.read(tmp_path)
+
+
+def test_an_unknown_ending_is_answered_with_the_known(tmp_path):
+    (tmp_path / "table.xlsx").write_bytes(b"PK")
+    with pytest.raises(cw.InputError, match=r"table.xlsx has an ending .*\.parquet"):
+        cw.read(tmp_path / "table.xlsx")
+
+
+@pytest.mark.parametrize("name", ["bad.parquet", "bad.feather", "bad.jsonl", "bad.csv.gz"])
+def test_a_broken_file_is_refused_by_name(tmp_path, name):
+    (tmp_path / name).write_bytes(b"{this is nothing, of the kind")
+    with pytest.raises(cw.InputError, match=name.replace(".", r"\.")):
+        cw.read(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["empty.parquet", "empty.feather", "empty.jsonl"])
+def test_an_empty_file_is_refused(tmp_path, name):
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(cw.InputError, match=f"{name} is empty"):
+        cw.read(tmp_path / name)
+
+
+def test_lists_in_cells_are_refused(tmp_path):
+    (tmp_path / "table.jsonl").write_text('{"a": [1, 2]}\n{"a": [3]}\n')
+    with pytest.raises(cw.InputError, match=r"column 'a' holds bigint\[\] values"):
+        cw.read(tmp_path / "table.jsonl")
