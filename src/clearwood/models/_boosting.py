@@ -31,6 +31,88 @@ def _gbm(job: Job) -> Any:
     )
 
 
+def _lightgbm(job: Job) -> Any:
+    from lightgbm import LGBMClassifier, LGBMRegressor
+
+    settings = {
+        **job.settings,
+        "random_state": job.seed,
+        "n_jobs": job.n_jobs,
+        "subsample_freq": 1,  # without it the share of rows would be ignored
+        "verbose": -1,
+        # the same trees whatever the number of threads, and no timing run to choose a layout
+        "deterministic": True,
+        "force_col_wise": True,
+    }
+    if job.task.is_classification:
+        return LGBMClassifier(**settings)
+    if job.task is Task.COUNT and settings["objective"] is None:
+        settings["objective"] = "poisson"
+    return LGBMRegressor(**settings)
+
+
+def _lightgbm_fit_options(job: Job) -> dict[str, Any]:
+    return {"categorical_feature": list(job.categorical)} if job.categorical else {}
+
+
+def _xgboost(job: Job) -> Any:
+    from xgboost import XGBClassifier, XGBRegressor
+
+    settings = {
+        **job.settings,
+        "random_state": job.seed,
+        "n_jobs": job.n_jobs,
+        "tree_method": "hist",
+        "verbosity": 0,
+    }
+    if job.categorical:
+        settings["enable_categorical"] = True
+        settings["feature_types"] = _types(job, category="c", number="q")
+    if settings["objective"] is None:
+        del settings["objective"]
+        if job.task is Task.COUNT:
+            settings["objective"] = "count:poisson"
+    return XGBClassifier(**settings) if job.task.is_classification else XGBRegressor(**settings)
+
+
+def _catboost(job: Job) -> Any:
+    from catboost import CatBoostClassifier, CatBoostRegressor
+
+    settings = {
+        **job.settings,
+        "random_seed": job.seed,
+        "thread_count": job.n_jobs,
+        "verbose": False,
+        "allow_writing_files": False,
+    }
+    if settings["loss_function"] is None:
+        del settings["loss_function"]
+        if job.task is Task.COUNT:
+            settings["loss_function"] = "Poisson"
+    if job.task.is_classification:
+        return CatBoostClassifier(**settings)
+    return CatBoostRegressor(**settings)
+
+
+def _ebm(job: Job) -> Any:
+    from clearwood.models._quiet_ebm import QuietEBMClassifier, QuietEBMRegressor
+
+    settings = {**job.settings, "random_state": job.seed, "n_jobs": job.n_jobs}
+    if job.n_columns:
+        settings["feature_types"] = _types(job, category="nominal", number="continuous")
+    if job.task.is_classification:
+        if job.task is Task.MULTICLASS:
+            settings["interactions"] = 0  # interpret has them for two classes and numbers only
+        return QuietEBMClassifier(**settings)
+    objective = "poisson_deviance" if job.task is Task.COUNT else "rmse"
+    return QuietEBMRegressor(objective=objective, **settings)
+
+
+def _types(job: Job, *, category: str, number: str) -> list[str]:
+    """Say for each column whether it holds category codes, in a library's words."""
+    return [category if i in job.categorical else number for i in range(job.n_columns)]
+
+
 _NUMBER_LOSSES = ("squared_error", "absolute_error", "poisson", "gamma", "quantile")
 
 ENTRIES = (
@@ -70,5 +152,146 @@ ENTRIES = (
         native_levels=254,
         missing="native",
         complexity=8,
+    ),
+    Entry(
+        name="lightgbm",
+        title="LightGBM: gradient boosted trees grown leaf by leaf",
+        family="boosting",
+        tasks=ANY,
+        reading="tree",
+        source="LightGBM LGBMRegressor, LGBMClassifier",
+        section="Hiabu 5.4; Rosso 6; course notes 26",
+        loss="squared error, Poisson deviance for counts, log loss for classes; or as set",
+        estimates="mean; probability",
+        build=_lightgbm,
+        fit_options=_lightgbm_fit_options,
+        defaults={
+            "objective": None,
+            "n_estimators": 150,
+            "learning_rate": 0.1,
+            "num_leaves": 31,
+            "max_depth": -1,
+            "min_child_samples": 20,
+            "reg_alpha": 0.0,
+            "reg_lambda": 0.0,
+            "subsample": 1.0,
+            "colsample_bytree": 1.0,
+        },
+        space={
+            "n_estimators": Whole(50, 600, log=True),
+            "learning_rate": Real(0.01, 0.3, log=True),
+            "num_leaves": Whole(3, 63, log=True),
+            "min_child_samples": Whole(3, 60, log=True),
+            "reg_lambda": Real(1e-3, 30.0, log=True),
+            "colsample_bytree": Real(0.3, 1.0),
+        },
+        categories="native",
+        missing="native",
+        complexity=8,
+        module="lightgbm",
+        extra="lightgbm",
+    ),
+    Entry(
+        name="xgboost",
+        title="XGBoost: gradient boosted trees with second derivatives and penalised leaves",
+        family="boosting",
+        tasks=ANY,
+        reading="tree",
+        source="XGBoost XGBRegressor, XGBClassifier",
+        section="Hiabu 5.4",
+        loss="squared error, Poisson deviance for counts, log loss for classes; or as set",
+        estimates="mean; probability",
+        build=_xgboost,
+        defaults={
+            "objective": None,
+            "n_estimators": 200,
+            "learning_rate": 0.1,
+            "max_depth": 4,
+            "min_child_weight": 1.0,
+            "gamma": 0.0,
+            "reg_alpha": 0.0,
+            "reg_lambda": 1.0,
+            "subsample": 1.0,
+            "colsample_bytree": 1.0,
+        },
+        space={
+            "n_estimators": Whole(50, 600, log=True),
+            "learning_rate": Real(0.01, 0.3, log=True),
+            "max_depth": Whole(1, 8),
+            "min_child_weight": Real(0.5, 30.0, log=True),
+            "reg_lambda": Real(1e-2, 30.0, log=True),
+            "subsample": Real(0.5, 1.0),
+            "colsample_bytree": Real(0.3, 1.0),
+        },
+        categories="native",
+        missing="native",
+        complexity=8,
+        module="xgboost",
+        extra="xgboost",
+    ),
+    Entry(
+        name="catboost",
+        title="CatBoost: gradient boosting with symmetric trees",
+        family="boosting",
+        tasks=ANY,
+        reading="tree",
+        source="CatBoost CatBoostRegressor, CatBoostClassifier",
+        section="Hiabu 5.4; Rosso 6; course notes 26",
+        loss="squared error, Poisson deviance for counts, log loss for classes; or as set",
+        estimates="mean; probability",
+        build=_catboost,
+        defaults={
+            "loss_function": None,
+            "iterations": 300,
+            "learning_rate": 0.1,
+            "depth": 6,
+            "l2_leaf_reg": 3.0,
+            "random_strength": 1.0,
+        },
+        space={
+            "iterations": Whole(50, 600, log=True),
+            "learning_rate": Real(0.01, 0.3, log=True),
+            "depth": Whole(2, 8),
+            "l2_leaf_reg": Real(0.3, 30.0, log=True),
+        },
+        # its own treatment of categories needs text or integers, and a matrix holds neither
+        categories="onehot",
+        missing="native",
+        complexity=8,
+        module="catboost",
+        extra="catboost",
+    ),
+    Entry(
+        name="ebm",
+        title="Explainable boosting machine: boosted curves and pairwise surfaces, added up",
+        family="additive",
+        tasks=ANY,
+        reading="glass box",
+        source="interpret ExplainableBoostingRegressor, ExplainableBoostingClassifier",
+        section="Hiabu 4.3 and 5.4; Rosso 8",
+        loss="squared error, Poisson deviance for counts, log loss for classes",
+        estimates="mean; probability",
+        build=_ebm,
+        defaults={
+            "interactions": 5,
+            "outer_bags": 4,
+            "learning_rate": 0.02,
+            "max_bins": 256,
+            "max_leaves": 2,
+            "min_samples_leaf": 4,
+            "max_rounds": 10_000,
+            "early_stopping_rounds": 50,
+        },
+        space={
+            "interactions": Whole(0, 20),
+            "learning_rate": Real(0.005, 0.1, log=True),
+            "max_leaves": Whole(2, 4),
+            "min_samples_leaf": Whole(2, 30, log=True),
+        },
+        categories="native",
+        missing="native",
+        complexity=5,
+        module="interpret",
+        extra="ebm",
     ),
 )

@@ -71,7 +71,7 @@ class Capped(BaseEstimator):
         predicted: NDArray[Any] = np.ravel(self.estimator_.predict(X))
         return predicted
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Predict the probability of each class."""
         check_is_fitted(self)
@@ -103,4 +103,5 @@ def _most(X: NDArray[Any], limit: Limit) -> int:
     rows, columns = X.shape
     if limit == "rank":
         return max(1, int(np.linalg.matrix_rank(X - X.mean(axis=0))))
-    return {"rows": rows, "columns": columns, "both": min(rows, columns)}[limit]
+    limits: dict[str, int] = {"rows": rows, "columns": columns, "both": min(rows, columns)}
+    return limits[limit]

@@ -1,1 +1,94 @@
-ENTRIES = ()
+"""Classes told apart by densities (discriminant analysis) or by a hyperplane (perceptron)."""
+
+from typing import Any
+
+from clearwood.models._entry import Entry, Job
+from clearwood.models._space import Choice, Real
+from clearwood.models._tasks import CLASSES, one_of
+
+__all__ = ["ENTRIES"]
+
+
+def _lda(job: Job) -> Any:
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    return LinearDiscriminantAnalysis(solver="lsqr", **job.settings)
+
+
+def _qda(job: Job) -> Any:
+    from inspect import signature
+
+    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+
+    shrinkage = job.settings["shrinkage"]
+    if "shrinkage" in signature(QuadraticDiscriminantAnalysis).parameters:
+        return QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=shrinkage)
+    # before scikit-learn 1.8 covariances were shrunk towards the identity only
+    return QuadraticDiscriminantAnalysis(reg_param=0.1 if shrinkage == "auto" else shrinkage)
+
+
+def _perceptron(job: Job) -> Any:
+    from sklearn.linear_model import Perceptron
+
+    from clearwood.models._probabilities import with_probabilities
+
+    settings = dict(job.settings)
+    probabilities = settings.pop("probabilities")
+    penalty = one_of(job, "penalty", ["none", "l1", "l2"])
+    settings["penalty"] = None if penalty == "none" else penalty
+    model = Perceptron(random_state=job.seed, n_jobs=job.n_jobs, **settings)
+    return with_probabilities(model, probabilities, seed=job.seed)
+
+
+ENTRIES = (
+    Entry(
+        name="lda",
+        title="Linear discriminant analysis: normal classes with one covariance",
+        family="discriminant",
+        tasks=CLASSES,
+        reading="glass box",
+        source="scikit-learn LinearDiscriminantAnalysis",
+        section="Rosso 3, equation (19)",
+        loss="negative log likelihood of the features and classes together",
+        estimates="probability, if the features are normal in each class",
+        build=_lda,
+        defaults={"shrinkage": "auto"},
+        space={"shrinkage": Real(0.0, 1.0)},
+        scale=True,
+        reference=True,
+        complexity=2,
+    ),
+    Entry(
+        name="qda",
+        title="Quadratic discriminant analysis: normal classes, each with its covariance",
+        family="discriminant",
+        tasks=CLASSES,
+        reading="black box",
+        source="scikit-learn QuadraticDiscriminantAnalysis",
+        section="Rosso 3",
+        loss="negative log likelihood of the features and classes together",
+        estimates="probability, if the features are normal in each class",
+        build=_qda,
+        defaults={"shrinkage": 0.1},
+        space={"shrinkage": Real(0.01, 0.99)},
+        scale=True,
+        reference=True,
+        complexity=4,
+    ),
+    Entry(
+        name="perceptron",
+        title="Perceptron: a hyperplane moved by each row on its wrong side",
+        family="discriminant",
+        tasks=CLASSES,
+        reading="glass box",
+        source="scikit-learn Perceptron",
+        section="Rosso 3, equation (24)",
+        loss="distance of the misclassified rows from the hyperplane",
+        estimates="class; probability with probabilities='platt' or 'isotonic'",
+        build=_perceptron,
+        defaults={"penalty": "none", "alpha": 1e-4, "eta0": 1.0, "probabilities": "none"},
+        space={"penalty": Choice("none", "l1", "l2"), "alpha": Real(1e-6, 1e-2, log=True)},
+        scale=True,
+        complexity=2,
+    ),
+)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from clearwood.models._entry import Entry, Job
-from clearwood.models._space import Real, Whole
+from clearwood.models._space import Dimension, Real, Whole
 from clearwood.models._tasks import ANY
 
 __all__ = ["ENTRIES"]
@@ -63,7 +63,7 @@ _FOREST_DEFAULTS = {
     "max_depth": None,
     "min_samples_leaf": 1,
 }
-_FOREST_SPACE = {
+_FOREST_SPACE: dict[str, Dimension] = {
     "max_features": Real(0.1, 1.0),
     "min_samples_leaf": Whole(1, 30, log=True),
 }

@@ -3,7 +3,7 @@
 from typing import Any
 
 from clearwood.models._entry import Entry, Job
-from clearwood.models._space import Choice, Real
+from clearwood.models._space import Choice, Dimension, Real
 from clearwood.models._tasks import CLASSES, NUMBERS, one_of
 from clearwood.table import Task
 
@@ -55,7 +55,10 @@ def _one_vs_rest(job: Job) -> Any:
 
 
 _LOGISTIC_DEFAULTS = {"penalty": "l2", "C": 1.0, "l1_ratio": 0.5, "class_weight": None}
-_LOGISTIC_SPACE = {"penalty": Choice("l1", "l2"), "C": Real(1e-4, 1e3, log=True)}
+_LOGISTIC_SPACE: dict[str, Dimension] = {
+    "penalty": Choice("l1", "l2"),
+    "C": Real(1e-4, 1e3, log=True),
+}
 
 ENTRIES = (
     Entry(

@@ -1,1 +1,118 @@
-ENTRIES = ()
+"""Learners that see rows only through a kernel."""
+
+from typing import Any
+
+from clearwood.models._entry import Entry, Job
+from clearwood.models._space import Real
+from clearwood.models._tasks import CLASSES, NUMBERS, one_of
+
+__all__ = ["ENTRIES"]
+
+_KERNELS = ("rbf", "linear", "poly", "sigmoid")
+
+
+def _kernel_ridge(job: Job) -> Any:
+    from clearwood.models._kernel_ridge import LandmarkKernelRidge
+    from clearwood.models._standardised_target import StandardisedTarget
+
+    one_of(job, "kernel", _KERNELS)
+    return StandardisedTarget(LandmarkKernelRidge(seed=job.seed, **job.settings))
+
+
+def _svm(job: Job) -> Any:
+    from sklearn.svm import SVC
+
+    from clearwood.models._probabilities import with_probabilities
+
+    one_of(job, "kernel", _KERNELS)
+    settings = dict(job.settings)
+    probabilities = settings.pop("probabilities")
+    model = SVC(random_state=job.seed, cache_size=500, **settings)
+    return with_probabilities(model, probabilities, seed=job.seed)
+
+
+def _svr(job: Job) -> Any:
+    from sklearn.svm import SVR
+
+    from clearwood.models._standardised_target import StandardisedTarget
+
+    one_of(job, "kernel", _KERNELS)
+    return StandardisedTarget(SVR(cache_size=500, **job.settings))
+
+
+ENTRIES = (
+    Entry(
+        name="kernel-ridge",
+        title="Ridge regression in the feature space of a kernel",
+        family="kernel",
+        tasks=NUMBERS,
+        reading="black box",
+        source="scikit-learn KernelRidge; Nystroem and Ridge above 5,000 rows",
+        section="course notes 34.4",
+        loss="squared error + alpha · squared norm, with the target standardised",
+        estimates="mean",
+        build=_kernel_ridge,
+        defaults={
+            "alpha": 0.1,
+            "kernel": "rbf",
+            "gamma": None,
+            "degree": 3,
+            "coef0": 1.0,
+            "landmarks": None,
+        },
+        space={"alpha": Real(1e-3, 10.0, log=True), "gamma": Real(1e-3, 1.0, log=True)},
+        scale=True,
+        complexity=6,
+    ),
+    Entry(
+        name="svm",
+        title="Support vector machine",
+        family="kernel",
+        tasks=CLASSES,
+        reading="black box",
+        source="scikit-learn SVC, CalibratedClassifierCV",
+        section="Rosso 10; course notes 34",
+        loss="hinge loss + squared norm / 2C",
+        estimates="class; probability by Platt's or isotonic calibration",
+        build=_svm,
+        defaults={
+            "C": 1.0,
+            "kernel": "rbf",
+            "gamma": "scale",
+            "degree": 3,
+            "coef0": 0.0,
+            "class_weight": None,
+            "probabilities": "platt",
+        },
+        space={"C": Real(1e-2, 1e2, log=True), "gamma": Real(1e-3, 1.0, log=True)},
+        scale=True,
+        complexity=6,
+    ),
+    Entry(
+        name="svr",
+        title="Support vector regression",
+        family="kernel",
+        tasks=NUMBERS,
+        reading="black box",
+        source="scikit-learn SVR",
+        section="Rosso 10",
+        loss="absolute error beyond epsilon + squared norm / 2C, with the target standardised",
+        estimates="median, roughly: errors below epsilon do not count",
+        build=_svr,
+        defaults={
+            "C": 1.0,
+            "epsilon": 0.1,
+            "kernel": "rbf",
+            "gamma": "scale",
+            "degree": 3,
+            "coef0": 0.0,
+        },
+        space={
+            "C": Real(1e-2, 1e2, log=True),
+            "epsilon": Real(0.01, 0.5, log=True),
+            "gamma": Real(1e-3, 1.0, log=True),
+        },
+        scale=True,
+        complexity=6,
+    ),
+)

@@ -1,1 +1,45 @@
-ENTRIES = ()
+"""Smooth curves, added up."""
+
+from typing import Any
+
+from clearwood.models._entry import Entry, Job
+from clearwood.models._space import Real, Whole
+from clearwood.models._tasks import ANY
+
+__all__ = ["ENTRIES"]
+
+
+def _spline(job: Job) -> Any:
+    from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from clearwood.models._natural_spline import NaturalSpline
+
+    alpha = job.settings["alpha"]
+    if job.task.is_classification:
+        # the same weight of the penalty against the sum over rows as in ridge regression
+        model = LogisticRegression(C=1 / alpha, max_iter=5_000)
+    else:
+        model = Ridge(alpha)
+    return make_pipeline(NaturalSpline(n_knots=job.settings["n_knots"]), StandardScaler(), model)
+
+
+ENTRIES = (
+    Entry(
+        name="spline",
+        title="A natural cubic spline of each number, added up, with a ridge penalty",
+        family="additive",
+        tasks=ANY,
+        reading="glass box",
+        source="scipy CubicSpline, scikit-learn Ridge, LogisticRegression",
+        section="Hiabu 4.3.1; Rosso 8",
+        loss="squared error or log loss + alpha · Σ β²",
+        estimates="mean; probability",
+        build=_spline,
+        defaults={"n_knots": 6, "alpha": 1.0},
+        space={"n_knots": Whole(3, 12), "alpha": Real(1e-3, 1e3, log=True)},
+        scale=True,
+        complexity=3,
+    ),
+)

@@ -1,1 +1,76 @@
-ENTRIES = ()
+"""Several learners of the catalogue, combined."""
+
+from typing import Any
+
+from clearwood._errors import InputError, did_you_mean
+from clearwood.models._entry import Entry, Job
+from clearwood.models._tasks import ANY
+
+__all__ = ["ENTRIES"]
+
+_OF_CLASSES = ("logistic", "forest", "gbm")
+_OF_NUMBERS = ("ridge", "forest", "gbm")
+
+
+def _stacking(job: Job) -> Any:
+    from sklearn.ensemble import StackingClassifier, StackingRegressor
+
+    from clearwood.models._folds import Folds
+    from clearwood.models._simplex import SimplexClassifier, SimplexRegressor
+
+    classes = job.task.is_classification
+    names = job.settings["members"] or (_OF_CLASSES if classes else _OF_NUMBERS)
+    members = [(name, _member(name, job)) for name in dict.fromkeys(names)]
+    folds = Folds(job.settings["folds"], stratify=classes, seed=job.seed)
+    if classes:
+        return StackingClassifier(
+            members,
+            final_estimator=SimplexClassifier(),
+            cv=folds,
+            stack_method="predict_proba",
+            n_jobs=job.n_jobs,
+        )
+    return StackingRegressor(
+        members, final_estimator=SimplexRegressor(), cv=folds, n_jobs=job.n_jobs
+    )
+
+
+def _member(name: str, job: Job) -> Any:
+    from clearwood.models import catalogue
+
+    entry = catalogue.get(name)
+    if entry.name == "stacking" or job.task not in entry.tasks:
+        able = [known for known in catalogue.names(job.task) if known != "stacking"]
+        raise InputError(
+            f"{name!r} cannot be a member of 'stacking' for {job.task}",
+            hint=did_you_mean(name, able),
+        )
+    entry.require()
+    estimator = entry.build(
+        Job(job.task, dict(entry.defaults), seed=job.seed, n_columns=job.n_columns)
+    )
+    if job.task.is_classification and not hasattr(estimator, "predict_proba"):
+        raise InputError(
+            f"{name!r} gives no probabilities, which 'stacking' combines",
+            hint=f"leave it out of members={list(job.settings['members'])}.",
+        )
+    return estimator
+
+
+ENTRIES = (
+    Entry(
+        name="stacking",
+        title="A weighted mean of several learners, weights learned from held-out predictions",
+        family="ensemble",
+        tasks=ANY,
+        reading="black box",
+        source="scikit-learn StackingRegressor, StackingClassifier",
+        section="Rosso 5, equations (55)-(56)",
+        loss="squared error or log loss of held-out predictions, weights ≥ 0 that sum to one",
+        estimates="mean; probability",
+        build=_stacking,
+        defaults={"members": None, "folds": 5},
+        scale=True,
+        complexity=9,
+    ),
+)

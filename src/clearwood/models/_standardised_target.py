@@ -45,11 +45,12 @@ class StandardisedTarget(RegressorMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the scale of the target, then the regressor."""
         target = np.asarray(y, dtype=np.float64)
-        self.mean_ = float(np.average(target, weights=sample_weight))
-        spread = float(np.sqrt(np.average((target - self.mean_) ** 2, weights=sample_weight)))
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        self.mean_ = float(np.average(target, weights=weights))
+        spread = float(np.sqrt(np.average((target - self.mean_) ** 2, weights=weights)))
         self.scale_ = spread if spread > 0 else 1.0
         self.regressor_ = clone(self.regressor)
-        self.regressor_.fit(X, (target - self.mean_) / self.scale_, sample_weight=sample_weight)
+        self.regressor_.fit(X, (target - self.mean_) / self.scale_, sample_weight=weights)
         self.n_features_in_ = self.regressor_.n_features_in_
         return self
 

@@ -39,7 +39,7 @@ ENTRIES = (
             "criterion": None,
         },
         space={
-            "prune": Choice(True, "one-se"),
+            "prune": Choice(True, "one-se"),  # noqa: FBT003 - a value, not a switch
             "max_depth": Whole(2, 12),
             "min_samples_leaf": Whole(1, 50, log=True),
         },

@@ -1,0 +1,80 @@
+"""A basis of natural cubic splines for each column of numbers."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import CubicSpline
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+__all__ = ["NaturalSpline"]
+
+
+class NaturalSpline(TransformerMixin, BaseEstimator):
+    """Replace each column of numbers by a basis of natural cubic splines.
+
+    A natural cubic spline is a cubic polynomial between knots, has two continuous derivatives and
+    is linear beyond the outer knots (Hiabu 2024, section 4.3.1). scikit-learn's
+    ``SplineTransformer`` can continue a spline linearly, but its second derivative then jumps at
+    the outer knots. The basis function of a knot is one there and zero at all other knots, so its
+    coefficient is the height of the curve at the knot.
+
+    Columns with too few distinct values for the knots, such as indicators, stay as they are.
+
+    Parameters
+    ----------
+    n_knots
+        Knots for each column, at quantiles of the training rows from the smallest to the largest
+        value.
+
+    Attributes
+    ----------
+    knots_ : list of ndarray
+        The knots of each column; empty for columns left as they are.
+
+    Examples
+    --------
+    >>> x = np.arange(9.0)[:, None]
+    >>> basis = NaturalSpline(n_knots=3).fit(x)
+    >>> basis.knots_
+    [array([0., 4., 8.])]
+    >>> basis.transform([[4.0], [8.0], [10.0]])
+    array([[ 0. ,  1. ,  0. ],
+           [ 0. ,  0. ,  1. ],
+           [ 0.25, -0.75,  1.5 ]])
+    """
+
+    def __init__(self, *, n_knots: int = 6) -> None:
+        self.n_knots = n_knots
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
+        """Place the knots."""
+        columns = np.asarray(X, dtype=np.float64).T
+        self.n_features_in_ = len(columns)
+        self.knots_ = [self._knots(column) for column in columns]
+        return self
+
+    def _knots(self, column: NDArray[np.float64]) -> NDArray[np.float64]:
+        # ties can put two quantiles on one value, and three knots make the simplest curve
+        knots = np.unique(np.quantile(column, np.linspace(0, 1, self.n_knots)))
+        enough = len(knots) >= 3 and len(np.unique(column)) > self.n_knots
+        return knots if enough else np.zeros(0)
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Evaluate the basis functions."""
+        check_is_fitted(self)
+        columns = np.asarray(X, dtype=np.float64).T
+        parts = [
+            _natural_basis(column, knots) if len(knots) else column[:, None]
+            for column, knots in zip(columns, self.knots_, strict=True)
+        ]
+        return np.hstack(parts)
+
+
+def _natural_basis(values: NDArray[np.float64], knots: NDArray[np.float64]) -> NDArray[np.float64]:
+    curves = CubicSpline(knots, np.eye(len(knots)), bc_type="natural")
+    inside = np.clip(values, knots[0], knots[-1])
+    slope = curves(inside, 1) * (values - inside)[:, None]
+    basis: NDArray[np.float64] = curves(inside) + slope
+    return basis
