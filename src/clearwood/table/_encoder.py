@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._errors import ClearwoodWarning, InputError, did_you_mean
 from clearwood.table._column import Column
 from clearwood.table._column_encoders import ColumnEncoder, Encoded, encoder_from_state
-from clearwood.table._kinds import Kind, Role, Task
+from clearwood.table._kinds import CODED, Kind, Role, Task
 from clearwood.table._learn_columns import (
     Learned,
     learn_codes,
@@ -25,15 +25,13 @@ from clearwood.table._learn_columns import (
     learn_target,
     learn_yes_no,
     level_counts,
-    level_slots,
 )
 from clearwood.table._schema import ColumnSchema, Schema
 from clearwood.table._table import Table
-from clearwood.table._target_encoding import cross_fitted_codes, target_codes, target_columns
+from clearwood.table._target_encoding import TargetEncoding
 
 __all__ = ["Encoder"]
 
-_FOLDS = 5
 # Rows written at a time: a block of the matrix then stays in the processor's cache while its
 # columns are filled one after the other.
 _BLOCK = 4096
@@ -281,7 +279,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         if table.n_rows == 0:
             raise InputError("the table has no rows to learn from")
         left_out = _left_out(table)
-        target = _Target(self, table, y, sample_weight)
+        target = self._target_encoding(table, y, sample_weight)
         used: list[Column] = []
         encoders: list[ColumnEncoder] = []
         columns: list[Encoded] = []
@@ -327,6 +325,17 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         if not (math.isfinite(self.smooth) and self.smooth >= 0):
             raise InputError(f"smooth must be 0 or more rows, not {self.smooth!r}")
 
+    def _target_encoding(self, table: Table, y: Any, sample_weight: Any) -> TargetEncoding:
+        target = None if y is None else np.asarray(y).reshape(-1)
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        for what, values in (("the target", target), ("sample_weight", weight)):
+            if values is not None and len(values) != table.n_rows:
+                raise InputError(f"{what} has {len(values)} values for {table.n_rows} rows")
+        task = self.task or table.task
+        return TargetEncoding(
+            target, weight, task=Task(task) if task else None, smooth=self.smooth, seed=self.seed
+        )
+
     def _way(self, column: Column) -> str:
         """Say how a column is encoded."""
         if column.kind in _NUMERIC:
@@ -348,7 +357,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             return "target"
         return self.categories
 
-    def _learn_column(self, column: Column, way: str, target: "_Target") -> Learned:
+    def _learn_column(self, column: Column, way: str, target: TargetEncoding) -> Learned:
         impute = self.missing == "impute"
         if way == "number":
             return learn_numbers(column, impute=impute)
@@ -395,7 +404,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     def _aligned(self, column: Column, schema: ColumnSchema) -> NDArray[Any]:
         """Give a column's values with codes that mean the schema's levels."""
         alike = column.kind == schema.kind or {column.kind, schema.kind} <= _NUMERIC
-        both_coded = column.is_coded and schema.kind in (Kind.CATEGORY, Kind.ORDERED, Kind.YES_NO)
+        both_coded = column.is_coded and schema.kind in CODED
         if not (alike or both_coded):
             raise InputError(
                 f"column {column.name!r} is {_with_article(column.kind)} here, but was "
@@ -409,57 +418,6 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         moved = np.array([*(place.get(level, k) for level in column.levels), k, -1], np.int32)
         codes: NDArray[Any] = moved[np.minimum(column.values, len(column.levels))]
         return codes
-
-
-class _Target:
-    """The target as target encoding needs it, prepared when first asked for."""
-
-    def __init__(self, encoder: Encoder, table: Table, y: Any, sample_weight: Any) -> None:
-        self._encoder = encoder
-        self._table = table
-        self._y = y
-        self._weight = sample_weight
-        self._targets: NDArray[np.float64] | None = None
-        self.outputs: tuple[str, ...] = ()
-
-    def codes(self, column: Column) -> NDArray[np.float64]:
-        """Give the encodings of levels, of unseen (0) and of missing, over all rows."""
-        slots, n_slots = self._slots(column)
-        targets = self._prepared()
-        return target_codes(slots, n_slots, targets, self._weight, self._encoder.smooth)
-
-    def cross_fitted(self, column: Column) -> NDArray[np.float64]:
-        """Give the encodings of the training rows, each from the other folds."""
-        slots, n_slots = self._slots(column)
-        targets = self._prepared()
-        n_rows = len(targets)
-        order = np.random.default_rng(self._encoder.seed).permutation(n_rows)
-        fold = order % min(_FOLDS, n_rows)
-        return cross_fitted_codes(slots, n_slots, targets, self._weight, self._encoder.smooth, fold)
-
-    def _slots(self, column: Column) -> tuple[NDArray[Any], int]:
-        k = len(column.levels)
-        return level_slots(column.values, k), k + 2
-
-    def _prepared(self) -> NDArray[np.float64]:
-        if self._targets is not None:
-            return self._targets
-        n_rows = self._table.n_rows
-        if self._y is None:
-            raise InputError(
-                "target encoding needs the target",
-                hint="pass it: fit(table, y), or choose categories='onehot'.",
-            )
-        y = np.asarray(self._y).reshape(-1)
-        for what, values in (("the target", y), ("sample_weight", self._weight)):
-            if values is not None and len(values) != n_rows:
-                raise InputError(f"{what} has {len(values)} values for {n_rows} rows")
-        if self._weight is not None:
-            self._weight = np.asarray(self._weight, dtype=np.float64)
-        task = self._encoder.task or self._table.task
-        is_classes = Task(task).is_classification if task else y.dtype.kind not in "iuf"
-        self._targets, self.outputs = target_columns(y, is_classes=is_classes)
-        return self._targets
 
 
 def _table(table: Any) -> Table:

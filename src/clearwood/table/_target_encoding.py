@@ -5,12 +5,88 @@ the versions we support; what is needed beyond it is two sums per level, so they
 tests hold the two against each other.
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["cross_fitted_codes", "target_codes", "target_columns"]
+from clearwood._errors import InputError
+from clearwood.table._column import Column
+from clearwood.table._kinds import Task
+from clearwood.table._learn_columns import level_slots
+
+__all__ = ["TargetEncoding", "cross_fitted_codes", "target_codes", "target_columns"]
+
+_FOLDS = 5
+
+
+class TargetEncoding:
+    """A target ready to encode columns by; it is looked at only when a column asks.
+
+    Parameters
+    ----------
+    y
+        The target of the training rows.
+    weight
+        Row weights.
+    task
+        Whether the target is a number or a class; found from the type of ``y`` when None.
+    smooth
+        Strength of shrinkage, in rows.
+    seed
+        Fixes the folds, which all columns share.
+    """
+
+    def __init__(
+        self,
+        y: NDArray[Any] | None,
+        weight: NDArray[np.float64] | None,
+        *,
+        task: Task | None,
+        smooth: float,
+        seed: int,
+    ) -> None:
+        self._y = y
+        self._weight = weight
+        self._task = task
+        self._smooth = smooth
+        self._seed = seed
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """What each code of a level is called."""
+        return self._prepared[1]
+
+    def codes(self, column: Column) -> NDArray[np.float64]:
+        """Give the codes of a column's levels, of unseen (0) and of missing, over all rows."""
+        k = len(column.levels)
+        slots = level_slots(column.values, k)
+        return target_codes(slots, k + 2, self._prepared[0], self._weight, self._smooth)
+
+    def cross_fitted(self, column: Column) -> NDArray[np.float64]:
+        """Give the codes of the training rows, each from the other folds."""
+        k = len(column.levels)
+        slots = level_slots(column.values, k)
+        targets = self._prepared[0]
+        return cross_fitted_codes(slots, k + 2, targets, self._weight, self._smooth, self._fold)
+
+    @cached_property
+    def _prepared(self) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+        if self._y is None:
+            raise InputError(
+                "target encoding needs the target",
+                hint="pass it: fit(table, y), or choose categories='onehot'.",
+            )
+        if self._task is None:
+            return target_columns(self._y, is_classes=self._y.dtype.kind not in "iuf")
+        return target_columns(self._y, is_classes=self._task.is_classification)
+
+    @cached_property
+    def _fold(self) -> NDArray[np.intp]:
+        n_rows = len(self._prepared[0])
+        order = np.random.default_rng(self._seed).permutation(n_rows)
+        return order % min(_FOLDS, n_rows)
 
 
 def target_columns(
