@@ -6,6 +6,7 @@ from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
@@ -19,6 +20,7 @@ from sklearn.utils.validation import (
     has_fit_parameter,
     validate_data,
 )
+from threadpoolctl import threadpool_limits
 
 from clearwood._errors import InputError, did_you_mean
 from clearwood.models import catalogue
@@ -245,7 +247,8 @@ class Learner(BaseEstimator):
             n_jobs=self.n_jobs,
             n_columns=encoded.shape[1],
         )
-        with convergence_named(entry.name):
+        # n_jobs holds for the threads of compiled loops too; without it they take every core
+        with convergence_named(entry.name), threadpool_limits(effective_n_jobs(self.n_jobs)):
             self.estimator_ = _fit(entry, job, encoded, target, weight)
         self.training_ = {
             "rows": table.n_rows,

@@ -40,9 +40,9 @@ class NaturalSpline(TransformerMixin, BaseEstimator):
     >>> basis.knots_
     [array([0., 4., 8.])]
     >>> basis.transform([[4.0], [8.0], [10.0]])
-    array([[ 0. ,  1. ,  0. ],
-           [ 0. ,  0. ,  1. ],
-           [ 0.25, -0.75,  1.5 ]])
+    array([[ 0.   ,  1.   ,  0.   ],
+           [ 0.   ,  0.   ,  1.   ],
+           [ 0.125, -0.75 ,  1.625]])
     """
 
     def __init__(self, *, n_knots: int = 6) -> None:

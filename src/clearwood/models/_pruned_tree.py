@@ -43,12 +43,12 @@ class _Pruned:
         self.penalties_ = self.risks_ = np.zeros(0)
         if self.prune and len(y) > 1:
             self._choose_penalty(X, y, weights)
-        super().fit(X, y, sample_weight=weights)  # the tree's, mixed in
+        super().fit(X, y, sample_weight=weights)  # type: ignore[misc] # the tree's, mixed in
 
     def _choose_penalty(
         self, X: NDArray[np.float64], y: NDArray[Any], weights: NDArray[np.float64]
     ) -> None:
-        full = clone(self).set_params(prune=False)  # type: ignore[call-overload]
+        full = clone(self).set_params(prune=False)
         self.penalties_ = geometric_middles(
             collapse_levels(full.fit(X, y, sample_weight=weights).tree_)
         )
