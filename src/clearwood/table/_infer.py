@@ -287,7 +287,7 @@ def _to_numbers(raw: Raw, kind: Kind) -> NDArray[np.float64]:
     if kind is Kind.WHOLE and not _all_whole(values):
         odd = values[~np.isnan(values) & (values != np.floor(values))][0]
         raise InputError(
-            f"column {raw.name!r} is to hold whole numbers but has {odd!r}",
+            f"column {raw.name!r} is to hold whole numbers but has {number_text(odd)}",
             hint=f"set kinds={{{raw.name!r}: 'number'}}.",
         )
     return values

@@ -1,7 +1,7 @@
 """A column as its source gave it, before its kind is settled."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -45,6 +45,17 @@ class Raw:
     def is_coded(self) -> bool:
         """Whether the values are codes into ``levels``."""
         return self.form in ("string", "category", "ordered")
+
+    def at(self, rows: NDArray[np.bool_]) -> "Raw":
+        """Give some rows; strings that none of them has are forgotten."""
+        values = self.values[rows]
+        if self.form != "string":
+            return replace(self, values=values)
+        used = np.unique(values[values >= 0])
+        lookup = np.full(len(self.levels) + 1, -1, dtype=np.int32)
+        lookup[used] = np.arange(len(used), dtype=np.int32)
+        levels = tuple(self.levels[code] for code in used)
+        return replace(self, values=lookup[values], levels=levels)
 
     @property
     def missing(self) -> NDArray[np.bool_]:

@@ -236,7 +236,7 @@ def _rows_with_target(raws: list[Raw], target: str) -> tuple[list[Raw], int]:
         )
     if n_left == len(missing):
         return raws, 0
-    kept = [replace(raw, values=raw.values[~missing]) for raw in raws]
+    kept = [raw.at(~missing) for raw in raws]
     return kept, len(missing) - n_left
 
 

@@ -61,6 +61,9 @@ class Table:
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             return self.column(key)
+        # scikit-learn's splitters ask arrays for [rows, ...]
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
+            key = key[0]
         return self.take(key)
 
     @property

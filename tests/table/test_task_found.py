@@ -1,0 +1,145 @@
+"""The task found from the target, and targets that cannot be learned."""
+
+import numpy as np
+import pytest
+
+import clearwood as cw
+from clearwood.table import Kind, find_task
+
+N = 60
+RNG = np.random.default_rng(1)
+CASES = {
+    "zero and one": ([0, 1] * 30, "binary"),
+    "two words": (["good", "bad"] * 30, "binary"),
+    "two numbers": ([1.5, 2.5] * 30, "binary"),
+    "booleans": ([True, False] * 30, "binary"),
+    "three words": (["a", "b", "c"] * 20, "multiclass"),
+    "class numbers from 0": ([0, 1, 2] * 20, "multiclass"),
+    "class numbers from 1": ([1, 2, 3, 4] * 15, "multiclass"),
+    "counts": (np.minimum(RNG.poisson(1.0, 600), 7), "count"),
+    "rare counts": ([0] * 57 + [1, 1, 2], "count"),
+    "numbers": (RNG.normal(size=N), "regression"),
+    "whole numbers from 3": (RNG.integers(3, 9, N), "regression"),
+    "many whole numbers": (RNG.permutation(1000)[:N], "regression"),
+    "negative whole numbers": (RNG.integers(-3, 4, N), "regression"),
+}
+
+
+@pytest.mark.parametrize(("values", "task"), CASES.values(), ids=CASES)
+def test_the_task_follows_from_the_target(values, task):
+    assert str(find_task(values)) == task
+    data = {"x": RNG.normal(size=len(values)), "y": values}
+    assert str(cw.read(data, target="y").task) == task
+
+
+def test_the_task_can_be_set():
+    data = {"x": RNG.normal(size=N), "y": [0, 1, 2] * 20}
+    found = cw.read(data, target="y", task="count")
+    assert str(found.task) == "count"
+    np.testing.assert_array_equal(found.y, data["y"])
+
+
+@pytest.mark.parametrize("values", [[0, 1, 2] * 20, [0] * 57 + [1, 1, 2]])
+def test_where_the_values_leave_doubt_a_note_says_how_to_set_the_task(values):
+    found = cw.read({"x": RNG.normal(size=N), "y": values}, target="y")
+    assert any("set task=" in note for note in found.notes)
+
+
+LABELS = {
+    "whole": ([0, 1, 1] * 20, np.int64),
+    "one and two": ([1, 2, 1] * 20, np.int64),
+    "three": ([0, 1, 2] * 20, np.int64),
+    "fractions": ([0.5, 1.5, 0.5] * 20, np.float64),
+    "booleans": ([True, False, True] * 20, np.bool_),
+    "words": (["a", "b", "a"] * 20, np.str_),
+}
+
+
+@pytest.mark.parametrize(("values", "dtype"), LABELS.values(), ids=LABELS)
+def test_classes_are_given_back_as_they_were(values, dtype):
+    found = cw.read({"x": RNG.normal(size=N), "y": values}, target="y")
+    assert found["y"].is_coded
+    assert np.issubdtype(found.y.dtype, dtype)
+    assert found.y.tolist() == values
+
+
+def test_zero_and_one_in_a_file_are_numbers_again(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("x,y\n" + "".join(f"{i / 7:.3f},{i % 2}\n" for i in range(N)))
+    found = cw.read(path, target="y")
+    assert found["y"].kind is Kind.YES_NO
+    assert found.y.tolist() == [0, 1] * 30
+
+
+def test_rows_without_a_target_are_dropped_and_counted():
+    values = ["a", None, "b"] * 20
+    found = cw.read({"x": np.arange(N) / 7, "y": values}, target="y")
+    assert (found.n_rows, found.dropped) == (40, 20)
+    assert found.notes == ("20 rows without a target left out",)
+    np.testing.assert_allclose(found["x"].values * 7, [i for i in range(N) if i % 3 != 1])
+
+
+def test_levels_that_only_dropped_rows_had_are_gone():
+    data = {"x": ["rare", *["b", "c"] * 30], "y": [None, *RNG.normal(size=N)]}
+    assert cw.read(data, target="y").levels["x"] == ("b", "c")
+
+
+def test_unused_levels_of_a_target_are_no_classes():
+    pd = pytest.importorskip("pandas")
+    y = pd.Categorical(["a", "b"] * 30, ["a", "b", "never"])
+    found = cw.read({"x": RNG.normal(size=N), "y": pd.Series(y)}, target="y")
+    assert str(found.task) == "binary"
+    assert found.levels["y"] == ("a", "b")
+
+
+BAD = {
+    "misspelt": ({"accidents": [1, 2]}, "acidents", {}, "'acidents' .*did you mean 'accidents'"),
+    "constant": ({"y": [3] * N}, "y", {}, "target 'y' is constant: every row has '3'"),
+    "missing": ({"y": [None] * N}, "y", {}, "target 'y' is all missing"),
+    "text": ({"y": [f"t{i}" for i in range(N)]}, "y", {}, "target 'y' has 60 different values"),
+    "101 classes": (
+        {"y": [f"t{i % 101}" for i in range(600)]},
+        "y",
+        {},
+        "target 'y' has 101 different values, too many for classes",
+    ),
+    "infinite": ({"y": [np.inf, *range(N)]}, "y", {}, "column 'y' has 1 infinite value"),
+    "dates": (
+        {"y": np.arange(N).astype("datetime64[D]")},
+        "y",
+        {},
+        "target 'y' holds dates, which cannot be predicted",
+    ),
+    "three rows": ({"y": [1, 2, 3]}, "y", {}, "the table has 3 rows with a target; at least 5"),
+    "words as numbers": (
+        {"y": ["a", "b"] * 30},
+        "y",
+        {"task": "regression"},
+        "target 'y' holds words, not numbers",
+    ),
+    "negative counts": (
+        {"y": [-1, 0, 1] * 20},
+        "y",
+        {"task": "count"},
+        "target 'y' cannot be a count",
+    ),
+    "three classes as two": (
+        {"y": ["a", "b", "c"] * 20},
+        "y",
+        {"task": "binary"},
+        "target 'y' has 3 classes where a binary target has 2",
+    ),
+    "no such task": (
+        {"y": [0, 1] * 30},
+        "y",
+        {"task": "regresion"},
+        "no task 'regresion'.*did you mean 'regression'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("data", "target", "options", "message"), BAD.values(), ids=BAD)
+def test_a_target_that_cannot_be_learned_is_refused_in_words(data, target, options, message):
+    n_rows = len(next(iter(data.values())))
+    with pytest.raises(cw.InputError, match=message):
+        cw.read({"x": np.arange(n_rows) % 7 / 3, **data}, target=target, **options)
