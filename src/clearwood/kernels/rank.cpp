@@ -38,8 +38,8 @@ inline bool below(T threshold, T value) {
 
 #if defined(__AVX512F__)
 
-// Compilers do not gather here by themselves, which takes up to twice the time. Four vectors at a
-// time hide a gather's latency.
+// GCC 12 does not gather here by itself: measured, that took 1.4 to 3 times as long from 255
+// thresholds on. Four vectors at a time are meant to hide a gather's latency.
 constexpr std::size_t together = 4;
 
 template <bool or_equal>

@@ -22,7 +22,8 @@ struct RankTable {
 
 CLEARWOOD_EACH_LEVEL(
     // Up to this many pivots, counting one by one beats halving; more make larger groups.
-    // Of 1, 2, 4, ..., 64 tried, these were the fastest or near it for 16, 63 and 255 thresholds.
+    // Of 1, 2, 4, ..., 64 tried, these were the fastest or near it for 16, 63 and 255 thresholds;
+    // for AVX-512 that was before it gathered, and has not been tried again since.
     std::size_t rank_max_pivots(bool doubles) noexcept;
 
     // codes[i] = how many thresholds lie below values[i * stride], or `missing` if that is NaN.
