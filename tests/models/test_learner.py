@@ -19,9 +19,14 @@ from clearwood.models import Learner
     [
         Learner("ridge", task="regression"),
         Learner("logistic", task="multiclass"),
-        Learner("gbm", task="regression", settings={"max_iter": 5}),
+        Learner("gbm", task="regression", settings={"max_iter": 30}),
         Learner("tree", task="multiclass", settings={"prune": False}),
-    ]
+    ],
+    expected_failed_checks=lambda learner: (
+        {"check_sample_weight_equivalence_on_dense_data": "least rows per leaf counts rows"}
+        if learner.name == "tree"
+        else {}
+    ),
 )
 def test_a_learner_keeps_scikit_learns_conventions(estimator, check):
     check(estimator)

@@ -83,7 +83,9 @@ def _can(method: str) -> Any:
     def check(self: "Learner") -> bool:
         if hasattr(self, "estimator_"):
             return self.task_.is_classification and hasattr(self.estimator_, method)
-        return self.task is None or self.task in ("binary", "multiclass")
+        if self.task not in (Task.BINARY, Task.MULTICLASS):
+            return self.task is None
+        return hasattr(self.entry.build(Job(Task(self.task), self.all_settings)), method)
 
     return check
 
@@ -273,7 +275,7 @@ class Learner(BaseEstimator):
                 "table that names its target.",
             )
         if isinstance(X, Table):
-            table = X.X
+            table = X
             target = np.asarray(y)
         elif _is_array(X):
             X, target = validate_data(
