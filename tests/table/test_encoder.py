@@ -165,6 +165,33 @@ def test_what_is_learned_comes_from_the_training_rows_alone(table, how):
     np.testing.assert_array_equal(one.transform(table), other.transform(table))
 
 
+@given(tables(), options, st.data())
+def test_a_weight_counts_as_that_many_rows(table, how, data):
+    assume(how["categories"] != "target")  # folds are drawn by position
+    n = table.n_rows
+    weight = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n).filter(any))
+    weighted = Encoder(**how).fit(table, sample_weight=weight)
+    repeated = Encoder(**how).fit(table.take(np.repeat(np.arange(n), weight)))
+    assert weighted.columns_ == repeated.columns_
+    np.testing.assert_allclose(
+        weighted.transform(table), repeated.transform(table), rtol=1e-9, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ([1.0], "sample_weight has 1 values for 2 rows"),
+        ([1.0, -1.0], "numbers of 0 or more"),
+        ([0.0, 0.0], "one at least above 0"),
+        ([1.0, NAN], "numbers of 0 or more"),
+    ],
+)
+def test_weights_that_cannot_be_used_are_refused(weight, message):
+    with pytest.raises(InputError, match=message):
+        Encoder().fit(Table((number([1, 2]),)), sample_weight=weight)
+
+
 def test_missing_numbers_are_filled_with_the_median_and_pointed_out():
     encoder = Encoder().fit(Table((number([1, 2, NAN, 30]),)))
     assert names(encoder) == ["age", "age:missing"]

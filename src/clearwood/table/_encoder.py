@@ -29,6 +29,7 @@ from clearwood.table._learn_columns import (
 from clearwood.table._schema import ColumnSchema, Schema
 from clearwood.table._table import Table
 from clearwood.table._target_encoding import TargetEncoding
+from clearwood.table._weighted import Weight, center_and_spread
 
 __all__ = ["Encoder"]
 
@@ -164,7 +165,8 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         y
             The target, needed for target encoding only.
         sample_weight
-            Row weights of the means in target encoding.
+            Row weights: a row of weight 2 counts as two in medians, means and shares, and nothing
+            is learned from rows of weight 0.
 
         Returns
         -------
@@ -279,7 +281,9 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         if table.n_rows == 0:
             raise InputError("the table has no rows to learn from")
         left_out = _left_out(table)
-        target = self._target_encoding(table, y, sample_weight)
+        weight = _checked_weight(sample_weight, table.n_rows)
+        counting = slice(None) if weight is None else weight > 0
+        target = self._target_encoding(table, y, weight)
         used: list[Column] = []
         encoders: list[ColumnEncoder] = []
         columns: list[Encoded] = []
@@ -288,14 +292,20 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         for column in table.columns:
             if column.name in left_out:
                 continue
-            way = self._way(column)
-            encoder, encoded = self._learn_column(column, way, target)
+            counted = column.take(counting)
+            way = self._way(counted)
+            if way == "target":
+                encoder, encoded = learn_target(column, target.codes(column), target.outputs)
+            else:
+                encoder, encoded = self._learn_column(
+                    counted, way, None if weight is None else weight[counting]
+                )
             if not encoded:
                 left_out[column.name] = "constant in the training rows"
                 continue
             if way == "native":
                 categorical.append(len(columns))
-            if way == "target":
+            elif way == "target":
                 crossed[len(columns)] = target.cross_fitted(column)
             used.append(column)
             encoders.append(encoder)
@@ -312,7 +322,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         for start, codes in crossed.items():
             matrix[:, start : start + codes.shape[1]] = codes
         if self.scale:
-            self._standardise(matrix)
+            self._standardise(matrix, weight)
         return matrix
 
     def _check_options(self) -> None:
@@ -325,12 +335,10 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         if not (math.isfinite(self.smooth) and self.smooth >= 0):
             raise InputError(f"smooth must be 0 or more rows, not {self.smooth!r}")
 
-    def _target_encoding(self, table: Table, y: Any, sample_weight: Any) -> TargetEncoding:
+    def _target_encoding(self, table: Table, y: Any, weight: Weight) -> TargetEncoding:
         target = None if y is None else np.asarray(y).reshape(-1)
-        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        for what, values in (("the target", target), ("sample_weight", weight)):
-            if values is not None and len(values) != table.n_rows:
-                raise InputError(f"{what} has {len(values)} values for {table.n_rows} rows")
+        if target is not None and len(target) != table.n_rows:
+            raise InputError(f"the target has {len(target)} values for {table.n_rows} rows")
         task = self.task or table.task
         return TargetEncoding(
             target, weight, task=Task(task) if task else None, smooth=self.smooth, seed=self.seed
@@ -357,20 +365,18 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             return "target"
         return self.categories
 
-    def _learn_column(self, column: Column, way: str, target: TargetEncoding) -> Learned:
+    def _learn_column(self, column: Column, way: str, weight: Weight) -> Learned:
         impute = self.missing == "impute"
         if way == "number":
-            return learn_numbers(column, impute=impute)
+            return learn_numbers(column, weight, impute=impute)
         if way == Kind.DATE:
-            return learn_dates(column, impute=impute)
+            return learn_dates(column, weight, impute=impute)
         if way == Kind.YES_NO:
-            return learn_yes_no(column, impute=impute)
+            return learn_yes_no(column, weight, impute=impute)
         if way == "rank":
-            return learn_ranks(column, impute=impute)
+            return learn_ranks(column, weight, impute=impute)
         if way == "onehot":
-            return learn_onehot(column, reference=self.reference)
-        if way == "target":
-            return learn_target(column, target.codes(column), target.outputs)
+            return learn_onehot(column, weight, reference=self.reference)
         if way == "native":
             return learn_codes(column, unseen=math.nan, missing=math.nan, quantities=0)
         missing = -1.0 if impute else math.nan
@@ -387,15 +393,17 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
                 encoder.write(column[rows], block[:, start : start + encoder.width])
         return matrix
 
-    def _standardise(self, matrix: NDArray[np.float64]) -> None:
+    def _standardise(self, matrix: NDArray[np.float64], weight: Weight) -> None:
         """Learn centre and spread from encoded training rows, and apply them to these rows."""
+        counting = slice(None) if weight is None else weight > 0
+        share = None if weight is None else weight[counting]
         encoders = []
         start = 0
         for encoder in self._encoders:
             center, spread = np.zeros(encoder.width), np.ones(encoder.width)
             for j in np.flatnonzero(encoder.standardisable):
                 values = matrix[:, start + j]
-                center[j], spread[j] = _center_and_spread(values)
+                center[j], spread[j] = center_and_spread(values[counting], share)
                 matrix[:, start + j] = (values - center[j]) / spread[j]
             encoders.append(encoder.standardised(center, spread))
             start += encoder.width
@@ -427,6 +435,20 @@ def _table(table: Any) -> Table:
             hint="make one with cw.read(data, ...).",
         )
     return table
+
+
+def _checked_weight(sample_weight: Any, n_rows: int) -> Weight:
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64).reshape(-1)
+    if len(weight) != n_rows:
+        raise InputError(f"sample_weight has {len(weight)} values for {n_rows} rows")
+    if not (np.isfinite(weight).all() and (weight >= 0).all() and (weight > 0).any()):
+        raise InputError(
+            "sample_weight must be numbers of 0 or more, one at least above 0",
+            hint="rows of weight 0 are left out of the learning.",
+        )
+    return weight
 
 
 def _left_out(table: Table) -> dict[str, str]:
@@ -478,17 +500,3 @@ def _with_unique_names(columns: Sequence[Encoded]) -> list[Encoded]:
         taken.add(name)
         unique.append(replace(column, name=name))
     return unique
-
-
-def _center_and_spread(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Mean and standard deviation of what is known; an infinite spread makes a constant 0."""
-    known = values[~np.isnan(values)]
-    if len(known) == 0:
-        return 0.0, 1.0
-    if known.min() == known.max():
-        return float(known[0]), math.inf
-    # in units of the largest value, so that squares of huge numbers do not overflow
-    unit = float(np.abs(known).max())
-    scaled = known / unit
-    center, spread = unit * float(scaled.mean()), unit * float(scaled.std())
-    return (center, spread) if spread > 0 else (center, math.inf)

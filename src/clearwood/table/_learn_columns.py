@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from clearwood.table._calendar import CALENDAR_PARTS, calendar
 from clearwood.table._column import Column
 from clearwood.table._column_encoders import ColumnEncoder, Encoded, Lookup, Numbers, OneHot
+from clearwood.table._weighted import Weight, lower_median, median
 
 __all__ = [
     "Learned",
@@ -32,54 +33,53 @@ def level_slots(codes: NDArray[Any], n_levels: int) -> NDArray[Any]:
     return np.where(slots < 0, n_levels + 1, slots)
 
 
-def level_counts(column: Column) -> NDArray[np.intp]:
+def level_counts(column: Column, weight: Weight = None) -> NDArray[Any]:
     """Count the rows of each level, of unseen levels and of missing."""
     k = len(column.levels)
-    return np.bincount(level_slots(column.values, k), minlength=k + 2)
+    return np.bincount(level_slots(column.values, k), weights=weight, minlength=k + 2)
 
 
-def learn_numbers(column: Column, *, impute: bool) -> Learned:
+def learn_numbers(column: Column, weight: Weight, *, impute: bool) -> Learned:
     """Pass numbers on; where asked, fill with the median and say which rows were missing."""
-    missing = column.missing
-    gaps = bool(missing.any())
+    known = ~column.missing
+    indicator = impute and not known.all()
     fill = None
     if impute:
-        known = column.values[~missing] if gaps else column.values
-        fill = np.array([np.median(known) if len(known) else 0.0])
-    parts = [Encoded(column.name, column.name)]
-    return Numbers((None,), fill, impute and gaps), [*parts, *_indicator(column, impute and gaps)]
+        middle = median(column.values[known], _of(weight, known)) if known.any() else 0.0
+        fill = np.array([middle])
+    encoded = [Encoded(column.name, column.name), *_indicator(column, indicator)]
+    return Numbers((None,), fill, indicator), encoded
 
 
-def learn_dates(column: Column, *, impute: bool) -> Learned:
+def learn_dates(column: Column, weight: Weight, *, impute: bool) -> Learned:
     """Take the calendar features that vary; a missing date is filled with the median date."""
-    missing = column.missing
-    known = column.values[~missing]
+    known = ~column.missing
+    dates = column.values[known]
     parts = [CALENDAR_PARTS[0]]
-    if len(known):
-        first, *others = zip(CALENDAR_PARTS, calendar(known), strict=True)
-        parts = [first[0]] + [name for name, values in others if np.ptp(values) > 0]
+    if len(dates):
+        _, *others = zip(CALENDAR_PARTS, calendar(dates), strict=True)
+        parts += [name for name, values in others if np.ptp(values) > 0]
     fill = None
     if impute:
-        middle = known[[0]] if len(known) else np.array(["2000-01-01"], "datetime64[us]")
-        if len(known) > 1:
-            # of the features of one date, so that they agree with each other
-            middle = np.partition(known, (len(known) - 1) // 2)[[(len(known) - 1) // 2]]
-        fill = np.concatenate(calendar(middle, parts))
-    indicator = impute and bool(missing.any())
+        # the features of one date, so that they agree with each other
+        middle = lower_median(dates, _of(weight, known)) if len(dates) else "2000-01-01"
+        fill = np.concatenate(calendar(np.array([middle], "datetime64[us]"), parts))
+    indicator = impute and not known.all()
     encoded = [Encoded(f"{column.name}:{part}", column.name, part) for part in parts]
     return Numbers(tuple(parts), fill, indicator), [*encoded, *_indicator(column, indicator)]
 
 
-def learn_yes_no(column: Column, *, impute: bool) -> Learned:
+def learn_yes_no(column: Column, weight: Weight, *, impute: bool) -> Learned:
     """Give 0 and 1; where asked, fill with the more frequent answer."""
-    fill = float(np.argmax(level_counts(column)[: len(column.levels)])) if column.levels else 0.0
+    counts = level_counts(column, weight)[: len(column.levels)]
+    fill = float(np.argmax(counts)) if len(counts) else 0.0
     return _learn_order(column, impute=impute, fill=fill, quantities=0)
 
 
-def learn_ranks(column: Column, *, impute: bool) -> Learned:
+def learn_ranks(column: Column, weight: Weight, *, impute: bool) -> Learned:
     """Give an ordered category's ranks; where asked, fill with the median rank."""
-    known = column.values[column.values >= 0]
-    fill = float(np.sort(known)[(len(known) - 1) // 2]) if len(known) else 0.0
+    known = ~column.missing
+    fill = float(lower_median(column.values[known], _of(weight, known))) if known.any() else 0.0
     return _learn_order(column, impute=impute, fill=fill, quantities=1)
 
 
@@ -107,10 +107,10 @@ def learn_codes(column: Column, *, unseen: float, missing: float, quantities: in
     return Lookup(table, quantities), [Encoded(column.name, column.name, None, levels)]
 
 
-def learn_onehot(column: Column, *, reference: bool) -> Learned:
+def learn_onehot(column: Column, weight: Weight, *, reference: bool) -> Learned:
     """Give each level that occurs a column of its own, and missing one where it occurs."""
     k = len(column.levels)
-    counts = level_counts(column)
+    counts = level_counts(column, weight)
     seen = list(np.flatnonzero(counts[:k]))
     if reference and seen:
         seen.remove(np.argmax(counts[:k]))
@@ -135,3 +135,7 @@ def learn_target(column: Column, codes: NDArray[np.float64], outputs: tuple[str,
 def _indicator(column: Column, indicator: bool) -> Iterator[Encoded]:  # noqa: FBT001 - see above
     if indicator:
         yield Encoded(f"{column.name}:missing", column.name, "missing")
+
+
+def _of(weight: Weight, rows: NDArray[np.bool_]) -> Weight:
+    return None if weight is None else weight[rows]

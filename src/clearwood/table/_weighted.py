@@ -1,0 +1,73 @@
+"""Summaries of training rows in which a row of weight 2 counts as two rows."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Weight", "center_and_spread", "lower_median", "median"]
+
+Weight = NDArray[np.float64] | None
+
+
+def median(values: NDArray[np.float64], weight: Weight) -> float:
+    """Give the median; between two middle values, their mean.
+
+    Examples
+    --------
+    >>> median(np.array([1.0, 2.0, 9.0]), None)
+    2.0
+    >>> median(np.array([1.0, 2.0, 9.0]), np.array([1.0, 1.0, 2.0]))
+    5.5
+    """
+    if weight is None:
+        return float(np.median(values))
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weight[order])
+    half = reached[-1] / 2
+    lower = np.searchsorted(reached, half, side="left")
+    upper = np.searchsorted(reached, half, side="right")
+    # with huge values, the mean of two halves does not overflow where half of a sum would
+    return float(values[order[lower]] / 2 + values[order[upper]] / 2)
+
+
+def lower_median(values: NDArray[Any], weight: Weight) -> Any:
+    """Give the median or, between two middle values, the smaller: always one of the values.
+
+    Examples
+    --------
+    >>> int(lower_median(np.array([3, 1, 2, 4]), None))
+    2
+    """
+    if weight is None:
+        middle = (len(values) - 1) // 2
+        return np.partition(values, middle)[middle]
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weight[order])
+    return values[order[np.searchsorted(reached, reached[-1] / 2, side="left")]]
+
+
+def center_and_spread(values: NDArray[np.float64], weight: Weight) -> tuple[float, float]:
+    """Give mean and standard deviation of the values that are known.
+
+    The spread of a constant is infinite: dividing by it gives 0, and keeps NaN.
+
+    Examples
+    --------
+    >>> center_and_spread(np.array([1.0, 3.0, np.nan]), None)
+    (2.0, 1.0)
+    """
+    known = ~np.isnan(values)
+    if not known.any():
+        return 0.0, 1.0
+    values = values[known]
+    if values.min() == values.max():
+        return float(values[0]), math.inf
+    # in units of the largest value, so that squares of huge numbers do not overflow
+    unit = float(np.abs(values).max())
+    scaled = values / unit
+    share = None if weight is None else weight[known]
+    center = float(np.average(scaled, weights=share))
+    spread = math.sqrt(float(np.average((scaled - center) ** 2, weights=share)))
+    return unit * center, unit * spread if spread > 0 else math.inf
