@@ -39,7 +39,7 @@ class LearnerParts:
     classes
         The labels; None for numbers.
     encoder
-        What `Encoder.state` gave.
+        How the table becomes a matrix.
     """
 
     params: Mapping[str, Any]
@@ -49,7 +49,7 @@ class LearnerParts:
     training: Mapping[str, Any]
     columns: Mapping[str, Any]
     classes: NDArray[Any] | None
-    encoder: tuple[Mapping[str, Any], Mapping[str, NDArray[Any]]]
+    encoder: Encoder
 
     @classmethod
     def of(cls, learner: Learner) -> Self:
@@ -67,7 +67,7 @@ class LearnerParts:
             training=learner.training_,
             columns=columns,
             classes=getattr(learner, "classes_", None),
-            encoder=learner.encoder_.state(),
+            encoder=learner.encoder_,
         )
 
     def members(self) -> dict[str, bytes]:
@@ -86,7 +86,7 @@ class LearnerParts:
                 about["classes"] = _plain(list(self.classes), "classes_")
             else:
                 members[_CLASSES] = from_array(self.classes)
-        values, arrays = self.encoder
+        values, arrays = self.encoder.state()
         members |= {
             _LEARNER: from_json(about),
             _ENCODER: from_json(_plain(values, "encoder_")),
@@ -106,7 +106,7 @@ class LearnerParts:
         """
         try:
             return cls._read(archive)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, InputError):
                 raise
             raise InputError(
@@ -135,7 +135,7 @@ class LearnerParts:
             training=dict(about["training"]),
             columns=dict(about["columns"]),
             classes=classes,
-            encoder=(_restored(archive.json(_ENCODER)), arrays),
+            encoder=Encoder.from_state(_restored(archive.json(_ENCODER)), arrays),
         )
 
     def assembled(self, estimator: Any) -> Learner:
@@ -148,7 +148,7 @@ class LearnerParts:
             learner.feature_names_in_ = np.array(self.columns["feature_names_in_"], dtype=object)
         if self.classes is not None:
             learner.classes_ = self.classes
-        learner.encoder_ = Encoder.from_state(*self.encoder)
+        learner.encoder_ = self.encoder
         learner.estimator_ = estimator
         learner.training_ = dict(self.training)
         return learner

@@ -26,9 +26,10 @@ class Native:
     estimator
         The class, as ``library.Class``; one of those known here.
     member
-        The member of the file that holds the model.
+        The member of the file that holds the model; empty for an estimator that is not fitted, such
+        as the template that a stack keeps.
     state
-        The estimator's other attributes.
+        The estimator's other attributes, or of one that is not fitted its parameters.
     """
 
     estimator: str
@@ -59,7 +60,7 @@ def _dump_lightgbm(estimator: Any) -> tuple[bytes, dict[str, Any]]:
 def _load_lightgbm(kind: type[Any], model: bytes, state: dict[str, Any]) -> Any:
     from lightgbm import Booster
 
-    booster = Booster(params={"verbosity": -1}, model_str=model.decode("utf-8"))
+    booster = Booster(model_str=model.decode("utf-8"))
     booster.best_iteration = state.pop("best_iteration of the booster")
     return _filled(kind, {**state, "_Booster": booster})
 
@@ -121,8 +122,10 @@ def take_out(model: Any) -> tuple[Any, dict[str, bytes]]:
 
     def swap(value: Any) -> Any:
         name = _public_name(value)
-        if name is None or not _is_fitted(value):
+        if name is None:
             return value
+        if not _is_fitted(value):
+            return Native(name, "", dict(value.get_params()))
         data, state = _FORMATS[name].dump(value)
         member = f"native/{len(members):03d}.{_FORMATS[name].suffix}"
         members[member] = data
@@ -142,7 +145,7 @@ def restore(model: Any, members: Mapping[str, bytes]) -> Any:
 
 def _load(native: Native, members: Mapping[str, bytes]) -> Any:
     form = _FORMATS.get(native.estimator)
-    if form is None or native.member not in members:
+    if form is None or (native.member and native.member not in members):
         raise InputError(
             f"the file has a model of kind {native.estimator!r} in {native.member!r}, which cannot "
             "be read; nothing was run"
@@ -152,6 +155,8 @@ def _load(native: Native, members: Mapping[str, bytes]) -> Any:
         raise MissingExtraError(f"this model ({native.estimator})", extra=form.extra)
     kind = getattr(import_module(library), name)
     try:
+        if not native.member:
+            return kind(**native.state)
         return form.load(kind, members[native.member], dict(native.state))
     except Exception as error:
         raise InputError(
@@ -167,7 +172,7 @@ def _public_name(value: Any) -> str | None:
 
 
 def _is_fitted(estimator: Any) -> bool:
-    """Whether there is a model to store; the unfitted templates of a stack have none."""
+    """Whether there is a model to store."""
     if type(estimator).__module__.startswith("catboost"):
         return bool(estimator.is_fitted())
     return vars(estimator).get("_Booster") is not None

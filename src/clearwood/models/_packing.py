@@ -8,8 +8,10 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from clearwood._errors import InputError
-from clearwood.files import to_json
+from clearwood.files import to_array, to_json
 from clearwood.models._audit import Audit, audit
 from clearwood.models._integrity import check_structure
 
@@ -48,8 +50,22 @@ def pack(estimator: Any) -> bytes:
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as tidy:
             tidy.writestr(zipfile.ZipInfo(_SCHEMA, _NO_DATE), _dumped(tidied.schema))
             for old, new in tidied.files.items():
-                tidy.writestr(zipfile.ZipInfo(new, _NO_DATE), archive.read(old))
+                tidy.writestr(zipfile.ZipInfo(new, _NO_DATE), _without_gaps(archive.read(old)))
     return buffer.getvalue()
+
+
+def _without_gaps(data: bytes) -> bytes:
+    """Blank the unused bytes between the fields of a record: whatever was in memory there."""
+    if not data.startswith(_NUMPY_MAGIC):
+        return data
+    array = to_array(data)
+    if array.dtype.names is None:
+        return data
+    clean = np.zeros_like(array)
+    for name in array.dtype.names:
+        clean[name] = array[name]
+    # np.save copies field by field, which leaves the gaps to chance again
+    return data[: len(data) - array.nbytes] + clean.tobytes()
 
 
 def _dumped(schema: Any) -> bytes:

@@ -45,7 +45,7 @@ def save(
 ) -> None:
     """Write a fitted model to a file.
 
-    The file appears whole or not at all, and equal models give equal files.
+    The file appears whole or not at all.
 
     Parameters
     ----------

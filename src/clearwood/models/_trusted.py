@@ -205,9 +205,15 @@ _PARTS = _names(
 _OURS = _names(
     {
         "clearwood.models._capped": "Capped WeightedCapped",
+        "clearwood.models._folds": "Folds",
+        "clearwood.models._kernel_ridge": "LandmarkKernelRidge",
         "clearwood.models._log_linear": "LogLinear",
         "clearwood.models._membership": "Membership",
+        "clearwood.models._natural_spline": "NaturalSpline",
+        "clearwood.models._ordered": "OrderedRegression",
         "clearwood.models._pruned_tree": "PrunedTreeClassifier PrunedTreeRegressor",
+        "clearwood.models._quiet_ebm": "QuietEBMClassifier QuietEBMRegressor",
+        "clearwood.models._simplex": "SimplexClassifier SimplexRegressor",
         "clearwood.models._standardised_target": "StandardisedTarget",
         "clearwood.models._stepwise": "StepwiseLars StepwiseOMP",
     }
