@@ -162,6 +162,7 @@ def test_a_value_that_the_learner_refuses(refused, claims):
         (("--delimiter", "ab"), "'ab'"),
         (("--encoding", "utf-nine"), "utf-nine"),
         (("--jobs", "two"), "--jobs"),
+        (("--jobs", "0"), "--jobs 0"),
         (("--colour", "red"), "no such option: --colour"),
     ],
 )

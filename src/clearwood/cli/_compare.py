@@ -29,6 +29,9 @@ class Standing:
         By how much the risk is lower than the baseline's, as a share of the baseline's. The
         standard error is of the paired difference, row by row: rows that are hard for all
         learners cancel.
+    behind, behind_standard_error
+        By how much the risk is above that of the best, and the standard error of this paired
+        difference.
     seconds
         To fit and predict all folds.
     """
@@ -38,7 +41,14 @@ class Standing:
     standard_error: float
     gain: float
     gain_standard_error: float
+    behind: float
+    behind_standard_error: float
     seconds: float
+
+    @property
+    def level_with_best(self) -> bool:
+        """Whether chance alone could have put it behind the best: two standard errors or less."""
+        return self.behind <= 2 * self.behind_standard_error
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,8 @@ class Comparison:
         What the risk is the mean of.
     folds, rows, seed
         How it was estimated.
+    baseline_risk
+        The risk of the learner the others are measured against.
     standings
         One per learner, by risk.
     """
@@ -59,6 +71,7 @@ class Comparison:
     folds: int
     rows: int
     seed: int
+    baseline_risk: float
     standings: tuple[Standing, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -125,23 +138,27 @@ def compare(
                 measure, losses[name][test] = loss_of_rows(model, table.take(test))
                 step(1)
             seconds[name] = time.perf_counter() - start
+    ranked = sorted(learners, key=lambda name: float(losses[name].mean()))
     standings = (
-        _standing(name, losses[name], losses[baseline], seconds[name]) for name in learners
+        _standing(name, losses[name], losses[baseline], losses[ranked[0]], seconds[name])
+        for name in ranked
     )
     return Comparison(
-        measure, folds, table.n_rows, seed, tuple(sorted(standings, key=lambda s: s.risk))
+        measure, folds, table.n_rows, seed, float(losses[baseline].mean()), tuple(standings)
     )
 
 
-def _standing(name: str, losses: Any, of_baseline: Any, seconds: float) -> Standing:
+def _standing(name: str, losses: Any, of_baseline: Any, of_best: Any, seconds: float) -> Standing:
     base = float(of_baseline.mean())
-    difference = of_baseline - losses
+    gain, behind = of_baseline - losses, losses - of_best
     return Standing(
         name=name,
         risk=float(losses.mean()),
         standard_error=_standard_error(losses),
-        gain=float(difference.mean()) / base,
-        gain_standard_error=_standard_error(difference) / base,
+        gain=float(gain.mean()) / base,
+        gain_standard_error=_standard_error(gain) / base,
+        behind=float(behind.mean()),
+        behind_standard_error=_standard_error(behind),
         seconds=seconds,
     )
 

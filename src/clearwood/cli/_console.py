@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shlex
 import shutil
 import sys
@@ -131,16 +132,34 @@ def commands(title: str, lines: Iterable[tuple[str, str]]) -> None:
     """Show commands to type next, each with what it does, in a form that can be pasted."""
     from rich.text import Text
 
-    lines = list(lines)
-    width = max(len(command) for command, _ in lines)
     console = _console()
+    lines = list(lines)
+    widths = [len(command) for command, purpose in lines if purpose]
+    width = max(widths, default=0)
     console.print(Text(title, style="bold"))
     for command, purpose in lines:
-        if purpose and width + len(purpose) + 8 <= console.width:
+        if purpose and width + len(purpose) + 6 <= console.width:
             line = Text.assemble("  ", (command.ljust(width), "cyan"), (f"  # {purpose}", "dim"))
         else:
-            line = Text.assemble("  ", (command, "cyan"))
+            line = Text(folded(command, console.width), style="cyan")
         console.print(line, soft_wrap=True)
+
+
+def folded(command: str, width: int) -> str:
+    r"""Indent a command and break it before options so that it fits and can still be pasted.
+
+    Examples
+    --------
+    >>> print(folded("clearwood fit data.csv --target y -o model.cw", 40))
+      clearwood fit data.csv --target y \
+        -o model.cw
+    """
+    lines = [" "]
+    for piece in re.split(r" (?=-)", command):
+        if len(lines[-1]) + len(piece) + 3 > width:
+            lines.append("   ")
+        lines[-1] += f" {piece}"
+    return " \\\n".join(lines)
 
 
 def bytes_in_words(n: int) -> str:

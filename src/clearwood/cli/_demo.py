@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from clearwood.cli._compare import Comparison
-    from clearwood.table import Column, Table
+    from clearwood.table import Table
 
 __all__ = ["demo"]
 
@@ -50,25 +50,27 @@ def demo(
     """Compare a few learners on a simulated insurance portfolio and save the best."""
     import clearwood as cw
     from clearwood.cli._compare import compare
+    from clearwood.cli._cores import at_most
     from clearwood.cli._demo_folder import DemoFolder
     from clearwood.cli._output import write_columns, write_json
     from clearwood.cli._predict import prediction_columns
+    from clearwood.cli._risk import poisson_deviance
 
     folder = DemoFolder(output, FILES, force=force)
-    table = _portfolio(seed)
+    table = cw.datasets.insurance(ROWS, seed)
     if not json:
         _introduce(table)
     learners = {
         name: cw.learner(name, task=table.task, seed=seed, n_jobs=jobs, **settings)
         for name, settings in LEARNERS.items()
     }
-    result = compare(table, learners, seed=seed)
-    best = learners[result.standings[0].name].fit(table)
-    predictions = prediction_columns(best, table.head(1000))
+    with at_most(jobs):
+        result = compare(table, learners, seed=seed)
+        best = learners[result.standings[0].name].fit(table)
+        predictions = prediction_columns(best, table.head(1000))
 
     folder.make()
-    columns = {column.name: _cells(column) for column in table.columns}
-    write_columns(folder / "insurance.csv", columns, force=True)
+    write_columns(folder / "insurance.csv", table.to_dict(), force=True)
     folder.record("insurance.csv")
     write_json(folder / "results.json", result.to_json(), force=True)
     folder.record("results.json")
@@ -77,26 +79,11 @@ def demo(
     folder.record("model.cw")
     write_columns(folder / "predictions.csv", predictions, force=True)
     folder.record("predictions.csv")
+    floor = float(poisson_deviance(table.y, cw.datasets.insurance_truth().mean(table)).mean())
     if json:
-        emit({**result.to_json(), "folder": output, "files": list(FILES)})
+        emit({**result.to_json(), "true_risk": floor, "folder": output, "files": list(FILES)})
     else:
-        _report(result, output, table)
-
-
-def _portfolio(seed: int) -> "Table":
-    import clearwood as cw
-
-    return cw.datasets.insurance(ROWS, seed=seed)
-
-
-def _cells(column: "Column") -> list[Any]:
-    """Give the values as they belong into a CSV file: whole numbers whole, missing ones empty."""
-    from clearwood.table import Kind
-
-    cells: list[Any] = column.labels().tolist()
-    if column.kind is Kind.WHOLE:
-        cells = [int(cell) if cell == cell else None for cell in cells]  # NaN differs from itself
-    return cells
+        _report(result, floor, output, table)
 
 
 def _introduce(table: "Table") -> None:
@@ -110,15 +97,18 @@ def _introduce(table: "Table") -> None:
     )
 
 
-def _report(result: "Comparison", folder: Path, table: "Table") -> None:
+def _report(result: "Comparison", floor: float, folder: Path, table: "Table") -> None:
     from rich.text import Text
 
+    possible = 1 - floor / result.baseline_risk
     say(
-        _standings(result),
+        _standings(result, possible),
         "",
         f"Risk: {result.measure} of rows not used in fitting, by {result.folds}-fold",
-        "cross-validation with the same folds for all; lower is better. ±: one standard",
-        "error; that of the gain is of the paired difference, row by row.",
+        "cross-validation with the same folds for all; lower is better. ± is one standard",
+        "error, that of the gain from paired differences. The table is simulated, so the",
+        f"most there is to gain is known: {100 * possible:.1f} %, a full bar. The rest is chance.",
+        _verdict(result),
         "",
         Text("Written", style="bold"),
         facts((str(folder / name), purpose) for name, purpose in FILES.items()),
@@ -126,18 +116,29 @@ def _report(result: "Comparison", folder: Path, table: "Table") -> None:
     )
     run, model = program(), quoted(folder / "model.cw")
     data = quoted(folder / "insurance.csv")
+    roles = f"--target {table.target} --ignore claim_amount --protected gender"
     commands(
         "Next",
         [
             (f"{run} inspect {model}", "what is in the file"),
             (f"{run} models", "what else there is to fit"),
-            (f"{run} fit {data} --target {table.target} --learner glm -o glm.cw", ""),
-            (f"{run} predict glm.cw {data} -o predictions.csv", ""),
+            (f"{run} fit {data} {roles} --learner gbm -o gbm.cw", ""),
+            (f"{run} predict gbm.cw {data} -o predictions.csv", ""),
         ],
     )
 
 
-def _standings(result: "Comparison") -> "RichTable":
+def _verdict(result: "Comparison") -> str:
+    best, *others = result.standings
+    level = [standing.name for standing in others if standing.level_with_best]
+    if not level:
+        return f"Best: {best.name}, by more than two standard errors."
+    names = " and ".join(filter(None, (", ".join(level[:-1]), level[-1])))
+    verb = "is" if len(level) == 1 else "are"
+    return f"Best: {best.name}; {names} {verb} within two standard errors of it."
+
+
+def _standings(result: "Comparison", possible: float) -> "RichTable":
     from rich.table import Table
     from rich.text import Text
 
@@ -148,16 +149,15 @@ def _standings(result: "Comparison") -> "RichTable":
     table.add_column("reading", no_wrap=True)
     table.add_column("risk", no_wrap=True)
     table.add_column("better than the baseline by", no_wrap=True)
-    best = max(standing.gain for standing in result.standings)
     for standing in result.standings:
-        filled = round(BAR_WIDTH * max(standing.gain, 0.0) / best) if best > 0 else 0
+        share = min(max(standing.gain / possible, 0.0), 1.0)
+        filled = round(BAR_WIDTH * share)
         gain = f"{100 * standing.gain:5.1f} ± {100 * standing.gain_standard_error:.1f} %"
-        is_baseline = standing.name == "baseline"
         bar = Text.assemble(("█" * filled + "·" * (BAR_WIDTH - filled), "green"), f" {gain}")
         table.add_row(
             standing.name,
             catalogue.get(standing.name).reading,
             f"{standing.risk:.4f} ± {standing.standard_error:.4f}",
-            Text("–") if is_baseline else bar,
+            Text("–") if standing.name == "baseline" else bar,
         )
     return table

@@ -123,6 +123,7 @@ def fit(
     """Fit a learner to a table and save the model."""
     import clearwood as cw
     from clearwood._progress import progress
+    from clearwood.cli._cores import at_most
     from clearwood.cli._output import check_output
 
     # What can be refused without reading the table is refused first.
@@ -152,9 +153,9 @@ def fit(
             decimal=decimal,
             encoding=encoding,
         )
-    with progress(f"fitting {learner} to {table.n_rows:,} rows"):
+    with at_most(jobs), progress(f"fitting {learner} to {table.n_rows:,} rows") as step:
         model.fit(table)
-    with progress("measuring the training risk"):
+        step(note="measuring the training risk")
         risk = training_risk(model, table)
     cw.save(model, output, force=force)
     written.append(output)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from clearwood.table import Table, Task
 
-__all__ = ["MEASURES", "loss_of_rows"]
+__all__ = ["MEASURES", "loss_of_rows", "poisson_deviance"]
 
 #: What the mean of the row losses is called, by task.
 MEASURES = {
@@ -51,7 +51,7 @@ def loss_of_rows(model: Any, table: Table) -> tuple[str, NDArray[np.float64]]:
     if task is Task.REGRESSION:
         return MEASURES[task], (truth - model.predict(table)) ** 2
     if task is Task.COUNT:
-        return MEASURES[task], _poisson(truth, model.predict(table))
+        return MEASURES[task], poisson_deviance(truth, model.predict(table))
     if not hasattr(model, "predict_proba"):
         return "error rate", np.asarray(model.predict(table) != truth, dtype=np.float64)
     probabilities = model.predict_proba(table)
@@ -63,10 +63,16 @@ def loss_of_rows(model: Any, table: Table) -> tuple[str, NDArray[np.float64]]:
     return MEASURES[task], -np.log(np.maximum(of_truth, _FLOOR))
 
 
-def _poisson(truth: NDArray[np.float64], mean: NDArray[np.float64]) -> NDArray[np.float64]:
+def poisson_deviance(truth: NDArray[np.float64], mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give the Poisson deviance of each row: 0 where the predicted mean is the count.
+
+    Examples
+    --------
+    >>> poisson_deviance(np.array([0.0, 2.0]), np.array([0.5, 2.0]))
+    array([1., 0.])
+    """
     mean = np.maximum(mean, _FLOOR)
     ratio = np.where(truth > 0, truth, 1.0) / mean
-    losses: NDArray[np.float64] = 2 * (
-        np.where(truth > 0, truth * np.log(ratio), 0.0) - truth + mean
-    )
+    surprise = np.where(truth > 0, truth * np.log(ratio), 0.0)
+    losses: NDArray[np.float64] = 2 * (surprise - truth + mean)
     return losses

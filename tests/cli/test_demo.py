@@ -1,0 +1,155 @@
+"""`clearwood demo`: a readable comparison, files that work, commands that can be pasted."""
+
+import csv
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import clearwood as cw
+from clearwood._errors import InputError
+from clearwood.cli import _demo
+from clearwood.cli._compare import compare
+from clearwood.cli._demo_folder import MANIFEST, DemoFolder
+from clearwood.cli._risk import poisson_deviance
+
+FOLDER = Path("clearwood-demo")
+
+
+@pytest.fixture(autouse=True)
+def _a_small_demo(monkeypatch):
+    monkeypatch.setattr(_demo, "LEARNERS", {"baseline": {}, "glm": {}})
+    monkeypatch.setattr(_demo, "ROWS", 300)
+
+
+def contents(folder=FOLDER):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_demo_fits_into_80_columns_and_writes_what_it_says(cli):
+    answer = cli("demo", "-j", 1)
+    assert answer.code == 0, answer.err
+    assert answer.err == ""
+    assert max(len(line) for line in answer.out.splitlines()) <= 80
+    for name in _demo.FILES:
+        assert f"clearwood-demo/{name}" in answer.out
+        assert (FOLDER / name).stat().st_size > 0
+
+
+def test_every_command_it_recommends_works_when_pasted(cli):
+    out = cli("demo", "-j", 1).out
+    block = out.partition("\nNext\n")[2].replace("\\\n", " ")
+    commands = [shlex.split(line, comments=True) for line in block.splitlines()]
+    assert len(commands) == 4
+    for program, *words in commands:
+        assert program == "clearwood"
+        answer = cli(*words)
+        assert answer.code == 0, answer.err
+
+
+def test_the_files_agree_with_each_other(cli):
+    document = cli("demo", "-j", 1, "--json").json
+    results = json.loads((FOLDER / "results.json").read_text())
+    assert document["learners"] == results["learners"]
+    best = results["learners"][0]
+    model = cw.load(FOLDER / "model.cw")
+    assert model.name == best["name"] == min(results["learners"], key=lambda r: r["risk"])["name"]
+    table = cw.read(FOLDER / "insurance.csv", target="accidents", ignore="claim_amount")
+    with (FOLDER / "predictions.csv").open() as file:
+        written = [float(row["prediction"]) for row in csv.DictReader(file)]
+    assert written == model.predict(table.head(1000)).tolist()
+
+
+def test_the_written_table_is_the_dataset(cli):
+    cli("demo", "-j", 1)
+    read = cw.read(FOLDER / "insurance.csv", target="accidents", ignore="claim_amount")
+    made = cw.datasets.insurance(300, 0)
+    assert read.to_dict() == made.to_dict()
+    assert read.task == made.task
+
+
+def test_the_demo_can_be_run_again_beside_other_files(cli):
+    assert cli("demo", "-j", 1).code == 0
+    (FOLDER / "notes.txt").write_text("mine")
+    assert cli("demo", "-j", 1, "--seed", "1").code == 0
+    assert json.loads((FOLDER / "results.json").read_text())["seed"] == 1
+    assert (FOLDER / "notes.txt").read_text() == "mine"
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A folder with one file that the demo made."""
+    folder = DemoFolder(tmp_path / "demo", ["model.cw"])
+    folder.make()
+    (folder / "model.cw").write_text("made")
+    folder.record("model.cw")
+    return folder.path
+
+
+def test_a_file_that_the_demo_made_may_be_replaced(made):
+    DemoFolder(made, ["model.cw", "results.json"])
+
+
+def test_a_file_changed_since_may_not_be_replaced_unless_forced(made):
+    (made / "model.cw").write_text("my own work")
+    with pytest.raises(InputError, match=r"model\.cw' was not made by the demo, or was changed"):
+        DemoFolder(made, ["model.cw"])
+    DemoFolder(made, ["model.cw"], force=True)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"files": 3}', '{"files": {"model.cw": null}}'])
+def test_a_list_that_cannot_be_read_vouches_for_nothing(made, text):
+    (made / MANIFEST).write_text(text)
+    with pytest.raises(InputError, match="was not made by the demo"):
+        DemoFolder(made, ["model.cw"])
+
+
+def test_a_folder_of_somebody_elses_is_left_alone(refused):
+    FOLDER.mkdir()
+    (FOLDER / "model.cw").write_text("precious")
+    assert "was not made by the demo" in refused("demo")
+    assert contents() == {"model.cw": b"precious"}
+
+
+def test_a_file_in_place_of_the_folder(refused):
+    FOLDER.write_text("a file")
+    assert "is a file" in refused("demo")
+
+
+def test_a_folder_in_a_folder_that_does_not_exist(refused):
+    assert "'no/such' does not exist" in refused("demo", "-o", "no/such/demo")
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    table = cw.datasets.insurance(800, 0)
+    learners = {name: cw.learner(name, task="count") for name in ("baseline", "glm")}
+    return table, compare(table, learners, folds=4, seed=2)
+
+
+def test_the_risk_is_that_of_scikit_learns_cross_validation(comparison):
+    from sklearn.metrics import mean_poisson_deviance
+    from sklearn.model_selection import KFold
+
+    table, result = comparison
+    predicted = np.empty(table.n_rows)
+    for train, test in KFold(4, shuffle=True, random_state=2).split(predicted):
+        model = cw.learner("glm", task="count").fit(table.take(train))
+        predicted[test] = model.predict(table.take(test))
+    glm = next(standing for standing in result.standings if standing.name == "glm")
+    assert glm.risk == pytest.approx(mean_poisson_deviance(table.y, predicted))
+    losses = poisson_deviance(table.y, predicted)
+    assert glm.standard_error == pytest.approx(losses.std(ddof=1) / np.sqrt(table.n_rows))
+
+
+def test_gains_are_measured_against_the_baseline_and_lags_against_the_best(comparison):
+    _, result = comparison
+    best, baseline = result.standings
+    assert (best.name, baseline.name) == ("glm", "baseline")
+    assert best.gain == pytest.approx(1 - best.risk / baseline.risk)
+    assert baseline.gain == 0
+    assert best.behind == 0
+    assert baseline.behind == pytest.approx(baseline.risk - best.risk)
+    assert best.level_with_best
