@@ -237,6 +237,21 @@ def test_the_wrong_encoding_is_answered_with_the_byte(tmp_path):
         cw.read(path, encoding="latin-x")
 
 
+def test_a_header_longer_than_the_first_look_is_read_whole(tmp_path):
+    names = [f"column number {i} " + "of very many" * 20 for i in range(1_500)]
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(names) + "\n" + (",".join(["1", "x"] * 750) + "\n") * 3)
+    with pytest.warns(cw.ClearwoodWarning, match="constant"):
+        assert cw.read(path).names == tuple(names)
+
+
+def test_only_two_decimal_signs_are_known(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(cw.InputError, match=r"the decimal sign must be '\.' or ',', not 'x'"):
+        cw.read(path, decimal="x")
+
+
 def test_a_delimiter_is_one_character(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("a,b\n1,2\n")

@@ -1,6 +1,7 @@
 """Files by their ending."""
 
 import json
+import os
 
 import pytest
 
@@ -89,6 +90,19 @@ def test_no_such_file_offers_the_nearest(tmp_path):
         cw.read(tmp_path / "claim.csv")
     with pytest.raises(cw.InputError, match=r"the folder .*nowhere does not exist"):
         cw.read(tmp_path / "nowhere" / "claims.csv")
+
+
+def test_signs_in_a_file_name_stand_for_themselves(tmp_path):
+    for name in ("a[1].csv", "a*.csv", "a1.csv", "ab.csv"):
+        (tmp_path / name).write_text(f"name\n{name}\n{name[::-1]}\n")
+    for name in ("a[1].csv", "a*.csv"):
+        assert cw.read(tmp_path / name).to_dict()["name"][0] == name
+
+
+def test_a_pipe_is_no_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(cw.InputError, match="is a pipe or a device"):
+        cw.read(tmp_path / "pipe.csv")
 
 
 def test_a_folder_is_no_file(tmp_path):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from clearwood._errors import InputError
-from clearwood.table._duck import connect, fetch
+from clearwood.table._duck import connect, fetch, literal_path
 from clearwood.table._raw import Raw
 from clearwood.table._tell import tell
 
@@ -74,7 +74,9 @@ def read_csv(
     as_written
         Columns whose text is kept, so that a postcode ``01234`` keeps its zero.
     """
-    sample = _head(path)
+    if decimal not in (".", ","):
+        raise InputError(f"the decimal sign must be '.' or ',', not {decimal!r}")
+    sample, _ = _head(path)
     if not sample.strip():
         raise InputError(f"{path.name} is empty", hint="it needs a header line and rows.")
     known = encoding or next((name for bom, name in _BOMS if sample.startswith(bom)), "utf-8")
@@ -86,8 +88,7 @@ def read_csv(
     if known.lower().replace("_", "-") not in ("utf-8", "utf8", "utf-8-sig", "ascii"):
         return _read_transcoded(path, known, delimiter, decimal, as_written)
     try:
-        text = _decode_sample(sample)
-        return _read_utf8(path, text, path.name, delimiter, decimal, as_written)
+        return _read_utf8(path, path.name, delimiter, decimal, as_written)
     except UnicodeDecodeError:
         if encoding is not None:
             raise _undecodable(path, encoding) from None
@@ -110,19 +111,16 @@ def _open(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
-def _head(path: Path) -> bytes:
+def _head(path: Path) -> tuple[bytes, bool]:
+    """Give the first lines of a file, the header and a row at least, and whether that is all."""
     try:
         with _open(path) as file:
-            return file.read(_SAMPLE_BYTES)
+            head = file.read(_SAMPLE_BYTES)
+            while head.count(b"\n") + head.count(b"\r") < 3 and (more := file.read(len(head))):
+                head += more
+            return head, not file.read(1)
     except (gzip.BadGzipFile, EOFError) as error:
         raise InputError(f"{path.name} is not a whole gzip file: {error}") from error
-
-
-def _decode_sample(sample: bytes) -> str:
-    """Decode the head of a file, forgiving only a letter cut in two at its end."""
-    return codecs.getincrementaldecoder("utf-8-sig")().decode(
-        sample, final=len(sample) < _SAMPLE_BYTES
-    )
 
 
 class UndecodableError(InputError):
@@ -172,19 +170,16 @@ def _read_transcoded(
                     out.write(chunk)
         except UnicodeError:
             raise _undecodable(path, encoding) from None
-        text = _decode_sample(_head(copy))
-        return _read_utf8(copy, text, path.name, delimiter, decimal, as_written)
+        return _read_utf8(copy, path.name, delimiter, decimal, as_written)
 
 
 def _read_utf8(
-    path: Path,
-    text: str,
-    shown: str,
-    delimiter: str | None,
-    decimal: str,
-    as_written: frozenset[str],
+    path: Path, shown: str, delimiter: str | None, decimal: str, as_written: frozenset[str]
 ) -> list[Raw]:
-    dialect = _sniff(text, shown, delimiter, decimal)
+    sample, whole = _head(path)
+    # Only a letter cut in two at the end of the sample is forgiven.
+    text = codecs.getincrementaldecoder("utf-8-sig")().decode(sample, final=whole)
+    dialect = _sniff(text, shown, delimiter, decimal, whole=whole)
     numeric = [
         number and name not in as_written
         for name, number in zip(dialect.names, dialect.numeric, strict=True)
@@ -204,7 +199,7 @@ def _reader(text: str, delimiter: str) -> Iterator[list[str]]:
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
 
 
-def _sniff(text: str, shown: str, delimiter: str | None, decimal: str) -> Dialect:
+def _sniff(text: str, shown: str, delimiter: str | None, decimal: str, *, whole: bool) -> Dialect:
     """Find the delimiter, the header's names and which columns look numeric so far."""
     if delimiter is None:
         delimiter = _find_delimiter(text, decimal)
@@ -214,8 +209,7 @@ def _sniff(text: str, shown: str, delimiter: str | None, decimal: str) -> Dialec
     if not rows:
         raise InputError(f"{shown} is empty", hint="it needs a header line and rows.")
     names = _checked_names(rows[0], shown)
-    # The last row of the sample may be cut in two.
-    body = rows[1:-1] if len(text) >= _SAMPLE_BYTES // 4 and len(rows) > 2 else rows[1:]
+    body = rows[1:] if whole else rows[1:-1]  # the last row of a sample may be cut in two
     if all(_is_number(name, decimal) for name in names):
         tell(
             f"the first line of {shown} is taken as the header, but its cells are numbers "
@@ -300,7 +294,7 @@ def _create(
     connection: "DuckDBPyConnection", path: Path, dialect: Dialect, types: list[str], decimal: str
 ) -> None:
     scan = _scan(dialect, types, decimal)
-    connection.execute(f"CREATE OR REPLACE TABLE data AS FROM {scan}", [str(path)])
+    connection.execute(f"CREATE OR REPLACE TABLE data AS FROM {scan}", [literal_path(path)])
 
 
 def _scan(dialect: Dialect, types: list[str], decimal: str) -> str:
@@ -335,7 +329,8 @@ def _types_of_all_rows(
             if kind == "DOUBLE"
             else "false"
         )
-    found = connection.execute(f"SELECT {', '.join(checks)} FROM {scan}", [str(path)]).fetchone()  # noqa: S608
+    query = f"SELECT {', '.join(checks)} FROM {scan}"  # noqa: S608 - names and types are ours
+    found = connection.execute(query, [literal_path(path)]).fetchone()
     assert found is not None
     return ["DOUBLE" if number else "VARCHAR" for number in found]
 

@@ -7,22 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood.table._duck import connect
+
 __all__ = ["FORMATS", "parse_dates"]
 
-#: Tried in this order; the first that reads every value wins. Day-first comes before month-first
-#: for slashes, so that 03/04/2024 alone reads as 3 April; 03/25/2024 anywhere in the column settles
-#: it as month-first.
+#: Besides ISO dates and times, tried in this order; the first that reads every value wins.
+#: Day-first comes before month-first for slashes, so that 03/04/2024 alone reads as 3 April;
+#: 03/25/2024 anywhere in the column settles it as month-first.
 FORMATS = (
+    "%Y-%m-%dT%H:%M:%S%z",
+    "%Y-%m-%d %H:%M:%S%z",
+    "%Y-%m-%dT%H:%M:%S.%f%z",
     "%Y-%m-%d",
-    "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%dT%H:%M:%S",
-    "%Y-%m-%d %H:%M:%S.%f",
-    "%Y-%m-%dT%H:%M:%S.%f",
-    "%Y-%m-%dT%H:%M:%SZ",
-    "%Y-%m-%dT%H:%M:%S.%fZ",
-    "%Y-%m-%d %H:%M",
-    "%Y-%m-%dT%H:%M",
     "%Y/%m/%d",
+    "%Y/%m/%d %H:%M",
     "%Y/%m/%d %H:%M:%S",
     "%d.%m.%Y",
     "%d.%m.%Y %H:%M",
@@ -41,15 +39,18 @@ FORMATS = (
     "%B %d, %Y",
 )
 
+_ISO = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?Z?)?")
 # Cheap test before any parsing: two separators between digits or month names.
 _LOOKS = re.compile(
-    r"\s*(\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{4}"
-    r"|\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{4}|[A-Za-z]{3,9} \d{1,2}, \d{4})"
+    r"\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{4}"
+    r"|\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{4}|[A-Za-z]{3,9} \d{1,2}, \d{4}"
 )
 
 
 def parse_dates(levels: Sequence[str]) -> NDArray[Any] | None:
     """Give the dates that strings stand for, or None if not every one is a date in one format.
+
+    Times with an offset are brought to UTC.
 
     Examples
     --------
@@ -57,17 +58,28 @@ def parse_dates(levels: Sequence[str]) -> NDArray[Any] | None:
     array(['2024-12-24', '2025-03-01'], dtype='datetime64[D]')
     >>> parse_dates(["2024-12-24", "soon"])
     """
-    if not levels or not all(_LOOKS.match(level) for level in levels):
+    stripped = [level.strip() for level in levels]
+    if not stripped or not all(map(_LOOKS.match, stripped)):
         return None
-    from clearwood.table._duck import connect
+    if all(map(_ISO.fullmatch, stripped)):
+        try:
+            return np.array([level.rstrip("Z") for level in stripped], dtype="datetime64[us]")
+        except ValueError:  # 30 February
+            return None
+    return _parse_in_one_format(stripped)
 
+
+def _parse_in_one_format(levels: list[str]) -> NDArray[Any] | None:
+    levels = [re.sub(r"(?<=\d)Z$", "+00:00", level) for level in levels]
     with connect() as connection:
-        connection.execute("CREATE TABLE levels (level VARCHAR)")
-        connection.execute("INSERT INTO levels SELECT unnest(?)", [list(levels)])
+        connection.execute("CREATE TABLE written AS SELECT unnest(?) AS level", [levels])
+        # Most formats fail on the first values; only a likely one is tried on all.
         for form in FORMATS:
-            found = connection.execute(
-                "SELECT try_strptime(trim(level), ?) AS at FROM levels", [form]
-            ).fetchnumpy()["at"]
-            if not np.ma.getmaskarray(found).any():
+            for rows in ("(FROM written LIMIT 50)", "written"):
+                query = f"SELECT try_strptime(level, ?) AS at FROM {rows}"  # noqa: S608
+                found = connection.execute(query, [form]).fetchnumpy()["at"]
+                if np.ma.getmaskarray(found).any():
+                    break
+            else:
                 return np.asarray(found).astype("datetime64[us]")
     return None

@@ -1,17 +1,25 @@
 """Columns out of a DuckDB query, strings as codes so that no Python string is made per row."""
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._errors import InputError
-from clearwood.table._raw import Form, Raw
+from clearwood.table._raw import Form, Raw, factorise
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["connect", "fetch", "quoted"]
+__all__ = ["connect", "fetch", "literal_path", "quoted"]
+
+# Below this many rows, strings are fetched as they are: a query for the levels of each column would
+# take longer, and on a table of thousands of columns far longer.
+_FEW_ROWS = 20_000
+# So many strings at once fit into memory whatever the width of the table.
+_COLUMNS_AT_ONCE = 500
 
 _INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
 _NUMBERS = _INTEGERS | {f"U{name}" for name in _INTEGERS} | {"FLOAT", "DOUBLE", "DECIMAL"}
@@ -30,6 +38,11 @@ def connect() -> "DuckDBPyConnection":
     return connection
 
 
+def literal_path(path: Path) -> str:
+    """Give a path that DuckDB takes for one file, whatever signs are in its name."""
+    return "".join(f"[{sign}]" if sign in "[*?" else sign for sign in str(path))
+
+
 def quoted(name: str) -> str:
     """Quote an identifier for SQL."""
     return '"' + name.replace('"', '""') + '"'
@@ -39,45 +52,76 @@ def fetch(connection: "DuckDBPyConnection", table: str) -> list[Raw]:
     """Give every column of a table in the database."""
     described = connection.execute(f"DESCRIBE {quoted(table)}").fetchall()
     types = {str(row[0]): str(row[1]) for row in described}
-    parts = {name: _part(connection, table, name, kind) for name, kind in types.items()}
-    selected = ", ".join(f"{sql} AS c{i}" for i, (_, sql, _) in enumerate(parts.values()))
-    # Names never pass through SQL results: DuckDB folds case when it tells columns apart.
-    fetched = connection.execute(f"SELECT {selected} FROM {quoted(table)}").fetchnumpy()  # noqa: S608
-    return [
-        Raw(name, form, _filled(fetched[f"c{i}"], form), levels)
-        for i, (name, (form, _, levels)) in enumerate(parts.items())
+    counted = connection.execute(f"SELECT count(*) FROM {quoted(table)}").fetchone()  # noqa: S608
+    n_rows = counted[0] if counted else 0
+    names = list(types)
+    columns = []
+    for start in range(0, len(names), _COLUMNS_AT_ONCE):
+        some = {name: types[name] for name in names[start : start + _COLUMNS_AT_ONCE]}
+        columns += _fetch_some(connection, table, some, few_rows=n_rows <= _FEW_ROWS)
+    return columns
+
+
+def _fetch_some(
+    connection: "DuckDBPyConnection", table: str, types: dict[str, str], *, few_rows: bool
+) -> list[Raw]:
+    parts = [
+        _part(connection, table, name, kind, few_rows=few_rows) for name, kind in types.items()
     ]
+    # Names never pass through SQL results: DuckDB folds case when it tells columns apart.
+    selected = ", ".join(f"{part.sql} AS c{i}" for i, part in enumerate(parts))
+    fetched = connection.execute(f"SELECT {selected} FROM {quoted(table)}").fetchnumpy()  # noqa: S608
+    columns = []
+    for i, (name, part) in enumerate(zip(types, parts, strict=True)):
+        values = fetched[f"c{i}"]
+        if part.levels is None:
+            codes, levels = factorise(values.tolist())
+            columns.append(Raw(name, part.form, codes, levels))
+        else:
+            columns.append(Raw(name, part.form, _filled(values, part.form), part.levels))
+    return columns
+
+
+@dataclass(frozen=True)
+class _Part:
+    """How a column is asked for; levels are None where the strings themselves are."""
+
+    form: Form
+    sql: str
+    levels: tuple[str, ...] | None = ()
 
 
 def _part(
-    connection: "DuckDBPyConnection", table: str, name: str, sql_type: str
-) -> tuple[Form, str, tuple[str, ...]]:
+    connection: "DuckDBPyConnection", table: str, name: str, sql_type: str, *, few_rows: bool
+) -> _Part:
     column = quoted(name)
     base = sql_type.split("(", maxsplit=1)[0]
     if base in _NUMBERS:
-        return "number", f"{column}::DOUBLE", ()
+        return _Part("number", f"{column}::DOUBLE")
     if base == "BOOLEAN":
-        return "boolean", f"{column}::DOUBLE", ()
+        return _Part("boolean", f"{column}::DOUBLE")
     if base in _DATES or base in _ZONED:
-        return "date", f"{column}::TIMESTAMP", ()
+        return _Part("date", f"{column}::TIMESTAMP")
     if base == "ENUM":
         # Parquet and Arrow dictionaries: someone's list of levels.
         found = connection.execute(
             f"SELECT unnest(enum_range(any_value({column}))) FROM {quoted(table)}"  # noqa: S608
         ).fetchall()
-        return "category", f"enum_code({column})", tuple(str(row[0]) for row in found)
-    if base in ("VARCHAR", "UUID", "TIME", "JSON"):
-        levels = _distinct(connection, table, f"{column}::VARCHAR")
-        if not levels:
-            return "string", "-1", ()
-        type_name = quoted(f"levels of {name}")
-        listed = f"SELECT level FROM {quoted('distinct levels')}"  # noqa: S608
-        connection.execute(f"CREATE TYPE {type_name} AS ENUM ({listed})")
-        return "string", f"enum_code({column}::VARCHAR::{type_name})", levels
-    raise InputError(
-        f"column {name!r} holds {sql_type.lower()} values, which are not a table's",
-        hint="spread them over columns of their own, or leave the column out of the file.",
-    )
+        return _Part("category", f"enum_code({column})", tuple(str(row[0]) for row in found))
+    if base not in ("VARCHAR", "UUID", "TIME", "JSON"):
+        raise InputError(
+            f"column {name!r} holds {sql_type.lower()} values, which are not a table's",
+            hint="spread them over columns of their own, or leave the column out of the file.",
+        )
+    if few_rows:
+        return _Part("string", f"{column}::VARCHAR", None)
+    levels = _distinct(connection, table, f"{column}::VARCHAR")
+    if not levels:
+        return _Part("string", "-1")
+    type_name = quoted(f"levels of {name}")
+    listed = f"SELECT level FROM {quoted('distinct levels')}"  # noqa: S608
+    connection.execute(f"CREATE TYPE {type_name} AS ENUM ({listed})")
+    return _Part("string", f"enum_code({column}::VARCHAR::{type_name})", levels)
 
 
 def _distinct(connection: "DuckDBPyConnection", table: str, sql: str) -> tuple[str, ...]:

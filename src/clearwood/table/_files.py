@@ -1,11 +1,12 @@
 """Tables in files: which reader for which ending."""
 
 import difflib
+import os
 from pathlib import Path
 
 from clearwood._errors import InputError, MissingExtraError
 from clearwood.table._csv import read_csv
-from clearwood.table._duck import connect, fetch
+from clearwood.table._duck import connect, fetch, literal_path
 from clearwood.table._raw import Raw
 
 __all__ = ["read_file"]
@@ -54,6 +55,10 @@ def _check_exists(path: Path) -> None:
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a file", hint="name a file in it.")
     if path.exists():
+        if not path.is_file():
+            raise InputError(f"{path} is a pipe or a device", hint="save it to a file first.")
+        if not os.access(path, os.R_OK):
+            raise InputError(f"{path} may not be read", hint="check its permissions.")
         return
     if not path.parent.is_dir():
         raise InputError(f"there is no file {path}: the folder {path.parent} does not exist")
@@ -68,7 +73,7 @@ def _read_with_duckdb(path: Path, scan: str, words: str) -> list[Raw]:
 
     with connect() as connection:
         try:
-            connection.execute(f"CREATE TABLE data AS FROM {scan}", [str(path)])
+            connection.execute(f"CREATE TABLE data AS FROM {scan}", [literal_path(path)])
         except duckdb.Error as error:
             reason = str(error).split("\n", maxsplit=1)[0].split("Error: ", maxsplit=1)[-1]
             raise InputError(f"{path.name} cannot be read as {words}: {reason}") from error
