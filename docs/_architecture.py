@@ -19,8 +19,10 @@ FONT = "font-family='system-ui, sans-serif'"
 
 def box(x: int, title: str, note: str) -> str:
     parts = [
-        f"<rect x='{x}' y='{TOP}' width='{WIDTH}' height='{HEIGHT}' rx='10' "
-        "fill='#e8f5e9' stroke='#2e7d32' stroke-width='1.5'/>"
+        (
+            f"<rect x='{x}' y='{TOP}' width='{WIDTH}' height='{HEIGHT}' rx='10' "
+            "fill='#e8f5e9' stroke='#2e7d32' stroke-width='1.5'/>"
+        )
     ]
     y = TOP + 24
     for line in title.split("\n"):
@@ -43,11 +45,15 @@ def draw() -> str:
     total = len(STEPS) * (WIDTH + GAP) - GAP + 2 * GAP
     base = TOP + HEIGHT + 50
     parts = [
-        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {total} {base + 80}' role='img' "
-        "aria-label='Packages of Clearwood from left to right; each imports only from its left'>",
+        (
+            f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {total} {base + 80}' role='img' "
+            "aria-label='Packages of Clearwood, left to right; each imports only from its left'>"
+        ),
         f"<rect width='{total}' height='{base + 80}' fill='#ffffff'/>",
-        f"<text x='{GAP}' y='32' {FONT} font-size='15' fill='#37474f'>"
-        "Data flows to the right; a package imports only from its left.</text>",
+        (
+            f"<text x='{GAP}' y='32' {FONT} font-size='15' fill='#37474f'>"
+            "Data flows to the right; a package imports only from its left.</text>"
+        ),
     ]
     for i, (title, note) in enumerate(STEPS):
         x = GAP + i * (WIDTH + GAP)

@@ -11,7 +11,8 @@ ROOT = Path(clearwood.__file__).parent
 
 # Left to right; packages of one step may not import each other.
 FLOW = [
-    {"_errors", "_progress", "kernels", "files"},
+    {"_errors"},
+    {"_progress", "kernels", "files"},
     {"table"},
     {"datasets"},
     {"models"},

@@ -18,10 +18,10 @@ class InputError(ValueError):
 
     Examples
     --------
-    >>> raise InputError("column 'age' is all missing", hint="leave it out with ignore=['age'].")
+    >>> raise InputError("column 'age' is all missing", hint="leave it out.")
     Traceback (most recent call last):
     ...
-    clearwood._errors.InputError: column 'age' is all missing. Hint: leave it out with ignore=['age'].
+    clearwood._errors.InputError: column 'age' is all missing. Hint: leave it out.
     """
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:

@@ -9,7 +9,9 @@ from clearwood._errors import MissingExtraError
 from clearwood.models._space import Dimension
 from clearwood.table import Task
 
-__all__ = ["Entry", "Job", "Reading"]
+__all__ = ["Categories", "Entry", "Job", "Reading"]
+
+Categories = Literal["onehot", "ordinal", "native", "target"]
 
 Reading = Literal["glass box", "tree", "black box"]
 
@@ -99,7 +101,7 @@ class Entry:
     build: Callable[[Job], Any]
     defaults: Mapping[str, Any] = field(default_factory=dict)
     space: Mapping[str, Dimension] = field(default_factory=dict)
-    categories: Literal["onehot", "ordinal", "native", "target"] = "onehot"
+    categories: Categories = "onehot"
     missing: Literal["impute", "native"] = "impute"
     scale: bool = False
     reference: bool = False

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from clearwood._errors import InputError, did_you_mean
 from clearwood.models import catalogue
 from clearwood.models._convergence import convergence_named
-from clearwood.models._entry import Entry, Job
+from clearwood.models._entry import Categories, Entry, Job
 from clearwood.table import Encoder, Table, Task, as_table, find_task
 
 __all__ = ["Learner", "learner"]
@@ -231,7 +231,8 @@ class Learner(BaseEstimator):
             check_classification_targets(target)
             self.classes_, target = np.unique(target, return_inverse=True)
         encoder = Encoder(
-            categories=self.categories or entry.categories,
+            # checked by the encoder, which answers a wrong word with the right ones
+            categories=cast("Categories", self.categories or entry.categories),
             missing=entry.missing,
             scale=entry.scale,
             reference=entry.reference,
@@ -317,13 +318,13 @@ class Learner(BaseEstimator):
             return labels
         return predicted.astype(np.float64)
 
-    @available_if(_can("predict_proba"))
+    @available_if(_can("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes, in the order of ``classes_``."""
         encoded = self._encode(X)
         return np.asarray(self.estimator_.predict_proba(encoded), dtype=np.float64)
 
-    @available_if(_can("decision_function"))
+    @available_if(_can("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores on the model's own scale, where it has one."""
         encoded = self._encode(X)

@@ -84,7 +84,7 @@ def get(name: str) -> Entry:
     clearwood._errors.InputError: there is no learner 'rigde'. Hint: did you mean 'ridge'?
     """
     known = {entry.name: entry for entry in entries()}
-    if not isinstance(name, str) or name not in known:
+    if name not in known:
         raise InputError(f"there is no learner {name!r}", hint=did_you_mean(str(name), known))
     return known[name]
 
