@@ -16,6 +16,9 @@ from clearwood.models._graph import objects
 
 __all__ = ["check_structure"]
 
+#: A set of up to 256 categories, as histogram boosting keeps it: eight words of 32 bits.
+_WORDS = 8
+
 
 def check_structure(model: Any) -> None:
     """Raise where a tree inside a loaded estimator leads outside of its arrays.
@@ -42,6 +45,9 @@ def _check_columns(estimator: Any) -> None:
     width = getattr(estimator, "n_features_in_", None)
     if not isinstance(width, int):
         return
+    mapper = getattr(estimator, "_bin_mapper", None)
+    if mapper is not None:  # histogram boosting looks its columns up in here
+        width = min(width, len(mapper.is_categorical_))
     read = max(_columns_read(estimator), default=0)
     if read > width:
         raise InputError(
@@ -77,11 +83,12 @@ def _histogram_tree_is_sound(predictor: Any) -> bool:
     nodes = predictor.nodes
     inner = nodes["is_leaf"] == 0
     categorical = inner & (nodes["is_categorical"] != 0)
-    bitsets = min(len(predictor.binned_left_cat_bitsets), len(predictor.raw_left_cat_bitsets))
+    bitsets = (predictor.binned_left_cat_bitsets, predictor.raw_left_cat_bitsets)
     return (
         len(nodes) > 0
+        and all(bits.ndim == 2 and bits.shape[1] == _WORDS for bits in bitsets)
         and _leads_onward(nodes["left"].astype(np.int64), nodes["right"].astype(np.int64), inner)
-        and _within(nodes["bitset_idx"][categorical], bitsets)
+        and _within(nodes["bitset_idx"][categorical], min(map(len, bitsets)))
         and bool(np.all(nodes["feature_idx"][inner] >= 0))
     )
 

@@ -144,23 +144,23 @@ def restore(model: Any, members: Mapping[str, bytes]) -> Any:
 
 
 def _load(native: Native, members: Mapping[str, bytes]) -> Any:
-    form = _FORMATS.get(native.estimator)
-    if form is None or (native.member and native.member not in members):
+    attributes = {"estimator": None, "member": None, "state": None, **vars(native)}
+    name, member, state = attributes["estimator"], attributes["member"], attributes["state"]
+    form = _FORMATS.get(name) if isinstance(name, str) else None
+    if form is None or not isinstance(state, dict) or (member and member not in members):
         raise InputError(
-            f"the file has a model of kind {native.estimator!r} in {native.member!r}, which cannot "
-            "be read; nothing was run"
+            f"the file has a model of kind {name!r} in {member!r}, which cannot be read",
+            hint="fetch or save the file again.",
         )
-    library, _, name = native.estimator.rpartition(".")
+    library, _, kind = native.estimator.rpartition(".")
     if find_spec(library) is None:
-        raise MissingExtraError(f"this model ({native.estimator})", extra=form.extra)
-    kind = getattr(import_module(library), name)
+        raise MissingExtraError(f"this model ({name})", extra=form.extra)
     try:
-        if not native.member:
-            return kind(**native.state)
-        return form.load(kind, members[native.member], dict(native.state))
+        made = getattr(import_module(library), kind)
+        return form.load(made, members[member], dict(state)) if member else made(**state)
     except Exception as error:
         raise InputError(
-            f"{library} cannot read the model in {native.member!r}: {error}",
+            f"{library} cannot read the model in {member!r}: {error}",
             hint="fetch or save the file again.",
         ) from error
 
