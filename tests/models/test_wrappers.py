@@ -93,3 +93,10 @@ def test_other_warnings_pass_and_convergence_is_said_once():
     kinds = [warning.category for warning in caught]
     assert kinds == [RuntimeWarning, cw.ClearwoodWarning]
     assert "learner 'lasso'" in str(caught[1].message)
+
+
+def test_columns_that_depend_on_others_are_left_out_in_silence():
+    twice = np.column_stack([X, X[:, 0] + X[:, 1], X[:, 0]])
+    for name in ("lars", "omp"):
+        model = cw.learner(name, n_nonzero_coefs=5).fit(twice, Y)
+        assert model.score(twice, Y) > 0.95

@@ -275,8 +275,9 @@ ENTRIES = (
         defaults={
             "interactions": 5,
             "outer_bags": 4,
-            "learning_rate": 0.02,
+            "learning_rate": 0.04,
             "max_bins": 256,
+            "max_interaction_bins": 16,
             "max_leaves": 2,
             "min_samples_leaf": 4,
             "max_rounds": 10_000,
@@ -284,7 +285,7 @@ ENTRIES = (
         },
         space={
             "interactions": Whole(0, 20),
-            "learning_rate": Real(0.005, 0.1, log=True),
+            "learning_rate": Real(0.01, 0.1, log=True),
             "max_leaves": Whole(2, 4),
             "min_samples_leaf": Whole(2, 30, log=True),
         },

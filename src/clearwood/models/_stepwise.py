@@ -11,6 +11,11 @@ __all__ = ["StepwiseLars", "StepwiseOMP"]
 
 # The indicator columns of a category add up to one, so the last of them always depends on the
 # others: leaving it out loses nothing, and the reader can do nothing about it.
+_PATH_ENDED = (
+    "Regressors nearly degenerate",
+    "Regressors in active set degenerate",
+    "Early stopping the lars path",  # the residuals are as small as rounding
+)
 
 
 class StepwiseLars(Lars):
@@ -19,8 +24,8 @@ class StepwiseLars(Lars):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the path up to the wanted number of features."""
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Regressors nearly degenerate", ConvergenceWarning)
-            warnings.filterwarnings("ignore", "Early stopping the lars path", ConvergenceWarning)
+            for remark in _PATH_ENDED:
+                warnings.filterwarnings("ignore", remark, ConvergenceWarning)
             super().fit(X, y)
         return self
 

@@ -1,0 +1,104 @@
+"""Write the page of learners: run `python docs/_catalogue.py` after changing the catalogue."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from clearwood.models import Choice, Entry, catalogue
+
+PAGE = Path(__file__).parent / "reference" / "catalogue.md"
+
+OPENING = """\
+# Catalogue of learners
+
+<!-- written by docs/_catalogue.py from the entries; change those instead -->
+
+Each learner comes from the library named as its source; Clearwood adds the encoding of the table,
+the defaults and the tuning space. *Reading* says how a prediction can be read: a glass box is a sum
+of functions of few columns, a tree model can be explained exactly, a black box only by sampling.
+The loss decides what a prediction estimates, so look at *estimates* before comparing learners.
+
+In the sections, *Hiabu* is Interpretable Machine Learning (2024), *Rosso* the notes on The Elements
+of Statistical Learning, *Shah* Mathematics of Machine Learning, and *course notes* the unnamed
+machine-learning course.
+"""
+
+ENCODING = {
+    "onehot": "categories one-hot",
+    "ordinal": "categories as level numbers",
+    "native": "categories by the library itself",
+    "target": "categories by their mean target",
+}
+
+
+def built_in() -> list[Entry]:
+    """All entries of the families; none that someone registered."""
+    return [
+        entry
+        for family in catalogue.FAMILIES
+        for entry in import_module(f"clearwood.models._{family}").ENTRIES
+    ]
+
+
+def page() -> str:
+    """Give the whole page."""
+    entries = built_in()
+    lines = [OPENING]
+    lines += ["| learner | what it is | tasks | reading |", "|---|---|---|---|"]
+    lines += [
+        f"| [`{entry.name}`](#{entry.name}) | {entry.title} | {tasks(entry)} | {entry.reading} |"
+        for entry in entries
+    ]
+    for entry in entries:
+        lines += ["", *section(entry)]
+    return "\n".join(lines) + "\n"
+
+
+def tasks(entry: Entry) -> str:
+    order = ["regression", "count", "binary", "multiclass"]
+    return ", ".join(task for task in order if task in entry.tasks)
+
+
+def section(entry: Entry) -> list[str]:
+    needs = f"; install `clearwood[{entry.extra}]`" if entry.extra else ""
+    encoding = [
+        ENCODING[entry.categories] + (", most frequent level left out" if entry.reference else ""),
+        "missing values " + ("kept as they are" if entry.missing == "native" else "imputed"),
+        *(["numbers standardised"] if entry.scale else []),
+    ]
+    lines = [
+        f"## {entry.name}",
+        "",
+        f"{entry.title}. Family: {entry.family}.",
+        "",
+        f"- **Loss:** {escaped(entry.loss)}",
+        f"- **Estimates:** {entry.estimates}",
+        f"- **From:** {entry.source}{needs}",
+        f"- **Mathematics:** {entry.section}",
+        f"- **Encoding:** {'; '.join(encoding)}",
+    ]
+    if entry.defaults:
+        lines += ["", "| setting | default | tuned over |", "|---|---|---|"]
+        lines += [
+            f"| `{name}` | `{default!r}` | {searched(entry.space.get(name))} |"
+            for name, default in entry.defaults.items()
+        ]
+    return lines
+
+
+def searched(dimension: Any) -> str:
+    if dimension is None:
+        return ""
+    if isinstance(dimension, Choice):
+        return ", ".join(f"`{value!r}`" for value in dimension.values)
+    return f"{dimension.low:g} to {dimension.high:g}" + (", by magnitude" if dimension.log else "")
+
+
+def escaped(text: str) -> str:
+    """Keep Markdown from reading |β| as a table and * as emphasis."""
+    return text.replace("|", "\\|").replace("*", "\\*")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"wrote {PAGE}")
