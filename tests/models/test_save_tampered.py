@@ -11,6 +11,8 @@ import zipfile
 import numpy as np
 import pytest
 import skops.io
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -198,6 +200,56 @@ def test_handmade_nodes_are_refused(model, canary, part, message):
 
     change_schema(model, put)
     refused(model, f"(?s)({message}).*nothing was run")
+
+
+def places(value, path=()):
+    yield path
+    if isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(part, (*path, key))
+
+
+scraps = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 300) | st.sampled_from(["1.npy", "2", "[]", "x"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["content", "__id__", "__loader__", "a"]), inner, max_size=3
+        )
+    ),
+    max_leaves=4,
+)
+
+
+@given(data=st.data())
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_description_changed_anywhere_is_refused_or_still_a_model(model, data):
+    """No scrap in any place may give another error than ours."""
+    before = model.read_bytes()
+
+    def put(schema, entries):
+        where = data.draw(st.sampled_from(list(places(schema))[1:]))
+        part = schema
+        for key in where[:-1]:
+            part = part[key]
+        part[where[-1]] = data.draw(scraps)
+
+    try:
+        change_schema(model, put)
+        cw.load(model)
+    except InputError:
+        pass
+    finally:
+        model.write_bytes(before)
+
+
+def test_a_tree_cannot_claim_more_outputs_than_it_has_counts_for(model):
+    def put(schema, entries):
+        tree = schema["content"]["content"]["tree_"]
+        tree["__reduce__"]["args"]["content"][2]["content"] = "100000000"
+
+    change_schema(model, put)
+    refused(model, "a tree has other outputs than it says; nothing was run")
 
 
 def test_an_id_cannot_stand_for_another_node(model):

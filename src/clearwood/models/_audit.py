@@ -9,11 +9,12 @@ of names, and a node may not have fields that its kind does not have.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from clearwood._errors import InputError
+from clearwood.files import to_array
 from clearwood.models import _trusted
 
 __all__ = ["PROTOCOL", "Audit", "audit"]
@@ -49,7 +50,7 @@ class Audit:
         return tuple(sorted(self.names - _trusted.PLAIN))
 
 
-def audit(schema: Any, files: Collection[str], trusted: Iterable[str] = ()) -> Audit:
+def audit(schema: Any, files: Mapping[str, bytes], trusted: Iterable[str] = ()) -> Audit:
     """List the names in a stored estimator and say which are not trusted.
 
     Parameters
@@ -57,7 +58,7 @@ def audit(schema: Any, files: Collection[str], trusted: Iterable[str] = ()) -> A
     schema
         The JSON that skops wrote, parsed.
     files
-        Names of the stored arrays.
+        The stored arrays, in numpy's format.
     trusted
         Types and functions to let through besides our own list.
 
@@ -69,12 +70,16 @@ def audit(schema: Any, files: Collection[str], trusted: Iterable[str] = ()) -> A
     if not isinstance(schema, dict) or schema.get("protocol") != PROTOCOL:
         found = schema.get("protocol") if isinstance(schema, dict) else None
         raise _malformed(f"its format is revision {found!r} instead of {PROTOCOL}")
-    auditor = _Auditor(frozenset(files), frozenset(trusted))
+    auditor = _Auditor(files, frozenset(trusted))
     root = {key: value for key, value in schema.items() if key not in _OF_THE_ROOT}
     try:
         auditor.visit(root)
+    except InputError:
+        raise
     except RecursionError:
         raise _malformed("it is nested too deeply") from None
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise _malformed(f"a node is not what it should be ({error!r})") from None
     return Audit(auditor.name(root), frozenset(auditor.names), frozenset(auditor.refused))
 
 
@@ -88,7 +93,7 @@ def _malformed(what: str) -> InputError:
 class _Auditor:
     """One walk over the nodes; each method knows the fields of one kind of loader."""
 
-    def __init__(self, files: frozenset[str], trusted: frozenset[str]) -> None:
+    def __init__(self, files: Mapping[str, bytes], trusted: frozenset[str]) -> None:
         self.files = files
         self.by_caller = trusted
         self.names: set[str] = set()
@@ -223,6 +228,14 @@ class _Auditor:
     def tree(self, state: dict[str, Any]) -> None:
         self.expect(state, frozenset({_trusted.TREE}), {"__reduce__", "content"})
         self.reduced(state)
+        if self.name(state) in self.refused:
+            return
+        # The constructor reads as many class counts as it is told there are outputs.
+        columns, classes, outputs = state["__reduce__"]["args"]["content"]
+        counts = to_array(self.files[classes["file"]])
+        n_outputs, n_columns = json.loads(outputs["content"]), json.loads(columns["content"])
+        if counts.ndim != 1 or len(counts) != n_outputs or n_outputs < 1 or n_columns < 1:
+            raise _malformed("a tree has other outputs than it says")
 
     def reduced(self, state: dict[str, Any]) -> None:
         call = state["__reduce__"]

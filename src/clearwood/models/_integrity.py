@@ -94,12 +94,16 @@ def _histogram_tree_is_sound(predictor: Any) -> bool:
 
 
 def _search_tree_is_sound(tree: Any) -> bool:
-    data, order, nodes, _bounds = (np.asarray(part) for part in tree.get_arrays())
+    data, order, nodes, bounds = (np.asarray(part) for part in tree.get_arrays())
     start, end = nodes["idx_start"], nodes["idx_end"]
+    inner = np.flatnonzero(nodes["is_leaf"] == 0)
     return (
         _within(order, len(data))
         and bool(np.all((start >= 0) & (start <= end) & (end <= len(order))))
         and len(nodes) > 0
+        # the children of node i are 2i + 1 and 2i + 2
+        and _within(2 * inner + 2, len(nodes))
+        and bounds.shape[1:] == (len(nodes), data.shape[1])
     )
 
 
