@@ -40,14 +40,13 @@ def _elastic_net(job: Job) -> Any:
 def _lars(job: Job) -> Any:
     from clearwood.models._stepwise import StepwiseLars
 
-    return StepwiseLars(random_state=job.seed, **job.settings)
+    return StepwiseLars(**job.settings)
 
 
 def _omp(job: Job) -> Any:
-    from clearwood.models._capped import Capped
     from clearwood.models._stepwise import StepwiseOMP
 
-    return Capped(StepwiseOMP(**job.settings), {"n_nonzero_coefs": "both"})
+    return StepwiseOMP(**job.settings)
 
 
 def _pcr(job: Job) -> Any:
@@ -165,7 +164,7 @@ ENTRIES = (
         family="linear",
         tasks=NUMBERS,
         reading="glass box",
-        source="scikit-learn Lars",
+        source="scikit-learn LassoLars",
         section="Rosso 2",
         loss="squared error, stopped after n_nonzero_coefs steps",
         estimates="mean",

@@ -4,10 +4,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import qr
 from scipy.special import expit, ndtr
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
+
+from clearwood.models._independent import independent_columns
 
 __all__ = ["OrderedRegression"]
 
@@ -60,7 +61,7 @@ class OrderedRegression(ClassifierMixin, BaseEstimator):
         X = np.asarray(X, dtype=np.float64)
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         self.n_features_in_ = X.shape[1]
-        kept = _independent(X)
+        kept = independent_columns(X)
         model = OrderedModel(codes, X[:, kept], distr=self.link)
         # the Hessian is for standard errors, which are not kept
         result = model.fit(method="bfgs", maxiter=2_000, disp=0, skip_hessian=True)
@@ -82,10 +83,3 @@ class OrderedRegression(ClassifierMixin, BaseEstimator):
         """Give the most probable class."""
         likeliest: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return likeliest
-
-
-def _independent(X: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Columns that, with a constant, are linearly independent and span all of them."""
-    _, triangle, order = qr(X - X.mean(axis=0), mode="economic", pivoting=True)
-    size = np.abs(np.diag(triangle))
-    return np.sort(order[: np.count_nonzero(size > 1e-9 * max(size[0], 1e-300))])
