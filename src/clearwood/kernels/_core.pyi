@@ -24,3 +24,53 @@ def rank_columns(
     codes: NDArray[np.integer[Any]],
     n_threads: int,
 ) -> None: ...
+
+# shapley
+class ShapleyForest:
+    def __init__(
+        self,
+        roots: NDArray[np.int32],
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        column: NDArray[np.int32],
+        start: NDArray[np.uint16],
+        width: NDArray[np.uint16],
+        player: NDArray[np.int32],
+        cover: NDArray[np.float64],
+        value: NDArray[np.float64],
+        tree_output: NDArray[np.int32],
+        n_columns: int,
+        n_players: int,
+        n_outputs: int,
+    ) -> None: ...
+    def path_dependent(
+        self,
+        codes: NDArray[np.uint16],
+        shapley: NDArray[np.float64],
+        pairs: NDArray[np.float64] | None,
+        n_threads: int,
+    ) -> None: ...
+    @property
+    def n_counts(self) -> int: ...
+    @property
+    def needs_rows(self) -> bool: ...
+    def count(
+        self,
+        codes: NDArray[np.uint16],
+        weights: NDArray[np.float64],
+        counts: NDArray[np.float64],
+        n_threads: int,
+    ) -> None: ...
+    def interventional(
+        self,
+        codes: NDArray[np.uint16],
+        counts: NDArray[np.float64],
+        background_codes: NDArray[np.uint16],
+        background_weights: NDArray[np.float64],
+        total_weight: float,
+        pairs: bool,
+        sets: tuple[NDArray[np.int64], NDArray[np.int32]] | None,
+        result: NDArray[np.float64],
+        baseline: NDArray[np.float64],
+        n_threads: int,
+    ) -> None: ...

@@ -15,6 +15,7 @@ namespace clearwood {
 
 void bind_parallel(nb::module_& m);
 void bind_rank(nb::module_& m);
+void bind_shapley(nb::module_& m);
 
 static std::vector<std::string> supported_levels() {
   std::vector<std::string> names;
@@ -43,4 +44,5 @@ NB_MODULE(_core, m) {
   m.def("level", [] { return clearwood::level_names[static_cast<int>(clearwood::level())]; });
   clearwood::bind_parallel(m);
   clearwood::bind_rank(m);
+  clearwood::bind_shapley(m);
 }

@@ -1,0 +1,492 @@
+#include "shapley_interventional.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "parallel.hpp"
+#include "shapley_game.hpp"
+#include "shapley_walk.hpp"
+
+namespace clearwood {
+namespace {
+
+// Units are prepared in ranges, each by one thread; ranges are held in groups, which all rows then
+// pass through. The first bounds what one thread allocates, the second the memory of the whole.
+constexpr std::size_t range_budget = std::size_t(1) << 20;
+constexpr std::size_t group_budget = std::size_t(64) << 20;
+
+struct Range {
+  std::size_t tree;
+  std::int32_t first;
+  std::int32_t last;
+  std::size_t bytes;
+};
+
+struct PreparedUnit {
+  std::vector<std::int32_t> way;
+  std::vector<Slot> slots;
+  std::vector<double> baseline;
+  // Exactly one of these: a table over all patterns with the leaves' values in it (slots x values x
+  // patterns), or the game of a single leaf.
+  std::vector<double> table;
+  std::optional<DenseGame> dense;
+  std::optional<SparseGame> sparse;
+};
+
+using PreparedRange = std::vector<PreparedUnit>;
+
+std::size_t estimated_bytes(const Unit& unit, Quantity quantity, std::size_t n_values) {
+  const auto bits = static_cast<std::size_t>(unit.bits);
+  if (unit.bits > most_dense_bits) return 64 * 1024;
+  const std::size_t n_slots = quantity == Quantity::shapley ? bits : bits * (bits + 1) / 2;
+  const std::size_t tables = unit.bits <= most_merged_bits ? n_slots * n_values : 4;
+  return (tables << bits) * sizeof(double) + 512;
+}
+
+// --- Background to tables -----------------------------------------------------------------------
+
+// Patterns of more than 16 bits that occur, one row after another.
+struct Occurrences {
+  std::vector<std::uint64_t> words;
+  std::vector<double> weights;
+};
+
+class RangeBuilder {
+ public:
+  RangeBuilder(const ForestArrays& forest, const Units& units, const SlotMap& slots,
+               const Background& background, const Range& range)
+      : forest_(forest), units_(units), slots_(slots), background_(background), range_(range),
+        tree_(units.tree(range.tree)),
+        prepared_(static_cast<std::size_t>(range.last - range.first)) {}
+
+  PreparedRange build() && {
+    if (tree_.wide) {
+      build_with<std::uint64_t>();
+    } else {
+      build_with<std::uint16_t>();
+    }
+    return std::move(prepared_);
+  }
+
+ private:
+  std::size_t local(const Unit& unit) const {
+    return static_cast<std::size_t>(&unit - tree_.units.data()) -
+           static_cast<std::size_t>(range_.first);
+  }
+
+  template <class Pattern>
+  void build_with() {
+    PatternWalk<Pattern> walk(forest_, units_);
+    const auto visit_all = [&](const RowBlock& rows, auto&& visit) {
+      walk.run(range_.tree, range_.first, range_.last, rows, visit);
+    };
+    counts_.resize(prepared_.size());
+    occurrences_.resize(prepared_.size());
+    visit_all({}, [&](const Unit& unit, const auto& way, const Pattern*, std::size_t) {
+      prepared_[local(unit)].way = way;
+      if (unit.bits <= most_dense_bits) counts_[local(unit)].assign(std::size_t(1) << unit.bits, 0.0);
+    });
+    if (!tree_.counted) {
+      const WeightedRows& rows = background_.rows;
+      for (std::size_t row = 0; row < rows.n; row += pattern_rows) {
+        const RowBlock block{rows.codes + row, rows.n, std::min(pattern_rows, rows.n - row)};
+        visit_all(block, [&](const Unit& unit, const auto&, const Pattern* patterns, std::size_t n_words) {
+          count(unit, patterns, n_words, rows.weights + row, block.n);
+        });
+      }
+    }
+    for (std::int32_t k = range_.first; k < range_.last; ++k) {
+      finish(tree_.units[static_cast<std::size_t>(k)]);
+    }
+  }
+
+  template <class Pattern>
+  void count(const Unit& unit, const Pattern* patterns, std::size_t n_words, const double* weights,
+             std::size_t n) {
+    if (unit.bits <= most_dense_bits) {
+      double* counts = counts_[local(unit)].data();
+      for (std::size_t i = 0; i < n; ++i) counts[patterns[i]] += weights[i];
+      return;
+    }
+    Occurrences& found = occurrences_[local(unit)];
+    const std::size_t wanted = std::min(n_words, SparseGame::words(unit.bits));
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t w = 0; w < wanted; ++w) found.words.push_back(patterns[w * pattern_rows + i]);
+    }
+    found.weights.insert(found.weights.end(), weights, weights + n);
+  }
+
+  void finish(const Unit& unit) {
+    PreparedUnit& prepared = prepared_[local(unit)];
+    prepared.baseline.assign(forest_.n_values, 0.0);
+    if (unit.bits > most_dense_bits) {
+      finish_sparse(unit, prepared);
+    } else if (unit.bits > most_merged_bits) {
+      finish_dense(unit, prepared);
+    } else {
+      finish_merged(unit, prepared);
+    }
+    counts_[local(unit)] = {};
+    occurrences_[local(unit)] = {};
+  }
+
+  const double* counts(const Unit& unit) const {
+    return tree_.counted ? background_.counts + tree_.counts + unit.counts
+                         : counts_[local(unit)].data();
+  }
+
+  const double* value(std::int32_t leaf) const {
+    return forest_.value + static_cast<std::size_t>(leaf) * forest_.n_values;
+  }
+
+  void add_baseline(PreparedUnit& prepared, std::int32_t leaf, double share) const {
+    for (std::size_t k = 0; k < forest_.n_values; ++k) prepared.baseline[k] += value(leaf)[k] * share;
+  }
+
+  void finish_dense(const Unit& unit, PreparedUnit& prepared) {
+    const std::size_t size = std::size_t(1) << unit.bits;
+    std::vector<double> failures(counts(unit), counts(unit) + size);
+    std::reverse(failures.begin(), failures.end());  // the complement of a pattern is size - 1 - it
+    for (double& share : failures) share /= background_.total_weight;
+    add_baseline(prepared, unit.node, failures[0]);
+    prepared.slots = slots_.slots_of(prepared.way);
+    prepared.dense.emplace(unit.bits, std::move(failures), slots_.quantity());
+  }
+
+  void finish_sparse(const Unit& unit, PreparedUnit& prepared) {
+    const Occurrences& found = occurrences_[local(unit)];
+    const std::size_t n_words = SparseGame::words(unit.bits);
+    const auto words_of = [&](std::size_t i) { return found.words.data() + i * n_words; };
+    std::vector<std::size_t> order(found.weights.size());
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
+      return std::lexicographical_compare(words_of(i), words_of(i) + n_words, words_of(j),
+                                          words_of(j) + n_words);
+    });
+    std::vector<std::uint64_t> failures;
+    std::vector<double> shares;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const std::uint64_t* words = words_of(order[k]);
+      if (k == 0 || !std::equal(words, words + n_words, words_of(order[k - 1]))) {
+        for (std::size_t w = 0; w < n_words; ++w) failures.push_back(complement(words[w], w, unit.bits));
+        shares.push_back(0.0);
+      }
+      shares.back() += found.weights[order[k]] / background_.total_weight;
+    }
+    for (std::size_t k = 0; k < shares.size(); ++k) {
+      const bool none = std::all_of(failures.begin() + static_cast<std::ptrdiff_t>(k * n_words),
+                                    failures.begin() + static_cast<std::ptrdiff_t>((k + 1) * n_words),
+                                    [](std::uint64_t word) { return word == 0; });
+      if (none) add_baseline(prepared, unit.node, shares[k]);
+    }
+    prepared.slots = slots_.slots_of(prepared.way);
+    prepared.sparse.emplace(unit.bits, std::move(failures), std::move(shares), slots_.quantity());
+  }
+
+  static std::uint64_t complement(std::uint64_t word, std::size_t index, int bits) {
+    const std::size_t left = static_cast<std::size_t>(bits) - 64 * index;
+    const std::uint64_t mask =
+        left >= 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << left) - 1;
+    return ~word & mask;
+  }
+
+  void finish_merged(const Unit& unit, PreparedUnit& prepared) {
+    const std::size_t size = std::size_t(1) << unit.bits;
+    const double* unit_counts = counts(unit);
+    const UnitShape shape = unit_shape(forest_, unit.node, prepared.way);
+    for (const UnitLeaf& leaf : shape.leaves) {
+      const std::vector<std::uint16_t> pattern = leaf_patterns(leaf, size);
+      const auto d = static_cast<int>(leaf.conditions.size());
+      const std::size_t everyone = (std::size_t(1) << d) - 1;
+      std::vector<double> failures(everyone + 1, 0.0);
+      for (std::size_t p = 0; p < size; ++p) {
+        failures[everyone ^ pattern[p]] += unit_counts[p] / background_.total_weight;
+      }
+      add_baseline(prepared, leaf.node, failures[0]);
+      std::vector<std::int32_t> players;
+      for (const Condition& condition : leaf.conditions) players.push_back(condition.player);
+      add_leaf(DenseGame(d, std::move(failures), slots_.quantity()), slots_.slots_of(players),
+               pattern, value(leaf.node), prepared);
+    }
+  }
+
+  // The leaf's own pattern for every pattern of the unit.
+  static std::vector<std::uint16_t> leaf_patterns(const UnitLeaf& leaf, std::size_t size) {
+    std::vector<std::uint16_t> patterns(size, 0);
+    for (std::size_t k = 0; k < leaf.conditions.size(); ++k) {
+      const Condition& c = leaf.conditions[k];
+      for (std::size_t p = 0; p < size; ++p) {
+        patterns[p] |= static_cast<std::uint16_t>(((p & c.mask) == c.want) << k);
+      }
+    }
+    return patterns;
+  }
+
+  void add_leaf(const DenseGame& game, const std::vector<Slot>& leaf_slots,
+                const std::vector<std::uint16_t>& pattern, const double* leaf_value,
+                PreparedUnit& prepared) {
+    const auto add_from_table = CLEARWOOD_DISPATCH(add_from_table);
+    const std::size_t size = pattern.size();
+    const std::size_t n_own = game.size();
+    std::vector<std::uint16_t> all(n_own);
+    std::iota(all.begin(), all.end(), std::uint16_t(0));
+    std::vector<double> values(leaf_slots.size() * n_own), scaled(n_own);
+    game.evaluate(leaf_slots, all.data(), n_own, values.data());
+    for (std::size_t s = 0; s < leaf_slots.size(); ++s) {
+      const std::size_t place = slot_place(prepared, leaf_slots[s], size);
+      for (std::size_t k = 0; k < forest_.n_values; ++k) {
+        for (std::size_t p = 0; p < n_own; ++p) scaled[p] = leaf_value[k] * values[s * n_own + p];
+        add_from_table(pattern.data(), size, scaled.data(),
+                       prepared.table.data() + (place * forest_.n_values + k) * size);
+      }
+    }
+  }
+
+  std::size_t slot_place(PreparedUnit& prepared, const Slot& slot, std::size_t size) const {
+    for (std::size_t place = 0; place < prepared.slots.size(); ++place) {
+      if (prepared.slots[place].index == slot.index) return place;
+    }
+    prepared.slots.push_back(slot);
+    prepared.table.resize(prepared.slots.size() * forest_.n_values * size, 0.0);
+    return prepared.slots.size() - 1;
+  }
+
+  const ForestArrays& forest_;
+  const Units& units_;
+  const SlotMap& slots_;
+  const Background& background_;
+  const Range range_;
+  const TreeUnits& tree_;
+  PreparedRange prepared_;
+  std::vector<std::vector<double>> counts_;
+  std::vector<Occurrences> occurrences_;
+};
+
+// --- Tables to rows -----------------------------------------------------------------------------
+
+// Numbers the distinct patterns of a block of rows, so that a game is evaluated once for each.
+class DistinctPatterns {
+ public:
+  DistinctPatterns() : number_of_(std::size_t(1) << most_dense_bits, unknown) {}
+
+  void find(const std::uint16_t* patterns, std::size_t n) {
+    for (std::uint16_t pattern : dense_) number_of_[pattern] = unknown;
+    dense_.clear();
+    numbers_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      std::uint16_t& number = number_of_[patterns[i]];
+      if (number == unknown) {
+        number = static_cast<std::uint16_t>(dense_.size());
+        dense_.push_back(patterns[i]);
+      }
+      numbers_[i] = number;
+    }
+  }
+
+  // Word w of row i is patterns[w * pattern_rows + i].
+  void find_wide(const std::uint64_t* patterns, std::size_t n_words, std::size_t n) {
+    std::vector<std::uint16_t> order(n);
+    std::iota(order.begin(), order.end(), std::uint16_t(0));
+    const auto compare = [&](std::uint16_t i, std::uint16_t j) {
+      for (std::size_t w = 0; w < n_words; ++w) {
+        const std::uint64_t a = patterns[w * pattern_rows + i], b = patterns[w * pattern_rows + j];
+        if (a != b) return a < b ? -1 : 1;
+      }
+      return 0;
+    };
+    std::sort(order.begin(), order.end(),
+              [&](std::uint16_t i, std::uint16_t j) { return compare(i, j) < 0; });
+    wide_.clear();
+    numbers_.resize(n);
+    for (std::size_t k = 0; k < n; ++k) {
+      if (k == 0 || compare(order[k - 1], order[k]) != 0) {
+        for (std::size_t w = 0; w < n_words; ++w) wide_.push_back(patterns[w * pattern_rows + order[k]]);
+      }
+      numbers_[order[k]] = static_cast<std::uint16_t>(wide_.size() / n_words - 1);
+    }
+  }
+
+  const std::vector<std::uint16_t>& dense() const { return dense_; }
+  const std::vector<std::uint64_t>& wide() const { return wide_; }
+  const std::uint16_t* numbers() const { return numbers_.data(); }
+
+ private:
+  static constexpr std::uint16_t unknown = std::numeric_limits<std::uint16_t>::max();
+
+  std::vector<std::uint16_t> number_of_;
+  std::vector<std::uint16_t> dense_;
+  std::vector<std::uint64_t> wide_;
+  std::vector<std::uint16_t> numbers_;
+};
+
+class RowExplainer {
+ public:
+  RowExplainer(const ForestArrays& forest, const Units& units, double* out, std::size_t pitch)
+      : forest_(forest), out_(out), pitch_(pitch), narrow_walk_(forest, units),
+        wide_walk_(forest, units) {}
+
+  void explain(const Range& range, const PreparedRange& prepared, const TreeUnits& tree,
+               const RowBlock& rows, std::size_t first_row) {
+    first_row_ = first_row;
+    n_ = rows.n;
+    const std::int32_t output = forest_.tree_output[range.tree];
+    first_output_ = output < 0 ? 0 : static_cast<std::size_t>(output);
+    const auto visit = [&](const Unit& unit, const auto&, const auto* patterns, std::size_t n_words) {
+      const auto local = static_cast<std::size_t>(&unit - tree.units.data()) -
+                         static_cast<std::size_t>(range.first);
+      add(unit, prepared[local], patterns, n_words);
+    };
+    if (tree.wide) {
+      wide_walk_.run(range.tree, range.first, range.last, rows, visit);
+    } else {
+      narrow_walk_.run(range.tree, range.first, range.last, rows, visit);
+    }
+  }
+
+ private:
+  double* column(const Slot& slot, std::size_t k) const {
+    const std::size_t index = static_cast<std::size_t>(slot.index) * forest_.n_outputs;
+    return out_ + (index + first_output_ + k) * pitch_ + first_row_;
+  }
+
+  void add(const Unit& unit, const PreparedUnit& prepared, const std::uint16_t* patterns,
+           std::size_t) {
+    if (prepared.dense) {
+      distinct_.find(patterns, n_);
+      values_.resize(prepared.slots.size() * distinct_.dense().size());
+      prepared.dense->evaluate(prepared.slots, distinct_.dense().data(), distinct_.dense().size(),
+                               values_.data());
+      add_distinct(unit, prepared, distinct_.dense().size());
+      return;
+    }
+    const std::size_t size = std::size_t(1) << unit.bits;
+    for (std::size_t s = 0; s < prepared.slots.size(); ++s) {
+      for (std::size_t k = 0; k < forest_.n_values; ++k) {
+        add_from_table_(patterns, n_, prepared.table.data() + (s * forest_.n_values + k) * size,
+                        column(prepared.slots[s], k));
+      }
+    }
+  }
+
+  void add(const Unit& unit, const PreparedUnit& prepared, const std::uint64_t* patterns,
+           std::size_t n_words) {
+    if (!prepared.sparse) {
+      narrow_.assign(patterns, patterns + n_);
+      add(unit, prepared, narrow_.data(), 1);
+      return;
+    }
+    n_words = std::min(n_words, SparseGame::words(unit.bits));
+    distinct_.find_wide(patterns, n_words, n_);
+    const std::size_t n_distinct = distinct_.wide().size() / n_words;
+    values_.resize(prepared.slots.size() * n_distinct);
+    prepared.sparse->evaluate(prepared.slots, distinct_.wide().data(), n_distinct, values_.data());
+    add_distinct(unit, prepared, n_distinct);
+  }
+
+  // values_ holds what each slot gets at each distinct pattern, for a leaf of value one.
+  void add_distinct(const Unit& unit, const PreparedUnit& prepared, std::size_t n_distinct) {
+    scaled_.resize(n_distinct);
+    const double* leaf_value = forest_.value + static_cast<std::size_t>(unit.node) * forest_.n_values;
+    for (std::size_t s = 0; s < prepared.slots.size(); ++s) {
+      for (std::size_t k = 0; k < forest_.n_values; ++k) {
+        for (std::size_t p = 0; p < n_distinct; ++p) {
+          scaled_[p] = leaf_value[k] * values_[s * n_distinct + p];
+        }
+        add_from_table_(distinct_.numbers(), n_, scaled_.data(), column(prepared.slots[s], k));
+      }
+    }
+  }
+
+  const ForestArrays& forest_;
+  double* const out_;
+  const std::size_t pitch_;
+  PatternWalk<std::uint16_t> narrow_walk_;
+  PatternWalk<std::uint64_t> wide_walk_;
+  decltype(CLEARWOOD_DISPATCH(add_from_table)) add_from_table_ = CLEARWOOD_DISPATCH(add_from_table);
+  DistinctPatterns distinct_;
+  std::vector<double> values_, scaled_;
+  std::vector<std::uint16_t> narrow_;
+  std::size_t first_row_ = 0, n_ = 0, first_output_ = 0;
+};
+
+std::vector<Range> ranges_of(const ForestArrays& forest, const Units& units, Quantity quantity) {
+  std::vector<Range> ranges;
+  for (std::size_t tree = 0; tree < forest.n_trees; ++tree) {
+    const auto& all = units.tree(tree).units;
+    const auto n_units = static_cast<std::int32_t>(all.size());
+    for (std::int32_t first = 0; first < n_units;) {
+      Range range{tree, first, first, 0};
+      while (range.last < n_units && (range.last == first || range.bytes < range_budget)) {
+        range.bytes += estimated_bytes(all[static_cast<std::size_t>(range.last++)], quantity,
+                                       forest.n_values);
+      }
+      ranges.push_back(range);
+      first = range.last;
+    }
+  }
+  return ranges;
+}
+
+// Enough tasks for all threads, none so small that starting it matters.
+std::size_t rows_per_task(std::size_t n_rows, int n_threads) {
+  const std::size_t share = n_rows / (2 * static_cast<std::size_t>(n_threads)) + 1;
+  return std::clamp(block_count(share, 64) * 64, std::size_t(128), pattern_rows);
+}
+
+}  // namespace
+
+void count_background(const ForestArrays& forest, const Units& units, const WeightedRows& rows,
+                      double* counts, int n_threads) {
+  parallel_for(forest.n_trees, n_threads, [&](std::size_t index, int) {
+    const TreeUnits& tree = units.tree(index);
+    if (!tree.counted) return;
+    PatternWalk<std::uint16_t> walk(forest, units);
+    for (std::size_t row = 0; row < rows.n; row += pattern_rows) {
+      const RowBlock block{rows.codes + row, rows.n, std::min(pattern_rows, rows.n - row)};
+      const double* weights = rows.weights + row;
+      walk.run(index, 0, static_cast<std::int32_t>(tree.units.size()), block,
+               [&](const Unit& unit, const auto&, const std::uint16_t* patterns, std::size_t) {
+                 double* to = counts + tree.counts + unit.counts;
+                 for (std::size_t i = 0; i < block.n; ++i) to[patterns[i]] += weights[i];
+               });
+    }
+  });
+}
+
+void interventional(const ForestArrays& forest, const Units& units, const SlotMap& slots,
+                    const Background& background, const Code* codes, std::size_t n_rows,
+                    double* out, std::size_t pitch, double* baseline, int n_threads) {
+  const std::vector<Range> ranges = ranges_of(forest, units, slots.quantity());
+  const std::size_t task_rows = rows_per_task(n_rows, n_threads);
+  std::vector<PreparedRange> group;
+  for (std::size_t begin = 0, end = 0; begin < ranges.size(); begin = end) {
+    std::size_t bytes = 0;
+    while (end < ranges.size() && (end == begin || bytes < group_budget)) bytes += ranges[end++].bytes;
+    group.clear();
+    group.resize(end - begin);
+    parallel_for(end - begin, n_threads, [&](std::size_t k, int) {
+      group[k] = RangeBuilder(forest, units, slots, background, ranges[begin + k]).build();
+    });
+    parallel_for(block_count(n_rows, task_rows), n_threads, [&](std::size_t task, int) {
+      const std::size_t row = task * task_rows;
+      const RowBlock rows{codes + row, n_rows, std::min(task_rows, n_rows - row)};
+      RowExplainer explainer(forest, units, out, pitch);
+      for (std::size_t k = begin; k < end; ++k) {
+        explainer.explain(ranges[k], group[k - begin], units.tree(ranges[k].tree), rows, row);
+      }
+    });
+    for (std::size_t k = begin; k < end; ++k) {
+      const std::int32_t output = forest.tree_output[ranges[k].tree];
+      for (const PreparedUnit& unit : group[k - begin]) {
+        for (std::size_t v = 0; v < forest.n_values; ++v) {
+          baseline[static_cast<std::size_t>(std::max(output, 0)) + v] += unit.baseline[v];
+        }
+      }
+    }
+  }
+}
+
+}  // namespace clearwood
