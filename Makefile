@@ -48,12 +48,13 @@ test: $(VENV)/installed-test
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/pytest --numprocesses 2 --cov --cov-report=term
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(VENV)/installed-peers
 	$(BIN)/python -m benchmarks $(if $(QUICK),--quick) $(SECTIONS)
 
 docs: $(VENV)/installed-docs
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 format: $(VENV)/installed-test
 	$(BIN)/ruff format

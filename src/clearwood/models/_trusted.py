@@ -1,10 +1,10 @@
 """The types and functions that a model file may name.
 
 Loading a model looks these names up and rebuilds instances of them from stored values; any other
-name is refused before anything is imported. The lists are written out, not computed: a name gets
-here only after someone has read how it restores its state and what its attributes can make it do.
+name is refused before anything is imported. The lists are written out, not computed: whoever adds a
+name answers for how it restores its state and what its attributes can make it do.
 
-What was looked at: whether ``__new__`` or ``__setstate__`` run or import anything named in the
+What to look at: whether ``__new__`` or ``__setstate__`` run or import anything named in the
 state; whether a prediction calls an attribute (then the attribute must itself be on these lists);
 whether a path stored in the state is opened. Left out on purpose: estimators of scikit-learn that
 take a Python function without which they are of no use (text vectorisers, distances in Python),
