@@ -145,6 +145,23 @@ def test_fractions_far_down_are_not_rounded(tmp_path):
     assert cw.read(path)["x"].values[-1] == 0.5
 
 
+@pytest.mark.parametrize("late", ["NA", "null", "a new level", 'with "quotes", and commas', " a "])
+def test_one_pass_and_two_give_the_same_table(tmp_path, monkeypatch, late):
+    path = tmp_path / "table.csv"
+    words = ["a", "it's", "", "b c"]
+    rows = [[i / 7, i % 50, words[i % 4], f"m{i % 700}"] for i in range(25_000)]
+    rows[-1][2] = rows[-2][3] = late
+    rows[-3][1] = "NA" if late == "NA" else 1
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["x", "n", "word", "many"], *rows])
+    at_once = cw.read(path)
+    monkeypatch.setattr("clearwood.table._csv._MOST_COLUMNS_IN_ONE_PASS", 0)
+    assert cw.read(path).fingerprint() == at_once.fingerprint()
+    expected = None if late in ("NA", "null") else late.strip()
+    assert at_once["word"].labels()[-1] == expected
+    assert at_once.missing["n"] == (1 if late == "NA" else 0)
+
+
 def test_codes_with_leading_zeros_keep_them(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("zip,x\n01234,1\n08005,2\n01234,4\n")

@@ -13,7 +13,7 @@ from clearwood.table._raw import Form, Raw, factorise
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["connect", "fetch", "literal_path", "quoted"]
+__all__ = ["connect", "fetch", "filled", "literal_path", "quoted"]
 
 # Below this many rows, strings are fetched as they are: a query for the levels of each column would
 # take longer, and on a table of thousands of columns far longer.
@@ -78,7 +78,7 @@ def _fetch_some(
             codes, levels = factorise(values.tolist())
             columns.append(Raw(name, part.form, codes, levels))
         else:
-            columns.append(Raw(name, part.form, _filled(values, part.form), part.levels))
+            columns.append(Raw(name, part.form, filled(values, part.form), part.levels))
     return columns
 
 
@@ -133,7 +133,7 @@ def _distinct(connection: "DuckDBPyConnection", table: str, sql: str) -> tuple[s
     return tuple(found["level"].tolist())
 
 
-def _filled(values: Any, form: Form) -> NDArray[Any]:
+def filled(values: Any, form: Form) -> NDArray[Any]:
     """Turn DuckDB's masked arrays into plain ones with our marks for missing."""
     if form in ("number", "boolean"):
         return np.asarray(np.ma.filled(values.astype(np.float64, copy=False), np.nan))

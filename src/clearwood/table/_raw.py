@@ -46,12 +46,12 @@ class Raw:
         """Whether the values are codes into ``levels``."""
         return self.form in ("string", "category", "ordered")
 
-    def at(self, rows: NDArray[np.bool_]) -> "Raw":
+    def at(self, rows: NDArray[np.bool_] | slice) -> "Raw":
         """Give some rows; strings that none of them has are forgotten."""
         values = self.values[rows]
         if self.form != "string":
             return replace(self, values=values)
-        used = np.unique(values[values >= 0])
+        used = np.flatnonzero(np.bincount(values[values >= 0], minlength=len(self.levels)))
         lookup = np.full(len(self.levels) + 1, -1, dtype=np.int32)
         lookup[used] = np.arange(len(used), dtype=np.int32)
         levels = tuple(self.levels[code] for code in used)
