@@ -29,7 +29,7 @@ def contents(folder=FOLDER):
 
 
 def test_the_demo_fits_into_80_columns_and_writes_what_it_says(cli):
-    answer = cli("demo", "-j", 1)
+    answer = cli("demo")
     assert answer.code == 0, answer.err
     assert answer.err == ""
     assert max(len(line) for line in answer.out.splitlines()) <= 80
@@ -39,7 +39,7 @@ def test_the_demo_fits_into_80_columns_and_writes_what_it_says(cli):
 
 
 def test_every_command_it_recommends_works_when_pasted(cli):
-    out = cli("demo", "-j", 1).out
+    out = cli("demo").out
     block = out.partition("\nNext\n")[2].replace("\\\n", " ")
     commands = [shlex.split(line, comments=True) for line in block.splitlines()]
     assert len(commands) == 4
@@ -50,7 +50,7 @@ def test_every_command_it_recommends_works_when_pasted(cli):
 
 
 def test_the_files_agree_with_each_other(cli):
-    document = cli("demo", "-j", 1, "--json").json
+    document = cli("demo", "--json").json
     results = json.loads((FOLDER / "results.json").read_text())
     assert document["learners"] == results["learners"]
     best = results["learners"][0]
@@ -63,7 +63,7 @@ def test_the_files_agree_with_each_other(cli):
 
 
 def test_the_written_table_is_the_dataset(cli):
-    cli("demo", "-j", 1)
+    cli("demo")
     read = cw.read(FOLDER / "insurance.csv", target="accidents", ignore="claim_amount")
     made = cw.datasets.insurance(300, 0)
     assert read.to_dict() == made.to_dict()
@@ -71,9 +71,9 @@ def test_the_written_table_is_the_dataset(cli):
 
 
 def test_the_demo_can_be_run_again_beside_other_files(cli):
-    assert cli("demo", "-j", 1).code == 0
+    assert cli("demo").code == 0
     (FOLDER / "notes.txt").write_text("mine")
-    assert cli("demo", "-j", 1, "--seed", "1").code == 0
+    assert cli("demo", "--seed", "1").code == 0
     assert json.loads((FOLDER / "results.json").read_text())["seed"] == 1
     assert (FOLDER / "notes.txt").read_text() == "mine"
 

@@ -106,3 +106,10 @@ def test_a_class_unknown_to_the_model_has_the_largest_loss(flowers):
     _, losses = loss_of_rows(cw.learner("logistic").fit(known), table)
     assert losses[table.y == "tulip"] == pytest.approx(-np.log(1e-6))
     assert losses[table.y != "tulip"].max() < 10
+
+
+@pytest.mark.parametrize("learner", ["forest", "knn"])
+def test_learners_that_work_in_parallel_have_nothing_to_warn_of(cli, claims, learner):
+    settings = ("--set", "n_estimators=5") if learner == "forest" else ()
+    assert cli("fit", claims, "-t", "accidents", "-l", learner, *settings).err == ""
+    assert cli("predict", "model.cw", claims).err == ""

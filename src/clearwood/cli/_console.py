@@ -18,7 +18,10 @@ __all__ = [
     "commands",
     "emit",
     "facts",
+    "figure",
+    "folded",
     "plain",
+    "program",
     "quoted",
     "say",
     "tell",
@@ -178,3 +181,15 @@ def bytes_in_words(n: int) -> str:
         if size < 1000 or unit == "GB":
             break
     return f"{size:.1f} {unit}"
+
+
+def figure(value: float) -> str:
+    """Write a number with four digits that count, without powers of ten where that can be.
+
+    Examples
+    --------
+    >>> [figure(value) for value in (219_123.4, 161.93, 0.02659, 1.2e-9)]
+    ['219,100', '161.9', '0.02659', '1.2e-09']
+    """
+    rounded = float(f"{value:.4g}")
+    return f"{rounded:,.0f}" if 1e4 <= abs(rounded) < 1e15 else f"{rounded:.4g}"

@@ -43,7 +43,7 @@ def demo(
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the files go.")
     ] = Path("clearwood-demo"),
     seed: Seed = 0,
-    jobs: Jobs = 2,
+    jobs: Jobs = 1,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -121,7 +121,7 @@ def _report(result: "Comparison", floor: float, folder: Path, table: "Table") ->
         "Next",
         [
             (f"{run} inspect {model}", "what is in the file"),
-            (f"{run} models", "what else there is to fit"),
+            (f"{run} models", "what else there is"),
             (f"{run} fit {data} {roles} --learner gbm -o gbm.cw", ""),
             (f"{run} predict gbm.cw {data} -o predictions.csv", ""),
         ],

@@ -88,7 +88,9 @@ def spoken_warnings() -> Iterator[None]:
             tell("warning", in_options(text), style="bold yellow")
 
     with warnings.catch_warnings():
+        # One filter that lets all through: scikit-learn takes an empty list for a mistake.
         warnings.resetwarnings()
+        warnings.simplefilter("always")
         warnings.showwarning = speak
         yield
 

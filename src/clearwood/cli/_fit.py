@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clearwood.cli import _complete
-from clearwood.cli._console import bytes_in_words, commands, emit, facts, quoted, say, written
+from clearwood.cli._console import (
+    bytes_in_words,
+    commands,
+    emit,
+    facts,
+    figure,
+    quoted,
+    say,
+    written,
+)
 from clearwood.cli._options import (
     Decimal,
     Delimiter,
@@ -203,7 +212,7 @@ def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]
                 ("rows", rows),
                 ("features", f"{len(table.features)}: {features}"),
                 ("settings", _settings_in_words(model)),
-                ("training risk", f"{risk['value']:.4g} {risk['measure']}"),
+                ("training risk", f"{figure(risk['value'])} {risk['measure']}"),
                 ("", f"on the rows it was fitted to{sampled}: not an honest estimate"),
                 ("time", f"{model.training_['seconds']:.1f} s"),
                 ("model", f"{output} ({bytes_in_words(output.stat().st_size)})"),
@@ -214,7 +223,7 @@ def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]
     file = quoted(output)
     next_steps = [
         (f"clearwood predict {file} NEW.csv -o predictions.csv", "predict new rows"),
-        (f"clearwood inspect {file}", "see what is in the file"),
+        (f"clearwood inspect {file}", "what is in it"),
     ]
     if "benchmark" in verbs():
         honest = (f"clearwood benchmark DATA --target {quoted(table.target or '')}", "honest risk")

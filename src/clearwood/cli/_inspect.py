@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 __all__ = ["inspect"]
 
+#: Of more columns than this the first are named.
+SHOWN = 30
+
 
 def inspect(*, model: ModelFile, json: Json = False) -> None:
     """Show what is in a model file; nothing in it is run."""
@@ -29,10 +32,12 @@ def _told(found: "models.ModelFile") -> Iterator[tuple[str, str]]:
     yield "learner", f"{found.learner}: {found.title}" if found.title else found.learner
     if found.task is not None:
         yield "predicts", f"{found.target or 'a target given apart'} ({found.task})"
-    for place, column in enumerate(found.columns):
+    for place, column in enumerate(found.columns[:SHOWN]):
         levels = f", {len(column.levels)} levels" if column.levels else ""
         role = ", protected" if column.role.value == "protected" else ""
         yield "" if place else "from", f"{column.name} ({column.kind.value}{levels}{role})"
+    if len(found.columns) > SHOWN:
+        yield "", f"and {len(found.columns) - SHOWN} more; --json lists all"
     if found.settings:
         yield "settings", ", ".join(f"{name}={value}" for name, value in found.settings.items())
     if found.seed is not None:
