@@ -154,6 +154,14 @@ class Learner(BaseEstimator):
         self.n_jobs = n_jobs
         self.settings = settings
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803 - scikit-learn's signature
+        own = {"task": None, "categories": None, "seed": 0, "n_jobs": 1}
+        set_by_user = {key: getattr(self, key) for key in own if getattr(self, key) != own[key]}
+        words = [
+            f"{key}={value!r}" for key, value in {**set_by_user, **(self.settings or {})}.items()
+        ]
+        return f"Learner({', '.join([repr(self.name), *words])})"[:N_CHAR_MAX]
+
     @property
     def entry(self) -> Entry:
         """What the catalogue knows about this learner."""
