@@ -154,7 +154,7 @@ class Learner(BaseEstimator):
         self.n_jobs = n_jobs
         self.settings = settings
 
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803 - scikit-learn's signature
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         own = {"task": None, "categories": None, "seed": 0, "n_jobs": 1}
         set_by_user = {key: getattr(self, key) for key in own if getattr(self, key) != own[key]}
         words = [
