@@ -16,7 +16,7 @@ def with_probabilities(classifier: Any, method: str, *, seed: int = 0) -> Any:
     """Map a classifier's scores to probabilities, learned from held-out rows.
 
     The classifier itself is fitted to all rows; the map is fitted to the scores that each row gets
-    from a classifier fitted to the other folds.
+    from a classifier fitted to the other two of three folds.
 
     Parameters
     ----------
@@ -42,5 +42,5 @@ def with_probabilities(classifier: Any, method: str, *, seed: int = 0) -> Any:
             hint=did_you_mean(str(method), ["none", *_METHODS]),
         )
     return CalibratedClassifierCV(
-        classifier, method=_METHODS[method], cv=Folds(5, stratify=True, seed=seed), ensemble=False
+        classifier, method=_METHODS[method], cv=Folds(3, stratify=True, seed=seed), ensemble=False
     )
