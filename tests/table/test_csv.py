@@ -107,6 +107,14 @@ def test_line_ends_of_every_system_are_understood(tmp_path, line_end, last):
     assert cw.read(path).to_dict() == {"a": [1, 2], "b": ["x", "y"]}
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "byte-order-mark"])
+@pytest.mark.parametrize("name", ["a", "a, b", "two\nlines"])
+def test_a_quoted_header_is_read_with_and_without_a_mark(tmp_path, mark, name):
+    path = tmp_path / "table.csv"
+    path.write_bytes(f'{mark}"{name}","c"\n1,x\n2,y\n'.encode())
+    assert cw.read(path).to_dict() == {name: [1, 2], "c": ["x", "y"]}
+
+
 def test_spaces_around_names_and_cells_do_not_count(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text(' age , town\n 31, "Bern, old town"\n45 ,Chur \n28,Chur\n')

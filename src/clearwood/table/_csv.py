@@ -102,6 +102,9 @@ def read_csv(
             f"{path.name} holds binary data, not text",
             hint="save it as CSV or Parquet; for UTF-16 text set encoding='utf-16'.",
         )
+    if sample.startswith(codecs.BOM_UTF8 + b'"'):
+        # DuckDB does not see that the quote after a byte-order mark opens a cell.
+        return _read_transcoded(path, "utf-8-sig", delimiter, decimal, as_written)
     if known.lower().replace("_", "-") not in ("utf-8", "utf8", "utf-8-sig", "ascii"):
         return _read_transcoded(path, known, delimiter, decimal, as_written)
     try:
