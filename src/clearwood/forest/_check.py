@@ -98,6 +98,8 @@ def _check_splits(forest: "Forest") -> None:
         node = int(numeric[np.isnan(forest.threshold[numeric])][0])
         raise InputError(f"the threshold of node {node} is NaN")
     sets = inner[forest.category_start[inner] >= 0]
+    if forest.zero_missing[sets].any():
+        raise InputError("a categorical node cannot treat zero, a category, as missing")
     if len(sets):
         start = forest.category_start[sets].astype(np.int64)
         size = forest.category_size[sets]

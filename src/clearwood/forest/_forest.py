@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from clearwood._errors import InputError
 from clearwood.forest import _check, _files, _inputs, _links, _predict, _summary
+from clearwood.kernels import PackedForest
 
 __all__ = ["Aggregation", "Forest", "Link", "Precision"]
 
@@ -323,6 +324,11 @@ class Forest:
         spread = spread / self.divisor
         spread.flags.writeable = False
         return spread
+
+    @cached_property
+    def packed(self) -> PackedForest:
+        """The trees laid out for the prediction kernel."""
+        return _predict.pack(self)
 
     def category_set(self, node: int) -> tuple[int, ...]:
         """Give the categories that go left at a categorical node."""

@@ -5,10 +5,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood.kernels import PackedForest
+
 if TYPE_CHECKING:
     from clearwood.forest._forest import Forest
 
-__all__ = ["apply", "goes_left", "predict_raw", "reference_apply", "reference_raw", "rounded"]
+__all__ = [
+    "apply",
+    "goes_left",
+    "pack",
+    "predict_raw",
+    "reference_apply",
+    "reference_raw",
+    "rounded",
+]
 
 #: LightGBM's bound for "zero" where zeros count as missing: the float32 nearest 1e-35.
 ZERO = float(np.float32(1e-35))
@@ -94,13 +104,39 @@ def _shaped(forest: "Forest", raw: NDArray[np.float64]) -> NDArray[np.float64]:
     return raw[:, 0] if forest.n_outputs == 1 else raw
 
 
-def apply(forest: "Forest", X: NDArray[np.float64], *, n_jobs: int = 1) -> NDArray[np.int32]:
+def pack(forest: "Forest") -> PackedForest:
+    """Lay the trees out for the kernel, weights multiplied into the values."""
+    dtype: Any = np.float32 if forest.accumulate == "float32" else np.float64
+    weight = forest.tree_weight.astype(dtype)[forest.node_tree]
+    return PackedForest(
+        roots=forest.roots,
+        left=forest.left,
+        right=forest.right,
+        feature=forest.feature,
+        threshold=forest.threshold,
+        default_left=forest.default_left,
+        zero_missing=forest.zero_missing,
+        category_start=forest.category_start,
+        category_size=forest.category_size,
+        category_words=forest.category_words,
+        unseen_left=forest.unseen_left,
+        value=(forest.value.astype(dtype) * weight[:, None]).astype(np.float64),
+        tree_output=forest.tree_output,
+        n_features=forest.n_features,
+        n_outputs=forest.n_outputs,
+        compare_float32=forest.precision == "float32",
+        add_float32=forest.accumulate == "float32",
+    )
+
+
+def apply(forest: "Forest", X: NDArray[Any], *, n_jobs: int = 1) -> NDArray[np.int32]:
     """Give the leaves reached."""
-    del n_jobs
-    return reference_apply(forest, X)
+    return forest.packed.leaves(X, n_jobs=n_jobs)
 
 
-def predict_raw(forest: "Forest", X: NDArray[np.float64], *, n_jobs: int = 1) -> NDArray[Any]:
+def predict_raw(forest: "Forest", X: NDArray[Any], *, n_jobs: int = 1) -> NDArray[np.float64]:
     """Give the raw prediction."""
-    del n_jobs
-    return reference_raw(forest, X)
+    if forest.aggregation == "weighted median":
+        return _shaped(forest, weighted_median(forest, apply(forest, X, n_jobs=n_jobs)))
+    total = forest.packed.sum(X, base=forest.base, n_jobs=n_jobs)
+    return _shaped(forest, divided(forest, total))

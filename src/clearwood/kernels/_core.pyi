@@ -15,6 +15,20 @@ def parallel_probe(
     visits: NDArray[np.int64], n_threads: int, pause: float, fail_at: int
 ) -> int: ...
 
+# forest
+class PackedForest:
+    def __init__(self, **arrays: Any) -> None: ...
+    def sum(
+        self,
+        values: NDArray[np.floating[Any]],
+        base: NDArray[np.float64],
+        out: NDArray[np.float64],
+        n_threads: int,
+    ) -> None: ...
+    def leaves(
+        self, values: NDArray[np.floating[Any]], out: NDArray[np.int32], n_threads: int
+    ) -> None: ...
+
 # rank
 def rank_columns(
     values: NDArray[np.floating[Any]],
