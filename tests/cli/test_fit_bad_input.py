@@ -196,6 +196,12 @@ class TestOutput:
         refused("fit", claims, "--target", "region", "-l", "ridge", "--force")
         assert (tmp_path / "model.cw").read_text() == "old"
 
+    def test_the_table_itself_is_never_replaced(self, refused, claims):
+        before = claims.read_bytes()
+        err = refused("fit", claims, "-t", "accidents", "-o", claims.name, "--force")
+        assert "'claims.csv' would be read and replaced" in err
+        assert claims.read_bytes() == before
+
     def test_a_folder_that_does_not_exist(self, refused):
         err = refused("fit", "no-such-file.csv", "--target", "y", "-o", "models/model.cw")
         assert "folder 'models' does not exist" in err

@@ -157,6 +157,14 @@ def test_an_existing_output_survives_new_data_that_do_not_fit(refused, model, ta
     assert Path("p.csv").read_text() == "old"
 
 
+def test_neither_model_nor_data_is_replaced_by_the_predictions(refused, model, claims):
+    before = model.read_bytes(), claims.read_bytes()
+    for output in (model, claims):
+        err = refused("predict", model, claims, "-o", output, "--force")
+        assert "would be read and replaced" in err
+    assert (model.read_bytes(), claims.read_bytes()) == before
+
+
 def test_an_output_folder_that_does_not_exist(refused, model, claims):
     assert "'out' does not exist" in refused("predict", model, claims, "-o", "out/p.csv")
 

@@ -136,7 +136,7 @@ def fit(
     from clearwood.cli._output import check_output
 
     # What can be refused without reading the table is refused first.
-    check_output(output, force=force)
+    check_output(output, force=force, inputs=[data])
     given = pairs("--set", settings or (), example="max_depth=3")
     model = cw.learner(
         learner,

@@ -2,13 +2,13 @@
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clearwood._errors import MissingExtraError
+from clearwood._errors import InputError, MissingExtraError
 from clearwood.cli._console import plain, written
 
 if TYPE_CHECKING:
@@ -28,10 +28,25 @@ class _NotYetError(Exception):
     """Ends a write that was only a try."""
 
 
-def check_output(path: Path, *, force: bool) -> None:
-    """Raise, before hours of work, where a file could not be written afterwards."""
+def check_output(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -> None:
+    """Raise, before hours of work, where a file could not be written afterwards.
+
+    Parameters
+    ----------
+    path
+        Where the output will go.
+    force
+        Whether it may replace what is there.
+    inputs
+        Files that are about to be read; the output replaces none of them, force or not.
+    """
     from clearwood.files import atomic_write
 
+    for source in inputs:
+        if path.is_file() and source.is_file() and path.samefile(source):
+            raise InputError(
+                f"'{path}' would be read and replaced at once", hint="name another output with -o."
+            )
     if path.exists() and not (path.is_file() or path.is_dir()):
         return  # a device or pipe: opening it is already using it
     if is_parquet(path):

@@ -56,7 +56,7 @@ def predict(
     from clearwood.table import as_table
 
     if output is not None:
-        check_output(output, force=force)
+        check_output(output, force=force, inputs=[model, data])
     fitted = cw.load(model)
     if not isinstance(fitted, cw.Learner):
         raise InputError(
