@@ -11,6 +11,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from clearwood._errors import InputError
+from clearwood.kernels._components import (
+    component_moments,
+    component_sets,
+    components,
+    main_effects,
+    pair_effects,
+)
 from clearwood.kernels._shapley import Background, interventional, path_dependent
 from clearwood.kernels._trees import Trees
 
@@ -263,6 +270,145 @@ def test_interventional_values_equal_the_sum_over_all_coalitions(case, each_leve
     rows = [0, 16]
     games = [Game.interventional(forest, X[row], B, weights) for row in rows]
     check(explained, rows, games)
+
+
+def test_components_of_every_order_equal_the_inclusion_exclusion_over_coalitions(case, each_level):
+    grower, forest = case
+    X, B = grower.rows(17, missing=0.15), grower.rows(9, missing=0.15)
+    weights = grower.rng.uniform(0.1, 3.0, size=len(B))
+    trees = Trees.of(forest)
+    sets = component_sets(trees, max_order=4)
+    found = components(trees, X, Background.of(trees, B, weights=weights), sets)
+    for row in (0, 16):
+        game = Game.interventional(forest, X[row], B, weights)
+        assert_allclose(found.baseline, game.values[0], atol=1e-10)
+        for k, players in enumerate(sets):
+            assert_allclose(found.values[row, k], game.difference(players), atol=1e-9)
+
+
+def test_components_add_up_to_the_prediction_and_share_out_to_shapley_values():
+    grower = Grower(3, features=5, outputs=2)
+    forest = grower.forest(6)
+    trees = Trees.of(forest)
+    X, background = grower.rows(20), Background.of(trees, grower.rows(30))
+    found = components(trees, X, background, component_sets(trees))
+    total = found.baseline + found.values.sum(axis=1)
+    assert_allclose(total, forest.predict(X), atol=1e-10)
+    shapley = interventional(trees, X, background).values
+    for player in range(5):
+        shares = [k for k, players in enumerate(found.sets) if player in players]
+        size = np.array([len(found.sets[k]) for k in shares])
+        expected = (found.values[:, shares] / size[:, None]).sum(axis=1)
+        assert_allclose(shapley[:, player], expected, atol=1e-10)
+
+
+def test_sets_that_meet_on_no_path_have_no_component():
+    grower = Grower(4, features=6)
+    forest = grower.forest(3)
+    trees = Trees.of(forest)
+    known = component_sets(trees, max_order=2)
+    absent = [s for s in itertools.combinations(range(6), 2) if s not in known]
+    assert absent
+    B = grower.rows(12)
+    game = Game.interventional(forest, grower.rows(1)[0], B, None)
+    for players in absent:
+        assert_allclose(game.difference(players), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("players", [13, 20])
+def test_components_on_long_paths_equal_their_definition(players):
+    grower = Grower(players, features=players)
+    forest = grower.forest(players, trees=2, chain=True)
+    trees = Trees.of(forest)
+    X, B = np.minimum(grower.rows(4), 2.0), np.minimum(grower.rows(7), 2.0)
+    sets = [(0,), (players - 1,), (0, players - 1), (3, 4), (1, 2, players - 1)]
+    found = components(trees, X, Background.of(trees, B), sets)
+
+    def mean(x, held):
+        mixed = B.copy()
+        mixed[:, list(held)] = x[list(held)]
+        return forest.predict(mixed).mean(axis=0)
+
+    for row, x in enumerate(X):
+        for k, one in enumerate(sets):
+            parts = [c for size in range(len(one) + 1) for c in itertools.combinations(one, size)]
+            expected = sum((-1) ** (len(one) - len(part)) * mean(x, part) for part in parts)
+            assert_allclose(found.values[row, k], expected, atol=1e-9)
+
+
+def test_moments_of_components_are_those_of_their_values():
+    grower = Grower(7, features=4, outputs=2)
+    forest = grower.forest(4)
+    trees = Trees.of(forest)
+    B, weights = grower.rows(700), grower.rng.uniform(size=700)
+    background = Background.of(trees, B, weights=weights)
+    sets = component_sets(trees, max_order=2)
+    moments = component_moments(trees, B, background, sets, weights=weights)
+    values = components(trees, B, background, sets).values
+    mean = np.average(values, axis=0, weights=weights)
+    assert_allclose(moments.mean, mean, atol=1e-12)
+    spread = np.average((values - mean) ** 2, axis=0, weights=weights)
+    assert_allclose(moments.variance, spread, atol=1e-12)
+
+
+def test_moments_of_pieces_are_those_of_the_whole(monkeypatch):
+    grower = Grower(8, features=4)
+    trees = Trees.of(grower.forest(4))
+    B = grower.rows(1500)
+    background = Background.of(trees, B)
+    sets = component_sets(trees, max_order=2)
+    whole = component_moments(trees, B, background, sets)
+    monkeypatch.setattr("clearwood.kernels._components._PIECE_BYTES", 1)
+    pieces = component_moments(trees, B, background, sets)
+    assert_allclose(pieces.mean, whole.mean, atol=1e-12)
+    assert_allclose(pieces.variance, whole.variance, atol=1e-12)
+
+
+def test_effects_on_a_grid_are_partial_dependence_less_lower_orders():
+    grower = Grower(9, features=5, categorical=(4,))
+    forest = grower.forest(5, groups=[0, 1, 1, 2, 3])
+    trees = Trees.of(forest)
+    B, points = grower.rows(25, missing=0.1), grower.rows(6, missing=0.1)
+    background = Background.of(trees, B)
+
+    def dependence(at):
+        mixed = B.copy()
+        for player, point in at.items():
+            columns = forest.groups == player
+            mixed[:, columns] = points[point, columns]
+        return forest.predict(mixed).mean(axis=0)
+
+    mains = main_effects(trees, points, background)
+    pairs = [(0, 1), (3, 1), (2, 3), (1, 2), (0, 3)]
+    grids = pair_effects(trees, points, background, pairs)
+    mean = dependence({})
+    for g, h in itertools.product(range(6), repeat=2):
+        for i in range(4):
+            assert_allclose(mains[g, i], dependence({i: g}) - mean, atol=1e-10)
+        for k, (i, j) in enumerate(pairs):
+            expected = dependence({i: g, j: h}) - mains[g, i] - mains[h, j] - mean
+            assert_allclose(grids[k, g, h], expected, atol=1e-10)
+
+
+def test_too_many_components_are_refused_with_advice(monkeypatch):
+    monkeypatch.setattr("clearwood.kernels._components._MOST_SETS", 100)
+    trees = Trees.of(Grower(0, features=12).forest(12, trees=1, chain=True))
+    with pytest.raises(InputError, match=r"more than 100 components.*Hint: lower max_order"):
+        component_sets(trees)
+    assert len(component_sets(trees, max_order=2)) == 12 + 66
+
+
+def test_sets_of_players_are_checked():
+    grower = Grower(0, features=3)
+    trees = Trees.of(grower.forest(2))
+    X = grower.rows(2)
+    background = Background.of(trees, X)
+    with pytest.raises(InputError, match=r"\(0, 0\) is not a set"):
+        components(trees, X, background, [(0, 0)])
+    with pytest.raises(InputError, match="outside 0 to 2"):
+        components(trees, X, background, [(3,)])
+    with pytest.raises(InputError, match="asked for twice"):
+        components(trees, X, background, [(0, 1), (1, 0)])
 
 
 def pair_formula(forest, x, b):

@@ -3,11 +3,13 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <stdexcept>
 #include <vector>
 
+#include "components.hpp"
 #include "shapley_interventional.hpp"
 #include "shapley_path_run.hpp"
 
@@ -59,6 +61,11 @@ class ShapleyForest {
     check_nodes();
     check_trees();
     units_.emplace(arrays_);
+  }
+
+  std::vector<std::vector<std::int32_t>> path_sets(std::size_t max_order, std::size_t most) const {
+    nb::gil_scoped_release released;
+    return clearwood::path_sets(arrays_, max_order, most);
   }
 
   std::size_t n_counts() const { return units_->n_counts(); }
@@ -207,6 +214,7 @@ void bind_shapley(nb::module_& m) {
            arg("tree_output").noconvert(), arg("n_columns"), arg("n_players"), arg("n_outputs"))
       .def("path_dependent", &ShapleyForest::path_dependent, arg("codes").noconvert(),
            arg("shapley").noconvert(), arg("pairs").noconvert().none(), arg("n_threads"))
+      .def("path_sets", &ShapleyForest::path_sets, arg("max_order"), arg("most"))
       .def_prop_ro("n_counts", &ShapleyForest::n_counts)
       .def_prop_ro("needs_rows", &ShapleyForest::needs_rows)
       .def("count", &ShapleyForest::count, arg("codes").noconvert(), arg("weights").noconvert(),
