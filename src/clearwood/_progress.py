@@ -145,7 +145,8 @@ def _new_display() -> "Progress":
             markup=False,
             table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"),
         ),
-        console=Console(stderr=True),
+        # Short of the full width: the terminal's own ^C must not push the bar to a second line.
+        console=Console(stderr=True, width=max(Console(stderr=True).width - 4, 20)),
         transient=True,
         expand=True,
     )
