@@ -1,6 +1,7 @@
 """Forests as files of plain arrays: nothing in them can run."""
 
 import os
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from clearwood import files
 from clearwood._errors import InputError
+from clearwood.forest import _encoders
 
 if TYPE_CHECKING:
     from clearwood.forest._forest import Forest
@@ -64,7 +66,9 @@ def save(forest: "Forest", path: str | os.PathLike[str], *, force: bool = False)
     """Write a forest to a file; an existing file is replaced only with ``force``."""
     members = {f"{name}.npy": files.from_array(getattr(forest, name)) for name in ARRAYS}
     members[SETTINGS] = files.from_json(settings(forest))
-    files.write(path, files.Manifest(KIND), members, force=force)
+    members |= _encoders.members(forest.encoder)
+    libraries = {name: version(name) for name in ("numpy", "scikit-learn", "skops")}
+    files.write(path, files.Manifest(KIND, libraries), members, force=force)
     return Path(path)
 
 
@@ -102,4 +106,4 @@ def from_archive(archive: files.Archive) -> "Forest":
     raw["columns"] = tuple(raw["columns"])
     raw["levels"] = tuple(None if levels is None else tuple(levels) for levels in raw["levels"])
     arrays: dict[str, Any] = {name: archive.array(f"{name}.npy") for name in ARRAYS}
-    return Forest(**raw, **arrays)
+    return Forest(**raw, **arrays, encoder=_encoders.from_archive(archive))

@@ -360,7 +360,7 @@ class Forest:
         -------
         ndarray of shape (n_rows, n_features)
         """
-        return _inputs.matrix(self, X)
+        return _inputs.matrix(self, X).astype(np.float64, copy=False)
 
     def goes_left(self, node: int, x: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Say which values of a node's column go left; leaves are refused."""
@@ -376,7 +376,7 @@ class Forest:
         -------
         ndarray of shape (n_rows, n_trees)
         """
-        return _predict.apply(self, self.matrix(X), n_jobs=n_jobs)
+        return _predict.apply(self, _inputs.matrix(self, X), n_jobs=n_jobs)
 
     def predict_raw(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
         """Give the raw prediction: the library's margin, score, mean or shares of votes.
@@ -392,7 +392,7 @@ class Forest:
         -------
         ndarray of shape (n_rows,), or (n_rows, n_outputs) where there are several outputs
         """
-        return _predict.predict_raw(self, self.matrix(X), n_jobs=n_jobs)
+        return _predict.predict_raw(self, _inputs.matrix(self, X), n_jobs=n_jobs)
 
     def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
         """Give the prediction: labels for classifiers, else numbers on the target's scale."""

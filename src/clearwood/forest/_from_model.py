@@ -29,6 +29,7 @@ _IMPORTERS = {
     "lightgbm.Booster": ("_lightgbm", "lightgbm"),
     "CatBoost": ("_catboost", "catboost"),
     "Pipeline": ("_pipeline", "pipeline"),
+    "BaseSearchCV": ("_pipeline", "search"),
     "Learner": ("_learner", "learner"),
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._errors import InputError, did_you_mean
-from clearwood.table import Table
+from clearwood.table import Column, Table
 
 if TYPE_CHECKING:
     from clearwood.forest._forest import Forest
@@ -27,15 +27,17 @@ def default_names(n: int) -> tuple[str, ...]:
     return tuple(f"x{i}" for i in range(n))
 
 
-def matrix(forest: "Forest", X: Any) -> NDArray[np.float64]:
-    """Give a table as the model's columns: numbers, category codes, NaN for missing."""
+def matrix(forest: "Forest", X: Any) -> NDArray[Any]:
+    """Give a table as the model's columns: numbers, category codes, NaN for missing.
+
+    float32 and float64 arrays are given back as they are where nothing has to be changed.
+    """
     if forest.encoder is not None:
         encoded = forest.encoder.transform(X)
         encoded = encoded.toarray() if hasattr(encoded, "toarray") else np.asarray(encoded)
         return _recoded(forest, _checked(forest, encoded))
     if isinstance(X, Table):
-        columns = {column.name: column.labels() for column in X.columns}
-        return _from_columns(forest, columns, X.n_rows)
+        return _from_columns(forest, {column.name: column for column in X.columns}, X.n_rows)
     if hasattr(X, "toarray"):
         return _recoded(forest, _checked(forest, X.toarray()))
     frame = nw.from_native(X, eager_only=True, pass_through=True)
@@ -59,11 +61,10 @@ def _checked(forest: "Forest", X: NDArray[Any]) -> NDArray[Any]:
     return X
 
 
-def _recoded(forest: "Forest", X: NDArray[Any]) -> NDArray[np.float64]:
+def _recoded(forest: "Forest", X: NDArray[Any]) -> NDArray[Any]:
     coded = [j for j, levels in enumerate(forest.levels) if levels is not None]
     if not coded and X.dtype.kind in "fiub":
-        numbers = np.ascontiguousarray(X, dtype=np.float64)
-        return _marked(forest, numbers)
+        return _marked(forest, X if X.dtype in (np.float32, np.float64) else X.astype(np.float64))
     columns = [
         _column(forest, j, X[:, j]) if X.dtype == object or j in coded else X[:, j]
         for j in range(X.shape[1])
@@ -90,7 +91,7 @@ def _from_columns(forest: "Forest", columns: dict[str, Any], n_rows: int) -> NDA
     return _marked(forest, X)
 
 
-def _marked(forest: "Forest", X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _marked(forest: "Forest", X: NDArray[Any]) -> NDArray[Any]:
     if forest.missing_value is None or np.isnan(forest.missing_value):
         return X
     # the library rounds before it looks for the mark
@@ -100,14 +101,21 @@ def _marked(forest: "Forest", X: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _column(forest: "Forest", j: int, column: Any) -> NDArray[np.float64]:
     name, levels = forest.feature_names[j], forest.levels[j]
+    if isinstance(column, Column) and column.is_coded and levels is not None:
+        of_level = _codes(np.array(column.levels, dtype=object), levels)
+        return np.take(np.append(of_level, np.nan), column.values)  # -1, missing, is the last
     if isinstance(column, nw.Series) and levels is None and column.dtype.is_numeric():
         return np.asarray(column.cast(nw.Float64).fill_null(float("nan")).to_numpy())
-    if isinstance(column, nw.Series):
+    if isinstance(column, Column):
+        values = column.labels()
+    elif isinstance(column, nw.Series):
         values = np.array(column.to_list(), dtype=object)
     else:
         values = np.asarray(column)
     if levels is not None:
         return _codes(values, levels)
+    if values.dtype.kind in "fiub":
+        return values.astype(np.float64)
     try:
         return np.array([np.nan if v is None else v for v in values.tolist()], dtype=np.float64)
     except (TypeError, ValueError):
@@ -122,6 +130,11 @@ def _column(forest: "Forest", j: int, column: Any) -> NDArray[np.float64]:
 
 def _codes(values: NDArray[Any], levels: tuple[Any, ...]) -> NDArray[np.float64]:
     """Give codes into levels; labels that are not among them are missing."""
+    if values.dtype.kind in "fiub" and np.asarray(levels).dtype.kind in "fiub":
+        known = np.asarray(levels, np.float64)
+        order = np.argsort(known)
+        place = np.searchsorted(known[order], values).clip(max=len(known) - 1)
+        return np.where(known[order[place]] == values, order[place], np.nan)
     code = {level: float(i) for i, level in enumerate(levels)}
     found = np.full(len(values), np.nan)
     for i, value in enumerate(values.tolist()):

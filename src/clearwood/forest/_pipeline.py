@@ -1,0 +1,210 @@
+"""Pipelines that end in a tree model, and which of the user's columns each step passes on."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._errors import InputError
+from clearwood.forest._encoders import PipelineEncoder
+from clearwood.forest._forest import Forest
+from clearwood.forest._from_model import from_model
+from clearwood.forest._sklearn import feature_names
+
+__all__ = ["pipeline", "search", "sources"]
+
+
+def search(model: Any) -> Forest:
+    """Import the refitted best model of a search over settings."""
+    if not hasattr(model, "best_estimator_"):
+        raise InputError(
+            f"this {type(model).__name__} has no best model", hint="fit it with refit=True."
+        )
+    return from_model(model.best_estimator_)
+
+
+def pipeline(model: Any) -> Forest:
+    """Import the last step; the steps before make its columns from the user's."""
+    forest = from_model(model[-1])
+    steps = model[:-1]
+    if len(steps) == 0:
+        return forest
+    if forest.encoder is not None:
+        raise InputError("a pipeline inside the last step of a pipeline cannot be read")
+    columns = feature_names(_first(model))
+    origin = sources(steps, np.arange(len(columns)))
+    if len(origin) != forest.n_features:
+        raise InputError(
+            f"the steps before {type(model[-1]).__name__} give {len(origin)} columns by their "
+            f"description but the model has {forest.n_features}",
+            hint="read the last step alone: cw.forest.from_model(pipeline[-1]).",
+        )
+    return replace(
+        forest,
+        feature_names=_names_out(steps, columns, forest),
+        columns=columns,
+        groups=origin.astype(np.int32),
+        encoder=PipelineEncoder(steps, columns, hasattr(_first(model), "feature_names_in_")),
+        source=f"pipeline ending in {forest.source}",
+    )
+
+
+def _first(model: Any) -> Any:
+    """The first step that has seen the user's columns."""
+    steps = [step for _, step in model.steps]
+    return next(step for step in steps if step is not None and not isinstance(step, str))
+
+
+def _names_out(steps: Any, columns: tuple[str, ...], forest: Forest) -> tuple[str, ...]:
+    try:
+        return tuple(map(str, steps.get_feature_names_out(list(columns))))
+    except (AttributeError, ValueError):  # a step that does not name its columns
+        return forest.feature_names
+
+
+Origin = NDArray[np.intp]
+
+
+def sources(step: Any, origin: Origin) -> Origin:
+    """Give the user's column behind each column that a fitted transformer makes.
+
+    Parameters
+    ----------
+    step
+        The transformer, "passthrough" or "drop".
+    origin
+        The user's column behind each of its input columns.
+
+    Raises
+    ------
+    InputError
+        Where a column is made from several of the user's: it then belongs to none of them.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import OneHotEncoder
+    >>> encoder = OneHotEncoder().fit([["a", "x"], ["b", "y"], ["c", "y"]])
+    >>> sources(encoder, np.array([4, 7]))
+    array([4, 4, 4, 7, 7])
+    """
+    for kind in type(step).__mro__:
+        if kind.__name__ in _TRACERS and kind.__module__.startswith(("sklearn.", "builtins")):
+            return _TRACERS[kind.__name__](step, origin)
+    if hasattr(step, "get_support"):
+        return np.asarray(origin[step.get_support()])
+    raise InputError(
+        f"the step {type(step).__name__} may make one column from several of yours, so what the "
+        "model does with it cannot be told of your columns one by one",
+        hint="read the last step alone, on its own columns: cw.forest.from_model(pipeline[-1]).",
+    )
+
+
+def _text(step: str, origin: Origin) -> Origin:
+    return origin if step == "passthrough" else origin[:0]
+
+
+def _pipeline(step: Any, origin: Origin) -> Origin:
+    for _, part in step.steps:
+        origin = origin if part is None else sources(part, origin)
+    return origin
+
+
+def _column_transformer(step: Any, origin: Origin) -> Origin:
+    inputs = step._transformer_to_input_indices  # noqa: SLF001
+    made = np.full(max((s.stop for s in step.output_indices_.values()), default=0), -1, np.intp)
+    for name, part, _ in step.transformers_:
+        place = step.output_indices_.get(name, slice(0, 0))
+        if place.stop > place.start:
+            made[place] = sources(part, origin[np.asarray(inputs[name], np.intp)])
+    return made
+
+
+def _union(step: Any, origin: Origin) -> Origin:
+    parts = [sources(part, origin) for _, part in step.transformer_list if part != "drop"]
+    return np.concatenate([*parts, origin[:0]])
+
+
+def _one_hot(step: Any, origin: Origin) -> Origin:
+    # one for each level, less those dropped or joined as infrequent
+    return np.repeat(origin, step._n_features_outs)  # noqa: SLF001
+
+
+def _bins(step: Any, origin: Origin) -> Origin:
+    return np.repeat(origin, step.n_bins_) if step.encode.startswith("onehot") else origin
+
+
+def _equally_many(step: Any, origin: Origin) -> Origin:
+    return np.repeat(origin, len(step.get_feature_names_out()) // len(origin))
+
+
+def _target_encoder(step: Any, origin: Origin) -> Origin:
+    return np.repeat(origin, len(step.encodings_) // len(origin))
+
+
+def _imputer(step: Any, origin: Origin) -> Origin:
+    kept = origin
+    if not step.keep_empty_features:
+        kept = origin[[not _is_nan(value) for value in step.statistics_]]
+    if step.add_indicator:
+        kept = np.concatenate([kept, origin[step.indicator_.features_]])
+    return kept
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _function(step: Any, origin: Origin) -> Origin:
+    if step.func is None or step.feature_names_out == "one-to-one":
+        return origin
+    raise InputError(
+        "a FunctionTransformer does not say which columns its function makes from which",
+        hint="make it with feature_names_out='one-to-one' if each column is changed by itself.",
+    )
+
+
+def _polynomial(step: Any, origin: Origin) -> Origin:
+    involved = step.powers_ > 0
+    if (involved.sum(axis=1) != 1).any():
+        raise InputError(
+            "PolynomialFeatures makes columns from several of yours, or from none",
+            hint="use include_bias=False with a SplineTransformer, or leave products to the trees.",
+        )
+    return np.asarray(origin[involved.argmax(axis=1)])
+
+
+def _same(step: Any, origin: Origin) -> Origin:  # noqa: ARG001 - one signature for all
+    return origin
+
+
+def _indicator(step: Any, origin: Origin) -> Origin:
+    return np.asarray(origin[step.features_])
+
+
+def _mixes(step: Any, origin: Origin) -> Origin:  # noqa: ARG001 - one signature for all
+    raise InputError(
+        f"{type(step).__name__} makes each column from all of yours",
+        hint="leave it out: trees need neither rows of length one nor imputed values.",
+    )
+
+
+# By name of the class or of a base, nearest first.
+_TRACERS = {
+    "str": _text,
+    "Pipeline": _pipeline,
+    "ColumnTransformer": _column_transformer,
+    "FeatureUnion": _union,
+    "OneHotEncoder": _one_hot,
+    "KBinsDiscretizer": _bins,
+    "SplineTransformer": _equally_many,
+    "TargetEncoder": _target_encoder,
+    "SimpleImputer": _imputer,
+    "MissingIndicator": _indicator,
+    "FunctionTransformer": _function,
+    "PolynomialFeatures": _polynomial,
+    "Normalizer": _mixes,
+    "KNNImputer": _mixes,
+    "IterativeImputer": _mixes,
+    "OneToOneFeatureMixin": _same,
+}
