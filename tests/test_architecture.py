@@ -11,7 +11,7 @@ ROOT = Path(clearwood.__file__).parent
 
 # Left to right; packages of one step may not import each other.
 FLOW = [
-    {"_errors"},
+    {"_errors", "_callable"},
     {"_progress", "kernels", "files"},
     {"table"},
     {"datasets"},

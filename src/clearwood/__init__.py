@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from clearwood import datasets, forest, models
     from clearwood._errors import ClearwoodWarning, InputError, MissingExtraError
+    from clearwood.benchmark import Benchmark, benchmark
     from clearwood.models import Learner, inspect, learner, load, save
     from clearwood.table import Table, read
 
@@ -13,11 +14,13 @@ __version__ = "0.1.0"
 
 # Public names are imported when first asked for, so that `clearwood --help` starts at once.
 _HOME = {
+    "Benchmark": "clearwood.benchmark",
     "ClearwoodWarning": "clearwood._errors",
     "InputError": "clearwood._errors",
     "Learner": "clearwood.models",
     "MissingExtraError": "clearwood._errors",
     "Table": "clearwood.table",
+    "benchmark": "",
     "datasets": "",
     "forest": "",
     "inspect": "clearwood.models",
@@ -29,11 +32,13 @@ _HOME = {
 }
 
 __all__ = [
+    "Benchmark",
     "ClearwoodWarning",
     "InputError",
     "Learner",
     "MissingExtraError",
     "Table",
+    "benchmark",
     "datasets",
     "forest",
     "inspect",

@@ -2,11 +2,15 @@
 
 import operator
 import os
-from typing import SupportsIndex
+import sys
+from contextlib import AbstractContextManager
+from typing import Any, SupportsIndex
+
+from threadpoolctl import ThreadpoolController
 
 from clearwood._errors import InputError
 
-__all__ = ["threads"]
+__all__ = ["limited", "threads"]
 
 
 def threads(n_jobs: SupportsIndex | None) -> int:
@@ -47,6 +51,33 @@ def threads(n_jobs: SupportsIndex | None) -> int:
     if count > _MOST:
         raise InputError(f"n_jobs={count} is more than the limit of {_MOST} threads", hint=hint)
     return count
+
+
+# The controller and how many modules were loaded when it looked for thread pools.
+_controller: tuple[ThreadpoolController, int] | None = None
+
+
+def limited(count: int) -> AbstractContextManager[Any]:
+    """Hold the thread pools of compiled libraries to a number of threads.
+
+    Looking for the pools takes milliseconds, as long as a small fit; they are looked for again
+    only when a module has been imported since, for pools come with modules.
+
+    Parameters
+    ----------
+    count
+        Threads each pool may use.
+
+    Examples
+    --------
+    >>> with limited(1):
+    ...     pass
+    """
+    global _controller  # noqa: PLW0603 - thread pools are global too
+    if _controller is None or _controller[1] != len(sys.modules):
+        _controller = (ThreadpoolController(), len(sys.modules))
+    limits: AbstractContextManager[Any] = _controller[0].limit(limits=count)
+    return limits
 
 
 # More is a slip of the keyboard; the system would refuse most of them anyway.

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version
 from typing import Any, Self, cast
 
@@ -20,9 +21,9 @@ from sklearn.utils.validation import (
     has_fit_parameter,
     validate_data,
 )
-from threadpoolctl import threadpool_limits
 
 from clearwood._errors import InputError, did_you_mean
+from clearwood.kernels._threads import limited
 from clearwood.models import catalogue
 from clearwood.models._convergence import convergence_named
 from clearwood.models._entry import Categories, Entry, Job
@@ -259,7 +260,7 @@ class Learner(BaseEstimator):
             n_columns=encoded.shape[1],
         )
         # n_jobs holds for the threads of compiled loops too; without it they take every core
-        with convergence_named(entry.name), threadpool_limits(effective_n_jobs(self.n_jobs)):
+        with convergence_named(entry.name), limited(effective_n_jobs(self.n_jobs)):
             self.estimator_ = _fit(entry, job, encoded, target, weight)
         self.training_ = {
             "rows": table.n_rows,
@@ -268,7 +269,7 @@ class Learner(BaseEstimator):
             "model_columns": encoded.shape[1],
             "source": table.source,
             "seconds": round(time.perf_counter() - start, 3),
-            "versions": {name: version(name) for name in ("clearwood", "scikit-learn", "numpy")},
+            "versions": dict(_versions()),
         }
         return self
 
@@ -359,6 +360,12 @@ class Learner(BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+@cache
+def _versions() -> Mapping[str, str]:
+    # looking one up takes as long as a small fit
+    return {name: version(name) for name in ("clearwood", "scikit-learn", "numpy")}
 
 
 def _is_array(X: Any) -> bool:

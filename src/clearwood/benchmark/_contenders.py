@@ -1,0 +1,361 @@
+"""What may take part in a benchmark: names, learners and scikit-learn estimators."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+
+from clearwood._errors import InputError, did_you_mean
+from clearwood.benchmark._losses import Loss
+from clearwood.models import Learner, catalogue
+from clearwood.models._space import Choice, Dimension, Real, Whole
+from clearwood.table import Encoder, Table, Task
+
+__all__ = ["Contender", "WrappedEstimator", "contenders"]
+
+Space = Mapping[str, Dimension]
+
+#: What a scikit-learn estimator is taken to be in `best(rule="one_se")`: as complex as can be.
+_UNKNOWN_COMPLEXITY = 10
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A learner that takes part, with everything tuning needs to know about it.
+
+    Parameters
+    ----------
+    name
+        How it is called in the result; no two contenders share one.
+    template
+        The unfitted estimator; copies of it are fitted, never itself.
+    space
+        What tuning searches; empty where there is nothing to tune.
+    complexity
+        Orders contenders from simple to complex.
+    """
+
+    name: str
+    template: Any
+    space: Space = field(default_factory=dict)
+    complexity: int = _UNKNOWN_COMPLEXITY
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The values that the searched settings have when nothing is tuned."""
+        known = self.template.get_params(deep=True)
+        return {key: known[key] for key in self.space}
+
+    def build(self, settings: Mapping[str, Any], *, seed: int) -> Any:
+        """Make a fresh estimator with these settings, its random choices fixed by the seed."""
+        model = clone(self.template).set_params(**settings)
+        known = model.get_params(deep=True)
+        # one core each: the benchmark spreads fits over cores, so a fit must not take more
+        fixed = {"seed": seed} if isinstance(model, Learner) else _seeds(known, seed)
+        return model.set_params(**fixed, **{key: 1 for key in known if _is_jobs(key)})
+
+    def identity(self) -> dict[str, Any]:
+        """Everything that decides its results, in plain values: for the store."""
+        template = self.template
+        inner = template.estimator if isinstance(template, WrappedEstimator) else template
+        params = {
+            key: value
+            for key, value in inner.get_params(deep=True).items()
+            if not _is_jobs(key) and key not in ("settings", "seed")
+        }
+        return {
+            "name": self.name,
+            "type": f"{type(inner).__module__}.{type(inner).__qualname__}",
+            "params": {key: _plain(params[key]) for key in sorted(params)},
+            "space": {key: repr(dimension) for key, dimension in self.space.items()},
+        }
+
+    def encoded(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings in values that JSON has: what it has not is told by its place in the range."""
+        return {key: self._encode(key, value) for key, value in settings.items()}
+
+    def _encode(self, key: str, value: Any) -> Any:
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        dimension = self.space.get(key)
+        if isinstance(dimension, Choice):
+            for place, known in enumerate(dimension.values):
+                if known is value or (type(known) is type(value) and known == value):
+                    return {"choice": place}
+        return {"default": True}
+
+    def decoded(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings that `encoded` made, as they were."""
+        found = dict(settings)
+        for key, value in settings.items():
+            if isinstance(value, Mapping) and "choice" in value:
+                dimension = self.space[key]
+                assert isinstance(dimension, Choice)
+                found[key] = dimension.values[value["choice"]]
+            elif isinstance(value, Mapping):
+                found[key] = self.defaults[key]
+        return found
+
+
+def contenders(
+    learners: Any,
+    table: Table,
+    loss: Loss,
+    *,
+    seed: int,
+    space: Mapping[str, Mapping[str, Any]] | None = None,
+) -> tuple[Contender, ...]:
+    """Turn what the user named into contenders, each checked against the task and the loss.
+
+    Parameters
+    ----------
+    learners
+        One or several of: names of the catalogue, `Learner` objects, scikit-learn estimators, and
+        pairs of a name and one of these; or a dict of them by name.
+    table
+        The rows; its task decides what the learners have to do.
+    loss
+        What their predictions will be judged by.
+    seed
+        For learners made from a name.
+    space
+        Ranges to search instead of the catalogue's, by the contender's name.
+    """
+    assert table.task is not None
+    named = list(_named(learners))
+    if not named:
+        raise InputError("there is no learner to compare", hint='name some: ["ridge", "gbm"].')
+    made: dict[str, Contender] = {}
+    for name, given in named:
+        contender = _contender(name, given, table.task, seed)
+        unique = _unused(contender.name, made, chosen=name is not None)
+        made[unique] = Contender(unique, contender.template, contender.space, contender.complexity)
+    for name, ranges in (space or {}).items():
+        if name not in made:
+            raise InputError(
+                f"space names {name!r}, which is not compared", hint=did_you_mean(name, made)
+            )
+        made[name] = _with_space(made[name], ranges)
+    for contender in made.values():
+        _check(contender, table, loss)
+    return tuple(made.values())
+
+
+def _named(learners: Any) -> Iterable[tuple[str | None, Any]]:
+    if isinstance(learners, Mapping):
+        return [(str(name), given) for name, given in learners.items()]
+    if isinstance(learners, str) or hasattr(learners, "fit"):
+        return [(None, learners)]
+    if not isinstance(learners, Iterable):
+        raise InputError(f"learners is {learners!r}", hint='name them in a list: ["ridge", "gbm"].')
+    return [
+        (str(one[0]), one[1]) if isinstance(one, tuple) and len(one) == 2 else (None, one)
+        for one in learners
+    ]
+
+
+def _contender(name: str | None, given: Any, task: Task, seed: int) -> Contender:
+    if isinstance(given, str):
+        given = Learner(given, task=task.value, seed=seed)
+    if isinstance(given, Learner):
+        given.check_settings()
+        entry = given.entry
+        entry.require()
+        if task not in entry.tasks:
+            able = ", ".join(repr(other) for other in catalogue.names(task)[:8])
+            raise InputError(
+                f"learner {entry.name!r} cannot do {task} (it does "
+                f"{', '.join(sorted(entry.tasks))})",
+                hint=f"learners that can: {able}, ...",
+            )
+        template = clone(given).set_params(task=task.value)
+        return Contender(name or entry.name, template, dict(entry.space), entry.complexity)
+    if isinstance(given, type) or not hasattr(given, "fit") or not hasattr(given, "get_params"):
+        raise InputError(
+            f"{given!r} is no learner",
+            hint="give a name that `clearwood models` lists, a cw.learner(...) or a scikit-learn "
+            "estimator.",
+        )
+    wrong = is_regressor(given) if task.is_classification else is_classifier(given)
+    if wrong:
+        kind = "regressor" if task.is_classification else "classifier"
+        raise InputError(f"{type(given).__name__} is a {kind}, but the task is {task}")
+    return Contender(name or type(given).__name__, WrappedEstimator(clone(given)))
+
+
+def _unused(name: str, made: Mapping[str, Contender], *, chosen: bool) -> str:
+    if name not in made:
+        return name
+    if chosen:
+        raise InputError(f"two learners are called {name!r}", hint="give each a name of its own.")
+    return next(f"{name} {i}" for i in range(2, len(made) + 3) if f"{name} {i}" not in made)
+
+
+def _with_space(contender: Contender, ranges: Mapping[str, Any]) -> Contender:
+    known = contender.template.get_params(deep=True)
+    own = {"name", "task", "categories", "seed", "n_jobs", "settings", "estimator"}
+    settable = [key for key in known if key not in own]
+    for key in ranges:
+        if key not in settable:
+            raise InputError(
+                f"the tuning space of {contender.name!r} names {key!r}, which is no setting of it",
+                hint=did_you_mean(key, settable),
+            )
+    space = {key: _dimension(key, given) for key, given in ranges.items()}
+    return Contender(contender.name, contender.template, space, contender.complexity)
+
+
+def _dimension(key: str, given: Any) -> Dimension:
+    if isinstance(given, Choice) and not given.values:
+        raise InputError(f"the tuning space of {key!r} is empty")
+    if isinstance(given, Real | Whole):
+        if not given.low <= given.high or (given.log and given.low <= 0):
+            raise InputError(
+                f"the range of {key!r} goes from {given.low:g} to {given.high:g}",
+                hint="it has to rise, and to start above zero where log=True.",
+            )
+        return given
+    if isinstance(given, Choice):
+        return given
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        values = list(given)
+        if values:
+            return Choice(*values)
+    raise InputError(
+        f"the range of {key!r} is {given!r}",
+        hint="give a list of values, or Real(low, high), Whole(low, high), Choice(...).",
+    )
+
+
+def _check(contender: Contender, table: Table, loss: Loss) -> None:
+    """Refuse what would fail in every fold."""
+    model = contender.template
+    gives = hasattr(model, "predict_proba")
+    scores = hasattr(model, "decision_function")
+    if (loss.needs == "probability" and not gives) or (
+        loss.needs == "margin" and not (gives or scores)
+    ):
+        raise InputError(
+            f"learner {contender.name!r} gives no probabilities, which the {loss.name} loss needs",
+            hint="leave it out, or judge classes only: loss='zero-one'.",
+        )
+    del table
+
+
+def _is_jobs(key: str) -> bool:
+    return key.rpartition("__")[2] in ("n_jobs", "thread_count", "nthread")
+
+
+def _seeds(params: Mapping[str, Any], seed: int) -> dict[str, int]:
+    """Random states of an estimator and its parts that are left open."""
+    return {
+        key: seed
+        for key, value in params.items()
+        if key.rpartition("__")[2] == "random_state" and value is None
+    }
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"array {value.dtype} {value.shape} {digest}"
+    if isinstance(value, BaseEstimator):
+        return f"{type(value).__module__}.{type(value).__qualname__}"
+    return getattr(value, "__qualname__", None) or type(value).__qualname__
+
+
+class WrappedEstimator(BaseEstimator):
+    """A scikit-learn estimator that can be fitted to a table.
+
+    The columns are encoded (categories as 0/1 columns, missing values filled), and what that
+    learns is learned from the rows it is fitted to. A pipeline that begins with a
+    ``ColumnTransformer`` prepares its columns itself and gets them as they are, in a pandas frame.
+
+    Parameters
+    ----------
+    estimator
+        The estimator; ``set_params`` knows its parameters by their own names.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> from sklearn.linear_model import Ridge
+    >>> data = cw.datasets.load("diabetes")
+    >>> WrappedEstimator(Ridge()).fit(data).predict(data.head(2)).shape
+    (2,)
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - sklearn's
+        """Give the estimator and, with ``deep``, its parameters under their own names."""
+        inner = self.estimator.get_params(deep=True) if deep else {}
+        return {**inner, "estimator": self.estimator}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change the estimator or its parameters."""
+        if "estimator" in params:
+            self.estimator = params.pop("estimator")
+        if params:
+            self.estimator.set_params(**params)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        # predict_proba and decision_function are there when the estimator has them
+        if name in ("predict_proba", "decision_function") and "estimator" in self.__dict__:
+            inner = self.__dict__.get("estimator_", self.estimator)
+            method = getattr(inner, name)
+            return lambda X: method(self._columns(X))
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def fit(self, X: Table, y: None = None) -> Self:
+        """Learn encoding and model from a table."""
+        del y
+        task, target, weights = X.task, X.y, X.weights
+        assert task is not None
+        self.schema_ = X.schema
+        self.encoder_ = None
+        if not _prepares_columns(self.estimator):
+            self.encoder_ = Encoder(categories="onehot", missing="impute", task=task.value)
+            encoded: Any = self.encoder_.fit_transform(X, target, sample_weight=weights)
+        else:
+            encoded = X.X.to_frame("pandas")
+        options = {} if weights is None else {"sample_weight": weights}
+        self.estimator_ = clone(self.estimator).fit(encoded, target, **options)
+        if task.is_classification:
+            self.classes_ = self.estimator_.classes_
+        return self
+
+    def predict(self, X: Table) -> NDArray[Any]:
+        """Predict with the fitted estimator."""
+        predicted: NDArray[Any] = np.ravel(self.estimator_.predict(self._columns(X)))
+        return predicted
+
+    def _columns(self, table: Table) -> Any:
+        if self.encoder_ is None:
+            return table.select(self.schema_.features).to_frame("pandas")
+        return self.encoder_.transform(table)
+
+
+def _prepares_columns(estimator: Any) -> bool:
+    first = estimator
+    while isinstance(first, Pipeline) and first.steps:
+        first = first.steps[0][1]
+    return isinstance(first, ColumnTransformer)

@@ -1,0 +1,111 @@
+"""Which fits a benchmark consists of."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from clearwood.benchmark._plans import Split, pair_splits
+from clearwood.benchmark._work import Outcome, Unit
+
+__all__ = ["REUSE_FROM", "Design", "default_repeats"]
+
+#: From this many rows on, fits that leave two folds out reuse settings unless told otherwise.
+REUSE_FROM = 5_000
+
+
+@dataclass(frozen=True)
+class Design:
+    """The outer splits, and whether pairs of folds are left out as well.
+
+    Parameters
+    ----------
+    splits
+        The outer splits, the same for all learners.
+    pairs
+        "tuned": each fit that leaves two folds out tunes inside its own training rows. "reused":
+        the rows of a fold are judged with the settings that were tuned without that fold, which
+        still never saw them, so tuning is paid for once. "none": no such fits.
+    """
+
+    splits: tuple[Split, ...]
+    pairs: Literal["tuned", "reused", "none"]
+
+    @property
+    def repeats(self) -> tuple[int, ...]:
+        """The numbers of the repeats."""
+        return tuple(dict.fromkeys(split.repeat for split in self.splits))
+
+    def outer(self, names: Iterable[str]) -> list[Unit]:
+        """The fits of plain cross-validation, repeat by repeat."""
+        names = list(names)
+        return [
+            Unit(name, "outer", split.repeat, split.fold, split.train, split.test)
+            for repeat in self.repeats
+            for name in names
+            for split in self.splits
+            if split.repeat == repeat
+        ]
+
+    def pair(self, names: Iterable[str], known: Mapping[str, Outcome] | None = None) -> list[Unit]:
+        """The fits that leave two folds out.
+
+        Parameters
+        ----------
+        names
+            The contenders.
+        known
+            Outcomes of the outer fits, for the settings to reuse; a pair one of whose folds has
+            failed is left out.
+        """
+        if self.pairs == "none":
+            return []
+        names = list(names)
+        found = []
+        for repeat in self.repeats:
+            pairs = pair_splits([split for split in self.splits if split.repeat == repeat])
+            for name in names:
+                for pair in pairs:
+                    unit = Unit(
+                        name,
+                        "pair",
+                        repeat,
+                        pair.j,
+                        pair.train,
+                        np.concatenate([pair.test_j, pair.test_k]),
+                        other=pair.k,
+                        first=len(pair.test_j),
+                    )
+                    found.append(unit)
+        if self.pairs == "reused" and known is not None:
+            return list(_with_settings(found, known))
+        return found
+
+
+def _with_settings(units: Sequence[Unit], known: Mapping[str, Outcome]) -> Iterator[Unit]:
+    from dataclasses import replace
+
+    for unit in units:
+        keys = [f"{unit.learner}/outer/{unit.repeat}/{fold}" for fold in (unit.fold, unit.other)]
+        outcomes = [known.get(key) for key in keys]
+        if all(outcome is not None and outcome.failure is None for outcome in outcomes):
+            settings = tuple(outcome.settings for outcome in outcomes if outcome is not None)
+            yield replace(unit, settings=settings)
+
+
+def default_repeats(n_rows: int) -> int:
+    """How often the nested interval repeats its splits where the user does not say.
+
+    The interval needs repeats where it differs from the naive one, which is on small tables, and
+    can afford them there.
+
+    Examples
+    --------
+    >>> [default_repeats(n) for n in (100, 1_000, 20_000)]
+    [10, 5, 1]
+    """
+    for rows, repeats in ((500, 10), (2_000, 5), (REUSE_FROM, 2)):
+        if n_rows < rows:
+            return repeats
+    return 1

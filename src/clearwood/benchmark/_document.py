@@ -1,0 +1,80 @@
+"""A benchmark as plain JSON values."""
+
+import math
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from clearwood.benchmark._text import as_text
+
+if TYPE_CHECKING:
+    from clearwood.benchmark._result import Benchmark
+
+__all__ = ["document", "plain"]
+
+
+def document(bench: "Benchmark") -> dict[str, Any]:
+    """Give standings, method, settings of every fold and the archives of tuning."""
+    table = bench.context.table
+    found: dict[str, Any] = {
+        "task": str(table.task),
+        "target": table.target,
+        "rows": table.n_rows,
+        "features": list(table.features),
+        "fingerprint": table.fingerprint(),
+        "loss": bench.loss,
+        "proper": bench.context.loss.proper,
+        "method": vars(bench.method),
+        "complete": bench.complete,
+        "learners": [
+            {**vars(one), "by_fold": _by_fold(bench, one.learner)} for one in bench.standings
+        ],
+        "archive": {name: bench.archive(name).to_json() for name in bench.learners},
+        "failures": {name: list(texts) for name, texts in bench.failures.items()},
+        "warnings": list(bench.warnings),
+        "seconds": bench.seconds,
+        "versions": {name: version(name) for name in ("clearwood", "scikit-learn", "numpy")},
+        "text": as_text(bench),
+    }
+    return {key: plain(value) for key, value in found.items()}
+
+
+def _by_fold(bench: "Benchmark", learner: str) -> list[dict[str, Any]]:
+    rows = []
+    for key, outcome in bench.outcomes.items():
+        unit = bench.units[key]
+        if unit.learner != learner or unit.purpose != "outer":
+            continue
+        rows.append(
+            {
+                "repeat": unit.repeat,
+                "fold": unit.fold,
+                "rows": len(unit.test),
+                "risk": None if outcome.losses is None else float(outcome.losses.mean()),
+                "settings": dict(outcome.settings),
+                "seconds": outcome.seconds,
+                "failure": outcome.failure,
+            }
+        )
+    return sorted(rows, key=lambda row: (row["repeat"], row["fold"]))
+
+
+def plain(value: Any) -> Any:
+    """Turn a value into what JSON has: numpy scalars into numbers, NaN and infinities into None.
+
+    Examples
+    --------
+    >>> plain({"risk": float("nan"), "folds": (1, 2)})
+    {'risk': None, 'folds': [1, 2]}
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, Iterable):
+        return [plain(item) for item in value]
+    return str(value)

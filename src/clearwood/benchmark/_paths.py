@@ -1,0 +1,163 @@
+"""Settings whose whole range costs about one fit, and fits that may be cheaper while tuning."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.benchmark._contenders import Contender
+from clearwood.benchmark._searches import Settings, drawn
+from clearwood.models import Learner
+from clearwood.table import Table
+
+if TYPE_CHECKING:
+    from clearwood.benchmark._work import Context
+
+__all__ = ["Path", "path_of", "while_tuning"]
+
+Array = NDArray[np.float64]
+
+#: Values tried along a path.
+_VALUES = 100
+
+#: Trees of a forest while its other settings are compared; the chosen one has all of them.
+_TREES_WHILE_TUNING = 100
+
+
+class _HasSettings(Protocol):
+    settings: Settings
+
+
+Racer = TypeVar("Racer", bound=_HasSettings)
+
+
+def while_tuning(contender: Contender, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings to compare a configuration with: averages of trees need fewer trees for that.
+
+    More trees take variance out of every configuration alike, so a hundred tell which is best.
+    """
+    changed = dict(settings)
+    template = contender.template
+    if (
+        isinstance(template, Learner)
+        and template.entry.family == "ensemble"
+        and "n_estimators" not in settings
+    ):
+        trees = template.all_settings.get("n_estimators", 0)
+        if trees > _TREES_WHILE_TUNING:
+            changed["n_estimators"] = _TREES_WHILE_TUNING
+    return changed
+
+
+def path_of(contender: Contender, context: "Context") -> "Path | None":
+    """The path along which a contender can be fitted, if it has one and the data allow it."""
+    template = contender.template
+    if (
+        not isinstance(template, Learner)
+        or template.name not in _COEFFICIENTS
+        or "alpha" not in contender.space
+        or template.categories == "target"  # its codes differ between fitting and predicting
+        or context.table.weights is not None
+    ):
+        return None
+    return Path(template.name)
+
+
+class Path:
+    """The penalty ``alpha`` of a linear model, fitted for many values at once.
+
+    Parameters
+    ----------
+    learner
+        "ridge" (one singular value decomposition), "lasso" or "elastic-net" (coordinate descent
+        that starts each value where the one before ended).
+    """
+
+    def __init__(self, learner: str) -> None:
+        self.learner = learner
+
+    def configurations(self, contender: Contender, trials: int, seed: int) -> list[Settings]:
+        """All values of the path, for some draws of the other settings."""
+        alphas = contender.space["alpha"].grid(_VALUES)
+        others = {key: dim for key, dim in contender.space.items() if key != "alpha"}
+        draws = drawn(others, max(1, trials // 6), seed) if others else [{}]
+        return [{"alpha": alpha, **draw} for draw in draws for alpha in alphas]
+
+    def groups(self, races: Sequence[Racer]) -> list[list[Racer]]:
+        """Bring together the configurations that one path serves."""
+        found: dict[str, list[Racer]] = {}
+        for race in races:
+            others = {key: value for key, value in race.settings.items() if key != "alpha"}
+            found.setdefault(repr(sorted(others.items())), []).append(race)
+        return list(found.values())
+
+    def fit(
+        self,
+        contender: Contender,
+        several: Sequence[Settings],
+        train: Table,
+        test: Table,
+        *,
+        seed: int,
+    ) -> list["Told"]:
+        """Fit one path; give for each configuration a model that knows its predictions."""
+        order = np.argsort([-settings["alpha"] for settings in several], kind="stable")
+        # an ordinary fit, with the strongest penalty since that is quickest, learns the encoding
+        first: Learner = contender.build(several[int(order[0])], seed=seed).fit(train)
+        X, y = first.encoder_.transform(train), np.asarray(train.y, dtype=np.float64)
+        mean, centre = X.mean(axis=0), float(y.mean())
+        scale = 1.0
+        if self.learner != "ridge":  # whose target is not standardised: see the catalogue
+            scale = float(y.std()) or 1.0
+        settings = first.all_settings
+        alphas = np.array([several[i]["alpha"] for i in order])
+        coefficients = _COEFFICIENTS[self.learner](X - mean, (y - centre) / scale, alphas, settings)
+        rows = first.encoder_.transform(test) - mean
+        predicted = rows @ coefficients * scale + centre
+        models = [Told(predicted[:, j]) for j in range(len(order))]
+        back = np.argsort(order, kind="stable")
+        return [models[int(j)] for j in back]
+
+
+class Told:
+    """A model whose predictions are known already."""
+
+    def __init__(self, predicted: Array) -> None:
+        self.predicted = predicted
+
+    def predict(self, X: Table) -> Array:
+        """Give the predictions, whose rows are those of the table."""
+        assert len(self.predicted) == X.n_rows
+        return self.predicted
+
+
+def _ridge(X: Array, y: Array, alphas: Array, settings: Mapping[str, Any]) -> Array:
+    del settings
+    left, values, right = np.linalg.svd(X, full_matrices=False)
+    shrunk = values[:, None] / (values[:, None] ** 2 + alphas[None, :])
+    coefficients: Array = right.T @ (shrunk * (left.T @ y)[:, None])
+    return coefficients
+
+
+def _elastic_net(X: Array, y: Array, alphas: Array, settings: Mapping[str, Any]) -> Array:
+    from sklearn.linear_model import enet_path
+
+    ratio = settings.get("l1_ratio", 1.0)
+    X, y = np.asfortranarray(X), np.ascontiguousarray(y)
+    # equal penalties would be fitted twice, and the solver asks for a falling sequence
+    distinct, position = np.unique(-alphas, return_inverse=True)
+    found = enet_path(
+        X,
+        y,
+        l1_ratio=ratio,
+        alphas=-distinct,
+        max_iter=20_000,
+        check_input=False,
+        precompute="auto",
+    )
+    coefficients: Array = found[1][:, position]
+    return coefficients
+
+
+_COEFFICIENTS = {"ridge": _ridge, "lasso": _elastic_net, "elastic-net": _elastic_net}

@@ -1,0 +1,367 @@
+"""What a benchmark found."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from clearwood._errors import InputError, did_you_mean
+from clearwood.benchmark._archive import Archive, Curve, archive_of, curve_of
+from clearwood.benchmark._estimates import interval_of, losses_of
+from clearwood.benchmark._frames import frame
+from clearwood.benchmark._text import as_html, as_text, comparison_text
+from clearwood.benchmark._winner import Winner
+from clearwood.benchmark._work import Array, Context, Outcome, Unit
+
+if TYPE_CHECKING:
+    from clearwood.benchmark._estimates import LossesOf
+
+__all__ = ["Benchmark", "Difference", "Method", "Standing"]
+
+_COLUMNS = (
+    "learner",
+    "loss",
+    "risk",
+    "se",
+    "low",
+    "high",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "fit_seconds",
+    "failures",
+    "settings",
+)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one learner did.
+
+    Parameters
+    ----------
+    learner
+        Its name.
+    loss
+        What the risk is the mean of.
+    risk, se, low, high
+        The estimate, its standard error and its interval; NaN where every fold failed.
+    difference, difference_low, difference_high
+        Risk above that of the best learner, with an interval from paired differences.
+    fit_seconds
+        What tuning, fitting and predicting took, on average over the outer folds.
+    failures
+        How many fits failed.
+    settings
+        What tuning chose, typical of the folds: the median of numbers, the most frequent choice.
+    interval
+        Which interval it is: "nested", "naive", "hold-out", ...
+    inflation
+        How many times wider than the naive interval it is.
+    folds
+        How many outer folds the estimate rests on.
+    """
+
+    learner: str
+    loss: str
+    risk: float
+    se: float
+    low: float
+    high: float
+    difference: float
+    difference_low: float
+    difference_high: float
+    fit_seconds: float
+    failures: int
+    settings: Mapping[str, Any]
+    interval: str = "naive"
+    inflation: float = 1.0
+    folds: int = 0
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The risk of one learner less that of another, from paired differences row by row.
+
+    Parameters
+    ----------
+    first, second
+        The learners.
+    difference, se, low, high
+        The estimate, its standard error and its interval; below zero the first is better.
+    confidence
+        The level of the interval.
+    interval
+        Which interval it is.
+    loss
+        What the risks are means of.
+    """
+
+    first: str
+    second: str
+    difference: float
+    se: float
+    low: float
+    high: float
+    confidence: float
+    interval: str
+    loss: str
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval leaves zero out, so that one of the two is better."""
+        return self.low > 0 or self.high < 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Give plain JSON values."""
+        return {**vars(self), "clear": self.clear}
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give a data frame of one row."""
+        return frame({key: [value] for key, value in self.to_json().items()}, library)
+
+    def __repr__(self) -> str:
+        return comparison_text(self)
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a benchmark was made.
+
+    Parameters
+    ----------
+    plan
+        The resampling plan, in words.
+    splits, repeats
+        How many outer splits there are, over how many repeats.
+    interval
+        Which interval was asked for.
+    confidence
+        Its level.
+    tuning
+        How settings were chosen, in words.
+    pairs
+        How the settings of the fits that leave two folds out were chosen: "tuned", "reused", or
+        "none" where there are no such fits.
+    seed
+        Fixes every random choice.
+    """
+
+    plan: str
+    splits: int
+    repeats: int
+    interval: str
+    confidence: float
+    tuning: str
+    pairs: Literal["tuned", "reused", "none"]
+    seed: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Benchmark:
+    """Learners compared on one table, each with an honest risk; best first.
+
+    Made by `clearwood.benchmark`.
+
+    Parameters
+    ----------
+    standings
+        One per learner, by risk; those with failures last.
+    method
+        How it was made.
+    context
+        Table, loss, learners and tuning of the run.
+    units
+        Every unit of work of the plan, by key.
+    outcomes
+        What the finished ones gave.
+    warnings
+        What the reader should know.
+    seconds
+        By the clock, for this call.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> data = cw.datasets.load("diabetes")
+    >>> bench = cw.benchmark(data, ["baseline", "ols"], tune=0, repeats=1)
+    >>> bench.best().name
+    'ols'
+    >>> bench.compare("ols", "baseline").clear
+    True
+    """
+
+    standings: tuple[Standing, ...]
+    method: Method
+    context: Context
+    units: Mapping[str, Unit]
+    outcomes: Mapping[str, Outcome]
+    warnings: tuple[str, ...] = ()
+    seconds: float = 0.0
+    failures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """The names, best first."""
+        return tuple(standing.learner for standing in self.standings)
+
+    @property
+    def loss(self) -> str:
+        """What the risks are means of."""
+        return self.context.loss.name
+
+    @property
+    def complete(self) -> bool:
+        """Whether every fit of the plan was done; not so after Ctrl-C or a spent budget."""
+        return len(self.outcomes) == len(self.units)
+
+    def __getitem__(self, learner: str) -> Standing:
+        return self.standings[self._place(learner)]
+
+    def _place(self, learner: str) -> int:
+        if learner not in self.learners:
+            raise InputError(
+                f"{learner!r} was not compared", hint=did_you_mean(str(learner), self.learners)
+            )
+        return self.learners.index(learner)
+
+    def best(self, rule: Literal["one_se"] | None = None) -> Winner:
+        """The learner to use.
+
+        Parameters
+        ----------
+        rule
+            None takes the smallest risk; "one_se" the simplest learner whose risk is within one
+            standard error of the smallest.
+
+        Returns
+        -------
+        Winner
+            Its ``fit`` tunes on all rows, as each outer fold did, and fits.
+        """
+        if rule not in (None, "one_se"):
+            raise InputError(f"there is no rule {rule!r}", hint="None or 'one_se'.")
+        able = [one for one in self.standings if np.isfinite(one.risk) and not one.failures]
+        if not able:
+            raise InputError(
+                "every learner failed", hint="bench.failures tells what went wrong in each."
+            )
+        chosen = able[0]
+        if rule == "one_se":
+            near = [one for one in able if one.risk <= chosen.risk + chosen.se]
+            complexity = {name: c.complexity for name, c in self.context.contenders.items()}
+            # among equally simple ones the first is the best
+            chosen = min(near, key=lambda one: complexity[one.learner])
+        return Winner(
+            name=chosen.learner,
+            standing=chosen,
+            contender=self.context.contenders[chosen.learner],
+            loss=self.context.loss,
+            tuning=self.context.tuning,
+            seed=self.context.seed,
+        )
+
+    def compare(self, first: str, second: str) -> Difference:
+        """By how much the risk of one learner is above that of another, with an interval."""
+        for name in (first, second):
+            self._place(name)
+        losses = self.losses(first) - self.losses(second)
+        found = interval_of(
+            losses,
+            kind=self.method.interval,
+            confidence=self.method.confidence,
+            context=self.context,
+        )
+        if found is None:
+            raise InputError(f"no fold of both {first!r} and {second!r} has succeeded")
+        return Difference(
+            first,
+            second,
+            found.estimate,
+            found.se,
+            found.low,
+            found.high,
+            self.method.confidence,
+            found.kind,
+            self.loss,
+        )
+
+    def losses(self, learner: str) -> "LossesOf":
+        """The losses of every row under one learner, split by split."""
+        self._place(learner)
+        return losses_of(
+            (self.units[key], outcome)
+            for key, outcome in self.outcomes.items()
+            if self.units[key].learner == learner
+        )
+
+    def predictions(self, learner: str, *, repeat: int = 0) -> Array:
+        """Predictions of each row by the fit that had not seen it, NaN where there is none.
+
+        Numbers for regression and counts; for classes what the loss needs: one column of
+        probabilities a class, positions of classes, or margins.
+        """
+        self._place(learner)
+        found: Array | None = None
+        for key, outcome in self.outcomes.items():
+            unit = self.units[key]
+            if unit.learner != learner or unit.purpose != "outer" or unit.repeat != repeat:
+                continue
+            if outcome.predictions is None:
+                continue
+            if found is None:
+                shape = (self.context.table.n_rows, *outcome.predictions.shape[1:])
+                found = np.full(shape, np.nan)
+            found[unit.test] = outcome.predictions
+        if found is None:
+            raise InputError(f"no fold of {learner!r} has succeeded")
+        return found
+
+    def archive(self, learner: str) -> Archive:
+        """Every configuration that tuning tried, in every outer fold."""
+        self._place(learner)
+        return archive_of(learner, self._outer(learner))
+
+    def curve(self, learner: str) -> Curve:
+        """Inner risk against the values tried, averaged over the outer folds."""
+        self._place(learner)
+        return curve_of(learner, self._outer(learner), self.context.contenders[learner].space)
+
+    def _outer(self, learner: str) -> list[tuple[Unit, Outcome]]:
+        return [
+            (self.units[key], outcome)
+            for key, outcome in self.outcomes.items()
+            if self.units[key].learner == learner and self.units[key].purpose == "outer"
+        ]
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give one row a learner, best first, as a data frame.
+
+        Parameters
+        ----------
+        library
+            "pandas", "polars", "pyarrow" or "dict"; the first installed when left out.
+        """
+        rows = [vars(standing) for standing in self.standings]
+        columns = {name: [row[name] for row in rows] for name in _COLUMNS}
+        columns["settings"] = [dict(settings) for settings in columns["settings"]]
+        return frame(columns, library)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything but the losses of single rows as plain JSON values."""
+        from clearwood.benchmark._document import document
+
+        return document(self)
+
+    def plot(self) -> Any:
+        """Draw the risks and the differences to the best, with their intervals (Altair)."""
+        from clearwood.plot import plot_benchmark
+
+        return plot_benchmark(self)
+
+    def __repr__(self) -> str:
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)

@@ -1,0 +1,188 @@
+"""One run of a benchmark: units begun, finished, counted and shown."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from clearwood._errors import InputError
+from clearwood._progress import progress
+from clearwood.benchmark._design import Design
+from clearwood.benchmark._run import Workers, run_units
+from clearwood.benchmark._store import Store, identity_of
+from clearwood.benchmark._work import Context, Outcome, Unit
+
+__all__ = ["Session", "Snapshot"]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """How far a run is.
+
+    Parameters
+    ----------
+    done, total
+        Units finished, and all of them.
+    by_learner
+        For each learner: units finished, all of them, and the risk so far (NaN before the first).
+    seconds
+        Since the start.
+    left
+        A guess of the seconds to go; None before there is anything to guess from.
+    """
+
+    done: int
+    total: int
+    by_learner: Mapping[str, tuple[int, int, float]]
+    seconds: float
+    left: float | None
+
+
+class Session:
+    """A run under way.
+
+    Parameters
+    ----------
+    context, design
+        What is run.
+    workers
+        Where.
+    errors
+        "raise" stops at the first failure.
+    watch
+        Called after every unit.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        design: Design,
+        workers: Workers,
+        *,
+        errors: Literal["rank", "raise"],
+        watch: Callable[[Snapshot], None] | None,
+    ) -> None:
+        self.context, self.design, self.workers = context, design, workers
+        self.errors, self.watch = errors, watch
+        self.store: Store | None = None
+        # the slow ones first, so that the end of a run is not one core waiting for a forest
+        self.names = sorted(
+            context.contenders, key=lambda name: -context.contenders[name].complexity
+        )
+        self.units: dict[str, Unit] = {
+            unit.key: unit for unit in (*design.outer(self.names), *design.pair(self.names))
+        }
+        counts = Counter(unit.learner for unit in self.units.values())
+        self.tallies = {name: _Tally(counts[name]) for name in context.contenders}
+        self.outcomes: dict[str, Outcome] = {}
+        self.stopped = False
+        self.out_of_time = False
+        self.start = time.monotonic()
+
+    @contextmanager
+    def opened(self, store: str | Path | None, *, plan_words: str) -> Iterator[None]:
+        """Open the store, if there is one, for as long as the run takes."""
+        if store is None:
+            yield
+            return
+        identity = identity_of(self.context, self.design, plan_words)
+        with Store(store).opened(identity, self.context.contenders) as self.store:
+            yield
+
+    def run(self, *, deadline: float | None = None) -> None:
+        """Run all units; Ctrl-C ends it with what is done."""
+        with progress("benchmark", total=len(self.units)) as step:
+            try:
+                for unit, outcome in self._all(deadline):
+                    self._count(unit, outcome)
+                    if outcome.failure is not None and self.errors == "raise":
+                        raise InputError(
+                            f"learner {unit.learner!r} failed in {unit.split}: {outcome.failure}",
+                            hint="errors='rank' ranks it last and goes on.",
+                        )
+                    step(1, note=self._note(unit.learner))
+                    if self.watch is not None:
+                        self.watch(self.snapshot())
+            except KeyboardInterrupt:
+                self.stopped = True
+        self.out_of_time = not self.stopped and len(self.outcomes) < len(self.units)
+
+    def _all(self, deadline: float | None) -> Iterator[tuple[Unit, Outcome]]:
+        options: dict[str, Any] = {
+            "workers": self.workers,
+            "store": self.store,
+            "deadline": deadline,
+        }
+        outer = self.design.outer(self.names)
+        if self.design.pairs != "reused":
+            yield from run_units(self.context, [*outer, *self.design.pair(self.names)], **options)
+            return
+        yield from run_units(self.context, outer, **options)
+        pairs = self.design.pair(self.names, self.outcomes)
+        for key in set(self.units) - {unit.key for unit in (*outer, *pairs)}:
+            self.tallies[self.units[key].learner].total -= 1
+            del self.units[key]  # there are no settings to reuse where an outer fit failed
+        yield from run_units(self.context, pairs, **options)
+
+    def warnings(self) -> list[str]:
+        """What to say of a run that ended early."""
+        count = f"{len(self.outcomes)} of {len(self.units)} fits are done"
+        kept = "" if self.store is None else "; the same call goes on from here"
+        if self.stopped:
+            return [f"stopped: {count}, the result is partial{kept}"]
+        if self.out_of_time:
+            return [f"the budget is spent: {count}, the result is partial{kept}"]
+        return []
+
+    def _count(self, unit: Unit, outcome: Outcome) -> None:
+        self.outcomes[unit.key] = outcome
+        tally = self.tallies[unit.learner]
+        tally.done += 1
+        tally.seconds += outcome.seconds
+        if unit.purpose == "outer" and outcome.losses is not None:
+            tally.loss += float(outcome.losses.sum())
+            tally.rows += len(outcome.losses)
+
+    def _note(self, learner: str) -> str:
+        risk = self.tallies[learner].risk
+        return learner if np.isnan(risk) else f"{learner}: risk {risk:.4g} so far"
+
+    def snapshot(self) -> Snapshot:
+        """How far the run is now."""
+        done = len(self.outcomes)
+        left = None
+        if done:
+            mean = sum(tally.seconds for tally in self.tallies.values()) / done
+            left = sum(tally.left(mean) for tally in self.tallies.values()) / self.workers.count
+        return Snapshot(
+            done,
+            len(self.units),
+            {name: (tally.done, tally.total, tally.risk) for name, tally in self.tallies.items()},
+            time.monotonic() - self.start,
+            left,
+        )
+
+
+@dataclass
+class _Tally:
+    """What a learner has done so far."""
+
+    total: int
+    done: int = 0
+    seconds: float = 0.0
+    loss: float = 0.0
+    rows: int = 0
+
+    @property
+    def risk(self) -> float:
+        return self.loss / self.rows if self.rows else np.nan
+
+    def left(self, otherwise: float) -> float:
+        """Guess the seconds to go, from its own units or else from those of all learners."""
+        each = self.seconds / self.done if self.done else otherwise
+        return each * (self.total - self.done)

@@ -1,0 +1,166 @@
+"""Ranking: from the outcomes of all units to one line a learner, and what to warn of."""
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from clearwood.benchmark._contenders import Contender
+from clearwood.benchmark._estimates import LossesOf, interval_of, losses_of
+from clearwood.benchmark._result import Method, Standing
+from clearwood.benchmark._searches import position
+from clearwood.benchmark._work import Context, Outcome, Unit
+from clearwood.models._space import Choice, Real, Whole
+
+__all__ = ["edge_warnings", "failures_of", "note_warnings", "standings"]
+
+Found = Mapping[str, Sequence[tuple[Unit, Outcome]]]
+
+
+def standings(context: Context, found: Found, method: Method) -> tuple[Standing, ...]:
+    """One standing per learner, by risk; those with failures last.
+
+    Parameters
+    ----------
+    context
+        What the run shared.
+    found
+        Units with their outcomes, by learner.
+    method
+        How the benchmark was made.
+    """
+    options: dict[str, Any] = {
+        "kind": method.interval,
+        "confidence": method.confidence,
+        "context": context,
+    }
+    losses = {name: losses_of(one) for name, one in found.items()}
+    risks = {name: interval_of(one, **options) for name, one in losses.items()}
+    failures = {
+        name: sum(outcome.failure is not None for _, outcome in one) for name, one in found.items()
+    }
+
+    def rank(name: str) -> tuple[bool, int, float]:
+        risk = risks[name]
+        return risk is None, failures[name], np.inf if risk is None else risk.estimate
+
+    order = sorted(found, key=rank)
+    best = order[0]
+    made = []
+    for name in order:
+        risk = risks[name]
+        behind = _behind(losses[name], losses[best], options) if name != best else (0.0, 0.0, 0.0)
+        outer = [outcome for unit, outcome in found[name] if unit.purpose == "outer"]
+        made.append(
+            Standing(
+                learner=name,
+                loss=context.loss.name,
+                risk=np.nan if risk is None else risk.estimate,
+                se=np.nan if risk is None else risk.se,
+                low=np.nan if risk is None else risk.low,
+                high=np.nan if risk is None else risk.high,
+                difference=behind[0],
+                difference_low=behind[1],
+                difference_high=behind[2],
+                fit_seconds=float(np.mean([one.seconds for one in outer])) if outer else np.nan,
+                failures=failures[name],
+                settings=_typical([one.settings for one in outer if one.failure is None]),
+                interval="none" if risk is None else risk.kind,
+                inflation=np.nan if risk is None else risk.inflation,
+                folds=len(losses[name].outer),
+            )
+        )
+    return tuple(made)
+
+
+def _behind(
+    mine: LossesOf, best: LossesOf, options: Mapping[str, Any]
+) -> tuple[float, float, float]:
+    found = interval_of(mine - best, **options)
+    return (np.nan,) * 3 if found is None else (found.estimate, found.low, found.high)
+
+
+def _typical(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The median of each number and the most frequent of each choice."""
+    if not several:
+        return {}
+    found: dict[str, Any] = {}
+    for key in several[0]:
+        values = [settings[key] for settings in several if key in settings]
+        if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
+            found[key] = statistics.median_low(values)
+        else:
+            counted = Counter(map(repr, values)).most_common(1)[0][0]
+            found[key] = next(value for value in values if repr(value) == counted)
+    return found
+
+
+def failures_of(found: Found) -> dict[str, tuple[str, ...]]:
+    """What went wrong, by learner, each with its split."""
+    told = {
+        name: tuple(f"{unit.split}: {outcome.failure}" for unit, outcome in one if outcome.failure)
+        for name, one in found.items()
+    }
+    return {name: texts for name, texts in told.items() if texts}
+
+
+def failure_warnings(found: Found) -> list[str]:
+    """One sentence a learner that failed somewhere."""
+    told = []
+    for name, one in found.items():
+        texts = [outcome.failure for _, outcome in one if outcome.failure]
+        if texts:
+            reason, _ = Counter(texts).most_common(1)[0]
+            told.append(f"{name} failed in {len(texts)} of {len(one)} fits: {reason}")
+    return told
+
+
+def edge_warnings(contenders: Mapping[str, Contender], found: Found) -> list[str]:
+    """Settings whose best value sits on the edge of its range in most folds.
+
+    An edge that no value can lie beyond, such as one neighbour or all of the features, is none.
+    """
+    told = []
+    for name, one in found.items():
+        chosen = [
+            o.settings for u, o in one if u.purpose == "outer" and o.archive and not o.failure
+        ]
+        for key, dimension in contenders[name].space.items():
+            if isinstance(dimension, Choice) or not chosen:
+                continue
+            where = [position(dimension, settings.get(key)) for settings in chosen]
+            low = sum(place is not None and place <= _EDGE for place in where)
+            high = sum(place is not None and place >= 1 - _EDGE for place in where)
+            side = "lower" if low >= high else "upper"
+            if 2 * max(low, high) > len(chosen) and not _natural(dimension, side):
+                bound = dimension.low if side == "lower" else dimension.high
+                told.append(
+                    f"the best {key} of {name} sits at the {side} edge of its range ({bound:g}) in "
+                    f"{max(low, high)} of {len(chosen)} folds; a wider range may do better: "
+                    f"space={{{name!r}: {{{key!r}: ...}}}}"
+                )
+    return told
+
+
+#: How near to an end of its range, on the range's scale, a value counts as on the edge.
+_EDGE = 0.01
+
+
+def _natural(dimension: Real | Whole, side: str) -> bool:
+    if side == "lower":
+        return (dimension.low in (0, 1) and isinstance(dimension, Whole)) or dimension.low == 0
+    return isinstance(dimension, Real) and dimension.high == 1.0 and not dimension.log
+
+
+def note_warnings(found: Found) -> list[str]:
+    """Warnings raised in fits, each once, with how many fits raised it."""
+    told = []
+    for name, one in found.items():
+        counts = Counter(note for _, outcome in one for note in outcome.notes)
+        for note, count in counts.items():
+            prefix = "" if name in note else f"{name}: "
+            times = "" if len(one) == 1 else f" ({count} of {len(one)} fits)"
+            told.append(f"{prefix}{note}{times}")
+    return told

@@ -1,0 +1,137 @@
+"""Figures of benchmarks: risks with intervals, and risk against the values tuned."""
+
+from typing import TYPE_CHECKING, Any
+
+from clearwood.models import Choice
+
+if TYPE_CHECKING:
+    from clearwood.benchmark import Benchmark, Curve
+
+__all__ = ["plot_benchmark", "plot_curve"]
+
+_BAR = {"height": 2, "opacity": 0.9}
+_POINT = {"filled": True, "size": 70, "opacity": 1.0}
+
+
+def plot_benchmark(bench: "Benchmark") -> Any:
+    """Draw the risk of each learner and its difference to the best, with their intervals.
+
+    Parameters
+    ----------
+    bench
+        What a benchmark found.
+
+    Returns
+    -------
+    altair.HConcatChart
+    """
+    import altair as alt
+
+    rows = [
+        {
+            "learner": one.learner,
+            "risk": one.risk,
+            "low": one.low,
+            "high": one.high,
+            "difference": one.difference,
+            "difference_low": one.difference_low,
+            "difference_high": one.difference_high,
+        }
+        for one in bench.standings
+        if one.folds
+    ]
+    data = alt.Data(values=rows)
+    order = [row["learner"] for row in rows]
+    level = f"{100 * bench.method.confidence:g} % interval"
+    risk = _intervals(data, order, ("risk", "low", "high"), f"{bench.loss} risk, {level}")
+    behind = _intervals(
+        data,
+        order,
+        ("difference", "difference_low", "difference_high"),
+        f"difference to {order[0] if order else 'the best'}, {level}",
+        names=False,
+    )
+    zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 4]).encode(x="zero:Q")
+    figure = alt.hconcat(risk, zero + behind)
+    return figure.properties(
+        title=f"{bench.context.table.target}: {bench.method.plan}", description=_words(bench)
+    )
+
+
+def _intervals(
+    data: Any, order: list[str], fields: tuple[str, str, str], title: str, *, names: bool = True
+) -> Any:
+    import altair as alt
+
+    middle, low, high = fields
+    axis = alt.Axis(title=None) if names else alt.Axis(title=None, labels=False, ticks=False)
+    base = alt.Chart(data).encode(y=alt.Y("learner:N", sort=order, axis=axis))
+    scale = alt.Scale(zero=False)
+    tooltip = [alt.Tooltip("learner:N")]
+    tooltip += [alt.Tooltip(f"{field}:Q", format=".4g") for field in fields]
+    bar = base.mark_bar(**_BAR).encode(
+        x=alt.X(f"{low}:Q", title=title, scale=scale), x2=f"{high}:Q", tooltip=tooltip
+    )
+    point = base.mark_point(**_POINT).encode(
+        x=alt.X(f"{middle}:Q", title=title, scale=scale), tooltip=tooltip
+    )
+    return (bar + point).properties(width=260, height=alt.Step(26))
+
+
+def _words(bench: "Benchmark") -> str:
+    """The numbers of the figure as a sentence, for those who cannot see it."""
+    return "; ".join(
+        f"{one.learner} {one.risk:.4g} ({one.low:.4g} to {one.high:.4g})"
+        for one in bench.standings
+        if one.folds
+    )
+
+
+def plot_curve(curve: "Curve", setting: str | None = None) -> Any:
+    """Draw inner risk against one tuned setting.
+
+    Parameters
+    ----------
+    curve
+        What tuning found.
+    setting
+        The setting to draw against; the first that is a number when left out.
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    import altair as alt
+
+    setting = curve.along(setting)
+    dimension = curve.space[setting]
+    rows = [
+        {"value": settings[setting], "risk": risk, "low": risk - se, "high": risk + se}
+        for settings, risk, se in zip(curve.settings, curve.risk, curve.se, strict=True)
+        if isinstance(dimension, Choice) or isinstance(settings[setting], int | float)
+    ]
+    data = alt.Data(values=rows)
+    if isinstance(dimension, Choice):
+        x = alt.X("value:N", title=setting)
+    else:
+        kind = "log" if dimension.log else "linear"
+        x = alt.X("value:Q", title=setting, scale=alt.Scale(type=kind, zero=False))
+    y = alt.Y("risk:Q", title="inner risk ± one standard error", scale=alt.Scale(zero=False))
+    base = alt.Chart(data).encode(x=x)
+    # along a single setting the points make a line; with others varying too they are a cloud
+    marks = base.mark_point(filled=True, size=30).encode(y=y, tooltip=["value:N", "risk:Q"])
+    figure = (
+        base.mark_rule(opacity=0.25).encode(
+            y=alt.Y("low:Q", scale=alt.Scale(zero=False)), y2="high:Q"
+        )
+        + marks
+    )
+    if len(curve.space) == 1 and not isinstance(dimension, Choice):
+        figure = base.mark_line().encode(y=y) + figure
+    best = min(rows, key=lambda row: float(row["risk"]))
+    return figure.properties(
+        width=420,
+        height=260,
+        title=f"{curve.learner}: risk while tuning",
+        description=f"smallest inner risk {best['risk']:.4g} at {setting} = {best['value']}",
+    )
