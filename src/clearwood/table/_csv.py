@@ -41,6 +41,7 @@ _BOMS = (
 )
 _MOST_LEVELS = 500
 _MOST_COLUMNS_IN_ONE_PASS = 500
+_LONGEST_LINE = 2**24
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 # A leading zero makes a code of it (a postcode, a key): reading 01234 as 1234 would lose it.
 _CODE = re.compile(r"0\d+")
@@ -60,12 +61,16 @@ class Dialect:
         Which columns hold nothing but numbers so far.
     levels
         The distinct cells of each other column so far, at most some hundreds.
+    line_size
+        Longest line to expect, in bytes. DuckDB reads in larger pieces the longer it is, and
+        fewer pieces keep fewer cores busy.
     """
 
     delimiter: str
     names: tuple[str, ...]
     numeric: tuple[bool, ...]
     levels: tuple[tuple[str, ...], ...]
+    line_size: int = 2**21
 
 
 def read_csv(
@@ -209,12 +214,13 @@ def _read_utf8(
     types = ["DOUBLE" if number else "VARCHAR" for number in numeric]
     with connect() as connection:
         try:
-            columns = None
-            if not whole and len(types) <= _MOST_COLUMNS_IN_ONE_PASS:
-                columns = _read_in_one_pass(connection, path, dialect, types, decimal)
-            if columns is None:
-                _load(connection, path, dialect, types, decimal)
-                columns = fetch(connection, "data")
+            try:
+                columns = _columns(connection, path, dialect, types, decimal, whole=whole)
+            except duckdb.InvalidInputException as error:
+                if "aximum line size" not in str(error):
+                    raise
+                dialect = replace(dialect, line_size=_LONGEST_LINE)
+                columns = _columns(connection, path, dialect, types, decimal, whole=whole)
         except duckdb.InvalidInputException as error:
             raise _explained(str(error), shown, dialect) from error
         except duckdb.OutOfMemoryException as error:
@@ -225,6 +231,23 @@ def _read_utf8(
         Raw(name, raw.form, raw.values, raw.levels)
         for name, raw in zip(dialect.names, columns, strict=True)
     ]
+
+
+def _columns(
+    connection: "DuckDBPyConnection",
+    path: Path,
+    dialect: Dialect,
+    types: list[str],
+    decimal: str,
+    *,
+    whole: bool,
+) -> list[Raw]:
+    if not whole and len(types) <= _MOST_COLUMNS_IN_ONE_PASS:
+        columns = _read_in_one_pass(connection, path, dialect, types, decimal)
+        if columns is not None:
+            return columns
+    _load(connection, path, dialect, types, decimal)
+    return fetch(connection, "data")
 
 
 def _reader(text: str, delimiter: str) -> Iterator[list[str]]:
@@ -321,7 +344,7 @@ def _read_in_one_pass(
             selected.append(f"c{i}")
             continue
         listed = ", ".join(_literal(level) for level in levels)
-        connection.execute(f"CREATE TYPE e{i} AS ENUM ({listed})")
+        connection.execute(f"CREATE OR REPLACE TYPE e{i} AS ENUM ({listed})")
         code = f"try_cast(c{i} AS e{i})"
         selected += [
             f"enum_code({code}) AS c{i}",
@@ -386,7 +409,7 @@ def _scan(
         f"read_csv(?, auto_detect = false, header = true, columns = {{{columns}}}, "
         f"delim = {_literal(dialect.delimiter)}, quote = '\"', escape = '\"', "
         f"nullstr = [{absent}], decimal_separator = {_literal(decimal)}, "
-        "max_line_size = 16777216)"
+        f"max_line_size = {dialect.line_size})"
     )
 
 
