@@ -13,6 +13,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
@@ -206,7 +207,8 @@ def _read_utf8(
     sample, whole = _head(path)
     # Only a letter cut in two at the end of the sample is forgiven.
     text = codecs.getincrementaldecoder("utf-8-sig")().decode(sample, final=whole)
-    dialect = _sniff(text, shown, delimiter, decimal, whole=whole)
+    with _long_cells_allowed():
+        dialect = _sniff(text, shown, delimiter, decimal, whole=whole)
     numeric = [
         number and name not in as_written
         for name, number in zip(dialect.names, dialect.numeric, strict=True)
@@ -248,6 +250,16 @@ def _columns(
             return columns
     _load(connection, path, dialect, types, decimal)
     return fetch(connection, "data")
+
+
+@contextmanager
+def _long_cells_allowed() -> Iterator[None]:
+    """Lift the csv module's limit on cells, which holds for the whole process, for a while."""
+    before = csv.field_size_limit(_LONGEST_LINE)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def _reader(text: str, delimiter: str) -> Iterator[list[str]]:
