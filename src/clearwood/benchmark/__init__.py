@@ -3,7 +3,25 @@
 from clearwood._callable import make_callable
 from clearwood.benchmark._archive import Archive, Curve
 from clearwood.benchmark._benchmark import benchmark
+from clearwood.benchmark._intervals import (
+    Interval,
+    corrected_interval,
+    holdout_interval,
+    naive_interval,
+    nested_interval,
+    origin_interval,
+)
 from clearwood.benchmark._losses import LOSSES, Loss, default_loss, find_loss
+from clearwood.benchmark._plans import (
+    Bootstrap,
+    HoldOut,
+    KFold,
+    LeaveOneOut,
+    MonteCarlo,
+    Plan,
+    Split,
+    TimeOrdered,
+)
 from clearwood.benchmark._result import Benchmark, Difference, Method, Standing
 from clearwood.benchmark._session import Snapshot
 from clearwood.benchmark._winner import Winner
@@ -12,16 +30,30 @@ __all__ = [
     "LOSSES",
     "Archive",
     "Benchmark",
+    "Bootstrap",
     "Curve",
     "Difference",
+    "HoldOut",
+    "Interval",
+    "KFold",
+    "LeaveOneOut",
     "Loss",
     "Method",
+    "MonteCarlo",
+    "Plan",
     "Snapshot",
+    "Split",
     "Standing",
+    "TimeOrdered",
     "Winner",
     "benchmark",
+    "corrected_interval",
     "default_loss",
     "find_loss",
+    "holdout_interval",
+    "naive_interval",
+    "nested_interval",
+    "origin_interval",
 ]
 
 make_callable(__name__, benchmark)

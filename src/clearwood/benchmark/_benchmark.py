@@ -67,7 +67,7 @@ def benchmark(
     risk is the mean loss of these predictions, and belongs to the whole procedure "tune, then fit"
     (Hiabu 2024, section 2.3). Encoding, imputation and selection are learned inside too.
 
-    The interval is that of Bates, Hastie and Tibshirani (2023), which accounts for folds sharing
+    The interval is that of Bates, Hastie and Tibshirani (2024), which accounts for folds sharing
     their training rows; for differences between learners it uses the losses row by row.
 
     Parameters

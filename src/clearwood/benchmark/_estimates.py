@@ -2,11 +2,21 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clearwood.benchmark._local import Interval, naive_interval, nested_interval
+from clearwood.benchmark._intervals import (
+    Interval,
+    corrected_interval,
+    holdout_interval,
+    naive_interval,
+    nested_interval,
+    origin_interval,
+)
 from clearwood.benchmark._work import Array, Context, Outcome, Rows, Unit
+from clearwood.table import Table
 
 __all__ = ["LossesOf", "interval_of", "losses_of"]
 
@@ -23,11 +33,14 @@ class LossesOf:
         (repeat, j, k) → losses of the rows of fold j, under the fit without j and k.
     rows
         (repeat, fold) → which rows these are.
+    trained
+        (repeat, fold) → how many rows the fit had.
     """
 
     outer: Mapping[tuple[int, int], Array] = field(default_factory=dict)
     pairs: Mapping[tuple[int, int, int], Array] = field(default_factory=dict)
     rows: Mapping[tuple[int, int], Rows] = field(default_factory=dict)
+    trained: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
     def __sub__(self, other: "LossesOf") -> "LossesOf":
         """Row by row; rows that are hard for both cancel."""
@@ -35,6 +48,7 @@ class LossesOf:
             {key: self.outer[key] - other.outer[key] for key in self.outer if key in other.outer},
             {key: self.pairs[key] - other.pairs[key] for key in self.pairs if key in other.pairs},
             {key: self.rows[key] for key in self.outer if key in other.outer},
+            {key: self.trained[key] for key in self.outer if key in other.outer},
         )
 
 
@@ -43,47 +57,92 @@ def losses_of(found: Iterable[tuple[Unit, Outcome]]) -> LossesOf:
     outer: dict[tuple[int, int], Array] = {}
     pairs: dict[tuple[int, int, int], Array] = {}
     rows: dict[tuple[int, int], Rows] = {}
+    trained: dict[tuple[int, int], int] = {}
     for unit, outcome in found:
         if outcome.losses is None:
             continue
         if unit.purpose == "outer":
             outer[unit.repeat, unit.fold] = outcome.losses
             rows[unit.repeat, unit.fold] = unit.test
+            trained[unit.repeat, unit.fold] = len(unit.train)
         elif unit.purpose == "pair":
             first, second = outcome.losses[: unit.first], outcome.losses[unit.first :]
             pairs[unit.repeat, unit.fold, unit.other] = first
             pairs[unit.repeat, unit.other, unit.fold] = second
     order = sorted(outer)
-    return LossesOf({key: outer[key] for key in order}, pairs, {key: rows[key] for key in order})
+    return LossesOf(
+        {key: outer[key] for key in order},
+        pairs,
+        {key: rows[key] for key in order},
+        {key: trained[key] for key in order},
+    )
 
 
 def interval_of(
-    losses: LossesOf,
-    *,
-    kind: str,
-    confidence: float,
-    context: Context,
+    losses: LossesOf, *, kind: str, confidence: float, context: Context
 ) -> Interval | None:
-    """The risk with its interval; None where no fold succeeded."""
+    """The risk with its interval; None where no fold succeeded.
+
+    Where folds are missing, because a fit failed or the run was stopped, the interval asked for
+    cannot be had and the naive one comes instead, labelled so.
+
+    Parameters
+    ----------
+    losses
+        Of one learner, or differences of two.
+    kind
+        The interval that goes with the plan: see `clearwood.benchmark.Interval`.
+    confidence
+        Its level.
+    context
+        What the run shared; weights and groups of the rows come from its table.
+    """
     if not losses.outer:
         return None
-    together = np.concatenate(list(losses.outer.values()))
-    rows = np.concatenate(list(losses.rows.values()))
-    weights = context.table.weights
-    of_rows = None if weights is None else weights[rows]
-    repeats = sorted({repeat for repeat, _ in losses.outer})
+    splits = list(losses.outer.values())
+    if kind == "corrected" and len(splits) > 1:
+        return corrected_interval(splits, list(losses.trained.values()), confidence)
+    if kind == "per-origin" and len(splits) > 1:
+        return origin_interval(splits, confidence)
     if kind == "nested":
-        outer = [
-            [loss for (r, _), loss in losses.outer.items() if r == repeat] for repeat in repeats
-        ]
-        pairs = [
-            {(j, k): loss for (r, j, k), loss in losses.pairs.items() if r == repeat}
-            for repeat in repeats
-        ]
-        folds = len(outer[0])
-        if all(
-            len(o) == folds and len(p) == folds * (folds - 1)
-            for o, p in zip(outer, pairs, strict=True)
-        ):
-            return nested_interval(outer, pairs, confidence=confidence)
-    return naive_interval(together, of_rows, confidence)
+        found = _nested(losses, confidence, context.table)
+        if found is not None:
+            return found
+    rows = np.concatenate(list(losses.rows.values()))
+    weights, groups = context.table.weights, context.table.groups
+    tied = None if groups is None else groups[rows]
+    if tied is None and len(np.unique(rows)) < len(rows):
+        tied = rows  # tested more than once: its losses are one observation
+    plain = holdout_interval if len(splits) == 1 else naive_interval
+    of_rows = None if weights is None else weights[rows]
+    return plain(np.concatenate(splits), of_rows, confidence, groups=tied)
+
+
+def _nested(losses: LossesOf, confidence: float, table: Table) -> Interval | None:
+    by_repeat: dict[int, list[tuple[int, int]]] = {}
+    for key in losses.outer:
+        by_repeat.setdefault(key[0], []).append(key)
+    most = max(map(len, by_repeat.values()))
+    # repeats that a stopped run has not finished are left out, not the interval
+    whole = [
+        keys
+        for repeat, keys in by_repeat.items()
+        if len(keys) == most
+        and sum(pair[0] == repeat for pair in losses.pairs) == most * (most - 1)
+    ]
+    if not whole:
+        return None
+    outer = [[losses.outer[key] for key in keys] for keys in whole]
+    pairs = [
+        {(j, k): loss for (repeat, j, k), loss in losses.pairs.items() if repeat == keys[0][0]}
+        for keys in whole
+    ]
+
+    def of_rows(values: NDArray[Any] | None) -> list[list[NDArray[Any]]] | None:
+        if values is None:
+            return None
+        return [[values[losses.rows[key]] for key in keys] for keys in whole]
+
+    return nested_interval(
+        outer, pairs, confidence, weights=of_rows(table.weights), groups=of_rows(table.groups)
+    )

@@ -70,6 +70,8 @@ def inner_splits(context: "Context", rows: "Rows", k: int, seed: int) -> tuple[S
     """
     table = context.table
     groups = None if table.groups is None else table.groups[rows]
+    if groups is None and len(np.unique(rows)) < len(rows):
+        groups = rows  # a row that a bootstrap drew twice must not be on both sides
     if table.times is not None:
         times = table.times[rows]
         spans = min(k, len(np.unique(times)) - 1)

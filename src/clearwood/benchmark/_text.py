@@ -120,10 +120,11 @@ def _method(bench: "Benchmark") -> list[str]:
 
 
 _INTERVALS = {
-    "nested": "nested cross-validation intervals (Bates, Hastie and Tibshirani 2023)",
+    "nested": "nested cross-validation intervals (Bates, Hastie and Tibshirani 2024)",
     "naive": "naive intervals, which ignore that folds share training rows and are too short",
-    "holdout": "hold-out intervals",
-    "hold-out": "hold-out intervals",
+    "hold-out": "hold-out intervals, about the one fit to the training rows",
+    "corrected": "intervals over random hold-outs, corrected for the rows they share",
+    "per-origin": "intervals over spans of time, each span one observation",
 }
 
 
