@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from clearwood import datasets, forest, models
     from clearwood._errors import ClearwoodWarning, InputError, MissingExtraError
     from clearwood.benchmark import Benchmark, benchmark
+    from clearwood.condense import condense
     from clearwood.models import Learner, inspect, learner, load, save
     from clearwood.table import Table, read
 
@@ -21,6 +22,7 @@ _HOME = {
     "MissingExtraError": "clearwood._errors",
     "Table": "clearwood.table",
     "benchmark": "",
+    "condense": "",
     "datasets": "",
     "forest": "",
     "inspect": "clearwood.models",
@@ -39,6 +41,7 @@ __all__ = [
     "MissingExtraError",
     "Table",
     "benchmark",
+    "condense",
     "datasets",
     "forest",
     "inspect",

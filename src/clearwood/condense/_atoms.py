@@ -127,7 +127,7 @@ def _canonical(forest: Forest, threshold: NDArray[np.float64]) -> NDArray[np.flo
 
 def _below(forest: Forest, values: NDArray[np.float64]) -> NDArray[np.float64]:
     dtype: Any = np.float32 if forest.precision == "float32" else np.float64
-    return np.nextafter(values.astype(dtype), dtype(-np.inf)).astype(np.float64)
+    return np.asarray(np.nextafter(values.astype(dtype), dtype(-np.inf)).astype(np.float64))
 
 
 def _interval_column(forest: Forest, nodes: NDArray[np.intp]) -> Column:
@@ -164,9 +164,7 @@ def _set_column(forest: Forest, nodes: NDArray[np.intp]) -> tuple[Column, NDArra
     _, first, place = np.unique(masks, axis=1, return_index=True, return_inverse=True)
     del place
     first = np.sort(first)
-    column = Column(
-        is_set=True, cuts=np.empty(0), missing_rank=-1, representatives=values[first]
-    )
+    column = Column(is_set=True, cuts=np.empty(0), missing_rank=-1, representatives=values[first])
     return column, np.ascontiguousarray(masks[:, first])
 
 

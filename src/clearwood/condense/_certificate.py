@@ -70,7 +70,8 @@ class Certificate:
         --------
         >>> Certificate(
         ...     equal="class", region="everywhere", tolerance=None, proof="composed",
-        ...     optimal=False, objective="leaves", n_leaves=3, depth=2, n_nodes=4, forest="", diagram="",
+        ...     optimal=False, objective="leaves", n_leaves=3, depth=2, n_nodes=4, forest="",
+        ...     diagram="",
         ... ).statement
         'same class everywhere'
         """

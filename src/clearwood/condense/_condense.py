@@ -3,13 +3,11 @@
 import math
 from typing import Any, get_args
 
-import numpy as np
-
 from clearwood._errors import InputError, did_you_mean
-from clearwood.condense._atoms import Atoms, atoms_of
+from clearwood.condense._atoms import atoms_of
 from clearwood.condense._certificate import Certificate
 from clearwood.condense._condensed import Condensed, Effort, Equal, Objective, shell_of
-from clearwood.condense._decision import Decision, decision_for
+from clearwood.condense._decision import decision_for
 from clearwood.condense._diagram import Diagram
 from clearwood.condense._fingerprint import of_diagram, of_forest
 from clearwood.condense._kernel import diagram_from, ensemble_arrays, limits
@@ -110,7 +108,8 @@ def _checked(
     classifier = forest.classes is not None
     if equal == "class" and not classifier:
         raise InputError(
-            f"{forest.source} predicts numbers, not classes", hint='leave equal out, or use "value".'
+            f"{forest.source} predicts numbers, not classes",
+            hint='leave equal out, or use "value".',
         )
     if tolerance is not None:
         if not (math.isfinite(tolerance) and tolerance >= 0):

@@ -109,7 +109,7 @@ class Diagram:
 
     def _freeze(self, name: str, dtype: type) -> None:
         given = getattr(self, name)
-        array = np.ascontiguousarray(given, dtype=dtype)
+        array: NDArray[Any] = np.ascontiguousarray(given, dtype=dtype)
         if array is given and array.flags.writeable:
             array = array.copy()  # the caller may go on writing to its own array
         array.flags.writeable = False

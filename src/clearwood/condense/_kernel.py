@@ -49,7 +49,9 @@ def limits(
     }
 
 
-def diagram_from(found: Mapping[str, Any], forest: Forest, atoms: Atoms, *, values: bool) -> Diagram:
+def diagram_from(
+    found: Mapping[str, Any], forest: Forest, atoms: Atoms, *, values: bool
+) -> Diagram:
     """Spell out the kernel's questions in the user's numbers and categories."""
     feature, cut = found["feature"], found["cut"]
     n = len(feature)

@@ -136,6 +136,8 @@ class Store {
   Span side(const Question& question, const Span& span, bool left) const;
   // A restricted tree, restricted further.
   Id restrict(Id id, std::int32_t feature, const Span& span);
+  // The question as it splits a whole span. One found deep inside a tree may speak of a part only.
+  std::int32_t asked_of(std::int32_t question, const Span& span);
   Side status(const Question& question, const Span& span) const;
   const Sets& sets() const { return sets_; }
   const Ensemble& ensemble() const { return ensemble_; }

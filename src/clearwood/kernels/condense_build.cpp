@@ -380,10 +380,11 @@ std::int32_t Composer::build(State& state, std::vector<Span>& box, double weight
     return known;
   }
   watch_.look(canvas_.size(), bytes());
-  const std::int32_t best = best_question(state);
-  const Question question = store_.question(best);
-  const auto j = static_cast<std::size_t>(question.feature);
+  std::int32_t best = best_question(state);
+  const auto j = static_cast<std::size_t>(store_.question(best).feature);
   const Span span = box[j];
+  best = store_.asked_of(best, span);
+  const Question question = store_.question(best);
   Validity inner(decision_.size());
   std::int32_t sides[2];
   for (const bool left : {true, false}) {

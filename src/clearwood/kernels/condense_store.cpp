@@ -156,6 +156,15 @@ std::int32_t Store::canonical(const Question& q, const Span& span, bool& exchang
   return intern(plain);
 }
 
+std::int32_t Store::asked_of(std::int32_t question, const Span& span) {
+  if (!ensemble_.is_set[questions_[question].feature]) return question;
+  Question whole = questions_[question];
+  whole.set_left = whole.set_right = -1;
+  whole.default_left = 0;
+  bool exchanged;
+  return canonical(whole, span, exchanged);
+}
+
 Id Store::make_leaf(const double* gain, std::int32_t output) {
   const std::size_t n = ensemble_.n_outputs();
   std::vector<double> wide(n, 0.0);
