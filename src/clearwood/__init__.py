@@ -7,7 +7,6 @@ if TYPE_CHECKING:
     from clearwood import datasets, forest, models
     from clearwood._errors import ClearwoodWarning, InputError, MissingExtraError
     from clearwood.benchmark import Benchmark, benchmark
-    from clearwood.condense import condense
     from clearwood.models import Learner, inspect, learner, load, save
     from clearwood.table import Table, read
 
@@ -22,7 +21,6 @@ _HOME = {
     "MissingExtraError": "clearwood._errors",
     "Table": "clearwood.table",
     "benchmark": "",
-    "condense": "",
     "datasets": "",
     "forest": "",
     "inspect": "clearwood.models",
@@ -41,7 +39,6 @@ __all__ = [
     "MissingExtraError",
     "Table",
     "benchmark",
-    "condense",
     "datasets",
     "forest",
     "inspect",
