@@ -1,0 +1,443 @@
+"""Intervals for a risk, or for the difference of two risks, from the losses of rows.
+
+Every function takes losses (one learner) or differences of losses on the same rows (two learners)
+and gives an `Interval`. A row may have a weight; rows may be tied in groups, which then count as
+one observation each.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from clearwood._errors import InputError
+
+__all__ = [
+    "Interval",
+    "corrected_interval",
+    "holdout_interval",
+    "naive_interval",
+    "nested_interval",
+    "origin_interval",
+]
+
+Array = NDArray[np.float64]
+#: Something for every row of every fold of every repeat.
+Folded = Sequence[Sequence[ArrayLike]]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its standard error and interval.
+
+    Parameters
+    ----------
+    estimate
+        The risk, or the difference of two.
+    se
+        Its standard error (for "nested": the root of the estimated mean squared error against the
+        risk of the fit to all rows).
+    low, high
+        The ends of the interval.
+    kind
+        "nested", "naive", "hold-out", "corrected" or "per-origin": how it was made, and so what it
+        promises.
+    n
+        How many independent observations it rests on: rows, groups, splits or spans of time.
+    inflation
+        The standard error as a multiple of the naive one.
+    bias
+        What was taken off the mean of the losses because fits had fewer rows than there are.
+    confidence
+        The level of the interval.
+    """
+
+    estimate: float
+    se: float
+    low: float
+    high: float
+    kind: str
+    n: int
+    inflation: float = 1.0
+    bias: float = 0.0
+    confidence: float = 0.9
+
+    @property
+    def target(self) -> str:
+        """What the interval is meant to cover, in words."""
+        return _TARGETS[self.kind]
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the interval as plain JSON values; what is not a number becomes None."""
+        return {
+            key: None if isinstance(value, float) and not np.isfinite(value) else value
+            for key, value in asdict(self).items()
+        }
+
+    def __repr__(self) -> str:
+        level = f"{100 * self.confidence:g} %"
+        return (
+            f"Interval({self.estimate:.4g}, {level} {self.kind} from {self.low:.4g} to "
+            f"{self.high:.4g})"
+        )
+
+
+_TARGETS = {
+    "nested": "the risk of the procedure fitted to all rows of this table",
+    "naive": "the average risk of fits to the training folds, as if they were unrelated: too "
+    "narrow for the risk of the fit to all rows",
+    "hold-out": "the risk of the one fit to the training rows",
+    "corrected": "the average risk of fits to as many rows as were trained on",
+    "per-origin": "the average risk of the fits, each on the span of time that follows its rows",
+}
+
+
+def naive_interval(
+    losses: ArrayLike,
+    weights: ArrayLike | None = None,
+    confidence: float = 0.9,
+    *,
+    groups: ArrayLike | None = None,
+) -> Interval:
+    """The mean of cross-validated losses, as if they came from unrelated fits.
+
+    Losses of different folds are correlated, as their fits share rows; this interval ignores it
+    and misses far more often than it says (Bates, Hastie and Tibshirani, 2024, section 4).
+
+    Parameters
+    ----------
+    losses
+        One for every row tested.
+    weights
+        Of the rows.
+    confidence
+        The level.
+    groups
+        What ties losses together: the group of a row, or the row itself where rows are tested more
+        than once. The interval is then the cluster-robust one, with Student's quantile.
+
+    Examples
+    --------
+    >>> naive_interval([0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0])
+    Interval(0.75, 90 % naive from 0.4808 to 1.019)
+    """
+    return _plain("naive", losses, weights, confidence, groups)
+
+
+def holdout_interval(
+    losses: ArrayLike,
+    weights: ArrayLike | None = None,
+    confidence: float = 0.9,
+    *,
+    groups: ArrayLike | None = None,
+) -> Interval:
+    """The mean loss of one fit on rows it has not seen.
+
+    Given the training rows, the losses are independent and this is the textbook interval for a
+    mean; it speaks of the fit to the training rows, which had fewer of them than there are.
+
+    Parameters
+    ----------
+    losses, weights, confidence, groups
+        As for `naive_interval`.
+
+    Examples
+    --------
+    >>> holdout_interval([1.0, 2.0, 3.0], confidence=0.95)
+    Interval(2, 95 % hold-out from 0.8684 to 3.132)
+    """
+    return _plain("hold-out", losses, weights, confidence, groups)
+
+
+def corrected_interval(
+    losses: Sequence[ArrayLike], trained: Sequence[int], confidence: float = 0.9
+) -> Interval:
+    """The mean over random hold-outs, its variance raised for the rows their fits share.
+
+    The variance of the mean over J splits is taken as (1/J + n_test/n_train) times the variance
+    between splits, with Student's quantile of J - 1 degrees of freedom (Nadeau and Bengio, 2003).
+
+    Parameters
+    ----------
+    losses
+        For every split, the losses of its test rows.
+    trained
+        For every split, how many rows were trained on.
+    confidence
+        The level.
+
+    Examples
+    --------
+    >>> corrected_interval([[1.0, 2.0], [2.0, 4.0], [1.0, 1.0]], [8, 8, 8])
+    Interval(1.833, 90 % corrected from -0.4879 to 4.155)
+    """
+    by_split = [np.asarray(part, dtype=np.float64) for part in losses]
+    if len(by_split) < 2:
+        raise InputError(
+            "the corrected interval needs two splits or more", hint="ask for more repeats."
+        )
+    means = np.array([part.mean() for part in by_split])
+    between = float(means.var(ddof=1))
+    ratio = sum(len(part) for part in by_split) / sum(trained)
+    plain = np.sqrt(between / len(means))
+    se = float(np.sqrt((1 / len(means) + ratio) * between))
+    return _interval(
+        float(means.mean()),
+        se,
+        "corrected",
+        len(means),
+        confidence,
+        degrees=len(means) - 1,
+        inflation=se / plain if plain > 0 else 1.0,
+    )
+
+
+def origin_interval(losses: Sequence[ArrayLike], confidence: float = 0.9) -> Interval:
+    """The mean loss over spans of time, each span counting as one observation.
+
+    Losses that follow each other in time are correlated, so spans, not rows, are the observations:
+    a cluster-robust interval over spans with Student's quantile. It is about forecasts from fits
+    to ever longer pasts, and says nothing about a future unlike them.
+
+    Parameters
+    ----------
+    losses
+        For every span, the losses of its rows.
+    confidence
+        The level.
+
+    Examples
+    --------
+    >>> origin_interval([[1.0, 2.0], [2.0, 4.0], [1.0, 1.0]])
+    Interval(1.833, 90 % per-origin from 0.07864 to 3.588)
+    """
+    parts = [np.asarray(part, dtype=np.float64) for part in losses]
+    spans = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    return _plain("per-origin", np.concatenate(parts), None, confidence, spans)
+
+
+def nested_interval(
+    outer: Folded,
+    pairs: Sequence[Mapping[tuple[int, int], ArrayLike]],
+    confidence: float = 0.9,
+    *,
+    weights: Folded | None = None,
+    groups: Folded | None = None,
+) -> Interval:
+    """The nested-cross-validation estimate and interval of Bates, Hastie and Tibshirani (2024).
+
+    It estimates the risk of the procedure fitted to all n rows of this very table. For a repeat
+    with folds 1, ..., K, write out_k for the losses on fold k of the fit without k, and in_k for
+    the losses on every other fold j of the fit without j and k: a cross-validation of the table
+    without fold k. Averages over folds and repeats give
+
+    - mse = mean of [(mean in_k - mean out_k)² - var(out_k) / n_k], the squared error of
+      cross-validation on n (K-1)/K rows; its root times sqrt((K-1)/K) is the standard error for n
+      rows, kept between the naive one and sqrt(K) times that;
+    - bias = 2 (K-1)/K × (mean of all in - mean of all out), what fits with two folds less are
+      worse by, if risk falls towards its limit as 1 / rows;
+    - estimate = mean of all in - bias.
+
+    Several repeats are needed for a stable standard error: an mse from K folds alone is noisy.
+
+    Parameters
+    ----------
+    outer
+        For every repeat, for every fold, the losses of its rows under the fit without it.
+    pairs
+        For every repeat, (j, k) → losses of the rows of fold j under the fit without j and k.
+    confidence
+        The level.
+    weights
+        Of the rows, in the same shape as `outer`.
+    groups
+        What ties rows together, in the same shape; the folds must not cut through groups.
+
+    Examples
+    --------
+    Losses that do not depend on the fit need no more than the naive interval; with more repeats
+    the nested one comes as near to it as one likes:
+
+    >>> rng = np.random.default_rng(0)
+    >>> losses = rng.exponential(size=100)
+    >>> outer = [np.array_split(rng.permutation(losses), 5) for _ in range(200)]
+    >>> both = [(j, k) for j in range(5) for k in range(5) if j != k]
+    >>> pairs = [{(j, k): folds[j] for j, k in both} for folds in outer]
+    >>> nested_interval(outer, pairs)
+    Interval(1.181, 90 % nested from 0.9943 to 1.367)
+    >>> naive_interval(losses)
+    Interval(1.181, 90 % naive from 0.9943 to 1.367)
+    """
+    repeats = _checked_repeats(outer, pairs, weights, groups)
+    k = len(repeats[0].outer)
+    squared_errors, inside, outside, naive_variances = [], [], [], []
+    for repeat in repeats:
+        for fold in range(k):
+            within, of_within = repeat.inside(fold)
+            noise = repeat.outer[fold]
+            squared_errors.append((within - noise.mean) ** 2 - noise.variance)
+            inside.append((within, of_within))
+        everyone = _Mean.together(repeat.outer)
+        outside.append(everyone.mean)
+        naive_variances.append(everyone.variance)
+    values, shares = np.transpose(inside)
+    mean_inside = float(np.average(values, weights=shares))
+    bias = 2 * (k - 1) / k * (mean_inside - float(np.mean(outside)))
+    naive = float(np.sqrt(np.mean(naive_variances)))
+    mse = max(float(np.mean(squared_errors)), 0.0) * (k - 1) / k
+    se = float(np.clip(np.sqrt(mse), naive, np.sqrt(k) * naive))
+    n = sum(fold.n for fold in repeats[0].outer)
+    return _interval(
+        mean_inside - bias,
+        se,
+        "nested",
+        n,
+        confidence,
+        degrees=None if groups is None else n - 1,
+        inflation=se / naive if naive > 0 else 1.0,
+        bias=bias,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Mean:
+    """A weighted mean of losses as a ratio of totals over independent units.
+
+    With one unit a row and equal weights, `variance` is the usual s² / n; with units of several
+    rows it is the cluster-robust variance of the ratio.
+    """
+
+    losses: Array  # total of weight × loss, by unit
+    weights: Array  # total weight, by unit
+
+    @classmethod
+    def of(cls, losses: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None) -> "_Mean":
+        values = np.asarray(losses, dtype=np.float64)
+        shares = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
+        if groups is None:
+            return cls(shares * values, shares)
+        units = np.unique(np.asarray(groups), return_inverse=True)[1]
+        totals = (np.bincount(units, counted) for counted in (shares * values, shares))
+        return cls(*(total.astype(np.float64) for total in totals))
+
+    @classmethod
+    def together(cls, parts: Sequence["_Mean"]) -> "_Mean":
+        return cls(
+            np.concatenate([part.losses for part in parts]),
+            np.concatenate([part.weights for part in parts]),
+        )
+
+    @property
+    def n(self) -> int:
+        # units without weight tell nothing
+        return int(np.count_nonzero(self.weights))
+
+    @property
+    def mean(self) -> float:
+        return float(self.losses.sum() / self.weights.sum())
+
+    @property
+    def variance(self) -> float:
+        if self.n < 2:
+            return float("nan")
+        residuals = self.losses - self.mean * self.weights
+        scale = self.n / (self.n - 1) / self.weights.sum() ** 2
+        return float(scale * (residuals**2).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class _Repeat:
+    outer: Sequence[_Mean]
+    pairs: Mapping[tuple[int, int], _Mean]
+
+    def inside(self, fold: int) -> tuple[float, float]:
+        """Cross-validation of the table without one fold: its mean and the weight of its rows."""
+        others = [self.pairs[j, fold] for j in range(len(self.outer)) if j != fold]
+        together = _Mean.together(others)
+        return together.mean, float(together.weights.sum())
+
+
+def _checked_repeats(
+    outer: Folded,
+    pairs: Sequence[Mapping[tuple[int, int], ArrayLike]],
+    weights: Folded | None,
+    groups: Folded | None,
+) -> list[_Repeat]:
+    if not outer or len(outer) != len(pairs):
+        raise InputError(
+            f"there are outer losses of {len(outer)} repeats, but pair losses of {len(pairs)}"
+        )
+    k = len(outer[0])
+    if k < 3:
+        raise InputError(
+            f"the nested interval needs 3 folds or more, not {k}",
+            hint="5 or 10 are usual; the naive interval does with fewer.",
+        )
+    wanted = {(j, i) for j in range(k) for i in range(k) if i != j}
+    made = []
+    for number, (folds, by_pair) in enumerate(zip(outer, pairs, strict=True)):
+        if len(folds) != k or set(by_pair) != wanted:
+            raise InputError(
+                f"repeat {number} lacks losses of a fold or of a pair of folds",
+                hint="the nested interval takes every fold and every pair; use the naive one.",
+            )
+        of_rows = [
+            (
+                None if weights is None else weights[number][fold],
+                None if groups is None else groups[number][fold],
+            )
+            for fold in range(k)
+        ]
+        means = [_Mean.of(losses, *of_rows[j]) for j, losses in enumerate(folds)]
+        if any(mean.n < 2 for mean in means):
+            raise InputError(
+                "the nested interval needs two rows (or groups) or more in every fold",
+                hint="ask for fewer folds.",
+            )
+        made.append(
+            _Repeat(
+                means, {(j, i): _Mean.of(by_pair[j, i], *of_rows[j]) for j, i in sorted(wanted)}
+            )
+        )
+    return made
+
+
+def _plain(
+    kind: str,
+    losses: ArrayLike,
+    weights: ArrayLike | None,
+    confidence: float,
+    groups: ArrayLike | None,
+) -> Interval:
+    mean = _Mean.of(losses, weights, groups)
+    if mean.n == 0:
+        raise InputError("there are no losses to average")
+    # one observation has a mean, but no standard error
+    se = float(np.sqrt(mean.variance))
+    degrees = None if groups is None else max(mean.n - 1, 1)
+    return _interval(mean.mean, se, kind, mean.n, confidence, degrees=degrees)
+
+
+def _interval(
+    estimate: float,
+    se: float,
+    kind: str,
+    n: int,
+    confidence: float,
+    *,
+    degrees: int | None = None,
+    inflation: float = 1.0,
+    bias: float = 0.0,
+) -> Interval:
+    """Put the interval around the estimate: Student's quantile where `degrees` are given."""
+    if not 0.0 < confidence < 1.0:
+        raise InputError(
+            f"confidence is {confidence!r}", hint="it must lie between 0 and 1, such as 0.9."
+        )
+    tail = 0.5 + confidence / 2
+    quantile = float(stats.norm.ppf(tail) if degrees is None else stats.t.ppf(tail, degrees))
+    low, high = estimate - quantile * se, estimate + quantile * se
+    return Interval(estimate, se, low, high, kind, n, inflation, bias, confidence)

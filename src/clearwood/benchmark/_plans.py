@@ -1,0 +1,202 @@
+"""Resampling plans: which rows are trained on and which are tested on."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn import model_selection
+
+from clearwood._errors import InputError, did_you_mean
+from clearwood.benchmark._plan import (
+    Given,
+    PairSplit,
+    Plan,
+    Split,
+    make_split,
+    pair_splits,
+    state_of,
+)
+from clearwood.benchmark._plan_checks import check_given, check_whole
+from clearwood.benchmark._random_plans import Bootstrap, HoldOut, MonteCarlo
+from clearwood.benchmark._time_plans import TimeOrdered
+from clearwood.table import Role, Table
+
+__all__ = [
+    "Bootstrap",
+    "HoldOut",
+    "KFold",
+    "LeaveOneOut",
+    "MonteCarlo",
+    "PairSplit",
+    "Plan",
+    "Split",
+    "TimeOrdered",
+    "default_plan",
+    "pair_splits",
+    "splits_of",
+]
+
+
+@dataclass(frozen=True)
+class KFold(Plan):
+    """Cut the rows into k folds; each is tested once, by a fit to the others.
+
+    Parameters
+    ----------
+    k
+        How many folds.
+    repeats
+        How often to do so, each time with new random folds.
+
+    Examples
+    --------
+    >>> splits = KFold(4).splits(8, y=["no", "yes"] * 4, seed=1)
+    >>> [split.test.tolist() for split in splits]
+    [[1, 6], [0, 7], [2, 3], [4, 5]]
+    """
+
+    k: int = 5
+    repeats: int = 1
+    intervals: ClassVar[tuple[str, ...]] = ("nested", "naive")
+
+    def __post_init__(self) -> None:
+        check_whole("the number of folds", self.k, least=2)
+        check_whole("the number of repeats", self.repeats, least=1)
+
+    @property
+    def words(self) -> str:
+        """The plan in words."""
+        often = "" if self.repeats == 1 else f", {self.repeats} times"
+        return f"{self.k}-fold cross-validation{often}"
+
+    def _cut(self, given: Given, seed: int) -> Iterator[Split]:
+        words = f"{self.k}-fold cross-validation"
+        check_given(given, self.k, words, instead=f"TimeOrdered({self.k})")
+        for repeat in range(self.repeats):
+            folds = self._folds(given, state_of(seed, repeat))
+            for fold, (train, test) in enumerate(folds):
+                yield make_split(train, test, repeat, fold)
+
+    def _folds(self, given: Given, state: int) -> list[tuple[Any, Any]]:
+        columns = np.zeros((given.n_rows, 1))
+
+        def cut(splitter: Callable[..., Any]) -> list[tuple[Any, Any]]:
+            made = splitter(self.k, shuffle=True, random_state=state)
+            return list(made.split(columns, given.y, given.groups))
+
+        if given.groups is not None:
+            if given.y is not None:
+                folds = cut(model_selection.StratifiedGroupKFold)
+                # balancing the classes greedily can leave a fold empty, or all of a class in one:
+                # then the groups alone decide
+                if all(len(test) and given.trains_every_class(train) for train, test in folds):
+                    return folds
+            return cut(model_selection.GroupKFold)
+        return cut(model_selection.KFold if given.y is None else model_selection.StratifiedKFold)
+
+
+@dataclass(frozen=True)
+class LeaveOneOut(Plan):
+    """Leave out one row at a time, or one group at a time where groups are named.
+
+    Examples
+    --------
+    >>> [split.test.tolist() for split in LeaveOneOut().splits(3)]
+    [[0], [1], [2]]
+    """
+
+    @property
+    def words(self) -> str:
+        """The plan in words."""
+        return "leave-one-out"
+
+    def _cut(self, given: Given, seed: int) -> Iterator[Split]:  # noqa: ARG002 - nothing is drawn
+        check_given(given, 2, self.words, instead="TimeOrdered(...)")
+        everyone = np.arange(given.n_rows)
+        units = everyone if given.groups is None else given.groups
+        for fold, unit in enumerate(np.unique(units)):
+            yield make_split(everyone[units != unit], everyone[units == unit], 0, fold)
+
+
+def _from_number(kind: Callable[..., Plan], number: Callable[[str], Any]) -> Callable[[str], Plan]:
+    return lambda text: kind(number(text)) if text else kind()
+
+
+_BY_NAME: dict[str, Callable[[str], Plan]] = {
+    "k-fold": _from_number(KFold, int),
+    "hold-out": _from_number(HoldOut, float),
+    "leave-one-out": _from_number(LeaveOneOut, int),
+    "monte-carlo": _from_number(MonteCarlo, int),
+    "bootstrap": _from_number(Bootstrap, int),
+    "time-ordered": _from_number(TimeOrdered, int),
+}
+
+
+def default_plan(table: Table, outer: int | str | Plan = 5, *, repeats: int = 1) -> Plan:
+    """The plan for a table: k-fold, or time-ordered where a time column is named.
+
+    Parameters
+    ----------
+    table
+        The rows.
+    outer
+        How many folds; or a plan; or its name, with its number if wanted: "hold-out:0.3",
+        "leave-one-out", "monte-carlo:50", "bootstrap:200", "k-fold:10", "time-ordered:4".
+    repeats
+        How often folds are drawn; only for k-fold by number.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> wine = cw.datasets.load("wine")
+    >>> default_plan(wine, 10)
+    KFold(k=10, repeats=1)
+    >>> default_plan(wine, "hold-out:0.3")
+    HoldOut(share=0.3)
+    """
+    if isinstance(outer, Plan):
+        return outer
+    if isinstance(outer, str) and not outer.isdecimal():
+        name, _, number = outer.partition(":")
+        if name not in _BY_NAME:
+            raise InputError(f"there is no plan {outer!r}", hint=did_you_mean(name, _BY_NAME))
+        try:
+            return _BY_NAME[name](number)
+        except (ValueError, TypeError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(
+                f"{outer!r} is no plan", hint="after the colon comes one number: hold-out:0.3."
+            ) from error
+    folds: Any = int(outer) if isinstance(outer, str) else outer
+    return KFold(folds, repeats) if table.times is None else TimeOrdered(folds)
+
+
+def splits_of(table: Table, plan: Plan, *, seed: int = 0) -> tuple[Split, ...]:
+    """Cut a table by a plan: classes are spread evenly, groups and time respected when named.
+
+    Parameters
+    ----------
+    table
+        The rows.
+    plan
+        How to cut them.
+    seed
+        Fixes the draw.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> splits = splits_of(cw.datasets.load("wine"), KFold(3))
+    >>> [len(split.test) for split in splits]
+    [60, 59, 59]
+    """
+    for name, role in table.roles.items():
+        if role in (Role.GROUP, Role.TIME) and table.missing.get(name, 0):
+            raise InputError(
+                f"{table.missing[name]} rows have no {role.value}: {name!r} is missing there",
+                hint="fill it in, or leave these rows out.",
+            )
+    classes = table.y if table.task is not None and table.task.is_classification else None
+    return plan.splits(table.n_rows, y=classes, groups=table.groups, times=table.times, seed=seed)
