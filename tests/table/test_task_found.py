@@ -143,3 +143,9 @@ def test_a_target_that_cannot_be_learned_is_refused_in_words(data, target, optio
     n_rows = len(next(iter(data.values())))
     with pytest.raises(cw.InputError, match=message):
         cw.read({"x": np.arange(n_rows) % 7 / 3, **data}, target=target, **options)
+
+
+def test_a_target_with_decimal_commas_is_offered_the_decimal_sign():
+    amounts = {"age": list(range(20)), "cost": [f"{i},25" for i in range(20)]}
+    with pytest.raises(cw.InputError, match=r"'cost' has numbers with a comma.*--decimal ,"):
+        cw.read(amounts, target="cost")

@@ -19,6 +19,7 @@ __all__ = [
     "convert",
     "find_kind",
     "nearly_numbers",
+    "refuse_odd_numbers",
     "settle",
     "to_coded",
     "value_range",
@@ -117,7 +118,7 @@ def _kind_of_strings(raw: Raw) -> Kind:
     if _yes_no_order(levels) is not None:
         return Kind.YES_NO
     if _have_commas(levels):
-        _refuse_odd_numbers(raw)
+        refuse_odd_numbers(raw)
     if parse_dates(levels) is not None:
         return Kind.DATE
     if are_numbers(levels):
@@ -135,7 +136,7 @@ def _have_commas(levels: Sequence[str]) -> bool:
     return any("," in level and level[-1:].isdigit() for level in levels[:20])
 
 
-def _refuse_odd_numbers(raw: Raw) -> None:
+def refuse_odd_numbers(raw: Raw) -> None:
     """Refuse columns that are numbers to a person but not to us."""
     comma = [level for level in raw.levels if "," in level]
     plain = re.compile(r"[+-]?\d+(\.\d*)?")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from clearwood._errors import InputError
 from clearwood.table._column import Column
-from clearwood.table._infer import convert, settle
+from clearwood.table._infer import convert, refuse_odd_numbers, settle
 from clearwood.table._kinds import Kind, Task
 from clearwood.table._raw import Raw
 
@@ -102,6 +102,8 @@ def settle_target(
         raw = _as_raw(settle(raw, kind))
     elif kind is not None:
         raw = _as_raw(settle(raw, Kind.ORDERED, kind))
+    elif raw.form == "string":
+        refuse_odd_numbers(raw)
     if task is None:
         task, note = task_of(raw)
     n_distinct = len(np.unique(raw.values))
