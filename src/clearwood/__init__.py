@@ -7,6 +7,9 @@ if TYPE_CHECKING:
     from clearwood import datasets, forest, models
     from clearwood._errors import ClearwoodWarning, InputError, MissingExtraError
     from clearwood.benchmark import Benchmark, benchmark
+    from clearwood.condense import Condensed, condense
+    from clearwood.decompose import Decomposition
+    from clearwood.explain import Shapley, explain, shapley
     from clearwood.models import Learner, inspect, learner, load, save
     from clearwood.table import Table, read
 
@@ -16,12 +19,17 @@ __version__ = "0.1.0"
 _HOME = {
     "Benchmark": "clearwood.benchmark",
     "ClearwoodWarning": "clearwood._errors",
+    "Condensed": "clearwood.condense",
+    "Decomposition": "clearwood.decompose",
     "InputError": "clearwood._errors",
     "Learner": "clearwood.models",
     "MissingExtraError": "clearwood._errors",
+    "Shapley": "clearwood.explain",
     "Table": "clearwood.table",
     "benchmark": "",
+    "condense": "",
     "datasets": "",
+    "explain": "",
     "forest": "",
     "inspect": "clearwood.models",
     "learner": "clearwood.models",
@@ -29,17 +37,23 @@ _HOME = {
     "models": "",
     "read": "clearwood.table",
     "save": "clearwood.models",
+    "shapley": "clearwood.explain",
 }
 
 __all__ = [
     "Benchmark",
     "ClearwoodWarning",
+    "Condensed",
+    "Decomposition",
     "InputError",
     "Learner",
     "MissingExtraError",
+    "Shapley",
     "Table",
     "benchmark",
+    "condense",
     "datasets",
+    "explain",
     "forest",
     "inspect",
     "learner",
@@ -47,6 +61,7 @@ __all__ = [
     "models",
     "read",
     "save",
+    "shapley",
 ]
 
 

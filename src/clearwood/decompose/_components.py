@@ -1,0 +1,89 @@
+"""The components of rows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.decompose._about import About
+from clearwood.decompose._importance import joined
+from clearwood.decompose._present import as_frame, plain, unique_name
+
+__all__ = ["Components"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Components:
+    """What each component adds to the prediction of each row.
+
+    Baseline, components and remainder add up to the raw prediction.
+
+    Parameters
+    ----------
+    sets
+        The columns of each component.
+    values
+        Of shape (rows, components), or (rows, components, outputs) where there are several.
+    remainder
+        What lies beyond the order of the decomposition: (rows,) or (rows, outputs).
+    baseline
+        The mean prediction over the background: a number, or one per output.
+    rows
+        Labels of the rows.
+    about
+        Value function, background and scale.
+    """
+
+    sets: tuple[tuple[str, ...], ...]
+    values: Floats
+    remainder: Floats
+    baseline: Any
+    rows: NDArray[Any]
+    about: About
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, columns: str | tuple[str, ...]) -> Floats:
+        """Give one component at all rows; zero where the model has no such component."""
+        wanted = {columns} if isinstance(columns, str) else set(columns)
+        for k, names in enumerate(self.sets):
+            if set(names) == wanted:
+                return self.values[:, k]
+        return np.zeros_like(self.remainder)
+
+    def __repr__(self) -> str:
+        return f"{len(self.sets)} components of {len(self):,} rows ({self.about})"
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give one line per row (and output), one column per component, and the remainder."""
+        outputs = self.about.outputs
+        names = [joined(columns) for columns in self.sets]
+        n_rows, n_outputs = len(self), len(outputs)
+        values = self.values.reshape(n_rows, len(names), n_outputs)
+        found: dict[str, Any] = {unique_name("row", names): np.repeat(self.rows, n_outputs)}
+        if n_outputs > 1:
+            found[unique_name("output", names)] = list(outputs) * n_rows
+        baseline = np.broadcast_to(np.reshape(self.baseline, -1), (n_rows, n_outputs))
+        found[unique_name("baseline", names)] = baseline.ravel()
+        for k, name in enumerate(names):
+            found[name] = values[:, k].ravel()
+        found[unique_name("remainder", names)] = self.remainder.reshape(-1)
+        return as_frame(found, library)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as plain JSON values."""
+        found: dict[str, Any] = plain(
+            {
+                "sets": self.sets,
+                "rows": self.rows,
+                "values": self.values,
+                "remainder": self.remainder,
+                "baseline": self.baseline,
+                "about": self.about.to_json(),
+            }
+        )
+        return found

@@ -1,0 +1,258 @@
+"""How much each component moves the prediction."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.decompose._about import About
+from clearwood.decompose._present import as_frame, html_table, plain
+
+__all__ = ["Importance", "Interactions", "joined"]
+
+Floats = NDArray[np.float64]
+
+
+def joined(columns: tuple[str, ...]) -> str:
+    """Name a component.
+
+    Examples
+    --------
+    >>> joined(("age", "power"))
+    'age × power'
+    """
+    return " × ".join(columns)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Importance:
+    """The variance of every component over the background, and shares of it by column.
+
+    A share is a part of the sum of all components' variances, the remainder's included; shares of
+    components and the remainder's add up to one. The sum equals the variance of the prediction if
+    the columns are independent. Where they are not, the components are correlated and the two
+    differ: both are given.
+
+    Made by `Decomposition.importance`.
+
+    Parameters
+    ----------
+    columns
+        The user's columns.
+    components
+        The set of columns of each component.
+    variance
+        Of each component, of shape (components, outputs).
+    remainder
+        Variance of what lies beyond the order of the decomposition, of shape (outputs,).
+    prediction
+        Variance of the prediction, of shape (outputs,).
+    about
+        Value function, background and scale.
+    """
+
+    columns: tuple[str, ...]
+    components: tuple[tuple[str, ...], ...]
+    variance: Floats
+    remainder: Floats
+    prediction: Floats
+    about: About
+
+    @property
+    def _total(self) -> float:
+        return float(self.variance.sum() + self.remainder.sum())
+
+    @property
+    def share(self) -> Floats:
+        """Of each component, its variance over the sum of all."""
+        total = self._total
+        return self.variance.sum(axis=1) / total if total > 0 else np.zeros(len(self.components))
+
+    @property
+    def remainder_share(self) -> float:
+        """The share of what lies beyond the order of the decomposition."""
+        return float(self.remainder.sum()) / self._total if self._total > 0 else 0.0
+
+    def _by_column(self, *, alone: bool, together: bool) -> Floats:
+        found = np.zeros(len(self.columns))
+        position = {name: k for k, name in enumerate(self.columns)}
+        for names, share in zip(self.components, self.share, strict=True):
+            if (len(names) == 1 and alone) or (len(names) > 1 and together):
+                for name in names:
+                    found[position[name]] += share
+        return found
+
+    @property
+    def main(self) -> Floats:
+        """For each column, the share of its main effect."""
+        return self._by_column(alone=True, together=False)
+
+    @property
+    def interaction(self) -> Floats:
+        """For each column, the share of all interactions it takes part in."""
+        return self._by_column(alone=False, together=True)
+
+    @property
+    def total(self) -> Floats:
+        """For each column, the share of all components it takes part in."""
+        return self.main + self.interaction
+
+    def __repr__(self) -> str:
+        order = np.argsort(-self.total, kind="stable")[:8]
+        best = ", ".join(f"{self.columns[k]} {self.total[k]:.1%}" for k in order)
+        beyond = f"; beyond the order {self.remainder_share:.1%}" if self.remainder.any() else ""
+        return f"Importance (shares of variance): {best}{beyond} ({self.about})"
+
+    def _repr_html_(self) -> str:
+        order = np.argsort(-self.total, kind="stable")
+        rows = [
+            (
+                self.columns[k],
+                f"{self.main[k]:.1%}",
+                f"{self.interaction[k]:.1%}",
+                f"{self.total[k]:.1%}",
+            )
+            for k in order[:30]
+        ]
+        caption = f"Shares of variance ({self.about})"
+        return html_table(caption, ("column", "main", "interaction", "total"), rows)
+
+    def to_frame(
+        self, library: str | None = None, *, by: Literal["column", "component"] = "column"
+    ) -> Any:
+        """Give one row per column or per component, most important first.
+
+        Parameters
+        ----------
+        library
+            "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
+        by
+            "column": main, interaction and total share. "component": variance and share.
+        """
+        if by == "component":
+            order = np.argsort(-self.share, kind="stable")
+            return as_frame(
+                {
+                    "component": [joined(self.components[k]) for k in order],
+                    "order": np.array([len(self.components[k]) for k in order], np.int64),
+                    "variance": self.variance.sum(axis=1)[order],
+                    "share": self.share[order],
+                },
+                library,
+            )
+        order = np.argsort(-self.total, kind="stable")
+        return as_frame(
+            {
+                "column": [self.columns[k] for k in order],
+                "main": self.main[order],
+                "interaction": self.interaction[order],
+                "total": self.total[order],
+            },
+            library,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as plain JSON values."""
+        found: dict[str, Any] = plain(
+            {
+                "columns": [
+                    {"column": name, "main": main, "interaction": interaction, "total": total}
+                    for name, main, interaction, total in zip(
+                        self.columns, self.main, self.interaction, self.total, strict=True
+                    )
+                ],
+                "components": [
+                    {"columns": names, "variance": variance, "share": share}
+                    for names, variance, share in zip(
+                        self.components, self.variance, self.share, strict=True
+                    )
+                ],
+                "remainder": {"variance": self.remainder, "share": self.remainder_share},
+                "prediction": {"variance": self.prediction},
+                "about": self.about.to_json(),
+            }
+        )
+        return found
+
+    def plot(self, **options: Any) -> Any:
+        """Draw bars: the main effect and the interactions of each column (Altair)."""
+        from clearwood.plot._importance import plot_importance
+
+        return plot_importance(self, **options)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Interactions:
+    """Components of two and more columns, the largest variance first.
+
+    Made by `Decomposition.interactions`.
+
+    Parameters
+    ----------
+    components
+        The sets of columns.
+    variance
+        Of each component, summed over outputs.
+    share
+        Of the sum of all components' variances, main effects and remainder included.
+    about
+        Value function, background and scale.
+    """
+
+    components: tuple[tuple[str, ...], ...]
+    variance: Floats
+    share: Floats
+    about: About
+
+    def __len__(self) -> int:
+        return len(self.components)
+
+    def __repr__(self) -> str:
+        if not self.components:
+            return f"No interactions ({self.about})"
+        best = ", ".join(
+            f"{joined(names)} {share:.1%}"
+            for names, share in zip(self.components[:5], self.share[:5], strict=True)
+        )
+        return f"{len(self.components)} interactions (shares of variance): {best} ({self.about})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (joined(names), f"{share:.1%}")
+            for names, share in zip(self.components[:30], self.share[:30], strict=True)
+        ]
+        return html_table(f"Interactions ({self.about})", ("columns", "share of variance"), rows)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give one row per interaction, largest first."""
+        return as_frame(
+            {
+                "component": [joined(names) for names in self.components],
+                "order": np.array([len(names) for names in self.components], np.int64),
+                "variance": self.variance,
+                "share": self.share,
+            },
+            library,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as plain JSON values."""
+        found: dict[str, Any] = plain(
+            {
+                "components": [
+                    {"columns": names, "variance": variance, "share": share}
+                    for names, variance, share in zip(
+                        self.components, self.variance, self.share, strict=True
+                    )
+                ],
+                "about": self.about.to_json(),
+            }
+        )
+        return found
+
+    def plot(self, **options: Any) -> Any:
+        """Draw bars, the largest interactions first (Altair)."""
+        from clearwood.plot._importance import plot_interactions
+
+        return plot_interactions(self, **options)

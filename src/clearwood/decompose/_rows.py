@@ -1,0 +1,122 @@
+"""The user's rows, as people see them and as a model's columns."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._errors import InputError, did_you_mean
+from clearwood.table import Column, Kind, Table, as_table
+from clearwood.table._frames import from_memory
+from clearwood.table._infer import settle
+from clearwood.table._raw import Raw
+
+__all__ = ["Rows", "as_data", "label_rows", "rows_of_table", "user_columns"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a table, twice: as the user wrote them and as numbers that a game is played with.
+
+    Parameters
+    ----------
+    codes
+        The numbers: one row each, columns as the game groups them into players.
+    columns
+        The user's columns, one per player.
+    labels
+        What the user calls the rows: a pandas index, else their positions.
+    weights
+        Row weights that the data itself names; None where it names none.
+    source
+        Where the rows came from, in words.
+    """
+
+    codes: Floats
+    columns: tuple[Column, ...]
+    labels: NDArray[Any]
+    weights: Floats | None = None
+    source: str = ""
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+def as_data(data: Any) -> Any:
+    """Read paths and dicts of columns; everything else is taken as it is."""
+    if isinstance(data, str | os.PathLike | Mapping):
+        return as_table(data)
+    if isinstance(data, list | tuple):
+        return np.asarray(data)
+    return data
+
+
+def label_rows(data: Any, n_rows: int) -> NDArray[Any]:
+    """Give the labels of a pandas index, or positions."""
+    if hasattr(data, "iloc") and hasattr(data, "index"):
+        return np.asarray(data.index)
+    return np.arange(n_rows)
+
+
+def rows_of_table(table: Table, names: Sequence[str], codes: Floats, data: Any) -> Rows:
+    """Put together rows whose user's columns are those of a table."""
+    return Rows(
+        codes=codes,
+        columns=tuple(table.column(name) for name in names),
+        labels=label_rows(data, table.n_rows),
+        weights=data.weights if isinstance(data, Table) else None,
+        source=table.source,
+    )
+
+
+def user_columns(data: Any, names: Sequence[str], *, by_position: bool) -> tuple[Column, ...]:
+    """Give the user's columns by name; by position where neither side has names to compare.
+
+    Parameters
+    ----------
+    data
+        A table, a data frame or an array.
+    names
+        The columns of the model.
+    by_position
+        Whether the model's names were made up (x0, x1, ...), so that any names will do.
+    """
+    columns = data.X.columns if isinstance(data, Table) else _settled(from_memory(data))
+    known = {c.name: c for c in (data.columns if isinstance(data, Table) else columns)}
+    nameless = isinstance(data, np.ndarray) and data.dtype.names is None
+    if nameless or (by_position and not set(names) & set(known)):
+        if len(columns) != len(names):
+            raise InputError(
+                f"the data has {len(columns)} columns; the model has {len(names)}",
+                hint=f"in this order: {', '.join(names[:12])}.",
+            )
+        return tuple(
+            Column(name, column.kind, column.values, column.levels, column.label_type)
+            for name, column in zip(names, columns, strict=True)
+        )
+    absent = [name for name in names if name not in known]
+    if absent:
+        shown = ", ".join(map(repr, absent[:8])) + (", …" if len(absent) > 8 else "")
+        raise InputError(
+            f"the data lacks {shown}, which the model was fitted with",
+            hint=did_you_mean(absent[0], known),
+        )
+    return tuple(known[name] for name in names)
+
+
+def _settled(raws: Sequence[Raw]) -> tuple[Column, ...]:
+    return tuple(_column(raw) for raw in raws)
+
+
+def _column(raw: Raw) -> Column:
+    if raw.form != "number":
+        return settle(raw)
+    # Numbers stay numbers, 0 and 1 and infinity too: that is what the model was given.
+    present = raw.values[~np.isnan(raw.values)]
+    whole = not raw.plain and bool((present == np.floor(present)).all())
+    return Column(raw.name, Kind.WHOLE if whole else Kind.NUMBER, raw.values)

@@ -1,0 +1,238 @@
+"""The game of a tree ensemble, solved exactly over the whole background."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._errors import InputError
+from clearwood.decompose._game import BoundGame, Floats, Game, Players, Step
+from clearwood.decompose._rows import Rows
+from clearwood.forest import Forest
+from clearwood.kernels._shapley import Background, interventional, path_dependent, run_kernel
+from clearwood.kernels._trees import Trees
+
+__all__ = ["BoundTrees", "TreeGame"]
+
+#: More components than this are refused: nobody reads them and they fill the memory.
+MOST_SETS = 50_000
+
+# What one call of the kernel may fill: enough rows to make preparing its tables cheap.
+_BYTES_PER_CALL = 1 << 28
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TreeGame(Game):
+    """A forest and who plays.
+
+    Parameters
+    ----------
+    forest
+        The trees, asked about the model's columns directly: without encoder or levels.
+    reader
+        Turns the user's data into rows of the model's columns.
+    """
+
+    forest: Forest
+    reader: Callable[[Any], Rows]
+
+    def __post_init__(self) -> None:
+        values = self.forest.leaf_value[self.forest.is_leaf]
+        if np.isnan(values).any():
+            raise InputError(
+                f"{int(np.isnan(values).any(axis=1).sum())} leaves of the model have no value "
+                "(NaN)",
+                hint="fit the model again; a prediction that is not a number has no parts.",
+            )
+        # The sums of components are in double precision, so what they are compared with is too.
+        bare = replace(
+            self.forest,
+            encoder=None,
+            columns=(),
+            groups=np.empty(0, np.int32),
+            levels=(),
+            missing_value=None,
+            accumulate="float64",
+        )
+        object.__setattr__(self, "forest", bare)
+
+    def rows(self, data: Any) -> Rows:
+        return self.reader(data)
+
+    def predict(self, codes: Floats, *, n_jobs: int = 1) -> Floats:
+        raw = self.forest.predict_raw(codes, n_jobs=n_jobs)
+        return raw.reshape(len(codes), -1)
+
+    @cached_property
+    def trees(self) -> Trees:
+        """The forest as the kernels take it."""
+        return Trees(self.forest, self.groups.astype(np.int32), len(self.columns))
+
+    @cached_property
+    def _paths(self) -> NDArray[np.bool_]:
+        """Which players each path asks about: the distinct rows of leaves by players."""
+        return distinct_paths(self.forest, self.groups, len(self.columns))
+
+    @property
+    def longest(self) -> int:
+        return int(self._paths.sum(axis=1).max(initial=0))
+
+    def sets(self, max_order: int) -> list[Players]:
+        paths = self._paths
+        bound = sum(
+            comb(int(size), k) for size in paths.sum(axis=1) for k in range(1, max_order + 1)
+        )
+        found: set[Players] = set()
+        if max_order <= 2:
+            together = paths.astype(np.float32).T @ paths.astype(np.float32) > 0
+            found |= {(int(k),) for k in np.flatnonzero(together.diagonal())}
+            if max_order == 2:
+                found |= {(int(i), int(j)) for i, j in np.argwhere(np.triu(together, 1))}
+        else:
+            for path in paths:
+                players = [int(player) for player in np.flatnonzero(path)]
+                for order in range(1, max_order + 1):
+                    found.update(combinations(players, order))
+                if len(found) > MOST_SETS:
+                    break
+        if len(found) > MOST_SETS:
+            raise InputError(
+                f"the decomposition up to order {max_order} has more than {MOST_SETS:,} "
+                f"components (at most {bound:,})",
+                hint="ask for a smaller max_order: what lies beyond is kept as a remainder.",
+            )
+        return sorted(found, key=lambda players: (len(players), players))
+
+    def bind(self, codes: Floats, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTrees":
+        background = Background.of(self.trees, codes, weights=weights, n_jobs=n_jobs)
+        baseline = run_kernel(self.trees, codes[:0], background, 0, sets=_packed(()))[1]
+        return BoundTrees(
+            baseline=baseline, game=self, background=background, rows=codes, weights=weights
+        )
+
+    def path_dependent(
+        self,
+        codes: Floats,
+        *,
+        interactions: bool = False,
+        n_jobs: int = 1,
+        step: Step | None = None,
+    ) -> tuple[Floats, Floats | None, Floats]:
+        """Give Shapley values and interactions of the path-dependent value function.
+
+        Returns
+        -------
+        tuple
+            Values (rows, players, outputs), interactions or None, the baseline (outputs,).
+        """
+        found = path_dependent(
+            self.trees, codes, interactions=interactions, n_jobs=n_jobs, progress=step
+        )
+        return found.values, found.interactions, found.baseline
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BoundTrees(BoundGame):
+    """A forest with its counted background.
+
+    Parameters
+    ----------
+    game
+        The forest.
+    background
+        Its counts.
+    rows, weights
+        The background itself, which coalitions with merged players are counted from anew.
+    """
+
+    game: TreeGame
+    background: Background
+    rows: Floats
+    weights: Floats | None
+
+    def components(
+        self,
+        codes: Floats,
+        sets: Sequence[Players],
+        *,
+        n_jobs: int = 1,
+        step: Step | None = None,
+    ) -> Floats:
+        n_outputs = len(self.baseline)
+        found = np.empty((len(codes), len(sets), n_outputs))
+        if not len(sets):
+            return found
+        block = max(1024, _BYTES_PER_CALL // (8 * len(sets) * n_outputs))
+        packed = _packed(sets)
+        for first in range(0, len(codes), block):
+            part = codes[first : first + block]
+            values, _ = run_kernel(
+                self.game.trees,
+                part,
+                self.background,
+                len(sets),
+                sets=packed,
+                n_jobs=n_jobs,
+                progress=step,
+            )
+            found[first : first + block] = np.moveaxis(values, -1, 0)
+        return found
+
+    def shapley(
+        self,
+        codes: Floats,
+        *,
+        interactions: bool = False,
+        n_jobs: int = 1,
+        step: Step | None = None,
+    ) -> tuple[Floats, Floats | None]:
+        found = interventional(
+            self.game.trees,
+            codes,
+            self.background,
+            interactions=interactions,
+            n_jobs=n_jobs,
+            progress=step,
+        )
+        return found.values, found.interactions
+
+    def dependence(self, codes: Floats, players: Players, *, n_jobs: int = 1) -> Floats:
+        # With the coalition merged into one player and the rest into another, its value is the
+        # baseline plus the one player's component, whatever the depth of the trees.
+        merged = np.where(np.isin(self.game.groups, players), 0, 1).astype(np.int32)
+        trees = Trees(self.game.forest, merged, 2)
+        background = Background.of(trees, self.rows, weights=self.weights, n_jobs=n_jobs)
+        values, baseline = run_kernel(
+            trees, codes, background, 1, sets=_packed([(0,)]), n_jobs=n_jobs
+        )
+        return np.asarray(values[0].T + baseline)
+
+
+def distinct_paths(forest: Forest, groups: NDArray[np.intp], n_players: int) -> NDArray[np.bool_]:
+    """Give the sets of players that share a path, each once, as rows of a table of yes and no."""
+    found: NDArray[np.uint8] = np.zeros((0, -(-n_players // 8)), np.uint8)
+    ends = np.append(forest.roots[1:], forest.n_nodes)
+    for first, last in zip(forest.roots, ends, strict=True):
+        asked = np.zeros((last - first, n_players), bool)
+        level = np.array([first])
+        while len(level := level[~forest.is_leaf[level]]):
+            for child in (forest.left[level], forest.right[level]):
+                asked[child - first] = asked[level - first]
+                asked[child - first, groups[forest.feature[level]]] = True
+            level = np.concatenate([forest.left[level], forest.right[level]])
+        leaves = asked[forest.is_leaf[first:last]]
+        found = np.unique(np.concatenate([found, np.packbits(leaves, axis=1)]), axis=0)
+    return np.unpackbits(found, axis=1, count=n_players).astype(bool)
+
+
+def _packed(sets: Iterable[Players]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Give sets end to end, with where each starts."""
+    listed = list(sets)
+    offsets = np.zeros(len(listed) + 1, np.int64)
+    np.cumsum([len(players) for players in listed], out=offsets[1:])
+    return offsets, np.array([p for players in listed for p in players], np.int32)
