@@ -1,9 +1,9 @@
 """Components of the functional decomposition of trees, exactly, on plain arrays.
 
 A forest is a sum of functions of few players, f = Σ_S f_S, made unique by the marginal
-identification (Hiabu 2024, theorem 7.4.2): f_S(x) = Σ_{V⊆S} (-1)^|S∖V| v_x(V), where v_x(V) is the mean prediction
-when the players in V are held at x and all others are drawn from the background. f_∅ is the mean
-prediction, f_∅ + f_{i} the partial dependence on i.
+identification (Hiabu 2024, theorem 7.4.2): f_S(x) = Σ_{V⊆S} (-1)^|S∖V| v_x(V), where v_x(V) is the
+mean prediction when the players in V are held at x and all others are drawn from the background.
+f_∅ is the mean prediction, f_∅ + f_{i} the partial dependence on i.
 """
 
 import itertools

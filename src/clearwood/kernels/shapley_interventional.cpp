@@ -1,7 +1,6 @@
 #include "shapley_interventional.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -228,20 +227,16 @@ class RangeBuilder {
   void add_leaf(const DenseGame& game, const std::vector<Slot>& leaf_slots,
                 const std::vector<std::uint16_t>& pattern, const double* leaf_value,
                 PreparedUnit& prepared) {
-    const auto add_from_table = CLEARWOOD_DISPATCH(add_from_table);
     const std::size_t size = pattern.size();
-    const std::size_t n_own = game.size();
-    std::vector<std::uint16_t> all(n_own);
-    std::iota(all.begin(), all.end(), std::uint16_t(0));
-    std::vector<double> values(leaf_slots.size() * n_own), scaled(n_own);
-    game.evaluate(leaf_slots, all.data(), n_own, values.data());
-    for (std::size_t s = 0; s < leaf_slots.size(); ++s) {
-      const std::size_t place = slot_place(prepared, leaf_slots[s], size);
-      for (std::size_t k = 0; k < forest_.n_values; ++k) {
-        for (std::size_t p = 0; p < n_own; ++p) scaled[p] = leaf_value[k] * values[s * n_own + p];
-        add_from_table(pattern.data(), size, scaled.data(),
-                       prepared.table.data() + (place * forest_.n_values + k) * size);
-      }
+    std::vector<double> scratch(size);
+    // All places first: they may move the table.
+    for (const Slot& slot : leaf_slots) slot_place(prepared, slot, size);
+    for (std::size_t k = 0; k < forest_.n_values; ++k) {
+      game.add(leaf_slots, pattern.data(), size, leaf_value[k], scratch.data(),
+               [&](const Slot& slot) {
+                 const std::size_t place = slot_place(prepared, slot, size);
+                 return prepared.table.data() + (place * forest_.n_values + k) * size;
+               });
     }
   }
 
@@ -270,24 +265,8 @@ class RangeBuilder {
 // Numbers the distinct patterns of a block of rows, so that a game is evaluated once for each.
 class DistinctPatterns {
  public:
-  DistinctPatterns() : number_of_(std::size_t(1) << most_dense_bits, unknown) {}
-
-  void find(const std::uint16_t* patterns, std::size_t n) {
-    for (std::uint16_t pattern : dense_) number_of_[pattern] = unknown;
-    dense_.clear();
-    numbers_.resize(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      std::uint16_t& number = number_of_[patterns[i]];
-      if (number == unknown) {
-        number = static_cast<std::uint16_t>(dense_.size());
-        dense_.push_back(patterns[i]);
-      }
-      numbers_[i] = number;
-    }
-  }
-
   // Word w of row i is patterns[w * pattern_rows + i].
-  void find_wide(const std::uint64_t* patterns, std::size_t n_words, std::size_t n) {
+  void find(const std::uint64_t* patterns, std::size_t n_words, std::size_t n) {
     std::vector<std::uint16_t> order(n);
     std::iota(order.begin(), order.end(), std::uint16_t(0));
     const auto compare = [&](std::uint16_t i, std::uint16_t j) {
@@ -299,26 +278,23 @@ class DistinctPatterns {
     };
     std::sort(order.begin(), order.end(),
               [&](std::uint16_t i, std::uint16_t j) { return compare(i, j) < 0; });
-    wide_.clear();
+    words_.clear();
     numbers_.resize(n);
     for (std::size_t k = 0; k < n; ++k) {
       if (k == 0 || compare(order[k - 1], order[k]) != 0) {
-        for (std::size_t w = 0; w < n_words; ++w) wide_.push_back(patterns[w * pattern_rows + order[k]]);
+        for (std::size_t w = 0; w < n_words; ++w) {
+          words_.push_back(patterns[w * pattern_rows + order[k]]);
+        }
       }
-      numbers_[order[k]] = static_cast<std::uint16_t>(wide_.size() / n_words - 1);
+      numbers_[order[k]] = static_cast<std::uint16_t>(words_.size() / n_words - 1);
     }
   }
 
-  const std::vector<std::uint16_t>& dense() const { return dense_; }
-  const std::vector<std::uint64_t>& wide() const { return wide_; }
+  const std::vector<std::uint64_t>& words() const { return words_; }
   const std::uint16_t* numbers() const { return numbers_.data(); }
 
  private:
-  static constexpr std::uint16_t unknown = std::numeric_limits<std::uint16_t>::max();
-
-  std::vector<std::uint16_t> number_of_;
-  std::vector<std::uint16_t> dense_;
-  std::vector<std::uint64_t> wide_;
+  std::vector<std::uint64_t> words_;
   std::vector<std::uint16_t> numbers_;
 };
 
@@ -352,21 +328,22 @@ class RowExplainer {
     return out_ + (index + first_output_ + k) * pitch_ + first_row_;
   }
 
+  const double* value(const Unit& unit) const {
+    return forest_.value + static_cast<std::size_t>(unit.node) * forest_.n_values;
+  }
+
   void add(const Unit& unit, const PreparedUnit& prepared, const std::uint16_t* patterns,
            std::size_t) {
-    if (prepared.dense) {
-      distinct_.find(patterns, n_);
-      values_.resize(prepared.slots.size() * distinct_.dense().size());
-      prepared.dense->evaluate(prepared.slots, distinct_.dense().data(), distinct_.dense().size(),
-                               values_.data());
-      add_distinct(unit, prepared, distinct_.dense().size());
-      return;
-    }
     const std::size_t size = std::size_t(1) << unit.bits;
-    for (std::size_t s = 0; s < prepared.slots.size(); ++s) {
-      for (std::size_t k = 0; k < forest_.n_values; ++k) {
-        add_from_table_(patterns, n_, prepared.table.data() + (s * forest_.n_values + k) * size,
-                        column(prepared.slots[s], k));
+    for (std::size_t k = 0; k < forest_.n_values; ++k) {
+      if (prepared.dense) {
+        prepared.dense->add(prepared.slots, patterns, n_, value(unit)[k], scratch_.data(),
+                            [&](const Slot& slot) { return column(slot, k); });
+        continue;
+      }
+      for (std::size_t s = 0; s < prepared.slots.size(); ++s) {
+        look_up_(prepared.table.data() + (s * forest_.n_values + k) * size, patterns, n_, 0xffff,
+                 1.0, column(prepared.slots[s], k));
       }
     }
   }
@@ -379,23 +356,15 @@ class RowExplainer {
       return;
     }
     n_words = std::min(n_words, SparseGame::words(unit.bits));
-    distinct_.find_wide(patterns, n_words, n_);
-    const std::size_t n_distinct = distinct_.wide().size() / n_words;
+    distinct_.find(patterns, n_words, n_);
+    const std::size_t n_distinct = distinct_.words().size() / n_words;
     values_.resize(prepared.slots.size() * n_distinct);
-    prepared.sparse->evaluate(prepared.slots, distinct_.wide().data(), n_distinct, values_.data());
-    add_distinct(unit, prepared, n_distinct);
-  }
-
-  // values_ holds what each slot gets at each distinct pattern, for a leaf of value one.
-  void add_distinct(const Unit& unit, const PreparedUnit& prepared, std::size_t n_distinct) {
-    scaled_.resize(n_distinct);
-    const double* leaf_value = forest_.value + static_cast<std::size_t>(unit.node) * forest_.n_values;
+    prepared.sparse->evaluate(prepared.slots, distinct_.words().data(), n_distinct,
+                              values_.data());
     for (std::size_t s = 0; s < prepared.slots.size(); ++s) {
       for (std::size_t k = 0; k < forest_.n_values; ++k) {
-        for (std::size_t p = 0; p < n_distinct; ++p) {
-          scaled_[p] = leaf_value[k] * values_[s * n_distinct + p];
-        }
-        add_from_table_(distinct_.numbers(), n_, scaled_.data(), column(prepared.slots[s], k));
+        look_up_(values_.data() + s * n_distinct, distinct_.numbers(), n_, 0xffff, value(unit)[k],
+                 column(prepared.slots[s], k));
       }
     }
   }
@@ -405,9 +374,10 @@ class RowExplainer {
   const std::size_t pitch_;
   PatternWalk<std::uint16_t> narrow_walk_;
   PatternWalk<std::uint64_t> wide_walk_;
-  decltype(CLEARWOOD_DISPATCH(add_from_table)) add_from_table_ = CLEARWOOD_DISPATCH(add_from_table);
+  decltype(CLEARWOOD_DISPATCH(add_look_up)) look_up_ = CLEARWOOD_DISPATCH(add_look_up);
   DistinctPatterns distinct_;
-  std::vector<double> values_, scaled_;
+  std::vector<double> values_;
+  std::vector<double> scratch_ = std::vector<double>(pattern_rows);
   std::vector<std::uint16_t> narrow_;
   std::size_t first_row_ = 0, n_ = 0, first_output_ = 0;
 };

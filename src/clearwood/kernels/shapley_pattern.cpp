@@ -50,9 +50,10 @@ void note_outcome(const Code* codes, std::size_t n, const SplitTest& test, Patte
   }
 }
 
-void add_from_table(const std::uint16_t* __restrict patterns, std::size_t n,
-                    const double* __restrict table, double* __restrict out) noexcept {
-  for (std::size_t i = 0; i < n; ++i) out[i] += table[patterns[i]];
+void add_look_up(const double* __restrict table, const std::uint16_t* __restrict patterns,
+                 std::size_t n, std::uint16_t keep, double factor,
+                 double* __restrict out) noexcept {
+  for (std::size_t i = 0; i < n; ++i) out[i] += factor * table[patterns[i] & keep];
 }
 
 void subset_sums(double* h, int d, double t) noexcept {

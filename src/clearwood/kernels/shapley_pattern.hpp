@@ -19,9 +19,9 @@ CLEARWOOD_EACH_LEVEL(
     void note_outcome(const Code* codes, std::size_t n, const SplitTest& test, Pattern bit,
                       Pattern* patterns) noexcept;
 
-    // out[i] += table[patterns[i]]
-    void add_from_table(const std::uint16_t* patterns, std::size_t n, const double* table,
-                        double* out) noexcept;
+    // out[i] += factor * table[patterns[i] & keep]
+    void add_look_up(const double* table, const std::uint16_t* patterns, std::size_t n,
+                     std::uint16_t keep, double factor, double* out) noexcept;
 
     // Replaces h[c], c < 2^d, by the sum over the subsets c of a of t^|c| (1 - t)^(d - |a|) h[c].
     void subset_sums(double* h, int d, double t) noexcept;
