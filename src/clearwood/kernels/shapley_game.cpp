@@ -1,8 +1,10 @@
 #include "shapley_game.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
+#include "shapley_pattern.hpp"
 #include "shapley_quadrature.hpp"
 
 namespace clearwood {
@@ -19,7 +21,7 @@ const Quadrature& rule_for(int d) {
 
 }  // namespace
 
-DenseGame::DenseGame(int d, std::vector<double> failures, Quantity quantity)
+GameTables::GameTables(int d, std::vector<double> failures, Quantity quantity)
     : d_(d), quantity_(quantity) {
   if (quantity == Quantity::components) {
     tables_ = std::move(failures);
@@ -28,26 +30,30 @@ DenseGame::DenseGame(int d, std::vector<double> failures, Quantity quantity)
     }
     return;
   }
-  integrate(failures, 1, 2);
-  if (quantity == Quantity::interactions) integrate(failures, 2, 3);
+  integrate(failures, 1);
+  if (quantity == Quantity::interactions) integrate(failures, 2);
 }
 
-// Appends the integrals of H / t^power, H / (t^power (1 - t)), ...: n_tables of them.
-void DenseGame::integrate(const std::vector<double>& failures, int power, int n_tables) {
+const double* GameTables::table(std::size_t order, std::size_t level) const {
+  if (quantity_ == Quantity::components) return tables_.data();
+  return tables_.data() + (order == 1 ? level : 2 + level) * size();
+}
+
+// Appends the tables of one order, one after another.
+void GameTables::integrate(const std::vector<double>& failures, std::size_t order) {
   const auto subset_sums = CLEARWOOD_DISPATCH(subset_sums);
   const auto add_scaled = CLEARWOOD_DISPATCH(add_scaled);
   const std::size_t first = tables_.size();
-  tables_.resize(first + size() * static_cast<std::size_t>(n_tables), 0.0);
+  tables_.resize(first + size() * (order + 1), 0.0);
   const Quadrature& rule = rule_for(d_);
   std::vector<double> h;
   for (std::size_t q = 0; q < rule.points.size(); ++q) {
     const double t = rule.points[q];
     h = failures;
     subset_sums(h.data(), d_, t);
-    double factor = rule.weights[q] / (power == 1 ? t : t * t);
-    for (int k = 0; k < n_tables; ++k) {
-      add_scaled(h.data(), size(), factor,
-                 tables_.data() + first + static_cast<std::size_t>(k) * size());
+    double factor = rule.weights[q] / (order == 1 ? t : t * t);
+    for (std::size_t level = 0; level <= order; ++level) {
+      add_scaled(h.data(), size(), factor, tables_.data() + first + level * size());
       factor /= 1 - t;
     }
   }
@@ -67,6 +73,11 @@ SparseGame::SparseGame(int d, std::vector<std::uint64_t> failures, std::vector<d
       beta_.push_back(std::exp(std::lgamma(n + 1) + std::lgamma(m + 1) - std::lgamma(n + m + 2)));
     }
   }
+}
+
+double SparseGame::reached_share() const {
+  const auto none = std::find(sizes_.begin(), sizes_.end(), 0);
+  return none == sizes_.end() ? 0.0 : weights_[static_cast<std::size_t>(none - sizes_.begin())];
 }
 
 // Calls match(failures, how many players they hold, weight) for the background rows with which the

@@ -1,8 +1,8 @@
-// The game of one leaf: what it gives to players and sets, for any pattern of the explained row.
+// The game of one node: what reaching it gives to players and sets, for any pattern of the row.
 //
-// Let F be the d players on the leaf's path and c the leaf's value, taken as 1 here. The explained row
-// satisfies the players in a, a background row all but those in b (its failures). With coalition S the
-// leaf is reached exactly if S \ a is empty and b is within S. Averaged over background rows with
+// Let F be the d players on the node's path, whose worth when reached is 1. The explained row satisfies
+// the players in a, a background row all but those in b (its failures). With coalition S the node is
+// reached exactly if S \ a is empty and b is within S. Averaged over background rows with
 // weights N[b] the multilinear extension at the point (t, ..., t) is
 //     H_t(a) = sum over b within a of N[b] t^|b| (1 - t)^(d - |a|),
 // a sum over subsets. Its derivative in player i, whether i is in a or not, is
@@ -15,75 +15,32 @@
 // number as a sum of look-ups at subsets of a.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "shapley_pattern.hpp"
 #include "shapley_slots.hpp"
 
 namespace clearwood {
 
-// Patterns fit in 16 bits and tables over all of them are held.
-class DenseGame {
+// The tables of a node whose patterns fit in 16 bits.
+class GameTables {
  public:
   // failures[b] is the share of the background rows that fail exactly the players in b, b < 2^d.
-  DenseGame(int d, std::vector<double> failures, Quantity quantity);
+  GameTables(int d, std::vector<double> failures, Quantity quantity);
 
-  // How many patterns there are.
-  std::size_t size() const { return std::size_t(1) << d_; }
-
-  // Adds factor times what each slot gets at patterns[k] to column(slot)[k]; `scratch` has room for n.
-  template <class Column>
-  void add(const std::vector<Slot>& slots, const std::uint16_t* patterns, std::size_t n,
-           double factor, double* scratch, Column&& column) const;
+  // The integral of H / (t^order (1 - t)^level), level <= order; order is 1 or, for interactions, 2.
+  // For components there is one table, (-1)^|b| N[b], whatever is asked for.
+  const double* table(std::size_t order, std::size_t level) const;
 
  private:
-  void integrate(const std::vector<double>& failures, int power, int n_tables);
-  const double* table(std::size_t k) const { return tables_.data() + k * size(); }
+  void integrate(const std::vector<double>& failures, std::size_t order);
+  std::size_t size() const { return std::size_t(1) << d_; }
 
   int d_;
   Quantity quantity_;
-  // components: (-1)^|b| N[b]. shapley: the integrals of H / t and H / (t (1 - t)). interactions: both
-  // and those of H / t^2, H / (t^2 (1 - t)) and H / (t^2 (1 - t)^2).
   std::vector<double> tables_;
 };
-
-template <class Column>
-void DenseGame::add(const std::vector<Slot>& slots, const std::uint16_t* patterns, std::size_t n,
-                    double factor, double* scratch, Column&& column) const {
-  const auto look_up = CLEARWOOD_DISPATCH(add_look_up);
-  const auto add_scaled = CLEARWOOD_DISPATCH(add_scaled);
-  constexpr std::uint16_t all = 0xffff;
-  std::size_t looked_up = 0;  // the number of players whose first table is in `scratch`
-  for (const Slot& slot : slots) {
-    unsigned set = 0;
-    for (std::int32_t position : slot.positions) set |= 1u << position;
-    double* to = column(slot);
-    const auto subtract = [&](std::size_t which, unsigned players, double sign) {
-      look_up(table(which), patterns, n, static_cast<std::uint16_t>(~players), sign * factor, to);
-    };
-    if (quantity_ == Quantity::components) {
-      const double sign = slot.positions.size() % 2 == 0 ? 1.0 : -1.0;
-      look_up(table(0), patterns, n, static_cast<std::uint16_t>(set), sign * factor, to);
-      continue;
-    }
-    const bool pair = slot.positions.size() == 2;
-    if (looked_up != slot.positions.size()) {
-      std::fill_n(scratch, n, 0.0);
-      look_up(table(pair ? 2 : 0), patterns, n, all, factor, scratch);
-      looked_up = slot.positions.size();
-    }
-    add_scaled(scratch, n, 1.0, to);
-    if (pair) {
-      subtract(3, 1u << slot.positions[0], -1.0);
-      subtract(3, 1u << slot.positions[1], -1.0);
-      subtract(4, set, 1.0);
-    } else {
-      subtract(1, set, -1.0);
-    }
-  }
-}
 
 // Too many players for a table: a list of the failures that occur.
 class SparseGame {
@@ -91,6 +48,9 @@ class SparseGame {
   // Patterns have n_words words of 64 bits. failures: sorted, distinct, with weights.
   SparseGame(int d, std::vector<std::uint64_t> failures, std::vector<double> weights,
              Quantity quantity);
+
+  // Share of the background rows that reach the leaf themselves.
+  double reached_share() const;
 
   static std::size_t words(int d) { return static_cast<std::size_t>(d + 63) / 64; }
 

@@ -7,6 +7,7 @@
 
 #include "parallel.hpp"
 #include "shapley_game.hpp"
+#include "shapley_unit_tables.hpp"
 #include "shapley_walk.hpp"
 
 namespace clearwood {
@@ -26,13 +27,11 @@ struct Range {
 
 struct PreparedUnit {
   std::vector<std::int32_t> way;
-  std::vector<Slot> slots;
   std::vector<double> baseline;
-  // Exactly one of these: a table over all patterns with the leaves' values in it (slots x values x
-  // patterns), or the game of a single leaf.
-  std::vector<double> table;
-  std::optional<DenseGame> dense;
+  // One of the two: tables, or the game of a leaf that has too many players for them.
+  std::optional<UnitTables> tables;
   std::optional<SparseGame> sparse;
+  std::vector<Slot> sparse_slots;
 };
 
 using PreparedRange = std::vector<PreparedUnit>;
@@ -40,9 +39,10 @@ using PreparedRange = std::vector<PreparedUnit>;
 std::size_t estimated_bytes(const Unit& unit, Quantity quantity, std::size_t n_values) {
   const auto bits = static_cast<std::size_t>(unit.bits);
   if (unit.bits > most_dense_bits) return 64 * 1024;
-  const std::size_t n_slots = quantity == Quantity::shapley ? bits : bits * (bits + 1) / 2;
-  const std::size_t tables = unit.bits <= most_merged_bits ? n_slots * n_values : 4;
-  return (tables << bits) * sizeof(double) + 512;
+  const std::size_t n_tables = quantity == Quantity::interactions && unit.bits <= most_merged_bits
+                                   ? bits * (bits + 1) / 2
+                                   : 6;
+  return (n_tables * n_values << bits) * sizeof(double) + 512;
 }
 
 // --- Background to tables -----------------------------------------------------------------------
@@ -120,13 +120,14 @@ class RangeBuilder {
 
   void finish(const Unit& unit) {
     PreparedUnit& prepared = prepared_[local(unit)];
-    prepared.baseline.assign(forest_.n_values, 0.0);
     if (unit.bits > most_dense_bits) {
       finish_sparse(unit, prepared);
-    } else if (unit.bits > most_merged_bits) {
-      finish_dense(unit, prepared);
     } else {
-      finish_merged(unit, prepared);
+      prepared.tables.emplace(forest_, unit, prepared.way, slots_, counts(unit),
+                              background_.total_weight);
+      for (std::size_t k = 0; k < forest_.n_values; ++k) {
+        prepared.baseline.push_back(prepared.tables->baseline(k));
+      }
     }
     counts_[local(unit)] = {};
     occurrences_[local(unit)] = {};
@@ -135,24 +136,6 @@ class RangeBuilder {
   const double* counts(const Unit& unit) const {
     return tree_.counted ? background_.counts + tree_.counts + unit.counts
                          : counts_[local(unit)].data();
-  }
-
-  const double* value(std::int32_t leaf) const {
-    return forest_.value + static_cast<std::size_t>(leaf) * forest_.n_values;
-  }
-
-  void add_baseline(PreparedUnit& prepared, std::int32_t leaf, double share) const {
-    for (std::size_t k = 0; k < forest_.n_values; ++k) prepared.baseline[k] += value(leaf)[k] * share;
-  }
-
-  void finish_dense(const Unit& unit, PreparedUnit& prepared) {
-    const std::size_t size = std::size_t(1) << unit.bits;
-    std::vector<double> failures(counts(unit), counts(unit) + size);
-    std::reverse(failures.begin(), failures.end());  // the complement of a pattern is size - 1 - it
-    for (double& share : failures) share /= background_.total_weight;
-    add_baseline(prepared, unit.node, failures[0]);
-    prepared.slots = slots_.slots_of(prepared.way);
-    prepared.dense.emplace(unit.bits, std::move(failures), slots_.quantity());
   }
 
   void finish_sparse(const Unit& unit, PreparedUnit& prepared) {
@@ -175,14 +158,12 @@ class RangeBuilder {
       }
       shares.back() += found.weights[order[k]] / background_.total_weight;
     }
-    for (std::size_t k = 0; k < shares.size(); ++k) {
-      const bool none = std::all_of(failures.begin() + static_cast<std::ptrdiff_t>(k * n_words),
-                                    failures.begin() + static_cast<std::ptrdiff_t>((k + 1) * n_words),
-                                    [](std::uint64_t word) { return word == 0; });
-      if (none) add_baseline(prepared, unit.node, shares[k]);
-    }
-    prepared.slots = slots_.slots_of(prepared.way);
+    prepared.sparse_slots = slots_.slots_of(prepared.way);
     prepared.sparse.emplace(unit.bits, std::move(failures), std::move(shares), slots_.quantity());
+    const double* value = forest_.value + static_cast<std::size_t>(unit.node) * forest_.n_values;
+    for (std::size_t k = 0; k < forest_.n_values; ++k) {
+      prepared.baseline.push_back(value[k] * prepared.sparse->reached_share());
+    }
   }
 
   static std::uint64_t complement(std::uint64_t word, std::size_t index, int bits) {
@@ -190,63 +171,6 @@ class RangeBuilder {
     const std::uint64_t mask =
         left >= 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << left) - 1;
     return ~word & mask;
-  }
-
-  void finish_merged(const Unit& unit, PreparedUnit& prepared) {
-    const std::size_t size = std::size_t(1) << unit.bits;
-    const double* unit_counts = counts(unit);
-    const UnitShape shape = unit_shape(forest_, unit.node, prepared.way);
-    for (const UnitLeaf& leaf : shape.leaves) {
-      const std::vector<std::uint16_t> pattern = leaf_patterns(leaf, size);
-      const auto d = static_cast<int>(leaf.conditions.size());
-      const std::size_t everyone = (std::size_t(1) << d) - 1;
-      std::vector<double> failures(everyone + 1, 0.0);
-      for (std::size_t p = 0; p < size; ++p) {
-        failures[everyone ^ pattern[p]] += unit_counts[p] / background_.total_weight;
-      }
-      add_baseline(prepared, leaf.node, failures[0]);
-      std::vector<std::int32_t> players;
-      for (const Condition& condition : leaf.conditions) players.push_back(condition.player);
-      add_leaf(DenseGame(d, std::move(failures), slots_.quantity()), slots_.slots_of(players),
-               pattern, value(leaf.node), prepared);
-    }
-  }
-
-  // The leaf's own pattern for every pattern of the unit.
-  static std::vector<std::uint16_t> leaf_patterns(const UnitLeaf& leaf, std::size_t size) {
-    std::vector<std::uint16_t> patterns(size, 0);
-    for (std::size_t k = 0; k < leaf.conditions.size(); ++k) {
-      const Condition& c = leaf.conditions[k];
-      for (std::size_t p = 0; p < size; ++p) {
-        patterns[p] |= static_cast<std::uint16_t>(((p & c.mask) == c.want) << k);
-      }
-    }
-    return patterns;
-  }
-
-  void add_leaf(const DenseGame& game, const std::vector<Slot>& leaf_slots,
-                const std::vector<std::uint16_t>& pattern, const double* leaf_value,
-                PreparedUnit& prepared) {
-    const std::size_t size = pattern.size();
-    std::vector<double> scratch(size);
-    // All places first: they may move the table.
-    for (const Slot& slot : leaf_slots) slot_place(prepared, slot, size);
-    for (std::size_t k = 0; k < forest_.n_values; ++k) {
-      game.add(leaf_slots, pattern.data(), size, leaf_value[k], scratch.data(),
-               [&](const Slot& slot) {
-                 const std::size_t place = slot_place(prepared, slot, size);
-                 return prepared.table.data() + (place * forest_.n_values + k) * size;
-               });
-    }
-  }
-
-  std::size_t slot_place(PreparedUnit& prepared, const Slot& slot, std::size_t size) const {
-    for (std::size_t place = 0; place < prepared.slots.size(); ++place) {
-      if (prepared.slots[place].index == slot.index) return place;
-    }
-    prepared.slots.push_back(slot);
-    prepared.table.resize(prepared.slots.size() * forest_.n_values * size, 0.0);
-    return prepared.slots.size() - 1;
   }
 
   const ForestArrays& forest_;
@@ -323,29 +247,14 @@ class RowExplainer {
   }
 
  private:
-  double* column(const Slot& slot, std::size_t k) const {
-    const std::size_t index = static_cast<std::size_t>(slot.index) * forest_.n_outputs;
+  double* column(std::int32_t slot, std::size_t k) const {
+    const std::size_t index = static_cast<std::size_t>(slot) * forest_.n_outputs;
     return out_ + (index + first_output_ + k) * pitch_ + first_row_;
   }
 
-  const double* value(const Unit& unit) const {
-    return forest_.value + static_cast<std::size_t>(unit.node) * forest_.n_values;
-  }
-
-  void add(const Unit& unit, const PreparedUnit& prepared, const std::uint16_t* patterns,
-           std::size_t) {
-    const std::size_t size = std::size_t(1) << unit.bits;
-    for (std::size_t k = 0; k < forest_.n_values; ++k) {
-      if (prepared.dense) {
-        prepared.dense->add(prepared.slots, patterns, n_, value(unit)[k], scratch_.data(),
-                            [&](const Slot& slot) { return column(slot, k); });
-        continue;
-      }
-      for (std::size_t s = 0; s < prepared.slots.size(); ++s) {
-        look_up_(prepared.table.data() + (s * forest_.n_values + k) * size, patterns, n_, 0xffff,
-                 1.0, column(prepared.slots[s], k));
-      }
-    }
+  void add(const Unit&, const PreparedUnit& prepared, const std::uint16_t* patterns, std::size_t) {
+    prepared.tables->add(patterns, n_, scratch_.data(),
+                         [&](std::int32_t slot, std::size_t k) { return column(slot, k); });
   }
 
   void add(const Unit& unit, const PreparedUnit& prepared, const std::uint64_t* patterns,
@@ -355,16 +264,18 @@ class RowExplainer {
       add(unit, prepared, narrow_.data(), 1);
       return;
     }
+    const auto add_look_up = CLEARWOOD_DISPATCH(add_look_up);
+    const std::vector<Slot>& slots = prepared.sparse_slots;
     n_words = std::min(n_words, SparseGame::words(unit.bits));
     distinct_.find(patterns, n_words, n_);
     const std::size_t n_distinct = distinct_.words().size() / n_words;
-    values_.resize(prepared.slots.size() * n_distinct);
-    prepared.sparse->evaluate(prepared.slots, distinct_.words().data(), n_distinct,
-                              values_.data());
-    for (std::size_t s = 0; s < prepared.slots.size(); ++s) {
+    values_.resize(slots.size() * n_distinct);
+    prepared.sparse->evaluate(slots, distinct_.words().data(), n_distinct, values_.data());
+    const double* value = forest_.value + static_cast<std::size_t>(unit.node) * forest_.n_values;
+    for (std::size_t s = 0; s < slots.size(); ++s) {
       for (std::size_t k = 0; k < forest_.n_values; ++k) {
-        look_up_(values_.data() + s * n_distinct, distinct_.numbers(), n_, 0xffff, value(unit)[k],
-                 column(prepared.slots[s], k));
+        add_look_up(values_.data() + s * n_distinct, distinct_.numbers(), n_, 0xffff, value[k],
+                    column(slots[s].index, k));
       }
     }
   }
@@ -374,7 +285,6 @@ class RowExplainer {
   const std::size_t pitch_;
   PatternWalk<std::uint16_t> narrow_walk_;
   PatternWalk<std::uint64_t> wide_walk_;
-  decltype(CLEARWOOD_DISPATCH(add_look_up)) look_up_ = CLEARWOOD_DISPATCH(add_look_up);
   DistinctPatterns distinct_;
   std::vector<double> values_;
   std::vector<double> scratch_ = std::vector<double>(pattern_rows);

@@ -15,9 +15,44 @@ inline bool goes_left(Code code, const SplitTest& test) {
 // The steps of subset_sums for bits 0, 1 and 2, which pair entries of one vector.
 inline Lanes sums_within(Lanes h, double t) {
   const double u = 1 - t;
-  h = Lanes{0, h[0], 0, h[2], 0, h[4], 0, h[6]} + h * Lanes{u, t, u, t, u, t, u, t};
-  h = Lanes{0, 0, h[0], h[1], 0, 0, h[4], h[5]} + h * Lanes{u, u, t, t, u, u, t, t};
-  return Lanes{0, 0, 0, 0, h[0], h[1], h[2], h[3]} + h * Lanes{u, u, u, u, t, t, t, t};
+  const Lanes zero = {};
+  h = __builtin_shufflevector(h, zero, 8, 0, 8, 2, 8, 4, 8, 6) + h * Lanes{u, t, u, t, u, t, u, t};
+  h = __builtin_shufflevector(h, zero, 8, 8, 0, 1, 8, 8, 4, 5) + h * Lanes{u, u, t, t, u, u, t, t};
+  return __builtin_shufflevector(h, zero, 8, 8, 8, 8, 0, 1, 2, 3) +
+         h * Lanes{u, u, u, u, t, t, t, t};
+}
+
+// One bit, whose value is `step`.
+inline void sums_over_bit(double* h, std::size_t size, std::size_t step, double t) {
+  const double u = 1 - t;
+  for (std::size_t start = 0; start < size; start += 2 * step) {
+    double* __restrict without = h + start;
+    double* __restrict with = without + step;
+    for (std::size_t a = 0; a < step; ++a) {
+      const double before = without[a];
+      without[a] = u * before;
+      with[a] = before + t * with[a];
+    }
+  }
+}
+
+// Two bits, of values `step` and 2 * step, in one pass over memory.
+inline void sums_over_two_bits(double* h, std::size_t size, std::size_t step, double t) {
+  const double u = 1 - t;
+  for (std::size_t start = 0; start < size; start += 4 * step) {
+    double* __restrict none = h + start;
+    double* __restrict low = none + step;
+    double* __restrict high = low + step;
+    double* __restrict both = high + step;
+    for (std::size_t a = 0; a < step; ++a) {
+      const double none_low = u * none[a], with_low = none[a] + t * low[a];
+      const double none_high = u * high[a], with_both = high[a] + t * both[a];
+      none[a] = u * none_low;
+      low[a] = u * with_low;
+      high[a] = none_low + t * none_high;
+      both[a] = with_low + t * with_both;
+    }
+  }
 }
 
 }  // namespace
@@ -68,17 +103,8 @@ void subset_sums(double* h, int d, double t) noexcept {
     }
     step = 8;
   }
-  for (; step < size; step *= 2) {
-    for (std::size_t start = 0; start < size; start += 2 * step) {
-      double* __restrict without = h + start;
-      double* __restrict with = h + start + step;
-      for (std::size_t a = 0; a < step; ++a) {
-        const double before = without[a];
-        without[a] = (1 - t) * before;
-        with[a] = before + t * with[a];
-      }
-    }
-  }
+  for (; 4 * step <= size; step *= 4) sums_over_two_bits(h, size, step, t);
+  if (step < size) sums_over_bit(h, size, step, t);
 }
 
 void add_scaled(const double* __restrict from, std::size_t n, double factor,

@@ -15,6 +15,9 @@ namespace clearwood {
 
 // Subtrees are merged while the unit has at most this many bits.
 constexpr int most_merged_bits = 8;
+// A subtree in which every inner node has a leaf adds as many bits as its longest path has questions,
+// so that merging it costs little; up to this many inner nodes are merged.
+constexpr int most_inner_of_chain = 3;
 // Up to this many bits, a table over all patterns is held; beyond, a list of those that occur.
 constexpr int most_dense_bits = 14;
 // A tree's background counts are kept if they have no more entries than this.
@@ -46,35 +49,37 @@ class Units {
   std::int32_t last(std::int32_t node) const { return last_[node]; }
 
  private:
+  bool is_unit(const ForestArrays& forest, std::int32_t node, std::size_t n_players) const;
   void cut(const ForestArrays& forest, std::int32_t node, std::vector<std::int32_t>& players,
-           const std::vector<std::int32_t>& inner_nodes, TreeUnits& tree);
+           TreeUnits& tree);
 
   std::vector<TreeUnits> trees_;
   std::vector<std::int32_t> first_, last_;
+  // Inner nodes at or below each node: how many, and the longest path of them.
+  std::vector<std::int32_t> inner_nodes_, height_;
   std::size_t n_counts_ = 0;
   bool needs_rows_ = false;
 };
 
-// A player of a leaf: satisfied exactly if (pattern of the unit & mask) == want.
+// A player on the path to a node of a unit: satisfied exactly if (pattern & mask) == want.
 struct Condition {
   std::int32_t player;
   std::uint16_t mask;
   std::uint16_t want;
 };
 
-struct UnitLeaf {
-  std::int32_t node;
-  std::vector<Condition> conditions;
+// A multiple of the indicator of a node. As the indicators of two children add up to their parent's,
+// a unit's leaves can be written as its node and all left children: value(right-most leaf below the
+// child) minus value(right-most leaf below its sibling). Those have shorter paths than the leaves.
+struct UnitTerm {
+  std::int32_t plus;   // leaves whose values make the factor
+  std::int32_t minus;  // or -1
+  std::vector<Condition> conditions;  // players on the way first, in the order of their bits
 };
 
-// The leaves of a merged unit, and the inner nodes below its node in the order of their bits.
-struct UnitShape {
-  std::vector<UnitLeaf> leaves;
-  std::vector<std::int32_t> inner_nodes;
-};
-
-// `way` holds the distinct players above the unit's node, in the order of their bits.
-UnitShape unit_shape(const ForestArrays& forest, std::int32_t node,
-                     const std::vector<std::int32_t>& way);
+// `way` holds the distinct players above the unit's node, in the order of their bits; the inner nodes
+// at and below it have the next bits, in pre-order.
+std::vector<UnitTerm> unit_terms(const ForestArrays& forest, std::int32_t node,
+                                 const std::vector<std::int32_t>& way);
 
 }  // namespace clearwood
