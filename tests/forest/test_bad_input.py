@@ -5,7 +5,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
@@ -127,6 +131,15 @@ def test_probabilities_of_a_regression_are_refused(named):
     model, frame = named
     with pytest.raises(cw.InputError, match="predicts numbers, not classes"):
         cw.forest.from_model(model).predict_proba(frame)
+
+
+def test_missing_values_are_refused_where_the_model_has_no_rule_for_them(named):
+    _, frame = named
+    model = GradientBoostingRegressor(n_estimators=3).fit(frame, frame["age"])
+    forest = cw.forest.from_model(model)
+    frame = frame.assign(age=[0.0, 0.0, np.nan, *frame["age"][3:]])
+    with pytest.raises(cw.InputError, match=r"'age' has a missing value in row 2.*no rule"):
+        forest.predict(frame)
 
 
 @pytest.fixture

@@ -1,4 +1,6 @@
+import copy
 import json
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -85,6 +87,19 @@ def test_saved_and_read_back_unchanged(kind, request, fitted, tmp_path):
     np.testing.assert_array_equal(again.predict(fitted[0]), made.predict(fitted[0]))
     with pytest.raises(cw.InputError, match="exists already"):
         made.save(tmp_path / "forest.cw")
+
+
+def test_cw_save_and_cw_load_take_forests(forest, tmp_path):
+    cw.save(forest, tmp_path / "forest.cw")
+    assert cw.load(tmp_path / "forest.cw").equals(forest)
+
+
+def test_copies_and_workers_get_the_same_forest(forest, fitted):
+    forest.predict(fitted[0])
+    for again in (copy.deepcopy(forest), pickle.loads(pickle.dumps(forest))):
+        assert again.equals(forest)
+        assert not again.value.flags.writeable
+        np.testing.assert_array_equal(again.predict(fitted[0]), forest.predict(fitted[0]))
 
 
 def test_a_file_cut_short_is_refused(forest, tmp_path):

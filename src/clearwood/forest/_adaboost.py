@@ -8,7 +8,7 @@ import numpy as np
 from clearwood._errors import InputError
 from clearwood.forest._build import Tree, assemble
 from clearwood.forest._forest import Forest
-from clearwood.forest._sklearn import feature_names, tree_of
+from clearwood.forest._sklearn import accepts_missing, feature_names, tree_of
 
 __all__ = ["adaboost_classifier", "adaboost_regressor"]
 
@@ -43,6 +43,7 @@ def adaboost_classifier(model: Any) -> Forest:
         link="logistic" if n_classes == 2 else "softmax",
         temperature=float(n_classes - 1),
         precision="float32",
+        accepts_missing=accepts_missing(model),
         classes=np.asarray(model.classes_),
         source=type(model).__name__,
     )
@@ -60,6 +61,7 @@ def adaboost_regressor(model: Any) -> Forest:
         feature_names=feature_names(model),
         aggregation="weighted median",
         precision="float32",
+        accepts_missing=accepts_missing(model),
         source=type(model).__name__,
     )
 

@@ -14,7 +14,7 @@ from clearwood.forest import _encoders
 if TYPE_CHECKING:
     from clearwood.forest._forest import Forest
 
-__all__ = ["ARRAYS", "load", "save", "settings"]
+__all__ = ["ARRAYS", "contents", "from_archive", "load", "save", "settings"]
 
 KIND = "forest"
 SETTINGS = "forest.json"
@@ -59,17 +59,24 @@ def settings(forest: "Forest") -> dict[str, Any]:
         "accumulate": forest.accumulate,
         "zero_is_positive": forest.zero_is_positive,
         "missing_value": forest.missing_value,
+        "accepts_missing": forest.accepts_missing,
     }
 
 
 def save(forest: "Forest", path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """Write a forest to a file; an existing file is replaced only with ``force``."""
+    manifest, members = contents(forest)
+    files.write(path, manifest, members, force=force)
+    return Path(path)
+
+
+def contents(forest: "Forest") -> tuple[files.Manifest, dict[str, bytes]]:
+    """Give what a forest's file holds."""
     members = {f"{name}.npy": files.from_array(getattr(forest, name)) for name in ARRAYS}
     members[SETTINGS] = files.from_json(settings(forest))
     members |= _encoders.members(forest.encoder)
     libraries = {name: version(name) for name in ("numpy", "scikit-learn", "skops")}
-    files.write(path, files.Manifest(KIND, libraries), members, force=force)
-    return Path(path)
+    return files.Manifest(KIND, libraries), members
 
 
 def load(path: str | os.PathLike[str]) -> "Forest":

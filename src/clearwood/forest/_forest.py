@@ -103,6 +103,8 @@ class Forest:
         Which class a raw prediction of exactly zero means, for two classes and one output.
     missing_value
         A number that stands for a missing value, besides NaN.
+    accepts_missing
+        Whether the model has a rule for missing values; where it has none they are refused.
     levels
         Per column: the labels that codes 0, 1, ... stand for; None for numeric columns. Labels
         unknown to the model count as missing.
@@ -156,6 +158,7 @@ class Forest:
     classes: NDArray[Any] | None = None
     zero_is_positive: bool = False
     missing_value: float | None = None
+    accepts_missing: bool = True
     levels: tuple[tuple[Any, ...] | None, ...] = ()
     columns: tuple[str, ...] = ()
     groups: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
@@ -404,6 +407,11 @@ class Forest:
 
     # How it is shown and kept
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # a copy, or one sent to a worker, is made and checked anew: what is cached stays here
+        held = {item.name: getattr(self, item.name) for item in fields(self)}
+        return _made, (type(self), held)
+
     def __repr__(self) -> str:
         return _summary.line(self)
 
@@ -430,6 +438,10 @@ class Forest:
         """
         return _files.save(self, path, force=force)
 
+    def __clearwood_file__(self) -> tuple[Any, dict[str, bytes]]:
+        """What `clearwood.save` writes."""
+        return _files.contents(self)
+
     def equals(self, other: "Forest") -> bool:
         """Whether two forests hold the same arrays and settings (encoders are not compared)."""
         for item in fields(self):
@@ -443,3 +455,7 @@ class Forest:
             elif mine != theirs:
                 return False
         return True
+
+
+def _made(kind: type[Forest], held: dict[str, Any]) -> Forest:
+    return kind(**held)

@@ -32,6 +32,24 @@ def matrix(forest: "Forest", X: Any) -> NDArray[Any]:
 
     float32 and float64 arrays are given back as they are where nothing has to be changed.
     """
+    made = _matrix(forest, X)
+    if not forest.accepts_missing:
+        _refuse_missing(forest, made)
+    return made
+
+
+def _refuse_missing(forest: "Forest", X: NDArray[Any]) -> None:
+    for j in forest.features_used:
+        rows = np.flatnonzero(np.isnan(X[:, j]))
+        if len(rows):
+            raise InputError(
+                f"column {forest.feature_names[j]!r} has a missing value in row {rows[0]}, and "
+                f"{forest.source} has no rule for missing values",
+                hint="fill the gaps, or fit a pipeline that does.",
+            )
+
+
+def _matrix(forest: "Forest", X: Any) -> NDArray[Any]:
     if forest.encoder is not None:
         encoded = forest.encoder.transform(X)
         encoded = encoded.toarray() if hasattr(encoded, "toarray") else np.asarray(encoded)

@@ -10,6 +10,7 @@ from clearwood.forest._forest import Forest
 from clearwood.forest._inputs import default_names
 
 __all__ = [
+    "accepts_missing",
     "bagging",
     "check_one_target",
     "feature_names",
@@ -26,6 +27,11 @@ def feature_names(model: Any) -> tuple[str, ...]:
     if names is None:
         return default_names(model.n_features_in_)
     return tuple(map(str, names))
+
+
+def accepts_missing(model: Any) -> bool:
+    """Whether scikit-learn lets the model predict rows with missing values."""
+    return bool(model.__sklearn_tags__().input_tags.allow_nan)
 
 
 def check_one_target(model: Any) -> None:
@@ -105,6 +111,7 @@ def _averaged(model: Any, trees: list[Tree], *, aggregation: str = "mean") -> Fo
         feature_names=feature_names(model),
         aggregation=aggregation,
         precision="float32",
+        accepts_missing=accepts_missing(model),
         classes=None if classes is None else np.asarray(classes),
         source=type(model).__name__,
     )
@@ -156,5 +163,6 @@ def gradient_boosting(model: Any) -> Forest:
         precision="float32",
         classes=None if classes is None else np.asarray(classes),
         zero_is_positive=True,
+        accepts_missing=accepts_missing(model),
         source=type(model).__name__,
     )

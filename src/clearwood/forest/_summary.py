@@ -4,6 +4,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from clearwood.forest._forest import Forest
@@ -61,14 +62,17 @@ def html(forest: "Forest") -> str:
 
 
 def to_json(forest: "Forest") -> dict[str, Any]:
-    """Give arrays and settings as plain JSON values; NaN becomes None."""
+    """Give arrays and settings as plain JSON values; NaN becomes None, infinity a word."""
     from clearwood.forest._files import ARRAYS, settings
 
     arrays: dict[str, Any] = {}
     for name in ARRAYS:
-        array = getattr(forest, name)
-        if array.dtype.kind == "f":
-            finite = np.isfinite(array)
-            array = np.where(finite, array, None) if not finite.all() else array
+        array: NDArray[Any] = getattr(forest, name)
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            plain = array.astype(object)
+            plain[np.isnan(array)] = None
+            plain[array == np.inf] = "inf"
+            plain[array == -np.inf] = "-inf"
+            array = plain
         arrays[name] = array.tolist()
     return {"kind": "forest", **settings(forest), "arrays": arrays}

@@ -85,6 +85,7 @@ def read_text(path: str | os.PathLike[str]) -> Forest:
         base=np.zeros(n_classes),
         feature_names=default_names(counts["NB_FEATURES"]),
         aggregation="hard vote",
+        accepts_missing=False,
         classes=np.arange(n_classes),
         source=f"text file {path.name}",
     )

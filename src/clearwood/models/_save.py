@@ -10,6 +10,7 @@ import os
 import platform
 import warnings
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -28,6 +29,8 @@ __all__ = ["inspect", "load", "save"]
 
 _ESTIMATOR = "estimator.skops"
 _KINDS = ("learner", "estimator")
+# Kinds that other rooms write through ``__clearwood_file__``; they are read there, on demand.
+_READERS = {"forest": ("clearwood.forest._files", "from_archive")}
 # Distributions by the package they install, where the names differ.
 _DISTRIBUTIONS = {
     "sklearn": ("scikit-learn",),
@@ -50,7 +53,7 @@ def save(
     Parameters
     ----------
     model
-        A fitted `Learner`, or a fitted estimator or pipeline of scikit-learn.
+        A fitted `Learner`, a fitted estimator or pipeline of scikit-learn, or a `Forest`.
     path
         Where to, by custom with the ending ``.cw``.
     force
@@ -75,6 +78,10 @@ def save(
     True
     """
     trusted = _checked_names(trusted)
+    if hasattr(model, "__clearwood_file__"):
+        manifest, members = model.__clearwood_file__()
+        files.write(path, manifest, members, force=force)
+        return
     if isinstance(model, Learner):
         _require_fitted(model, model.name, "estimator_")
         kind, estimator, members = "learner", model.estimator_, LearnerParts.of(model).members()
@@ -104,7 +111,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
 
     Returns
     -------
-    Learner or scikit-learn estimator
+    Learner, scikit-learn estimator or Forest
 
     Raises
     ------
@@ -118,7 +125,11 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
         Where libraries have other versions than those that made the model.
     """
     trusted = _checked_names(trusted)
-    archive = _read(path)
+    archive = files.read(path)
+    if archive.manifest.kind in _READERS:
+        module, function = _READERS[archive.manifest.kind]
+        return getattr(import_module(module), function)(archive)
+    _require_model(archive, path)
     libraries = archive.manifest.libraries
     learner = LearnerParts.read(archive) if archive.manifest.kind == "learner" else None
     packed = unpack(archive.raw(_ESTIMATOR), trusted=trusted, versions=libraries)
@@ -192,12 +203,16 @@ def inspect(path: str | os.PathLike[str]) -> ModelFile:
 
 def _read(path: str | os.PathLike[str]) -> files.Archive:
     archive = files.read(path)
+    _require_model(archive, path)
+    return archive
+
+
+def _require_model(archive: files.Archive, path: str | os.PathLike[str]) -> None:
     if archive.manifest.kind not in _KINDS:
         raise InputError(
             f"{str(path)!r} holds a {archive.manifest.kind!r}, not a model",
             hint="model files are made by cw.save or `clearwood fit -o model.cw`.",
         )
-    return archive
 
 
 def _checked_names(trusted: Iterable[str]) -> tuple[str, ...]:
