@@ -134,7 +134,9 @@ def benchmark(
     """
     start = time.monotonic()
     table = checked_table(data)
-    _check_options(outer, inner, tune, confidence, interval, errors, rule, pair_tuning, budget)
+    _check_options(
+        outer, inner, tune, seed, confidence, interval, errors, rule, pair_tuning, budget
+    )
     if tune > 1:
         check_search(search)
     workers = Workers(n_jobs)
@@ -238,6 +240,7 @@ def _check_options(
     outer: Any,
     inner: Any,
     tune: Any,
+    seed: Any,
     confidence: Any,
     interval: Any,
     errors: Any,
@@ -245,7 +248,12 @@ def _check_options(
     pair_tuning: Any,
     budget: Any,
 ) -> None:
-    for name, value, least in (("outer", outer, 2), ("inner", inner, 2), ("tune", tune, 0)):
+    for name, value, least in (
+        ("outer", outer, 2),
+        ("inner", inner, 2),
+        ("tune", tune, 0),
+        ("seed", seed, 0),
+    ):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
             raise InputError(
                 f"{name}={value!r} is not possible", hint=f"a whole number from {least} on."

@@ -79,7 +79,7 @@ def losses_of(found: Iterable[tuple[Unit, Outcome]]) -> LossesOf:
 
 
 def interval_of(
-    losses: LossesOf, *, kind: str, confidence: float, context: Context
+    losses: LossesOf, *, kind: str, confidence: float, folds: int, context: Context
 ) -> Interval | None:
     """The risk with its interval; None where no fold succeeded.
 
@@ -94,6 +94,8 @@ def interval_of(
         The interval that goes with the plan: see `clearwood.benchmark.Interval`.
     confidence
         Its level.
+    folds
+        How many each repeat has when it is complete.
     context
         What the run shared; weights and groups of the rows come from its table.
     """
@@ -105,7 +107,7 @@ def interval_of(
     if kind == "per-origin" and len(splits) > 1:
         return origin_interval(splits, confidence)
     if kind == "nested":
-        found = _nested(losses, confidence, context.table)
+        found = _nested(losses, confidence, folds, context.table)
         if found is not None:
             return found
     rows = np.concatenate(list(losses.rows.values()))
@@ -118,17 +120,16 @@ def interval_of(
     return plain(np.concatenate(splits), of_rows, confidence, groups=tied)
 
 
-def _nested(losses: LossesOf, confidence: float, table: Table) -> Interval | None:
+def _nested(losses: LossesOf, confidence: float, folds: int, table: Table) -> Interval | None:
     by_repeat: dict[int, list[tuple[int, int]]] = {}
     for key in losses.outer:
         by_repeat.setdefault(key[0], []).append(key)
-    most = max(map(len, by_repeat.values()))
     # repeats that a stopped run has not finished are left out, not the interval
     whole = [
         keys
         for repeat, keys in by_repeat.items()
-        if len(keys) == most
-        and sum(pair[0] == repeat for pair in losses.pairs) == most * (most - 1)
+        if len(keys) == folds
+        and sum(pair[0] == repeat for pair in losses.pairs) == folds * (folds - 1)
     ]
     if not whole:
         return None

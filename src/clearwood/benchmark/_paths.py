@@ -21,8 +21,11 @@ Array = NDArray[np.float64]
 #: Values tried along a path.
 _VALUES = 100
 
-#: Trees of a forest while its other settings are compared; the chosen one has all of them.
+#: Trees of a forest while its other settings are compared; the chosen one has all of them. Many
+#: rows to judge on leave less to chance, so that fewer do.
 _TREES_WHILE_TUNING = 100
+_TREES_ON_MANY_ROWS = 50
+_MANY_ROWS = 5_000
 
 
 class _HasSettings(Protocol):
@@ -32,10 +35,12 @@ class _HasSettings(Protocol):
 Racer = TypeVar("Racer", bound=_HasSettings)
 
 
-def while_tuning(contender: Contender, settings: Mapping[str, Any]) -> dict[str, Any]:
+def while_tuning(
+    contender: Contender, settings: Mapping[str, Any], *, n_rows: int
+) -> dict[str, Any]:
     """Settings to compare a configuration with: averages of trees need fewer trees for that.
 
-    More trees take variance out of every configuration alike, so a hundred tell which is best.
+    More trees take variance out of every configuration alike, so some tell which is best.
     """
     changed = dict(settings)
     template = contender.template
@@ -44,9 +49,9 @@ def while_tuning(contender: Contender, settings: Mapping[str, Any]) -> dict[str,
         and template.entry.family == "ensemble"
         and "n_estimators" not in settings
     ):
-        trees = template.all_settings.get("n_estimators", 0)
-        if trees > _TREES_WHILE_TUNING:
-            changed["n_estimators"] = _TREES_WHILE_TUNING
+        enough = _TREES_WHILE_TUNING if n_rows < _MANY_ROWS else _TREES_ON_MANY_ROWS
+        if template.all_settings.get("n_estimators", 0) > enough:
+            changed["n_estimators"] = enough
     return changed
 
 

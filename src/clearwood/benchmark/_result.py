@@ -271,6 +271,7 @@ class Benchmark:
             losses,
             kind=self.method.interval,
             confidence=self.method.confidence,
+            folds=self.method.splits // self.method.repeats,
             context=self.context,
         )
         if found is None:

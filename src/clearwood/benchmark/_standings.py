@@ -34,6 +34,7 @@ def standings(context: Context, found: Found, method: Method) -> tuple[Standing,
     options: dict[str, Any] = {
         "kind": method.interval,
         "confidence": method.confidence,
+        "folds": method.splits // method.repeats,
         "context": context,
     }
     losses = {name: losses_of(one) for name, one in found.items()}
@@ -130,9 +131,9 @@ def edge_warnings(contenders: Mapping[str, Contender], found: Found) -> list[str
         for key, dimension in contenders[name].space.items():
             if isinstance(dimension, Choice) or not chosen:
                 continue
-            where = [position(dimension, settings.get(key)) for settings in chosen]
-            low = sum(place is not None and place <= _EDGE for place in where)
-            high = sum(place is not None and place >= 1 - _EDGE for place in where)
+            where = [_place(dimension, settings.get(key)) for settings in chosen]
+            low = sum(place <= _EDGE for place in where)
+            high = sum(place >= 1 - _EDGE for place in where)
             side = "lower" if low >= high else "upper"
             if 2 * max(low, high) > len(chosen) and not _natural(dimension, side):
                 bound = dimension.low if side == "lower" else dimension.high
@@ -146,6 +147,13 @@ def edge_warnings(contenders: Mapping[str, Contender], found: Found) -> list[str
 
 #: How near to an end of its range, on the range's scale, a value counts as on the edge.
 _EDGE = 0.01
+
+
+def _place(dimension: Real | Whole, value: Any) -> float:
+    """Where a value lies; a default beyond an end counts as on that end, no number as inside."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0.5
+    return position(dimension, min(max(value, dimension.low), dimension.high)) or 0.0
 
 
 def _natural(dimension: Real | Whole, side: str) -> bool:

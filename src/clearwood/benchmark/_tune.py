@@ -209,7 +209,7 @@ class _Judge:
         for fold in range(len(self.folds)):
             running = [race for race in races if race.running]
             decided = len(rivals) > 1 and sum(race.running for race in rivals) == 1
-            if not running or (fold > 1 and decided):
+            if not running or (fold > 1 and decided and self.tuning.racing):
                 return
             groups = self.path.groups(running) if self.path else [[race] for race in running]
             train, test = self._rows(fold, share)
@@ -228,7 +228,8 @@ class _Judge:
             for group, results in zip(groups, found, strict=True):
                 for race, result in zip(group, results, strict=True):
                     race.add(result)
-            if self.tuning.racing:
+            # the values of a path cost about one fit together: nothing is saved by giving some up
+            if self.tuning.racing and self.path is None:
                 _give_up_hopeless(rivals, self.weights)
 
     def _rows(self, fold: int, share: float) -> tuple[Rows, Rows]:
@@ -300,7 +301,8 @@ def _try(
         if path is not None:
             models: Sequence[Any] = path.fit(contender, several, train, test, seed=seed)
         else:
-            models = [contender.build(while_tuning(contender, several[0]), seed=seed).fit(train)]
+            settings = while_tuning(contender, several[0], n_rows=train.n_rows)
+            models = [contender.build(settings, seed=seed).fit(train)]
         found = [
             judge(model, test, codes, context.loss, context.classes)[0].astype(np.float32)
             for model in models

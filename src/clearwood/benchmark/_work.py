@@ -266,7 +266,7 @@ def judge(
         known = _positions(np.asarray(model.classes_), classes).astype(np.intp)
         predicted = np.zeros((table.n_rows, len(classes)))
         predicted[:, known] = model.predict_proba(table)
-    finite: NDArray[np.bool_] = np.isfinite(predicted.reshape(len(predicted), -1)).all(axis=1)
+    finite = np.asarray(np.isfinite(predicted.reshape(len(predicted), -1)).all(axis=1))
     if not finite.all():
         raise InputError(
             f"it predicted NaN or infinity for {int((~finite).sum())} of {len(finite)} rows"

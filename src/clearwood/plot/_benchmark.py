@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_benchmark", "plot_curve"]
 
-_BAR = {"height": 2, "opacity": 0.9}
-_POINT = {"filled": True, "size": 70, "opacity": 1.0}
+_BAR: dict[str, Any] = {"height": 2, "opacity": 0.9}
+_POINT: dict[str, Any] = {"filled": True, "size": 70, "opacity": 1.0}
 
 
 def plot_benchmark(bench: "Benchmark") -> Any:
@@ -40,8 +40,8 @@ def plot_benchmark(bench: "Benchmark") -> Any:
         for one in bench.standings
         if one.folds
     ]
-    data = alt.Data(values=rows)
-    order = [row["learner"] for row in rows]
+    data = alt.InlineData(values=rows)
+    order = [str(row["learner"]) for row in rows]
     level = f"{100 * bench.method.confidence:g} % interval"
     risk = _intervals(data, order, ("risk", "low", "high"), f"{bench.loss} risk, {level}")
     behind = _intervals(
@@ -51,7 +51,11 @@ def plot_benchmark(bench: "Benchmark") -> Any:
         f"difference to {order[0] if order else 'the best'}, {level}",
         names=False,
     )
-    zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 4]).encode(x="zero:Q")
+    zero = (
+        alt.Chart(alt.InlineData(values=[{"zero": 0}]))
+        .mark_rule(strokeDash=[4, 4])
+        .encode(x="zero:Q")
+    )
     figure = alt.hconcat(risk, zero + behind)
     return figure.properties(
         title=f"{bench.context.table.target}: {bench.method.plan}", description=_words(bench)
@@ -110,12 +114,12 @@ def plot_curve(curve: "Curve", setting: str | None = None) -> Any:
         for settings, risk, se in zip(curve.settings, curve.risk, curve.se, strict=True)
         if isinstance(dimension, Choice) or isinstance(settings[setting], int | float)
     ]
-    data = alt.Data(values=rows)
+    data = alt.InlineData(values=rows)
     if isinstance(dimension, Choice):
         x = alt.X("value:N", title=setting)
     else:
-        kind = "log" if dimension.log else "linear"
-        x = alt.X("value:Q", title=setting, scale=alt.Scale(type=kind, zero=False))
+        scale = alt.Scale(type="log") if dimension.log else alt.Scale(zero=False)
+        x = alt.X("value:Q", title=setting, scale=scale)
     y = alt.Y("risk:Q", title="inner risk ± one standard error", scale=alt.Scale(zero=False))
     base = alt.Chart(data).encode(x=x)
     # along a single setting the points make a line; with others varying too they are a cloud

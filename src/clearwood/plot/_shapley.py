@@ -1,0 +1,281 @@
+"""Figures of Shapley values: beeswarm, bars and, for one row, a waterfall."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._errors import InputError, did_you_mean
+from clearwood.plot._style import AXIS, DOWN, GREY, UP, cut, number, titled
+
+if TYPE_CHECKING:
+    from clearwood.decompose import Shapley
+
+__all__ = ["plot_shapley"]
+
+_KINDS = ("beeswarm", "bar", "waterfall")
+_WIDTH = 420
+_ROW_HEIGHT = 34
+# More points than this hide each other and make the figure slow to open.
+_MOST_POINTS = 4000
+_BINS = 70
+
+
+def plot_shapley(
+    found: "Shapley",
+    kind: str | None = None,
+    *,
+    row: Any = None,
+    output: str | None = None,
+    most: int = 12,
+) -> Any:
+    """Draw Shapley values.
+
+    Parameters
+    ----------
+    found
+        The values.
+    kind
+        "beeswarm" (every row), "bar" (mean absolute values) or "waterfall" (one row); by default a
+        waterfall where one row is given, else a beeswarm.
+    row
+        The label of the row to draw as a waterfall.
+    output
+        The output to draw; by default the last, for a waterfall the largest.
+    most
+        How many columns to draw; a waterfall adds the others up.
+
+    Returns
+    -------
+    altair.TopLevelMixin
+        A chart.
+    """
+    if kind is None:
+        kind = "waterfall" if row is not None or len(found) == 1 else "beeswarm"
+    if kind not in _KINDS:
+        raise InputError(f"there is no figure {kind!r}", hint=did_you_mean(kind, _KINDS))
+    if not len(found):
+        raise InputError("there are no rows to draw")
+    if kind == "waterfall":
+        return _waterfall(found, _position(found, row), output, most)
+    several = len(found.outputs) > 1
+    one = found.output(found.outputs[-1] if output is None else output)
+    notes = [f"output: {one.outputs[0]}"] if several else []
+    return _beeswarm(one, most, notes) if kind == "beeswarm" else _bars(one, most, notes)
+
+
+def _position(found: "Shapley", row: Any) -> int:
+    labels = found.rows.tolist()
+    if row is None:
+        return 0
+    if row not in labels:
+        raise InputError(
+            f"there is no row {row!r}", hint=did_you_mean(str(row), map(str, labels[:1000]))
+        )
+    return int(labels.index(row))
+
+
+def _largest(values: NDArray[np.float64], most: int) -> list[int]:
+    size = np.abs(values).mean(axis=0)
+    return [int(k) for k in np.argsort(-size, kind="stable")[:most]]
+
+
+def _shown(notes: list[str], most: int, n_columns: int) -> list[str]:
+    return [*notes, f"the first {most} of {n_columns} columns"] if n_columns > most else notes
+
+
+def _bars(found: "Shapley", most: int, notes: list[str]) -> Any:
+    import altair as alt
+
+    order = _largest(found.values, most)
+    size = np.abs(found.values).mean(axis=0)
+    names = [cut(found.columns[k]) for k in order]
+    rows = [{"column": n, "size": float(size[k])} for n, k in zip(names, order, strict=True)]
+    chart = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_bar(color=DOWN)
+        .encode(
+            y=alt.Y("column:N", sort=names, title=None),
+            x=alt.X(
+                "size:Q",
+                title=f"mean absolute Shapley value ({found.about.unit})",
+                axis=alt.Axis(**AXIS),
+            ),
+            tooltip=["column:N", alt.Tooltip("size:Q", format=".4g")],
+        )
+        .properties(width=_WIDTH, height=alt.Step(20))
+    )
+    words = ", ".join(f"{row['column']} {number(row['size'])}" for row in rows[:8])
+    title = f"Shapley values of {len(found):,} rows"
+    return titled(chart, title, found.about, _shown(notes, most, len(found.columns))).properties(
+        description=f"Mean absolute Shapley values: {words}"
+    )
+
+
+def _beeswarm(found: "Shapley", most: int, notes: list[str]) -> Any:
+    import altair as alt
+
+    order = _largest(found.values, most)
+    names = [cut(found.columns[k]) for k in order]
+    every = max(1, -(-len(found) * len(order) // _MOST_POINTS))
+    if every > 1:
+        notes = [*notes, f"every {every}th of {len(found):,} rows is drawn"]
+    rows = []
+    for name, k in zip(names, order, strict=True):
+        values = found.values[::every, k]
+        ranks, written = _ranks(found, k)
+        offsets = _swarm(values, found.values)
+        for value, offset, rank, text, label in zip(
+            values,
+            offsets,
+            ranks[::every],
+            written[::every],
+            found.rows[::every].tolist(),
+            strict=True,
+        ):
+            rows.append(
+                {
+                    "column": name,
+                    "value": float(value),
+                    "offset": float(offset),
+                    "rank": None if np.isnan(rank) else float(rank),
+                    "data": text,
+                    "row": str(label),
+                }
+            )
+    colour = alt.Color(
+        "rank:Q",
+        title=["value of", "the column"],
+        scale=alt.Scale(domain=[0, 1], range=["#0072B2", "#B9B9B9", "#D55E00"]),
+        legend=alt.Legend(
+            values=[0, 1], labelExpr="datum.value == 0 ? 'low' : 'high'", gradientLength=90
+        ),
+    )
+    points = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_circle(size=16, opacity=0.8)
+        .encode(
+            y=alt.Y("column:N", sort=names, title=None),
+            yOffset=alt.YOffset("offset:Q", scale=alt.Scale(domain=[-1, 1])),
+            x=alt.X(
+                "value:Q", title=f"Shapley value ({found.about.unit})", axis=alt.Axis(**AXIS)
+            ),
+            color=alt.condition("isValid(datum.rank)", colour, alt.value("#8C8C8C")),
+            tooltip=["row:N", "column:N", alt.Tooltip("data:N", title="its value"), "value:Q"],
+        )
+        .properties(width=_WIDTH, height=alt.Step(_ROW_HEIGHT))
+    )
+    zero = alt.Chart(alt.Data(values=[{"at": 0}])).mark_rule(color=GREY).encode(x="at:Q")
+    notes = _shown(notes, most, len(found.columns))
+    size = np.abs(found.values).mean(axis=0)
+    words = ", ".join(f"{n} {number(size[k])}" for n, k in zip(names[:8], order[:8], strict=True))
+    figure = titled(zero + points, f"Shapley values of {len(found):,} rows", found.about, notes)
+    return figure.properties(description=f"Mean absolute Shapley values: {words}")
+
+
+def _ranks(found: "Shapley", k: int) -> tuple[NDArray[np.float64], list[str]]:
+    """Give each row's rank in a column, 0 to 1, NaN where values have no order; and its value."""
+    column = found.data[k]
+    written = [_written(value) for value in column.labels()]
+    if column.is_coded or column.values.dtype.kind not in "fM":
+        ordered = column.is_coded and column.kind.value in ("ordered category", "yes/no")
+        codes = column.values.astype(np.float64) if ordered else np.full(len(column), np.nan)
+        top = max(len(column.levels) - 1, 1)
+        return np.where(codes < 0, np.nan, codes / top), written
+    distinct, place = np.unique(column.values, return_inverse=True)
+    ranks = place / max(len(distinct) - 1, 1)
+    return np.where(column.missing, np.nan, ranks), written
+
+
+def _written(value: Any) -> str:
+    if value is None:
+        return "missing"
+    if isinstance(value, np.datetime64):
+        return "missing" if np.isnat(value) else str(value.astype("datetime64[D]"))
+    if isinstance(value, float | np.floating):
+        return "missing" if np.isnan(value) else number(value)
+    return cut(str(value))
+
+
+def _swarm(values: NDArray[np.float64], everything: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give offsets that put points with nearly the same value beside each other."""
+    low, high = float(everything.min()), float(everything.max())
+    width = (high - low) / _BINS or 1.0
+    place = np.floor((values - low) / width).astype(np.int64)
+    order = np.argsort(place, kind="stable")
+    first = np.concatenate([[True], place[order][1:] != place[order][:-1]])
+    start = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
+    nth = np.empty(len(order), np.int64)
+    nth[order] = np.arange(len(order)) - start
+    level = np.where(nth % 2 == 1, (nth + 1) // 2, -(nth // 2)).astype(np.float64)
+    return level / max(np.abs(level).max(initial=0.0), 8.0) * 0.9
+
+
+def _waterfall(found: "Shapley", at: int, output: str | None, most: int) -> Any:
+    import altair as alt
+
+    several = len(found.outputs) > 1
+    if several and output is None:
+        output = found.outputs[int(np.argmax(found.prediction[at]))]
+    one = found.output(found.outputs[0] if output is None else output)
+    values, baseline = one.values[at], float(one.baseline)
+    order = [int(k) for k in np.argsort(-np.abs(values), kind="stable")]
+    shown, others = order[:most], order[most:]
+    steps = [
+        (f"{cut(one.columns[k])} = {_written(one.data[k].labels()[at])}", float(values[k]))
+        for k in shown
+    ]
+    if others:
+        steps.append((f"{len(others)} others", float(values[others].sum())))
+    rows, level = [], baseline
+    for name, value in steps:
+        rows.append(
+            {
+                "column": name,
+                "from": level,
+                "to": level + value,
+                "end": max(level, level + value),
+                "value": f"{'+' if value >= 0 else '−'}{number(abs(value))}",
+                "sign": "raises" if value >= 0 else "lowers",
+            }
+        )
+        level += value
+    names = [row["column"] for row in rows]
+    signs = alt.Scale(domain=["raises", "lowers"], range=[UP, DOWN])
+    ends = [baseline, *(row["to"] for row in rows)]
+    pad = 0.08 * (max(ends) - min(ends)) or 0.5
+    scale = alt.Scale(domain=[min(ends) - pad, max(ends) + 2 * pad], nice=False)
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        y=alt.Y("column:N", sort=names, title=None, axis=alt.Axis(labelLimit=260))
+    )
+    bars = base.mark_bar(height={"band": 0.7}).encode(
+        x=alt.X("from:Q", title=one.about.unit, scale=scale, axis=alt.Axis(**AXIS)),
+        x2="to:Q",
+        color=alt.Color("sign:N", title=None, scale=signs, legend=alt.Legend(orient="bottom")),
+        tooltip=["column:N", "value:N", "from:Q", "to:Q"],
+    )
+    labels = base.mark_text(align="left", dx=4, color=GREY).encode(
+        x=alt.X("end:Q", scale=scale), text="value:N"
+    )
+    marks = [
+        {"at": baseline, "what": f"baseline {number(baseline)}"},
+        {"at": level, "what": f"this row {number(level)}"},
+    ]
+    rules = (
+        alt.Chart(alt.Data(values=marks))
+        .mark_rule(color=GREY)
+        .encode(
+            x=alt.X("at:Q", scale=scale),
+            strokeDash=alt.StrokeDash(
+                "what:N",
+                title=None,
+                sort=[mark["what"] for mark in marks],
+                legend=alt.Legend(orient="bottom", symbolType="stroke"),
+            ),
+        )
+    )
+    chart = (rules + bars + labels).properties(width=_WIDTH, height=alt.Step(26))
+    notes = [f"output: {one.outputs[0]}"] if several else []
+    title = f"Row {one.rows[at]}: from {number(baseline)} to {number(level)}"
+    words = "; ".join(f"{row['column']} {row['value']}" for row in rows)
+    return titled(chart, title, one.about, notes).properties(description=f"{title}. {words}")

@@ -1,0 +1,63 @@
+"""Colours and titles that all figures of explanations share."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from clearwood.decompose import About
+
+__all__ = ["AXIS", "DOWN", "GREY", "UP", "cut", "diverging", "number", "titled", "where"]
+
+# Of Okabe and Ito's palette, which people of all kinds of colour vision can tell apart.
+UP = "#D55E00"
+DOWN = "#0072B2"
+GREY = "#6E6E6E"
+AXIS = {"grid": False}
+
+
+def where(about: "About") -> str:
+    """Say which value function, background and scale a figure is about."""
+    background = f", {about.background}" if about.background is not None else ""
+    return f"{about.value.replace('_', '-')}{background}; scale: {about.unit}"
+
+
+def titled(chart: Any, title: str, about: "About", notes: Sequence[str] = ()) -> Any:
+    """Give a chart its title; what is shown and how stands below it."""
+    import altair as alt
+
+    subtitle = [where(about), *notes]
+    words = alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitleColor=GREY)
+    return chart.properties(title=words)
+
+
+def diverging(values: Any) -> Any:
+    """Give a colour scale with white at zero, blue below and orange above."""
+    import altair as alt
+
+    size = float(np.abs(values).max(initial=0.0)) or 1.0
+    return alt.Scale(domain=[-size, 0, size], range=[DOWN, "#F7F7F7", UP])
+
+
+def number(value: Any) -> str:
+    """Write a number with four digits that count.
+
+    Examples
+    --------
+    >>> number(1234.5678), number(-0.00012345)
+    ('1,235', '-0.0001234')
+    """
+    size = abs(float(value))
+    return f"{value:,.0f}" if size >= 1000 else f"{value:.4g}"
+
+
+def cut(text: str, width: int = 28) -> str:
+    """Shorten a long name.
+
+    Examples
+    --------
+    >>> cut("a" * 40, 10)
+    'aaaaaaaaa…'
+    """
+    return text if len(text) <= width else text[: width - 1] + "…"
