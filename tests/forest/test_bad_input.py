@@ -127,6 +127,12 @@ def test_unfitted_boosters_are_told_to_fit(library):
         cw.forest.from_model(getattr(module, name[library])())
 
 
+def test_a_single_class_is_named(named):
+    model = RandomForestClassifier(2).fit(named[1], ["only"] * 50)
+    with pytest.raises(cw.InputError, match="single class 'only'"):
+        cw.forest.from_model(model)
+
+
 def test_probabilities_of_a_regression_are_refused(named):
     model, frame = named
     with pytest.raises(cw.InputError, match="predicts numbers, not classes"):

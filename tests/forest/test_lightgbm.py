@@ -114,6 +114,14 @@ def test_native_categories_by_code_seen_or_not():
     np.testing.assert_array_equal(forest.predict(X), model.predict(X))
 
 
+def test_spaces_in_names_do_no_harm(numbers):
+    frame = pd.DataFrame(numbers["X"], columns=[f"column {i}" for i in range(6)])
+    model = lgb.LGBMRegressor(n_estimators=3, **QUIET).fit(frame, numbers["number"])
+    forest = cw.forest.from_model(model)
+    shuffled = frame.iloc[:, ::-1]
+    np.testing.assert_array_equal(forest.predict(shuffled), model.predict(frame))
+
+
 def test_linear_leaves_are_refused(numbers):
     model = lgb.LGBMRegressor(n_estimators=3, linear_tree=True, **QUIET)
     model.fit(numbers["X"], numbers["number"])

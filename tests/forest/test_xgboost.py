@@ -23,6 +23,8 @@ MODELS = [
         xgb.XGBClassifier(n_jobs=1, n_estimators=30, base_score=0.3, booster="dart", rate_drop=0.3),
         "two",
     ),
+    (xgb.XGBClassifier(n_jobs=1, n_estimators=12, objective="binary:hinge"), "two"),
+    (xgb.XGBClassifier(n_jobs=1, n_estimators=12, objective="binary:logitraw"), "two"),
     (xgb.XGBClassifier(n_jobs=1, n_estimators=12), "three"),
     (xgb.XGBClassifier(n_jobs=1, n_estimators=12, booster="dart", rate_drop=0.3), "three"),
     (xgb.XGBClassifier(n_jobs=1, n_estimators=6, multi_strategy="multi_output_tree"), "three"),
@@ -46,7 +48,8 @@ def test_bits_agree(model, target, rows, numbers, adversarial):
         np.testing.assert_array_equal(margin, model.predict(X, output_margin=True))
     if target in ("two", "three"):
         np.testing.assert_array_equal(forest.predict(X), model.predict(X))
-        np.testing.assert_allclose(forest.predict_proba(X), model.predict_proba(X), atol=1e-6)
+        if forest.link != "identity":  # hinge and raw scores are no probabilities
+            np.testing.assert_allclose(forest.predict_proba(X), model.predict_proba(X), atol=1e-6)
     else:
         np.testing.assert_allclose(forest.predict(X), model.predict(X), rtol=1e-6, atol=1e-6)
 

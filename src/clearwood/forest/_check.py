@@ -138,6 +138,11 @@ def _check_values(forest: "Forest") -> None:
         raise InputError(
             "the weights of the trees do not sum to a positive number, so their mean is undefined"
         )
+    if forest.classes is not None and len(forest.classes) == 1:
+        raise InputError(
+            f"the model was fitted to the single class {forest.classes.tolist()[0]!r}",
+            hint="fit it to two or more classes.",
+        )
     if forest.classes is not None and len(forest.classes) != (2 if n_outputs == 1 else n_outputs):
         raise InputError(f"{len(forest.classes)} classes do not fit {n_outputs} outputs")
 

@@ -58,6 +58,7 @@ def settings(forest: "Forest") -> dict[str, Any]:
         "precision": forest.precision,
         "accumulate": forest.accumulate,
         "zero_is_positive": forest.zero_is_positive,
+        "positive_above": forest.positive_above,
         "missing_value": forest.missing_value,
         "accepts_missing": forest.accepts_missing,
     }

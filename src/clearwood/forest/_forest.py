@@ -101,6 +101,9 @@ class Forest:
         Labels, for classifiers.
     zero_is_positive
         Which class a raw prediction of exactly zero means, for two classes and one output.
+    positive_above
+        Raw predictions above it mean the second class, for two classes, one output and a score
+        that is no log odds.
     missing_value
         A number that stands for a missing value, besides NaN.
     accepts_missing
@@ -157,6 +160,7 @@ class Forest:
     accumulate: Precision = "float64"
     classes: NDArray[Any] | None = None
     zero_is_positive: bool = False
+    positive_above: float = 0.0
     missing_value: float | None = None
     accepts_missing: bool = True
     levels: tuple[tuple[Any, ...] | None, ...] = ()

@@ -97,6 +97,9 @@ def _from_columns(forest: "Forest", columns: dict[str, Any], n_rows: int) -> NDA
     by_position = names == default_names(len(names)) and not set(names) & set(columns)
     if by_position and len(columns) == len(names):
         names = list(columns)
+    if any(name not in columns for name in names):
+        # LightGBM writes the spaces in names as underscores
+        columns = {name.replace(" ", "_"): column for name, column in columns.items()} | columns
     absent = [name for name in names if name not in columns]
     if absent:
         raise InputError(

@@ -56,7 +56,7 @@ def predict(forest: "Forest", raw: NDArray[np.float64]) -> NDArray[Any]:
     elif forest.link == "logistic":
         positive = raw >= 0
     else:
-        positive = raw > 0
+        positive = raw > forest.positive_above
     return np.asarray(forest.classes[positive.astype(np.intp)])
 
 

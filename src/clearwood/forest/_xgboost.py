@@ -65,6 +65,8 @@ def xgboost(model: Any) -> Forest:
         precision="float32",
         accumulate="float32",
         classes=_classes(estimator, objective, len(margin)),
+        # XGBoost compares what it predicts with a half, even where that is the raw score
+        positive_above=0.5 if objective == "binary:logitraw" else 0.0,
         missing_value=None if estimator is None else _mark(estimator.missing),
         source=f"XGBoost {type(model).__name__}",
     )
