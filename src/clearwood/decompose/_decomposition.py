@@ -26,7 +26,7 @@ __all__ = ["Decomposition"]
 
 #: Values shown of a column of numbers: alone, and beside another.
 POINTS_ALONE = 200
-POINTS_BESIDE = 40
+POINTS_BESIDE = 30
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -153,7 +153,7 @@ class Decomposition:
             One or two of the user's columns.
         points
             The most values shown of a column of numbers or dates, at quantiles of the background;
-            200 for one column and 40 for each of two by default. Categories are shown whole.
+            200 for one column and 30 for each of two by default. Categories are shown whole.
 
         Returns
         -------

@@ -33,8 +33,8 @@ class Effect:
         The share of the background that is nearest to each point of the grid: small shares mean
         that few rows speak for what is shown there.
     quantity
-        "effect" (a component: measured from the baseline) or "partial dependence" (the baseline plus all components
-        within these columns).
+        "effect" (a component, measured from the baseline) or "partial dependence" (the baseline
+        plus all components within these columns).
     baseline
         The mean prediction over the background.
     is_ordered

@@ -159,7 +159,8 @@ def _forest_unit(forest: Forest) -> str:
         return units.get(forest.link, f"score before {forest.link}")
     if forest.classes is None:
         return "prediction"
-    return "probability" if forest.aggregation in ("mean", "hard vote") else "score"
+    words = {"hard vote": "share of votes", "weighted vote": "score"}
+    return words.get(forest.aggregation, "probability")
 
 
 def _of_learner(learner: Learner) -> Game:

@@ -36,11 +36,11 @@ _PREDICT = {
     "DummyRegressor",
 }
 _DECISION = {
-    "LinearClassifierMixin": "score",
     "LinearDiscriminantAnalysis": "log odds",
     "LogisticRegression": "log odds",
-    "LogisticRegressionCV": "log odds",
+    "LinearClassifierMixin": "score",
 }
+_SEVERAL = {"log odds": "score before softmax", "score": "score"}
 _LINKS = {"log": "log of the mean", "identity": "prediction"}
 
 
@@ -91,8 +91,8 @@ def score_of(model: Any) -> Score | None:
         return Score(_quiet(model.predict_proba), tuple(map(str, model.classes_)), "probability")
     decision = next((unit for name, unit in _DECISION.items() if name in bases), None)
     if decision is not None and hasattr(model, "coef_"):
-        named = [_DECISION[name] for name in reversed(_DECISION) if name in bases]
-        return Score(_quiet(model.decision_function), _classes(model), named[0])
+        unit = decision if len(model.classes_) == 2 else _SEVERAL[decision]
+        return Score(_quiet(model.decision_function), _classes(model), unit)
     if bases & _PREDICT:
         return Score(_quiet(model.predict), _numbers(model), "prediction")
     return None

@@ -1,12 +1,25 @@
 """Figures of effects: curves and steps over the data's density, bars by level, heat maps."""
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._errors import InputError, did_you_mean
-from clearwood.plot._style import AXIS, DOWN, GREY, UP, cut, diverging, number, titled
+from clearwood.plot._style import (
+    AXIS,
+    DOWN,
+    GREY,
+    OUTPUTS,
+    UP,
+    cut,
+    diverging,
+    number,
+    records,
+    titled,
+)
 
 if TYPE_CHECKING:
     from clearwood.decompose import Effect
@@ -40,8 +53,6 @@ def plot_effect(effect: "Effect", *, output: str | None = None) -> Any:
 
 
 def _of_output(effect: "Effect", output: str | None) -> "Effect":
-    from dataclasses import replace
-
     names = effect.about.outputs
     if output is not None and str(output) not in names:
         raise InputError(f"there is no output {output!r}", hint=did_you_mean(str(output), names))
@@ -93,7 +104,7 @@ def _colour(effect: "Effect") -> Any:
 
     if len(effect.about.outputs) == 1:
         return alt.value(DOWN)
-    return alt.Color("output:N", title="output", scale=alt.Scale(scheme="tableau10"))
+    return alt.Color("output:N", title="output", scale=alt.Scale(range=OUTPUTS))
 
 
 def _curve(effect: "Effect") -> Any:
@@ -116,7 +127,7 @@ def _curve(effect: "Effect") -> Any:
         alt.Tooltip("effect:Q", format=".4g"),
         alt.Tooltip("share:Q", format=".1%", title="share of rows"),
     ]
-    base = alt.Chart(alt.Data(values=present)).encode(x=x, y=y, tooltip=tooltip)
+    base = alt.Chart(records(present)).encode(x=x, y=y, tooltip=tooltip)
     shape: Any = "step" if effect.is_step else "linear"
     line = base.mark_line(interpolate=shape, strokeWidth=2).encode(color=_colour(effect))
     zero = _reference(effect)
@@ -135,7 +146,7 @@ def _reference(effect: "Effect") -> list[Any]:
     if np.ndim(effect.baseline) and np.size(effect.baseline) > 1 and effect.quantity != "effect":
         return []
     at = 0.0 if effect.quantity == "effect" else float(np.reshape(effect.baseline, -1)[0])
-    rule = alt.Chart(alt.Data(values=[{"at": at}])).mark_rule(color=GREY, strokeDash=[4, 4])
+    rule = alt.Chart(records([{"at": at}])).mark_rule(color=GREY, strokeDash=[4, 4])
     return [rule.encode(y=alt.Y("at:Q"))]
 
 
@@ -153,14 +164,18 @@ def _density(effect: "Effect", kind: str) -> Any:
         for low, high, count in zip(ends[:-1], ends[1:], counts, strict=True)
     ]
     return (
-        alt.Chart(alt.Data(values=rows))
-        .mark_bar(color=GREY, opacity=0.6)
+        alt.Chart(records(rows))
+        .mark_rect(color=GREY, opacity=0.6, stroke="white", strokeWidth=0.5)
         .encode(
-            x=alt.X(f"low:{kind}", title=effect.columns[0], axis=alt.Axis(**AXIS), bin="binned")
-            if kind == "Q"
-            else alt.X(f"low:{kind}", title=effect.columns[0], axis=alt.Axis(**AXIS)),
+            x=alt.X(
+                f"low:{kind}",
+                title=effect.columns[0],
+                axis=alt.Axis(**AXIS),
+                scale=alt.Scale(zero=False, nice=False),
+            ),
             x2="high",
             y=alt.Y("share:Q", title="rows", axis=alt.Axis(labels=False, ticks=False, grid=False)),
+            y2=alt.Y2Datum(0),
             tooltip=[alt.Tooltip("share:Q", format=".1%", title="share of rows")],
         )
         .properties(width=_WIDTH, height=36)
@@ -176,7 +191,7 @@ def _missing(effect: "Effect", rows: list[dict[str, Any]]) -> Any:
 
     marked = [{**row, "x": _MISSING} for row in rows]
     return (
-        alt.Chart(alt.Data(values=marked))
+        alt.Chart(records(marked))
         .mark_point(filled=True, size=80, shape="diamond", opacity=1)
         .encode(
             x=alt.X("x:N", title=None, axis=alt.Axis(labelAngle=0)),
@@ -214,7 +229,7 @@ def _levels(effect: "Effect") -> Any:
         alt.Tooltip("share:Q", format=".1%", title="share of rows"),
     ]
     x = alt.X("effect:Q", title=_axis_title(effect), axis=alt.Axis(**AXIS))
-    base = alt.Chart(alt.Data(values=rows)).encode(y=y, tooltip=tooltip)
+    base = alt.Chart(records(rows)).encode(y=y, tooltip=tooltip)
     if effect.quantity == "effect":
         bars = base.mark_bar(height={"band": 0.7}).encode(x=x)
     else:
@@ -228,9 +243,14 @@ def _levels(effect: "Effect") -> Any:
     else:
         bars = bars.encode(color=alt.value(DOWN))
     sizes = (
-        alt.Chart(alt.Data(values=rows[:: len(effect.about.outputs)]))
+        alt.Chart(
+            records(rows[:: len(effect.about.outputs)]),
+            view=alt.ViewBackground(stroke=None),
+        )
         .mark_text(align="left", color=GREY, fontSize=10)
-        .encode(y=alt.Y("level:N", sort=order, title=None, axis=None), text="rows:N")
+        .encode(
+            y=alt.Y("level:N", sort=order, title=None, axis=None), x=alt.value(0), text="rows:N"
+        )
         .properties(width=80)
     )
     step = alt.Step(24 if not several else 24 * len(effect.about.outputs))
@@ -248,18 +268,17 @@ def _heat_map(effect: "Effect") -> Any:
     colour = (
         diverging(effect.values) if effect.quantity == "effect" else alt.Scale(scheme="viridis")
     )
-    empty = [row for row in rows if row["share"] == 0]
-    notes = ["pale: no rows there"] if empty else []
+    notes = ["pale: no rows near"] if any(row["near"] == 0 for row in rows) else []
     if _has_missing(effect):
         notes.append("missing values are not shown")
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(records(rows))
         .mark_rect()
         .encode(
             x=axes[0],
             y=axes[1],
-            color=alt.Color("effect:Q", title=_axis_title(effect).split(" "), scale=colour),
-            opacity=alt.condition("datum.share > 0", alt.value(1.0), alt.value(0.35)),
+            color=alt.Color("effect:Q", title=_axis_title(effect).rsplit(" ", 1), scale=colour),
+            opacity=alt.condition("datum.near > 0", alt.value(1.0), alt.value(0.3)),
             tooltip=[
                 alt.Tooltip("a:N", title=first),
                 alt.Tooltip("b:N", title=second),
@@ -295,12 +314,13 @@ def _cells(effect: "Effect") -> tuple[list[dict[str, Any]], list[Any]]:
         if ordered:
             kind = "T" if values.dtype.kind == "M" else "Q"
             scale = alt.Scale(zero=False, nice=False)
-            axes.append(channel(f"{letter}:{kind}", title=name, scale=scale))
+            axes.append(channel(f"{letter}:{kind}", title=name, scale=scale, axis=alt.Axis(**AXIS)))
             ends.append(_edges(values))
         else:
             labels = [_MISSING if v is None else cut(str(v)) for v in values]
             axes.append(channel(f"{letter}:N", title=name, sort=labels))
             ends.append([(label, label) for label in labels])
+    near = _near(effect)
     rows = [
         {
             "x": x,
@@ -311,12 +331,21 @@ def _cells(effect: "Effect") -> tuple[list[dict[str, Any]], list[Any]]:
             "b": str(effect.grid[1][j]),
             "effect": float(effect.values[i, j]),
             "share": float(effect.shares[i, j]),
+            "near": float(near[i, j]),
         }
         for i, (x, x2) in enumerate(ends[0])
         for j, (y, y2) in enumerate(ends[1])
         if x is not None and y is not None
     ]
     return rows, axes
+
+
+def _near(effect: "Effect") -> NDArray[np.float64]:
+    """Give the share of rows in each cell and its neighbours along ordered axes."""
+    reach = [1 if ordered else 0 for ordered in effect.is_ordered]
+    padded = np.pad(effect.shares, [(step, step) for step in reach])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, [2 * step + 1 for step in reach])
+    return np.asarray(windows.sum(axis=(-2, -1)))
 
 
 def _edges(values: NDArray[Any]) -> list[tuple[Any, Any]]:
@@ -334,7 +363,7 @@ def _edges(values: NDArray[Any]) -> list[tuple[Any, Any]]:
         )
     kind = "T" if dates else "Q"
     ends = [_end(edge, kind) for edge in inner]
-    cells: list[tuple[Any, Any]] = list(zip(ends[:-1], ends[1:], strict=True))
+    cells: list[tuple[Any, Any]] = list(pairwise(ends))
     return cells + [(None, None)] * int(absent.sum())
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood.plot._style import AXIS, DOWN, UP, cut, titled
+from clearwood.plot._style import AXIS, DOWN, UP, cut, records, titled
 
 if TYPE_CHECKING:
     from clearwood.decompose import Importance, Interactions
@@ -46,7 +46,7 @@ def plot_importance(importance: "Importance", *, most: int = 20) -> Any:
         notes.append(f"beyond the order of the components: {importance.remainder_share:.1%}")
     colours = alt.Scale(domain=list(parts), range=[DOWN, UP])
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(records(rows))
         .mark_bar()
         .encode(
             y=alt.Y("column:N", sort=names, title=None),
@@ -55,7 +55,9 @@ def plot_importance(importance: "Importance", *, most: int = 20) -> Any:
                 title="share of the components' variance",
                 axis=alt.Axis(format="%", **AXIS),
             ),
-            color=alt.Color("part:N", title=None, scale=colours, legend=alt.Legend(orient="bottom")),
+            color=alt.Color(
+                "part:N", title=None, scale=colours, legend=alt.Legend(orient="bottom")
+            ),
             order=alt.Order("rank:Q"),
             tooltip=["column:N", "part:N", alt.Tooltip("share:Q", format=".1%")],
         )
@@ -93,7 +95,7 @@ def plot_interactions(interactions: "Interactions", *, most: int = 20) -> Any:
     hidden = len(interactions) - len(shown)
     notes = [f"the largest {most} of {len(interactions)}"] if hidden else []
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(records(rows))
         .mark_bar(color=UP)
         .encode(
             y=alt.Y("component:N", sort=names, title=None, axis=alt.Axis(labelLimit=260)),

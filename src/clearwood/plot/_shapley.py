@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._errors import InputError, did_you_mean
-from clearwood.plot._style import AXIS, DOWN, GREY, UP, cut, number, titled
+from clearwood.plot._style import AXIS, DOWN, GREY, UP, cut, number, records, titled
 
 if TYPE_CHECKING:
     from clearwood.decompose import Shapley
@@ -92,7 +92,7 @@ def _bars(found: "Shapley", most: int, notes: list[str]) -> Any:
     names = [cut(found.columns[k]) for k in order]
     rows = [{"column": n, "size": float(size[k])} for n, k in zip(names, order, strict=True)]
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(records(rows))
         .mark_bar(color=DOWN)
         .encode(
             y=alt.Y("column:N", sort=names, title=None),
@@ -138,7 +138,7 @@ def _beeswarm(found: "Shapley", most: int, notes: list[str]) -> Any:
                     "column": name,
                     "value": float(value),
                     "offset": float(offset),
-                    "rank": None if np.isnan(rank) else float(rank),
+                    "rank": -1.0 if np.isnan(rank) else float(rank),
                     "data": text,
                     "row": str(label),
                 }
@@ -152,20 +152,18 @@ def _beeswarm(found: "Shapley", most: int, notes: list[str]) -> Any:
         ),
     )
     points = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(records(rows))
         .mark_circle(size=16, opacity=0.8)
         .encode(
             y=alt.Y("column:N", sort=names, title=None),
             yOffset=alt.YOffset("offset:Q", scale=alt.Scale(domain=[-1, 1])),
-            x=alt.X(
-                "value:Q", title=f"Shapley value ({found.about.unit})", axis=alt.Axis(**AXIS)
-            ),
-            color=alt.condition("isValid(datum.rank)", colour, alt.value("#8C8C8C")),
+            x=alt.X("value:Q", title=f"Shapley value ({found.about.unit})", axis=alt.Axis(**AXIS)),
+            color=alt.condition("datum.rank >= 0", colour, alt.value("#8C8C8C")),
             tooltip=["row:N", "column:N", alt.Tooltip("data:N", title="its value"), "value:Q"],
         )
         .properties(width=_WIDTH, height=alt.Step(_ROW_HEIGHT))
     )
-    zero = alt.Chart(alt.Data(values=[{"at": 0}])).mark_rule(color=GREY).encode(x="at:Q")
+    zero = alt.Chart(records([{"at": 0}])).mark_rule(color=GREY).encode(x="at:Q")
     notes = _shown(notes, most, len(found.columns))
     size = np.abs(found.values).mean(axis=0)
     words = ", ".join(f"{n} {number(size[k])}" for n, k in zip(names[:8], order[:8], strict=True))
@@ -208,7 +206,7 @@ def _swarm(values: NDArray[np.float64], everything: NDArray[np.float64]) -> NDAr
     nth = np.empty(len(order), np.int64)
     nth[order] = np.arange(len(order)) - start
     level = np.where(nth % 2 == 1, (nth + 1) // 2, -(nth // 2)).astype(np.float64)
-    return level / max(np.abs(level).max(initial=0.0), 8.0) * 0.9
+    return np.asarray(level / max(np.abs(level).max(initial=0.0), 8.0) * 0.9)
 
 
 def _waterfall(found: "Shapley", at: int, output: str | None, most: int) -> Any:
@@ -220,6 +218,7 @@ def _waterfall(found: "Shapley", at: int, output: str | None, most: int) -> Any:
     one = found.output(found.outputs[0] if output is None else output)
     values, baseline = one.values[at], float(one.baseline)
     order = [int(k) for k in np.argsort(-np.abs(values), kind="stable")]
+    most = most if len(order) > most + 1 else len(order)
     shown, others = order[:most], order[most:]
     steps = [
         (f"{cut(one.columns[k])} = {_written(one.data[k].labels()[at])}", float(values[k]))
@@ -227,7 +226,8 @@ def _waterfall(found: "Shapley", at: int, output: str | None, most: int) -> Any:
     ]
     if others:
         steps.append((f"{len(others)} others", float(values[others].sum())))
-    rows, level = [], baseline
+    rows: list[dict[str, Any]] = []
+    level = baseline
     for name, value in steps:
         rows.append(
             {
@@ -245,7 +245,7 @@ def _waterfall(found: "Shapley", at: int, output: str | None, most: int) -> Any:
     ends = [baseline, *(row["to"] for row in rows)]
     pad = 0.08 * (max(ends) - min(ends)) or 0.5
     scale = alt.Scale(domain=[min(ends) - pad, max(ends) + 2 * pad], nice=False)
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = alt.Chart(records(rows)).encode(
         y=alt.Y("column:N", sort=names, title=None, axis=alt.Axis(labelLimit=260))
     )
     bars = base.mark_bar(height={"band": 0.7}).encode(
@@ -257,12 +257,12 @@ def _waterfall(found: "Shapley", at: int, output: str | None, most: int) -> Any:
     labels = base.mark_text(align="left", dx=4, color=GREY).encode(
         x=alt.X("end:Q", scale=scale), text="value:N"
     )
-    marks = [
+    marks: list[dict[str, Any]] = [
         {"at": baseline, "what": f"baseline {number(baseline)}"},
         {"at": level, "what": f"this row {number(level)}"},
     ]
     rules = (
-        alt.Chart(alt.Data(values=marks))
+        alt.Chart(records(marks))
         .mark_rule(color=GREY)
         .encode(
             x=alt.X("at:Q", scale=scale),

@@ -8,13 +8,26 @@ import numpy as np
 if TYPE_CHECKING:
     from clearwood.decompose import About
 
-__all__ = ["AXIS", "DOWN", "GREY", "UP", "cut", "diverging", "number", "titled", "where"]
+__all__ = [
+    "AXIS",
+    "DOWN",
+    "GREY",
+    "OUTPUTS",
+    "UP",
+    "cut",
+    "diverging",
+    "number",
+    "records",
+    "titled",
+    "where",
+]
 
 # Of Okabe and Ito's palette, which people of all kinds of colour vision can tell apart.
 UP = "#D55E00"
 DOWN = "#0072B2"
 GREY = "#6E6E6E"
-AXIS = {"grid": False}
+OUTPUTS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+AXIS: dict[str, Any] = {"grid": False}
 
 
 def where(about: "About") -> str:
@@ -30,6 +43,14 @@ def titled(chart: Any, title: str, about: "About", notes: Sequence[str] = ()) ->
     subtitle = [where(about), *notes]
     words = alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitleColor=GREY)
     return chart.properties(title=words)
+
+
+def records(rows: Sequence[dict[str, Any]]) -> Any:
+    """Give rows of numbers and words as data that a chart carries with it."""
+    import altair as alt
+
+    data: Any = alt.Data
+    return data(values=rows)
 
 
 def diverging(values: Any) -> Any:
