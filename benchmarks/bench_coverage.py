@@ -1,0 +1,213 @@
+"""How often intervals cover the risk they are about: ``python -m benchmarks.bench_coverage``.
+
+Tables are drawn from models whose truth is known (see `_simulations`); on each, the learner is
+cross-validated, intervals are made, and the exact risk of the learner fitted to all rows of that
+table is looked for in them. The same for the difference of two learners' risks.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from benchmarks._simulations import SETTINGS, Simulated, losses_of_table
+from clearwood.benchmark._intervals import Interval, naive_interval, nested_interval
+from clearwood.benchmark._plans import KFold
+
+__all__ = ["Coverage", "coverage", "simulate"]
+
+CONFIDENCE = 0.9
+HEADER = (
+    f"{'setting':9} {'of':11} {'interval':8} {'folds':>5} {'repeats':>7} {'tables':>6} "
+    f"{'covered':>8} {'± se':>5} {'below':>6} {'above':>6} {'width':>6} {'bias':>7} {'risk':>7}"
+)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How an interval did over many tables.
+
+    Parameters
+    ----------
+    setting, of, interval, folds, repeats, tables
+        What was simulated: ``of`` is "risk" or "difference".
+    covered, se
+        The share of tables whose interval held the true risk, with its Monte Carlo standard error.
+    below, above
+        The share where the truth lay below or above it.
+    width
+        The mean width as a multiple of the naive interval's.
+    bias
+        The mean of estimate less truth.
+    risk
+        The mean of the truth.
+    """
+
+    setting: str
+    of: str
+    interval: str
+    folds: int
+    repeats: int
+    tables: int
+    covered: float
+    se: float
+    below: float
+    above: float
+    width: float
+    bias: float
+    risk: float
+
+    def row(self) -> str:
+        return (
+            f"{self.setting:9} {self.of:11} {self.interval:8} {self.folds:5} {self.repeats:7} "
+            f"{self.tables:6} {self.covered:8.1%} {100 * self.se:5.1f} {self.below:6.1%} "
+            f"{self.above:6.1%} {self.width:6.2f} {self.bias:+7.4f} {self.risk:7.4f}"
+        )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """One interval on one table."""
+
+    of: str
+    interval: str
+    repeats: int
+    low: float
+    high: float
+    estimate: float
+    truth: float
+
+
+def simulate(setting: str, *, folds: int, repeats: Sequence[int], seed: int) -> list[_Found]:
+    """All intervals on one table."""
+    with threadpool_limits(1):
+        chosen = SETTINGS[setting]
+        splits = KFold(folds, max(repeats)).splits(chosen.rows, seed=seed)
+        fold_of_row = np.empty((max(repeats), chosen.rows), dtype=np.int64)
+        for split in splits:
+            fold_of_row[split.repeat, split.test] = split.fold
+        first, second = losses_of_table(chosen, fold_of_row, seed)
+        found = []
+        for of, losses in (("risk", first), ("difference", _difference(first, second))):
+            naive = naive_interval(np.concatenate(losses.outer[0]), confidence=CONFIDENCE)
+            found.append(_found(of, 1, naive, losses.risk))
+            for number in repeats:
+                nested = nested_interval(losses.outer[:number], losses.pairs[:number], CONFIDENCE)
+                found.append(_found(of, number, nested, losses.risk))
+        return found
+
+
+def _found(of: str, repeats: int, interval: Interval, truth: float) -> _Found:
+    return _Found(of, interval.kind, repeats, interval.low, interval.high, interval.estimate, truth)
+
+
+def _difference(one: Simulated, other: Simulated) -> Simulated:
+    return Simulated(
+        [
+            [a - b for a, b in zip(mine, theirs, strict=True)]
+            for mine, theirs in zip(one.outer, other.outer, strict=True)
+        ],
+        [
+            {key: mine[key] - theirs[key] for key in mine}
+            for mine, theirs in zip(one.pairs, other.pairs, strict=True)
+        ],
+        one.risk - other.risk,
+    )
+
+
+def coverage(
+    setting: str,
+    *,
+    folds: int = 10,
+    repeats: Sequence[int] = (10,),
+    tables: int = 500,
+    seed: int = 0,
+    jobs: int = 1,
+) -> list[Coverage]:
+    """Coverage of the nested and of the naive interval in one setting."""
+    run = Parallel(n_jobs=jobs)
+    calls = (
+        delayed(simulate)(setting, folds=folds, repeats=repeats, seed=seed * 1_000_000 + table)
+        for table in range(tables)
+    )
+    by_table: list[list[_Found]] = run(calls)
+    widths = {
+        found[0].of: np.array([one.high - one.low for one in found])
+        for found in zip(*by_table, strict=True)
+        if found[0].interval == "naive"
+    }
+    return [
+        _summary(setting, folds, found, widths[found[0].of])
+        for found in zip(*by_table, strict=True)
+    ]
+
+
+def _summary(
+    setting: str, folds: int, found: Iterable[_Found], naive_widths: NDArray[np.float64]
+) -> Coverage:
+    found = list(found)
+    low, high, estimate, truth = np.transpose(
+        [(one.low, one.high, one.estimate, one.truth) for one in found]
+    )
+    covered = float(((low <= truth) & (truth <= high)).mean())
+    return Coverage(
+        setting=setting,
+        of=found[0].of,
+        interval=found[0].interval,
+        folds=folds,
+        repeats=found[0].repeats,
+        tables=len(found),
+        covered=covered,
+        se=float(np.sqrt(covered * (1 - covered) / len(found))),
+        below=float((truth < low).mean()),
+        above=float((truth > high).mean()),
+        width=float((high - low).mean() / naive_widths.mean()),
+        bias=float((estimate - truth).mean()),
+        risk=float(truth.mean()),
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("setting", nargs="*", help=f"{', '.join(SETTINGS)}; all if none is named")
+    parser.add_argument("--tables", type=int, default=500, help="how many tables to draw")
+    parser.add_argument("--folds", type=int, default=10)
+    parser.add_argument("--repeats", default="10", help="one number or several: 1,5,10")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="few tables, for a first look")
+    parser.add_argument("--output", type=Path, help="file for the figures, as JSON")
+    options = parser.parse_args()
+    repeats = [int(number) for number in options.repeats.split(",")]
+    everything: list[dict[str, Any]] = []
+    print(f"intervals of {CONFIDENCE:.0%}\n{HEADER}", flush=True)
+    for name in options.setting or SETTINGS:
+        start = time.perf_counter()
+        results = coverage(
+            name,
+            folds=options.folds,
+            repeats=repeats,
+            tables=40 if options.quick else options.tables,
+            seed=options.seed,
+            jobs=options.jobs,
+        )
+        for result in results:
+            print(result.row(), flush=True)
+        print(f"({time.perf_counter() - start:.0f} s)", flush=True)
+        everything += [asdict(result) for result in results]
+    if options.output:
+        options.output.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
