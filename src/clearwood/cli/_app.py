@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from clearwood.cli import _demo, _fit, _inspect, _models, _predict
+from clearwood.cli import _demo, _explain, _fit, _inspect, _models, _predict
 from clearwood.cli._errors import answer
 
 __all__ = ["app", "main", "verbs"]
@@ -26,6 +26,7 @@ app = typer.Typer(
 app.command("models")(_models.models)
 app.command("fit")(_fit.fit)
 app.command("predict")(_predict.predict)
+app.command("explain")(_explain.explain)
 app.command("inspect")(_inspect.inspect)
 app.command("demo")(_demo.demo)
 

@@ -1,10 +1,8 @@
 """The game of a tree ensemble, solved exactly over the whole background."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,8 @@ from clearwood._errors import InputError
 from clearwood.decompose._game import BoundGame, Floats, Game, Players, Step
 from clearwood.decompose._rows import Rows
 from clearwood.forest import Forest
-from clearwood.kernels._shapley import Background, interventional, path_dependent, run_kernel
+from clearwood.kernels._components import component_sets, components
+from clearwood.kernels._shapley import Background, interventional, path_dependent
 from clearwood.kernels._trees import Trees
 
 __all__ = ["BoundTrees", "TreeGame"]
@@ -74,43 +73,23 @@ class TreeGame(Game):
         return Trees(self.forest, self.groups.astype(np.int32), len(self.columns))
 
     @cached_property
-    def _paths(self) -> NDArray[np.bool_]:
-        """Which players each path asks about: the distinct rows of leaves by players."""
-        return distinct_paths(self.forest, self.groups, len(self.columns))
-
-    @property
     def longest(self) -> int:
-        return int(self._paths.sum(axis=1).max(initial=0))
+        """The most players that one path asks about."""
+        return longest_path(self.forest, self.groups, len(self.columns))
 
     def sets(self, max_order: int) -> list[Players]:
-        paths = self._paths
-        bound = sum(
-            comb(int(size), k) for size in paths.sum(axis=1) for k in range(1, max_order + 1)
-        )
-        found: set[Players] = set()
-        if max_order <= 2:
-            together = paths.astype(np.float32).T @ paths.astype(np.float32) > 0
-            found |= {(int(k),) for k in np.flatnonzero(together.diagonal())}
-            if max_order == 2:
-                found |= {(int(i), int(j)) for i, j in np.argwhere(np.triu(together, 1))}
-        else:
-            for path in paths:
-                players = [int(player) for player in np.flatnonzero(path)]
-                for order in range(1, max_order + 1):
-                    found.update(combinations(players, order))
-                if len(found) > MOST_SETS:
-                    break
+        found = component_sets(self.trees, max_order=max_order)
         if len(found) > MOST_SETS:
             raise InputError(
-                f"the decomposition up to order {max_order} has more than {MOST_SETS:,} "
-                f"components (at most {bound:,})",
+                f"the decomposition up to order {max_order} has {len(found):,} components, more "
+                f"than {MOST_SETS:,}",
                 hint="ask for a smaller max_order: what lies beyond is kept as a remainder.",
             )
-        return sorted(found, key=lambda players: (len(players), players))
+        return list(found)
 
     def bind(self, codes: Floats, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTrees":
         background = Background.of(self.trees, codes, weights=weights, n_jobs=n_jobs)
-        baseline = run_kernel(self.trees, codes[:0], background, 0, sets=_packed(()))[1]
+        baseline = components(self.trees, codes[:0], background, ()).baseline
         return BoundTrees(
             baseline=baseline, game=self, background=background, rows=codes, weights=weights
         )
@@ -168,19 +147,11 @@ class BoundTrees(BoundGame):
         if not len(sets):
             return found
         block = max(1024, _BYTES_PER_CALL // (8 * len(sets) * n_outputs))
-        packed = _packed(sets)
         for first in range(0, len(codes), block):
             part = codes[first : first + block]
-            values, _ = run_kernel(
-                self.game.trees,
-                part,
-                self.background,
-                len(sets),
-                sets=packed,
-                n_jobs=n_jobs,
-                progress=step,
-            )
-            found[first : first + block] = np.moveaxis(values, -1, 0)
+            found[first : first + block] = components(
+                self.game.trees, part, self.background, sets, n_jobs=n_jobs, progress=step
+            ).values
         return found
 
     def shapley(
@@ -207,15 +178,13 @@ class BoundTrees(BoundGame):
         merged = np.where(np.isin(self.game.groups, players), 0, 1).astype(np.int32)
         trees = Trees(self.game.forest, merged, 2)
         background = Background.of(trees, self.rows, weights=self.weights, n_jobs=n_jobs)
-        values, baseline = run_kernel(
-            trees, codes, background, 1, sets=_packed([(0,)]), n_jobs=n_jobs
-        )
-        return np.asarray(values[0].T + baseline)
+        found = components(trees, codes, background, [(0,)], n_jobs=n_jobs)
+        return np.asarray(found.values[:, 0] + found.baseline)
 
 
-def distinct_paths(forest: Forest, groups: NDArray[np.intp], n_players: int) -> NDArray[np.bool_]:
-    """Give the sets of players that share a path, each once, as rows of a table of yes and no."""
-    found: NDArray[np.uint8] = np.zeros((0, -(-n_players // 8)), np.uint8)
+def longest_path(forest: Forest, groups: NDArray[np.intp], n_players: int) -> int:
+    """Give the most different players that one path of one tree asks about."""
+    longest = 0
     ends = np.append(forest.roots[1:], forest.n_nodes)
     for first, last in zip(forest.roots, ends, strict=True):
         asked = np.zeros((last - first, n_players), bool)
@@ -225,14 +194,5 @@ def distinct_paths(forest: Forest, groups: NDArray[np.intp], n_players: int) -> 
                 asked[child - first] = asked[level - first]
                 asked[child - first, groups[forest.feature[level]]] = True
             level = np.concatenate([forest.left[level], forest.right[level]])
-        leaves = asked[forest.is_leaf[first:last]]
-        found = np.unique(np.concatenate([found, np.packbits(leaves, axis=1)]), axis=0)
-    return np.unpackbits(found, axis=1, count=n_players).astype(bool)
-
-
-def _packed(sets: Iterable[Players]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Give sets end to end, with where each starts."""
-    listed = list(sets)
-    offsets = np.zeros(len(listed) + 1, np.int64)
-    np.cumsum([len(players) for players in listed], out=offsets[1:])
-    return offsets, np.array([p for players in listed for p in players], np.int32)
+        longest = max(longest, int(asked.sum(axis=1).max(initial=0)))
+    return longest

@@ -33,7 +33,7 @@ AXIS: dict[str, Any] = {"grid": False}
 def where(about: "About") -> str:
     """Say which value function, background and scale a figure is about."""
     background = f", {about.background}" if about.background is not None else ""
-    return f"{about.value.replace('_', '-')}{background}; scale: {about.unit}"
+    return f"{about.value}{background}; scale: {about.unit}"
 
 
 def titled(chart: Any, title: str, about: "About", notes: Sequence[str] = ()) -> Any:

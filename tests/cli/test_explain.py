@@ -1,0 +1,104 @@
+"""`clearwood explain`: tables that say the same as the library, checked before any work."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import clearwood as cw
+
+
+@pytest.fixture
+def model(cli, claims):
+    words = ("fit", claims, "--target", "accidents", "-l", "gbm", "-o", "model.cw")
+    assert cli(*words, "--set", "max_iter=10").code == 0
+    return Path("model.cw")
+
+
+def rows_of(path):
+    with Path(path).open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_tables_hold_what_the_library_gives(cli, model, claims):
+    answer = cli("explain", model, claims, "-o", "out")
+    assert answer.code == 0, answer.err
+    fitted, data = cw.load(model), cw.read(claims, target="accidents")
+    why = cw.explain(fitted, data)
+    importance = {row["column"]: float(row["total"]) for row in rows_of("out/importance.csv")}
+    for name, total in zip(why.columns, why.importance().total, strict=True):
+        assert importance[name] == total
+    found = why.shapley(data)
+    for row, values, prediction in zip(
+        rows_of("out/shapley.csv"), found.values, found.prediction, strict=True
+    ):
+        assert [float(row[name]) for name in why.columns] == values.tolist()
+        assert float(row["prediction"]) == prediction
+    ages = [row for row in rows_of("out/effects.csv") if row["column"] == "age"]
+    effect = why.effect("age")
+    assert [float(row["value"]) for row in ages] == effect.grid[0].tolist()
+    assert [float(row["effect"]) for row in ages] == effect.values.tolist()
+    document = json.loads(Path("out/decomposition.json").read_text())
+    assert document["value"] == "interventional"
+    assert document["baseline"] == why.baseline
+    assert len(rows_of("out/components.csv")) == len(why.components) + 1
+
+
+def test_the_summary_names_the_value_function_and_the_background(cli, model, claims):
+    answer = cli("explain", model, claims, "-o", "out")
+    assert "interventional, 200 background rows" in answer.out
+    assert "age" in answer.out
+
+
+def test_some_rows_path_dependent_with_interactions_as_parquet(cli, model, claims):
+    pq = pytest.importorskip("pyarrow.parquet")
+    answer = cli(
+        *("explain", model, claims, "-o", "out", "--rows", 7, "--value", "path_dependent"),
+        *("--interactions", "--format", "parquet", "--json"),
+    )
+    assert answer.code == 0, answer.err
+    assert answer.json["shapley_value"] == "path_dependent"
+    assert answer.json["explained_rows"] == 7
+    table = pq.read_table("out/shapley.parquet").to_pydict()
+    fitted, data = cw.load(model), cw.read(claims, target="accidents")
+    found = cw.shapley(fitted, data.head(7), value="path_dependent", interactions=True)
+    assert table["age"] == found.values[:, found.columns.index("age")].tolist()
+    pairs = pq.read_table("out/shapley-interactions.parquet").to_pydict()
+    n_columns = len(found.columns)
+    assert len(pairs["row"]) == 7 * n_columns * (n_columns - 1) // 2
+    upper = np.triu_indices(n_columns, 1)
+    assert pairs["interaction"] == pytest.approx((2 * found.interactions[:, *upper]).ravel())
+
+
+def test_a_linear_model_is_explained_too(cli, claims):
+    fit = ("fit", claims, "--target", "accidents", "-l", "ridge", "-o", "ridge.cw")
+    assert cli(*fit).code == 0
+    answer = cli("explain", "ridge.cw", claims, "-o", "out", "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["order"] == 1
+    assert answer.json["remainder_share"] == 0
+
+
+def test_existing_tables_are_kept_unless_told(cli, refused, model, claims):
+    assert cli("explain", model, claims, "-o", "out").code == 0
+    before = Path("out/shapley.csv").read_bytes()
+    assert "--force" in refused("explain", model, claims, "-o", "out", "--rows", 3)
+    assert Path("out/shapley.csv").read_bytes() == before
+    assert cli("explain", model, claims, "-o", "out", "--rows", 3, "--force").code == 0
+    assert len(rows_of("out/shapley.csv")) == 3
+
+
+def test_a_file_or_a_missing_parent_is_refused_before_the_work(refused, model, claims):
+    Path("taken").write_text("mine")
+    assert "is a file" in refused("explain", model, claims, "-o", "taken")
+    assert "does not exist" in refused("explain", model, claims, "-o", "no/such/out")
+
+
+def test_a_model_that_is_no_sum_is_refused_with_those_that_are(cli, refused, claims):
+    assert cli("fit", claims, "--target", "accidents", "-l", "knn", "-o", "knn.cw").code == 0
+    said = refused("explain", "knn.cw", claims, "-o", "out")
+    assert "learner 'knn'" in said
+    assert "RandomForest" in said
+    assert not Path("out").exists()
