@@ -1,0 +1,200 @@
+"""Tuning: searches, racing, paths, rules and the archive."""
+
+import numpy as np
+import pytest
+
+import clearwood as cw
+from clearwood._errors import MissingExtraError
+from clearwood.benchmark import _searches
+from clearwood.benchmark._paths import path_of, while_tuning
+from clearwood.benchmark._searches import drawn, gridded, position, search
+from clearwood.benchmark._tune import simplicity
+from clearwood.benchmark._work import Trial
+from clearwood.models import Choice, Real, Whole
+
+SPACE = {"size": Whole(1, 100, log=True), "rate": Real(0.01, 1.0, log=True)}
+DEFAULTS = {"size": 10, "rate": 0.1}
+
+
+def judge_by(risk):
+    """Judge configurations by a formula; keep the calls."""
+    calls = []
+
+    def evaluate(several, share):
+        calls.append((len(several), share))
+        return [Trial(one, risk(one), 0.0, 5, share) for one in several]
+
+    return evaluate, calls
+
+
+def distance(settings):
+    return abs(np.log(settings["size"] / 40)) + abs(np.log(settings["rate"] / 0.3))
+
+
+@pytest.mark.parametrize("name", ["random", "grid", "halving", "hyperband", "tpe"])
+def test_every_search_tries_the_defaults_and_improves_on_them(name):
+    if name == "tpe":
+        pytest.importorskip("optuna")
+    evaluate, _ = judge_by(distance)
+    trials = search(name, SPACE, DEFAULTS, trials=27, seed=0, evaluate=evaluate, least_share=0.01)
+    assert DEFAULTS in [dict(trial.settings) for trial in trials]
+    best = min((t for t in trials if t.share == 1.0), key=lambda trial: trial.risk)
+    assert best.risk < distance(DEFAULTS)
+    for trial in trials:
+        assert 1 <= trial.settings["size"] <= 100
+        assert 0.01 <= trial.settings["rate"] <= 1.0
+
+
+@pytest.mark.parametrize("name", ["random", "grid", "halving", "hyperband", "tpe"])
+def test_the_seed_decides_what_is_tried(name):
+    if name == "tpe":
+        pytest.importorskip("optuna")
+    runs = []
+    for seed in (1, 1, 2):
+        evaluate, _ = judge_by(distance)
+        options = {"trials": 9, "seed": seed, "evaluate": evaluate}
+        runs.append([dict(t.settings) for t in search(name, SPACE, DEFAULTS, **options)])
+    assert runs[0] == runs[1]
+    if name != "grid":
+        assert runs[0] != runs[2]
+
+
+def test_halving_gives_thrice_the_rows_to_the_better_third():
+    evaluate, calls = judge_by(distance)
+    search("halving", SPACE, DEFAULTS, trials=27, seed=0, evaluate=evaluate)
+    assert [count for count, _ in calls] == [27, 9, 3, 1]
+    assert [share for _, share in calls] == pytest.approx([1 / 27, 1 / 9, 1 / 3, 1])
+
+
+def test_halving_never_fits_fewer_rows_than_make_sense():
+    evaluate, calls = judge_by(distance)
+    search("halving", SPACE, DEFAULTS, trials=27, seed=0, evaluate=evaluate, least_share=0.2)
+    assert min(share for _, share in calls) >= 0.2
+
+
+def test_hyperband_starts_some_configurations_on_all_rows():
+    evaluate, calls = judge_by(distance)
+    search("hyperband", SPACE, DEFAULTS, trials=27, seed=0, evaluate=evaluate)
+    starts = {share for _, share in calls}
+    assert min(starts) < 0.2
+    assert calls[-1][1] == 1.0
+    assert sum(share == 1.0 for _, share in calls) > 1
+
+
+def test_a_grid_has_at_most_as_many_points_as_trials():
+    assert len(gridded(SPACE, 20, 0)) == 16
+    many = {f"s{i}": Real(0, 1) for i in range(6)}
+    assert len(gridded(many, 30, 0)) == 30
+
+
+def test_bayesian_search_without_its_package_names_the_extra(monkeypatch, numbers):
+    monkeypatch.setattr(_searches, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"clearwood\[tune\]"):
+        cw.benchmark(numbers, ["ridge"], search="tpe")
+
+
+@pytest.mark.parametrize("search", ["halving", "hyperband", "tpe"])
+def test_searches_work_inside_a_benchmark(numbers, search):
+    if search == "tpe":
+        pytest.importorskip("optuna")
+    bench = cw.benchmark(numbers, ["knn"], tune=6, search=search, interval="naive", outer=3)
+    assert bench["knn"].failures == 0
+    assert {trial.settings["n_neighbors"] for _, _, trial in bench.archive("knn").trials} >= {15}
+
+
+def test_position_is_on_the_scale_of_the_range():
+    assert position(Whole(1, 100, log=True), 10) == pytest.approx(0.5)
+    assert position(Choice("a", "b"), "b") == 1.0
+    assert position(Choice("a", "b"), "c") is None
+    assert position(Real(0, 1), 2) is None
+
+
+def test_racing_finds_what_all_folds_would_have_found_with_fewer_fits(numbers):
+    space = {"knn": {"n_neighbors": [1, 2, 3, 5, 8, 12, 20, 30, 60]}}
+    options = {"tune": 10, "search": "grid", "space": space, "interval": "naive"}
+    raced = cw.benchmark(numbers, ["knn"], racing=True, **options)
+    full = cw.benchmark(numbers, ["knn"], racing=False, **options)
+    judged = [sum(t.folds for _, _, t in b.archive("knn").trials) for b in (raced, full)]
+    assert judged[0] < judged[1] == 5 * 5 * 10
+    for key, outcome in raced.outcomes.items():
+        assert outcome.settings == full.outcomes[key].settings
+
+
+def test_one_se_inside_tuning_prefers_the_simpler_configuration(numbers):
+    options = {"tune": 20, "interval": "naive"}
+    best = cw.benchmark(numbers, ["ridge"], **options)
+    simple = cw.benchmark(numbers, ["ridge"], rule="one_se", **options)
+    for key, outcome in simple.outcomes.items():
+        assert outcome.settings["alpha"] >= best.outcomes[key].settings["alpha"]
+    assert simple["ridge"].settings["alpha"] > best["ridge"].settings["alpha"]
+
+
+def test_simplicity_knows_directions():
+    space = {"max_depth": Whole(2, 12), "min_samples_leaf": Whole(1, 50)}
+    shallow = {"max_depth": 2, "min_samples_leaf": 50}
+    deep = {"max_depth": None, "min_samples_leaf": 1}
+    assert simplicity(shallow, space) > simplicity(deep, space)
+
+
+@pytest.mark.parametrize("name", ["ridge", "lasso", "elastic-net"])
+def test_a_path_predicts_what_single_fits_predict(numbers, name):
+    from clearwood.benchmark._contenders import contenders
+    from clearwood.benchmark._losses import find_loss
+    from clearwood.benchmark._target import target_codes
+    from clearwood.benchmark._work import Context
+
+    loss = find_loss("squared")
+    (contender,) = contenders([name], numbers, loss, seed=0)
+    context = Context(numbers, *target_codes(numbers), loss, {name: contender}, None, 0)
+    path = path_of(contender, context)
+    train, test = numbers.take(slice(0, 90)), numbers.take(slice(90, None))
+    several = path.configurations(contender, 6, 0)[::20]
+    told = path.fit(contender, several, train, test, seed=0)
+    for settings, model in zip(several, told, strict=True):
+        single = contender.build(settings, seed=0).fit(train)
+        np.testing.assert_allclose(model.predict(test), single.predict(test), atol=5e-3)
+
+
+def test_a_path_tries_a_hundred_values_for_the_price_of_one(numbers):
+    bench = cw.benchmark(numbers, ["lasso"], tune=5, interval="naive")
+    curve = bench.curve("lasso")
+    assert len(curve.risk) == 101
+    assert set(curve.folds) == {5}
+    assert curve.to_frame("dict")["alpha"][0] == 0.01
+
+
+def test_forests_are_compared_with_fewer_trees_and_fitted_with_all():
+    from clearwood.benchmark._contenders import Contender
+
+    forest = Contender("forest", cw.learner("forest"), dict(cw.learner("forest").entry.space))
+    assert while_tuning(forest, {"max_features": 0.5}, n_rows=1_000)["n_estimators"] == 100
+    assert while_tuning(forest, {"max_features": 0.5}, n_rows=10_000)["n_estimators"] == 50
+    small = Contender("forest", cw.learner("forest", n_estimators=10), {})
+    assert "n_estimators" not in while_tuning(small, {}, n_rows=1_000)
+
+
+def test_a_configuration_that_fails_loses_and_is_kept_in_the_archive(numbers):
+    from sklearn.linear_model import Ridge
+
+    bench = cw.benchmark(
+        numbers,
+        {"mine": Ridge()},
+        tune=3,
+        space={"mine": {"alpha": [-1.0, 2.0]}},
+        search="grid",
+        interval="naive",
+    )
+    assert bench["mine"].failures == 0
+    failed = [trial for _, _, trial in bench.archive("mine").trials if trial.failure]
+    assert {trial.settings["alpha"] for trial in failed} == {-1.0}
+
+
+def test_a_budget_cuts_tuning_short(numbers):
+    bench = cw.benchmark(numbers, ["knn"], tune=500, budget=2.0, interval="naive", outer=3)
+    assert len(bench.archive("knn")) < 3 * 500
+    assert all(outcome.archive for outcome in bench.outcomes.values())
+
+
+def test_draws_follow_the_scale_of_the_range():
+    values = [one["rate"] for one in drawn({"rate": Real(1e-4, 1.0, log=True)}, 400, 0)]
+    assert 0.15 < np.mean(np.array(values) < 1e-3) < 0.35

@@ -1,0 +1,73 @@
+"""Running in parallel: the same numbers on any number of workers and on any backend."""
+
+import joblib
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+import clearwood as cw
+from clearwood.benchmark import HoldOut
+from clearwood.benchmark._run import Workers, _on_one_core
+
+OPTIONS = {"tune": 3, "repeats": 1, "outer": 3, "inner": 3}
+LEARNERS = ["knn", "ridge", "tree"]
+
+
+def numbers_of(bench):
+    return {
+        key: (outcome.losses.tolist(), dict(outcome.settings))
+        for key, outcome in bench.outcomes.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def alone(numbers):
+    return numbers_of(cw.benchmark(numbers, LEARNERS, **OPTIONS))
+
+
+@pytest.mark.slow
+def test_two_processes_give_the_numbers_of_one(numbers, alone, tmp_path):
+    store = tmp_path / "runs.db"
+    both = cw.benchmark(numbers, LEARNERS, n_jobs=2, store=store, **OPTIONS)
+    assert numbers_of(both) == alone
+    assert numbers_of(cw.benchmark(numbers, LEARNERS, store=store, **OPTIONS)) == alone
+
+
+def test_threads_give_them_too(numbers, alone):
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        assert Workers(1).count == 2
+        assert numbers_of(cw.benchmark(numbers, LEARNERS, **OPTIONS)) == alone
+
+
+def test_trials_are_spread_where_there_are_fewer_units_than_workers(numbers):
+    options = {"tune": 4, "plan": HoldOut(0.3)}
+    alone = cw.benchmark(numbers, ["knn"], **options)
+    with joblib.parallel_config(backend="threading", n_jobs=3):
+        spread = cw.benchmark(numbers, ["knn"], **options)
+    assert numbers_of(spread) == numbers_of(alone)
+
+
+def test_a_worker_uses_one_core():
+    np.linalg.svd(np.ones((4, 4)))
+    found = _on_one_core(threadpool_info)
+    assert found
+    assert all(pool["num_threads"] == 1 for pool in found)
+
+
+@pytest.mark.slow
+def test_a_dask_cluster_of_two_workers_gives_the_same_numbers(numbers, alone, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address=None,
+            local_directory=str(tmp_path),
+        ) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config(backend="dask"),
+    ):
+        assert not Workers(1).shares_files
+        bench = cw.benchmark(numbers, LEARNERS, store=tmp_path / "runs.db", **OPTIONS)
+    assert numbers_of(bench) == alone
