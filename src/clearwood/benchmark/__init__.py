@@ -24,6 +24,8 @@ from clearwood.benchmark._plans import (
 )
 from clearwood.benchmark._result import Benchmark, Difference, Method, Standing
 from clearwood.benchmark._session import Snapshot
+from clearwood.benchmark._store import Store
+from clearwood.benchmark._text import duration
 from clearwood.benchmark._winner import Winner
 
 __all__ = [
@@ -44,11 +46,13 @@ __all__ = [
     "Snapshot",
     "Split",
     "Standing",
+    "Store",
     "TimeOrdered",
     "Winner",
     "benchmark",
     "corrected_interval",
     "default_loss",
+    "duration",
     "find_loss",
     "holdout_interval",
     "naive_interval",

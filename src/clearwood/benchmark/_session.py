@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -96,7 +96,9 @@ class Session:
 
     def run(self, *, deadline: float | None = None) -> None:
         """Run all units; Ctrl-C ends it with what is done."""
-        with progress("benchmark", total=len(self.units)) as step:
+        # whoever watches shows the progress; two displays would fight over the terminal
+        shown = progress("benchmark", total=len(self.units))
+        with nullcontext(_quiet) if self.watch is not None else shown as step:
             try:
                 for unit, outcome in self._all(deadline):
                     self._count(unit, outcome)
@@ -166,6 +168,10 @@ class Session:
             time.monotonic() - self.start,
             left,
         )
+
+
+def _quiet(n: int = 0, *, note: str = "") -> None:
+    """Show nothing."""
 
 
 @dataclass

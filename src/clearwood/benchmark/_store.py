@@ -290,6 +290,18 @@ class Store:
             base.execute("INSERT OR REPLACE INTO claims VALUES (?, ?)", (unit, self.owner))
         return True
 
+    def count(self) -> int:
+        """How many finished fits it holds, those of tuning included."""
+        total = 0
+        with self._read() as base:
+            for table in ("outcomes", "trials"):
+                there = base.execute(
+                    "SELECT 1 FROM sqlite_master WHERE name = ?", (table,)
+                ).fetchone()
+                if there is not None:
+                    total += base.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]  # noqa: S608 - constants
+        return total
+
     def note(self, key: str, value: Any) -> None:
         """Keep a plain value beside the run, such as the command that began it."""
         with self._write() as base:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from clearwood.cli import _demo, _explain, _fit, _inspect, _models, _predict
+from clearwood.cli import _benchmark, _demo, _explain, _fit, _inspect, _models, _predict
 from clearwood.cli._errors import answer
 
 __all__ = ["app", "main", "verbs"]
@@ -24,6 +24,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("models")(_models.models)
+app.command("benchmark")(_benchmark.benchmark)
 app.command("fit")(_fit.fit)
 app.command("predict")(_predict.predict)
 app.command("explain")(_explain.explain)

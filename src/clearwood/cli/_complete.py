@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-__all__ = ["categories", "families", "kinds", "learners", "tasks"]
+__all__ = ["categories", "families", "kinds", "learners", "several_learners", "tasks"]
 
 
 def learners(incomplete: str) -> Iterator[tuple[str, str]]:
@@ -12,6 +12,12 @@ def learners(incomplete: str) -> Iterator[tuple[str, str]]:
     for entry in catalogue.entries():
         if entry.name.startswith(incomplete):
             yield entry.name, entry.title
+
+
+def several_learners(incomplete: str) -> Iterator[str]:
+    """Offer the learners that can follow after the last comma."""
+    before, comma, start = incomplete.rpartition(",")
+    return (f"{before}{comma}{name}" for name, _ in learners(start))
 
 
 def families(incomplete: str) -> Iterator[str]:

@@ -1,0 +1,412 @@
+"""`clearwood benchmark`: learners compared on one table, with honest risks and intervals."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clearwood._errors import InputError
+from clearwood.cli import _complete
+from clearwood.cli._console import commands, emit, facts, quoted, say
+from clearwood.cli._errors import STOPPED
+from clearwood.cli._options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Force,
+    Jobs,
+    Json,
+    Seed,
+    pairs,
+)
+
+if TYPE_CHECKING:
+    from clearwood.benchmark import Benchmark
+
+__all__ = ["benchmark"]
+
+_COLUMNS = "Columns"
+_DESIGN = "How risks are estimated"
+
+#: What is compared where the user names nothing: simple, readable, and the usual strong ones.
+_USUAL = {
+    "regression": ("baseline", "ridge", "tree", "forest", "gbm"),
+    "count": ("baseline", "glm", "tree", "forest", "gbm"),
+    "binary": ("baseline", "logistic", "tree", "forest", "gbm"),
+    "multiclass": ("baseline", "logistic", "tree", "forest", "gbm"),
+}
+
+
+def benchmark(
+    *,
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[DATA]",
+            help="A table: CSV, TSV, Parquet, Feather or JSON lines. Left out with --resume.",
+            show_default=False,
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict."),
+    ] = None,
+    learners: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--learners",
+            "-l",
+            metavar="A,B,...",
+            help="Which learners; `clearwood models` lists them. A few usual ones when left out.",
+            autocompletion=_complete.several_learners,
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where the result goes (JSON).")
+    ] = Path("benchmark.json"),
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep every finished fit here, also after the run; without it they are kept "
+            "beside the output until the run is done.",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run that was stopped.")
+    ] = False,
+    loss: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="squared, absolute, log, brier, ...; the task's own."),
+    ] = None,
+    outer: Annotated[
+        int, typer.Option(metavar="K", help="Folds for the estimate.", rich_help_panel=_DESIGN)
+    ] = 5,
+    inner: Annotated[
+        int, typer.Option(metavar="L", help="Folds for tuning.", rich_help_panel=_DESIGN)
+    ] = 5,
+    tune: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Configurations tried for each learner; 0 takes the defaults.",
+            rich_help_panel=_DESIGN,
+        ),
+    ] = 30,
+    search: Annotated[
+        str,
+        typer.Option(
+            metavar="WAY",
+            help="random, grid, halving, hyperband, tpe or gp.",
+            rich_help_panel=_DESIGN,
+        ),
+    ] = "random",
+    interval: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND",
+            help="nested; naive is cheaper and too short; holdout judges on one part.",
+            rich_help_panel=_DESIGN,
+        ),
+    ] = "nested",
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="How often the folds are drawn anew; by the number of rows when left out.",
+            rich_help_panel=_DESIGN,
+        ),
+    ] = None,
+    confidence: Annotated[
+        float,
+        typer.Option(metavar="P", help="Level of the intervals.", rich_help_panel=_DESIGN),
+    ] = 0.9,
+    budget: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Begin no fit after.", rich_help_panel=_DESIGN),
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TASK",
+            help="regression, count, binary or multiclass; found from the target when left out.",
+            autocompletion=_complete.tasks,
+        ),
+    ] = None,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    force: Force = False,
+    json: Json = False,
+    weight: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Weights of the rows.", rich_help_panel=_COLUMNS),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="What ties rows together: they share a fold.",
+            rich_help_panel=_COLUMNS,
+        ),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="What orders rows in time: later rows are predicted from earlier ones.",
+            rich_help_panel=_COLUMNS,
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help="A column to leave out. Repeatable.", rich_help_panel=_COLUMNS
+        ),
+    ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=KIND",
+            help="What a column holds, where it is found wrongly: zip=category. Repeatable.",
+            autocompletion=_complete.kinds,
+            rich_help_panel=_COLUMNS,
+        ),
+    ] = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = None,
+) -> int | None:
+    """Compare learners on a table: honest risks with intervals, tuned inside each fold."""
+    kept = store if store is not None else output.with_suffix(".db")
+    read = {
+        "target": target,
+        "weight": weight,
+        "group": group,
+        "time": time,
+        "ignore": ignore or [],
+        "kinds": pairs("--kind", kind or (), example="zip=category"),
+        "task": task,
+        "delimiter": delimiter,
+        "decimal": decimal,
+        "encoding": encoding,
+    }
+    how = {
+        "loss": loss,
+        "outer": outer,
+        "inner": inner,
+        "tune": tune,
+        "search": search,
+        "interval": interval,
+        "repeats": repeats,
+        "confidence": confidence,
+        "budget": budget,
+        "seed": seed,
+    }
+    command = {
+        "data": None if data is None else str(data.absolute()),
+        "learners": [name for text in learners or () for name in text.split(",") if name],
+        "read": read,
+        "how": how,
+        "output": str(output.absolute()),
+        "keep": store is not None,
+    }
+    if resume:
+        command = _resumed(command, kept)
+    elif kept.exists() and store is None and not force:
+        raise InputError(
+            f"'{kept}' is there: a run that was stopped",
+            hint="go on with it: --resume; or begin anew: --force.",
+        )
+    elif kept.exists() and force:
+        _remove(kept)
+    return _run(command, kept, jobs=jobs, force=force, json=json)
+
+
+def _resumed(given: Mapping[str, Any], store: Path) -> dict[str, Any]:
+    """The command that began the run in a store, unless it is given again."""
+    from clearwood.benchmark import Store
+
+    if not store.is_file():
+        raise InputError(
+            f"there is no '{store}' to go on from",
+            hint="name the --store or the --output of the run that was stopped.",
+        )
+    if given["data"] is not None:
+        return dict(given)
+    known = Store(store)
+    command = known.noted("command")
+    known.close()
+    if command is None:
+        raise InputError(
+            f"'{store}' does not tell which command began it",
+            hint="give DATA and the options again, with --resume.",
+        )
+    return dict(command)
+
+
+def _run(
+    command: Mapping[str, Any], store: Path, *, jobs: int, force: bool, json: bool
+) -> int | None:
+    import clearwood as cw
+    from clearwood._progress import progress
+    from clearwood.benchmark import Store
+    from clearwood.cli._output import check_output, write_json
+
+    if command["data"] is None or command["read"]["target"] is None:
+        missing = "DATA" if command["data"] is None else "--target"
+        raise InputError(f"{missing} is missing", hint="clearwood benchmark DATA --target COLUMN")
+    data, output = Path(command["data"]), Path(command["output"])
+    check_output(output, force=force, inputs=[data])
+    with progress(f"reading {data.name}"):
+        table = cw.read(data, **command["read"])
+    names = command["learners"] or list(_USUAL[str(table.task)])
+    if not store.exists():
+        noted = Store(store)
+        noted.note("command", dict(command))
+        noted.close()
+    try:
+        with _shown(names) as watch:
+            bench = cw.benchmark(
+                table, names, store=store, n_jobs=jobs, watch=watch, **command["how"]
+            )
+    except Exception:
+        if not _has_fits(store):
+            _remove(store)
+        raise
+    if not bench.complete:
+        if not json:
+            _report(bench)
+        say("", f"Kept in {_near(store)}; go on with: {_go_on(store, command)}")
+        return STOPPED
+    write_json(output, bench.to_json(), force=force)
+    if not command["keep"]:
+        _remove(store)
+    if json:
+        emit(bench.to_json())
+    else:
+        _report(bench)
+        _next(bench, output, data, command)
+    return None
+
+
+def _has_fits(store: Path) -> bool:
+    from clearwood.benchmark import Store
+
+    known = Store(store)
+    found = known.count()
+    known.close()
+    return found > 0
+
+
+def _remove(store: Path) -> None:
+    for ending in ("", "-wal", "-shm"):
+        store.with_name(store.name + ending).unlink(missing_ok=True)
+
+
+def _near(path: Path) -> Path:
+    """A path as the user would write it from here."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def _go_on(store: Path, command: Mapping[str, Any]) -> str:
+    if command["keep"]:
+        return f"clearwood benchmark --resume --store {quoted(_near(store))}"
+    if Path(command["output"]).name == "benchmark.json":
+        return "clearwood benchmark --resume"
+    return f"clearwood benchmark --resume -o {quoted(_near(Path(command['output'])))}"
+
+
+def _report(bench: "Benchmark") -> None:
+    # warnings have been told already, on stderr
+    say(repr(bench).partition("\nwarning: ")[0])
+
+
+def _next(bench: "Benchmark", output: Path, data: Path, command: Mapping[str, Any]) -> None:
+    say("", facts([("written", str(_near(output)))]), "")
+    best = bench.best()
+    target = quoted(command["read"]["target"])
+    fit = f"clearwood fit {quoted(_near(data))} --target {target} --learner {best.name}"
+    settings = "".join(
+        f" --set {key}={quoted(value)}" for key, value in best.standing.settings.items()
+    )
+    commands("Next", [(fit + settings, "")])
+
+
+@contextmanager
+def _shown(names: list[str]) -> Iterator[Any]:
+    """Show how far the run is: a table that is redrawn on a terminal, lines elsewhere."""
+    import os
+    import sys
+
+    if os.environ.get("CLEARWOOD_PROGRESS") == "0":
+        yield _unseen
+    elif sys.stderr.isatty():
+        with _live(names) as watch:
+            yield watch
+    else:
+        yield _lines()
+
+
+def _unseen(snapshot: Any) -> None:
+    """Show nothing."""
+    del snapshot
+
+
+@contextmanager
+def _live(names: list[str]) -> Iterator[Any]:
+    from rich.console import Console
+    from rich.live import Live
+
+    with Live(console=Console(stderr=True), refresh_per_second=4, transient=True) as live:
+        yield lambda snapshot: live.update(_progress_table(snapshot, names))
+
+
+def _progress_table(snapshot: Any, names: list[str]) -> Any:
+    import math
+
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+
+    from clearwood.benchmark import duration
+
+    left = "" if snapshot.left is None else f", about {duration(snapshot.left)} left"
+    table = Table(
+        box=None,
+        padding=(0, 2, 0, 0),
+        title=f"{snapshot.done} of {snapshot.total} fits{left}",
+        title_justify="left",
+    )
+    for heading in ("learner", "fits", "", "risk so far"):
+        table.add_column(heading, no_wrap=True)
+    for name in names:
+        done, total, risk = snapshot.by_learner.get(name, (0, 0, float("nan")))
+        so_far = "" if math.isnan(risk) else f"{risk:.4g}"
+        bar = ProgressBar(total=max(total, 1), completed=done, width=20)
+        table.add_row(name, f"{done}/{total}", bar, so_far)
+    return table
+
+
+#: Seconds between two lines where there is no terminal to redraw.
+_LINE_EVERY = 10.0
+
+
+def _lines() -> Any:
+    import sys
+    import time
+
+    from clearwood.benchmark import duration
+
+    last = time.monotonic()
+
+    def watch(snapshot: Any) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _LINE_EVERY:
+            last = now
+            left = "" if snapshot.left is None else f", about {duration(snapshot.left)} left"
+            sys.stderr.write(f"benchmark: {snapshot.done} of {snapshot.total} fits{left}\n")
+            sys.stderr.flush()
+
+    return watch

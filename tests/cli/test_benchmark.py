@@ -1,0 +1,132 @@
+"""`clearwood benchmark`: results that fit a terminal, files, stopping and going on."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clearwood.benchmark import _run, duration
+from clearwood.benchmark._session import Snapshot
+from clearwood.cli import _benchmark
+
+QUICK = ("--tune", "0", "--repeats", "1")
+
+
+def words(claims, *more):
+    return ("benchmark", claims, "--target", "accidents", "--learners", "baseline,glm", *more)
+
+
+def test_the_result_fits_into_80_columns_and_is_written(cli, claims):
+    answer = cli(*words(claims, "-o", "bench.json", *QUICK))
+    assert answer.code == 0, answer.err
+    assert max(len(line) for line in answer.out.splitlines()) <= 80
+    assert "poisson loss" in answer.out
+    assert "written  bench.json" in answer.out
+    document = json.loads(Path("bench.json").read_text())
+    assert [one["learner"] for one in document["learners"]] == ["glm", "baseline"]
+    assert document["complete"] is True
+    assert not Path("bench.db").exists()
+
+
+def test_what_it_recommends_next_works(cli, claims):
+    import shlex
+
+    out = cli(*words(claims, *QUICK)).out
+    command = out.partition("\nNext\n")[2].replace("\\\n", " ")
+    assert cli(*shlex.split(command)[1:]).code == 0
+
+
+def test_json_is_one_document_and_that_of_the_file(cli, claims):
+    answer = cli(*words(claims, "-o", "bench.json", "--json", *QUICK))
+    written = json.loads(Path("bench.json").read_text())
+    assert answer.json["learners"] == written["learners"]
+    assert answer.err == ""
+
+
+def test_a_store_that_was_named_stays(cli, claims):
+    assert cli(*words(claims, "--store", "runs.db", *QUICK)).code == 0
+    assert Path("runs.db").exists()
+    answer = cli(*words(claims, "--store", "runs.db", "-o", "again.json", *QUICK))
+    assert answer.code == 0, answer.err
+
+
+@pytest.fixture
+def interrupted(cli, claims, monkeypatch):
+    """A run that Ctrl-C has stopped after three fits."""
+    run_unit, count = _run.run_unit, []
+
+    def impatient(*given):
+        count.append(1)
+        if len(count) == 4:
+            raise KeyboardInterrupt
+        return run_unit(*given)
+
+    monkeypatch.setattr(_run, "run_unit", impatient)
+    return cli(*words(claims, "-o", "bench.json", *QUICK))
+
+
+def test_stopping_shows_what_is_done_and_how_to_go_on(interrupted):
+    assert interrupted.code == 130
+    assert "stopped after 3 of 30 fits" in interrupted.out
+    assert "clearwood benchmark --resume -o bench.json" in interrupted.out
+    assert not Path("bench.json").exists()
+
+
+def test_resuming_gives_the_numbers_of_an_undisturbed_run(interrupted, cli, claims):
+    assert cli("benchmark", "--resume", "-o", "bench.json").code == 0
+    cli(*words(claims, "-o", "whole.json", *QUICK))
+    first, second = (json.loads(Path(name).read_text()) for name in ("bench.json", "whole.json"))
+    assert _numbers(first) == _numbers(second)
+    assert not Path("bench.db").exists()
+
+
+def _numbers(document):
+    return [(one["learner"], one["risk"], one["low"], one["high"]) for one in document["learners"]]
+
+
+def test_a_stopped_run_is_not_begun_anew_by_accident(interrupted, refused, cli, claims):
+    assert "--resume" in refused(*words(claims, "-o", "bench.json", *QUICK))
+    assert cli(*words(claims, "-o", "bench.json", "--force", *QUICK)).code == 0
+
+
+def test_there_has_to_be_something_to_resume(refused):
+    assert "no 'benchmark.db' to go on from" in refused("benchmark", "--resume")
+
+
+def test_bad_words_are_answered_before_any_work(refused, claims):
+    assert "DATA is missing" in refused("benchmark")
+    assert "--target is missing" in refused("benchmark", claims)
+    assert "did you mean 'glm'" in refused(
+        "benchmark", claims, "--target", "accidents", "-l", "glmm"
+    )
+    assert "no search 'bayes'" in refused(*words(claims, "--search", "bayes"))
+    Path("benchmark.json").write_text("mine")
+    assert "exists already" in refused(*words(claims, *QUICK))
+    assert Path("benchmark.json").read_text() == "mine"
+    assert not Path("benchmark.db").exists()
+
+
+def test_usual_learners_are_taken_where_none_is_named(cli, claims, monkeypatch):
+    monkeypatch.setitem(_benchmark._USUAL, "count", ("baseline", "glm"))
+    answer = cli("benchmark", claims, "--target", "accidents", "--json", *QUICK)
+    assert {one["learner"] for one in answer.json["learners"]} == {"baseline", "glm"}
+
+
+def test_the_live_table_tells_fits_risks_and_the_time_left():
+    from rich.console import Console
+
+    snapshot = Snapshot(3, 10, {"glm": (3, 5, 0.5), "gbm": (0, 5, float("nan"))}, 9.0, 75.0)
+    console = Console(width=80)
+    with console.capture() as capture:
+        console.print(_benchmark._progress_table(snapshot, ["glm", "gbm"]))
+    shown = capture.get()
+    assert "3 of 10 fits, about 1:15 min left" in shown
+    assert "glm" in shown
+    assert "0.5" in shown
+    assert "nan" not in shown
+
+
+def test_lines_are_written_now_and_then_where_there_is_no_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(_benchmark, "_LINE_EVERY", 0.0)
+    _benchmark._lines()(Snapshot(3, 10, {}, 9.0, 75.0))
+    assert capsys.readouterr().err == f"benchmark: 3 of 10 fits, about {duration(75.0)} left\n"
