@@ -1,0 +1,94 @@
+"""One learner fitted to chosen rows of a table and judged on others, again and again."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._errors import InputError
+from clearwood._progress import progress
+from clearwood.benchmark._contenders import Contender, contenders
+from clearwood.benchmark._losses import Loss, default_loss, find_loss
+from clearwood.benchmark._run import Workers
+from clearwood.benchmark._target import checked_table, target_codes
+from clearwood.benchmark._work import judge, seed_of
+from clearwood.table import Table
+
+__all__ = ["Candidate", "Judged", "candidate", "judge_all"]
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Losses and predictions on the rows asked for."""
+
+    losses: Array
+    predictions: Array
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A learner and the table it is to be fitted to.
+
+    Parameters
+    ----------
+    table
+        All rows.
+    codes, classes
+        The target; classes as positions in the sorted labels.
+    loss
+        What it is judged by.
+    contender
+        The learner.
+    seed
+        Fixes its random choices.
+    """
+
+    table: Table
+    codes: NDArray[Any]
+    classes: NDArray[Any] | None
+    loss: Loss
+    contender: Contender
+    seed: int
+
+    def judge(self, train: Rows, tests: Iterable[Rows]) -> list[Judged]:
+        """Fit to some rows, which may repeat, and judge on others."""
+        # the seed depends on the rows, not on when they come up, so workers cannot change results
+        seed = seed_of(self.seed, self.contender.name, train.tobytes().hex())
+        model = self.contender.build({}, seed=seed).fit(self.table.take(train))
+        return [
+            Judged(*judge(model, self.table.take(rows), self.codes[rows], self.loss, self.classes))
+            for rows in tests
+        ]
+
+
+def candidate(data: Any, learner: Any, *, loss: str | None = None, seed: int = 0) -> Candidate:
+    """Check the table, the loss and the learner, and put them together."""
+    table = checked_table(data)
+    assert table.task is not None
+    judged = default_loss(table.task) if loss is None else find_loss(loss, task=table.task)
+    made = contenders(learner, table, judged, seed=seed)
+    if len(made) != 1:
+        raise InputError(f"one learner is asked for, not {len(made)}", hint="give one at a time.")
+    codes, classes = target_codes(table)
+    return Candidate(table, codes, classes, judged, made[0], seed)
+
+
+def judge_all(
+    one: Candidate, work: Iterable[tuple[Rows, list[Rows]]], *, title: str, n_jobs: int | None
+) -> list[list[Judged]]:
+    """Fit and judge for each pair of training rows and lists of test rows, in order."""
+    work = list(work)
+    # as many at a time as keeps workers busy while the display moves
+    batch = max(1, len(work) // 20)
+    found: list[list[Judged]] = []
+    with progress(title, total=len(work)) as step, Workers(n_jobs).spread() as spread:
+        for start in range(0, len(work), batch):
+            part = work[start : start + batch]
+            found += spread(one.judge, part)
+            step(len(part))
+    return found
