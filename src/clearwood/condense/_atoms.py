@@ -26,23 +26,33 @@ class Column:
     is_set
         Whether the places have no order.
     cuts
-        Interval: the thresholds, rising; rank r holds the values above ``cuts[r - 1]`` up to
-        ``cuts[r]``.
+        The thresholds, rising; rank r holds the values above ``cuts[r - 1]`` up to ``cuts[r]``.
     missing_rank
         Interval: the rank that missing values always share; -1 where they have their own place.
     representatives
-        One value per place, missing values (if they have their own) last.
+        One value per place; in an interval column missing values (if they have their own) last.
+    place
+        Set: the place of every rank, and of missing values as the last entry.
     """
 
     is_set: bool
     cuts: NDArray[np.float64]
     missing_rank: int
     representatives: NDArray[np.float64]
+    place: NDArray[np.int32]
 
     @property
     def n_atoms(self) -> int:
         """How many places there are."""
         return len(self.representatives)
+
+    def places(self, values: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Give the place of each (rounded) value; -1 for missing values with their own place."""
+        missing = np.isnan(values)
+        rank = np.searchsorted(self.cuts, values).astype(np.int32)
+        if self.is_set:
+            return self.place[np.where(missing, len(self.place) - 1, rank)]
+        return np.where(missing, np.int32(self.missing_rank), rank)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +86,11 @@ class Atoms:
         for column in self.columns:
             cells *= column.n_atoms
         return cells
+
+    def places(self, X: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Give the places of the (rounded) values of a matrix."""
+        found = [column.places(X[:, j]) for j, column in enumerate(self.columns)]
+        return np.column_stack(found) if found else np.empty((len(X), 0), np.int32)
 
 
 def atoms_of(forest: Forest) -> Atoms:
@@ -144,6 +159,7 @@ def _interval_column(forest: Forest, nodes: NDArray[np.intp]) -> Column:
         cuts=cuts,
         missing_rank=first if rides else -1,
         representatives=values if rides else np.append(values, np.nan),
+        place=np.empty(0, np.int32),
     )
 
 
@@ -156,16 +172,22 @@ def _set_column(forest: Forest, nodes: NDArray[np.intp]) -> tuple[Column, NDArra
         codes = np.arange(int(forest.category_size[nodes].max()) * 32 + 1, dtype=np.float64)
         edges.append(_below(forest, codes))
     cuts = np.unique(np.concatenate(edges))
-    values = np.append(np.append(cuts[cuts < np.inf], np.inf), np.nan)
+    cuts = cuts[cuts < np.inf]
+    values = np.append(cuts, [np.inf, np.nan])
     masks = np.array(
         [goes_left(forest, np.full(len(values), node, np.intp), values) for node in nodes]
     )
     # places that every question treats alike are one
     _, first, place = np.unique(masks, axis=1, return_index=True, return_inverse=True)
-    del place
-    first = np.sort(first)
-    column = Column(is_set=True, cuts=np.empty(0), missing_rank=-1, representatives=values[first])
-    return column, np.ascontiguousarray(masks[:, first])
+    order = np.argsort(first)
+    column = Column(
+        is_set=True,
+        cuts=cuts,
+        missing_rank=-1,
+        representatives=values[first[order]],
+        place=np.argsort(order)[place.ravel()].astype(np.int32),
+    )
+    return column, np.ascontiguousarray(masks[:, first[order]])
 
 
 def _words(mask: NDArray[np.bool_]) -> NDArray[np.uint64]:

@@ -1,18 +1,23 @@
 """Make one tree of an ensemble."""
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
 from clearwood._errors import InputError, did_you_mean
-from clearwood.condense._atoms import atoms_of
+from clearwood.condense._atoms import Atoms, atoms_of
 from clearwood.condense._certificate import Certificate
 from clearwood.condense._condensed import Condensed, Effort, Equal, Objective, shell_of
-from clearwood.condense._decision import decision_for
-from clearwood.condense._diagram import Diagram
+from clearwood.condense._decision import Decision, decision_for
 from clearwood.condense._fingerprint import of_diagram, of_forest
-from clearwood.condense._kernel import diagram_from, ensemble_arrays, limits
-from clearwood.condense._memory import allowance
+from clearwood.condense._kernel import diagram_from, ensemble_arrays, limits, shrinking
+from clearwood.condense._memory import allowance, in_words
 from clearwood.forest import Forest, from_model
+from clearwood.forest._predict import rounded
 from clearwood.kernels import _core
 
 __all__ = ["condense"]
@@ -75,22 +80,107 @@ def condense(
     """
     forest = from_model(model)
     equal = _checked(forest, equal, effort, objective, tolerance)
-    decision = decision_for(forest, equal=equal, tolerance=tolerance or None)
+    tolerance = tolerance or None
+    del n_jobs, seed
+    rows = None if data is None else _rows(forest, data)
+    if objective == "questions" and rows is None:
+        raise InputError(
+            "the expected number of questions depends on the rows that are asked",
+            hint="give them as data=, for instance the training table.",
+        )
+    bytes_allowed = allowance(memory)
     atoms = atoms_of(forest)
+    problem = Problem(
+        forest=forest,
+        atoms=atoms,
+        decision=decision_for(forest, equal=equal, tolerance=tolerance),
+        equal=equal,
+        places=None if rows is None else atoms.places(rounded(forest, rows)),
+    )
     found = _core.compose(
         ensemble_arrays(forest, atoms),
-        decision.arrays(),
-        limits(memory=allowance(memory), seconds=seconds),
+        problem.decision.arrays(),
+        limits(memory=bytes_allowed, seconds=seconds),
+        shrinking(effort, objective, memory=bytes_allowed, places=problem.places),
     )
+    if found["stopped"]:
+        raise _does_not_fit(found, bytes_allowed)
+    if found["too_large"]:
+        raise _no_proof(found["too_large"], bytes_allowed)
     diagram = diagram_from(found, forest, atoms, values=equal == "value")
+    certificate = Certificate(
+        equal=equal,
+        region="everywhere",
+        tolerance=tolerance,
+        proof=_PROOF,
+        optimal=effort == "optimal",
+        objective=objective,
+        n_leaves=diagram.n_leaves,
+        depth=diagram.depth,
+        n_nodes=diagram.n_nodes,
+        forest=of_forest(forest),
+        diagram=of_diagram(diagram),
+        share_certified=None if rows is None else 1.0,
+        n_rows=None if rows is None else len(rows),
+    )
     return Condensed(
         diagram=diagram,
         shell=shell_of(forest),
         equal=equal,
         effort=effort,
         objective=objective,
-        tolerance=tolerance or None,
-        certificate=_certificate(forest, diagram, equal, objective, tolerance),
+        tolerance=tolerance,
+        certificate=certificate,
+    )
+
+
+_PROOF = (
+    "composed: every leaf is a box in which bounds on the sum of trees decide, or all trees are "
+    "constant; made smaller only cell by cell"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is condensed, in ranks."""
+
+    forest: Forest
+    atoms: Atoms
+    decision: Decision
+    equal: Equal
+    places: NDArray[np.int32] | None
+
+
+def _rows(forest: Forest, data: Any) -> NDArray[np.float64]:
+    rows = forest.matrix(data)
+    if len(rows) == 0:
+        raise InputError("the data given has no rows")
+    return rows
+
+
+def _does_not_fit(found: Mapping[str, Any], memory: int) -> InputError:
+    share = max(float(found["progress"]), 1e-12)
+    nodes = found["nodes_made"] / share
+    return InputError(
+        f"the exact tree does not fit: after {found['nodes_made']:,} nodes and "
+        f"{in_words(found['bytes'])} about {100 * share:.2g} % of the space was done, so it would "
+        f"take some {nodes:.2g} nodes (the limit was {found['stopped']}"
+        + (f", {in_words(memory)})" if found["stopped"] == "memory" else ")"),
+        hint=(
+            "either give a budget and the rows that matter, condense(model, data=train, "
+            "leaves=1000): exact where it says so, the ensemble answers the rest; or allow a "
+            'tolerance, condense(model, equal="value", tolerance=...).'
+        ),
+    )
+
+
+def _no_proof(n_bytes: float, memory: int) -> InputError:
+    size = "more memory than any machine has"
+    if n_bytes < 1e18:
+        size = f"a table of about {in_words(n_bytes)}"
+    return InputError(
+        f"proving the least tree would take {size}; {in_words(memory)} may be used",
+        hint='effort="good" comes within a few per cent; memory= (in bytes) allows more.',
     )
 
 
@@ -127,21 +217,3 @@ def _checked(
     if equal is None:
         return "class" if classifier else "value"
     return "class" if equal == "class" else "value"
-
-
-def _certificate(
-    forest: Forest, diagram: Diagram, equal: Equal, objective: Objective, tolerance: float | None
-) -> Certificate:
-    return Certificate(
-        equal=equal,
-        region="everywhere",
-        tolerance=tolerance or None,
-        proof="composed: every leaf is a box in which bounds on the sum of trees decide",
-        optimal=False,
-        objective=objective,
-        n_leaves=diagram.n_leaves,
-        depth=diagram.depth,
-        n_nodes=diagram.n_nodes,
-        forest=of_forest(forest),
-        diagram=of_diagram(diagram),
-    )

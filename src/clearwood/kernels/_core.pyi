@@ -12,7 +12,10 @@ def level() -> str: ...
 
 # condense
 def compose(
-    ensemble: dict[str, Any], decision: dict[str, Any], limits: dict[str, Any]
+    ensemble: dict[str, Any],
+    decision: dict[str, Any],
+    limits: dict[str, Any],
+    options: dict[str, Any],
 ) -> dict[str, Any]: ...
 
 # parallel

@@ -136,6 +136,14 @@ class Store {
   Span side(const Question& question, const Span& span, bool left) const;
   // A restricted tree, restricted further.
   Id restrict(Id id, std::int32_t feature, const Span& span);
+  // Whether the ensemble's set behind a question of a set feature holds an atom.
+  bool in_set(const Question& question, std::size_t atom) const {
+    const auto& words = sets_[question_set_[std::size_t(question.cut)]];
+    return atom / 64 < words.size() && (words[atom / 64] >> (atom % 64) & 1);
+  }
+  // A question of a set feature just as the ensemble asks it; a threshold.
+  std::int32_t plain(std::int32_t question);
+  std::int32_t threshold(std::int32_t feature, std::int32_t cut);
   // The question as it splits a whole span. One found deep inside a tree may speak of a part only.
   std::int32_t asked_of(std::int32_t question, const Span& span);
   Side status(const Question& question, const Span& span) const;

@@ -10,6 +10,7 @@
 
 #include "condense_bind.hpp"
 #include "condense_build.hpp"
+#include "condense_shrink.hpp"
 
 namespace nb = nanobind;
 
@@ -148,30 +149,90 @@ nb::dict write(const Built& built, const Store& store, std::size_t n_outputs, bo
   return out;
 }
 
+static ShrinkOptions read_options(const nb::dict& d) {
+  ShrinkOptions options;
+  options.breadth = nb::cast<int>(d["breadth"]);
+  options.cells = nb::cast<double>(d["cells"]);
+  options.provable = nb::cast<double>(d["provable"]);
+  options.objective = static_cast<Objective>(nb::cast<int>(d["objective"]));
+  options.prove = nb::cast<bool>(d["prove"]);
+  options.bytes = nb::cast<double>(d["bytes"]);
+  return options;
+}
+
+static Rows read_rows(const nb::dict& d, const Ensemble& ensemble) {
+  Rows rows;
+  rows.places = vector<std::int32_t>(d, "rows");
+  rows.n_features = ensemble.n_features();
+  if (rows.n_features == 0 || rows.places.size() % rows.n_features != 0) {
+    throw std::invalid_argument("compose: rows do not fit the features");
+  }
+  for (std::size_t i = 0; i < rows.places.size(); ++i) {
+    const std::size_t j = i % rows.n_features;
+    const bool set = ensemble.is_set[j] != 0;
+    if (rows.places[i] < (set ? 0 : -1) || rows.places[i] > ensemble.n_cuts[j] - set) {
+      throw std::invalid_argument("compose: a row's place is out of range");
+    }
+  }
+  return rows;
+}
+
+// Composes and, with a breadth above zero, makes the result smaller. `stopped` names the limit that
+// ended the work; `too_large` is the size of a proof that would not fit.
 static nb::dict compose(const nb::dict& ensemble_arrays, const nb::dict& decision_arrays,
-                        const nb::dict& limits) {
+                        const nb::dict& limits, const nb::dict& option_values) {
   const Ensemble ensemble = read_ensemble(ensemble_arrays);
   const Decision decision = read_decision(decision_arrays);
   const Limits bounds = read_limits(limits);
+  const ShrinkOptions options = read_options(option_values);
+  const Rows rows = read_rows(option_values, ensemble);
   std::string stopped;
+  double too_large = 0;
+  std::size_t n_grids = 0;
   Composer composer(ensemble, decision, bounds, poll_signals);
+  Canvas smaller(ensemble.n_outputs());
+  bool shrunk = false;
+  double composing = 0;
   {
     nb::gil_scoped_release released;
     try {
       composer.run();
+      composing = composer.seconds();
     } catch (const LimitReached& limit) {
       stopped = limit.what();
+    }
+    if (stopped.empty() && options.breadth > 0) {
+      std::uint64_t calls = 0;
+      const auto look = [&] {
+        if (++calls % 1024 == 0) poll_signals();
+        if (calls % 64 == 0 && composer.seconds() > bounds.seconds) throw LimitReached("seconds");
+      };
+      try {
+        Shrinker shrinker(composer.store(), composer.canvas().built(), smaller, decision, options,
+                          rows, look);
+        shrinker.run();
+        n_grids = shrinker.n_grids();
+        shrunk = true;
+      } catch (const TooLarge& proof) {
+        too_large = proof.bytes;
+      } catch (const LimitReached&) {
+        // what was composed is whole; only its size stays as it is
+      }
     }
   }
   nb::dict out;
   if (stopped.empty()) {
-    out = write(composer.canvas().built(), composer.store(), ensemble.n_outputs(),
-                decision.mode != Mode::class_);
+    out = write(shrunk ? smaller.built() : composer.canvas().built(), composer.store(),
+                ensemble.n_outputs(), decision.mode != Mode::class_);
   }
   out["stopped"] = stopped;
+  out["too_large"] = too_large;
+  out["shrunk"] = shrunk;
+  out["n_grids"] = n_grids;
   out["progress"] = composer.progress();
   out["nodes_made"] = composer.canvas().size();
   out["bytes"] = composer.memory();
+  out["composing"] = composing;
   return out;
 }
 
@@ -180,7 +241,8 @@ static nb::dict compose(const nb::dict& ensemble_arrays, const nb::dict& decisio
 namespace clearwood {
 
 void bind_condense(nb::module_& m) {
-  m.def("compose", &condense::compose, nb::arg("ensemble"), nb::arg("decision"), nb::arg("limits"));
+  m.def("compose", &condense::compose, nb::arg("ensemble"), nb::arg("decision"), nb::arg("limits"),
+        nb::arg("options"));
 }
 
 }  // namespace clearwood

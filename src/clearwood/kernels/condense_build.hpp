@@ -114,6 +114,7 @@ class Composer {
   // Share of the space that is done, halving at every question; for estimates.
   double progress() const { return progress_; }
   std::size_t memory() const { return bytes(); }
+  double seconds() const { return watch_.seconds(); }
 
  protected:
   State start();

@@ -117,6 +117,7 @@ std::int32_t Store::intern(const Question& q) {
   if (ensemble_.is_set[q.feature]) {
     // which of the ensemble's questions it came from is kept, but does not tell questions apart
     key = {mix(two + 0x51ed270b) ^ std::uint64_t(q.feature), two};
+    if (q.set_left < 0) key = {mix(one + 0x2545f491), one};
   } else {
     key = {mix(one * 2 + std::uint64_t(q.default_left)), one * 2 + std::uint64_t(q.default_left)};
   }
@@ -154,6 +155,20 @@ std::int32_t Store::canonical(const Question& q, const Span& span, bool& exchang
     plain.default_left = 0;
   }
   return intern(plain);
+}
+
+std::int32_t Store::plain(std::int32_t question) {
+  Question whole = questions_[question];
+  whole.set_left = whole.set_right = -1;
+  whole.default_left = 0;
+  return intern(whole);
+}
+
+std::int32_t Store::threshold(std::int32_t feature, std::int32_t cut) {
+  Question q;
+  q.feature = feature;
+  q.cut = cut;
+  return intern(q);
 }
 
 std::int32_t Store::asked_of(std::int32_t question, const Span& span) {
