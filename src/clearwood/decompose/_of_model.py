@@ -22,7 +22,7 @@ from clearwood.forest._inputs import default_names
 from clearwood.models import Learner
 from clearwood.table import Table, as_table
 
-__all__ = ["EXPLAINED", "game_of"]
+__all__ = ["EXPLAINED", "game_of", "learner_players"]
 
 EXPLAINED = (
     f"{SUPPORTED}; linear and generalised linear models of scikit-learn (least squares, ridge, "
@@ -164,7 +164,7 @@ def _forest_unit(forest: Forest) -> str:
 
 
 def _of_learner(learner: Learner) -> Game:
-    players, groups = _learner_players(learner)
+    players, groups = learner_players(learner)
     inner = learner.estimator_
 
     def read(data: Any) -> Rows:
@@ -195,7 +195,7 @@ def _of_learner(learner: Learner) -> Game:
     return _additive(players, replace(score, outputs=names), kind, read, groups, reference)
 
 
-def _learner_players(learner: Learner) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+def learner_players(learner: Learner) -> tuple[tuple[str, ...], NDArray[np.intp]]:
     """Give the user's columns and the one behind each column of the model."""
     players = learner.schema_.features
     position = {name: k for k, name in enumerate(players)}
@@ -230,7 +230,7 @@ class _Terms:
                 held[:, mine] = part[:, mine]
                 found[first : first + _ROWS_PER_BLOCK, player] = self.score(held) - constant
                 held[:, mine] = self.reference[mine]
-        return found.reshape(len(matrix), -1)
+        return found.reshape(len(matrix), self.n_players * len(constant))
 
 
 def _additive(
@@ -315,7 +315,7 @@ def _of_sheets(model: Any, score: Score, data: Any) -> AdditiveGame:
         data = as_data(data)
         sheet = sheet_of(data, wanted)
         return Rows(
-            codes=terms(sheet).reshape(len(sheet), -1),
+            codes=terms(sheet).reshape(len(sheet), len(players) * len(constant)),
             columns=user_columns(data, players, by_position=names is None),
             labels=label_rows(data, len(sheet)),
             weights=data.weights if isinstance(data, Table) else None,

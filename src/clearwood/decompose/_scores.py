@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Score", "score_of"]
+__all__ = ["Score", "quiet_call", "score_of"]
 
 Floats = NDArray[np.float64]
 
@@ -127,7 +127,7 @@ def _after_steps(model: Any) -> Score | None:
     if inner is None:
         return None
     before = model[:-1]
-    made = _quiet_call(before.transform) if len(before.steps) else (lambda X: X)
+    made = quiet_call(before.transform) if len(before.steps) else (lambda X: X)
     return Score(lambda X: inner.of(made(X)), inner.outputs, inner.unit)
 
 
@@ -145,7 +145,7 @@ def _numbers(model: Any) -> tuple[str, ...]:
 
 
 def _quiet(call: Callable[[Any], Any]) -> Callable[[Any], Floats]:
-    made = _quiet_call(call)
+    made = quiet_call(call)
 
     def score(X: Any) -> Floats:
         values = np.asarray(made(X), dtype=np.float64)
@@ -154,7 +154,7 @@ def _quiet(call: Callable[[Any], Any]) -> Callable[[Any], Floats]:
     return score
 
 
-def _quiet_call(call: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def quiet_call(call: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Call without the remark that an array has no names: columns were matched by name before."""
 
     def quiet(X: Any) -> Any:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -78,11 +79,13 @@ class TreeGame(Game):
         return longest_path(self.forest, self.groups, len(self.columns))
 
     def sets(self, max_order: int) -> list[Players]:
-        found = component_sets(self.trees, max_order=max_order)
-        if len(found) > MOST_SETS:
+        # every subset of a path has a component, so the longest path alone may be too much
+        at_least = sum(comb(self.longest, order) for order in range(1, max_order + 1))
+        found = component_sets(self.trees, max_order=max_order) if at_least <= MOST_SETS else ()
+        if max(at_least, len(found)) > MOST_SETS:
             raise InputError(
-                f"the decomposition up to order {max_order} has {len(found):,} components, more "
-                f"than {MOST_SETS:,}",
+                f"the decomposition up to order {max_order} has more than {MOST_SETS:,} "
+                f"components: one path of the model asks about {self.longest} columns",
                 hint="ask for a smaller max_order: what lies beyond is kept as a remainder.",
             )
         return list(found)

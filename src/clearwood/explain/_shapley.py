@@ -17,6 +17,7 @@ from clearwood.decompose._of_model import game_of
 from clearwood.decompose._present import one_output
 from clearwood.decompose._shapley import Shapley
 from clearwood.decompose._tree_game import TreeGame
+from clearwood.explain._sampled import sampled_values
 
 __all__ = ["shapley"]
 
@@ -33,6 +34,8 @@ def shapley(
     output: Any = None,
     scale: str = "raw",
     weights: Any = None,
+    sample: int | None = None,
+    seed: int = 0,
     n_jobs: int = 1,
 ) -> Shapley:
     """Give the Shapley values of rows: how each column moved each prediction from the baseline.
@@ -71,6 +74,12 @@ def shapley(
         "raw": what the model adds up, before any link.
     weights
         Weights of the background rows; a table's own weight column when None.
+    sample
+        Draws per row, for models that cannot be taken apart exactly: anything that predicts. The
+        result then has ``standard_errors``, and explains the prediction itself: probabilities for
+        classes. Nothing is sampled unless asked for.
+    seed
+        Fixes the draws.
     n_jobs
         Threads; -1 for all. The result does not depend on it.
 
@@ -92,6 +101,8 @@ def shapley(
     True
     """
     _check_value(value, background)
+    if sample is not None:
+        return _sampled(model, rows, background, weights, value, interactions, output, sample, seed)
     game = game_of(model, background)
     check_scale(game, scale)
     outputs = picked_output(game, output)
@@ -130,6 +141,35 @@ def shapley(
         interactions=None if pairs is None else one_output(pairs[..., outputs]),
         notes=notes,
     )
+
+
+def _sampled(
+    model: Any,
+    rows: Any,
+    background: Any,
+    weights: Any,
+    value: str,
+    interactions: bool,  # noqa: FBT001 - passed on from the public function
+    output: Any,
+    sample: int,
+    seed: int,
+) -> Shapley:
+    if value != "interventional" or interactions:
+        raise InputError(
+            "only interventional values without interactions can be sampled",
+            hint="leave out sample, or value and interactions.",
+        )
+    found = sampled_values(model, rows, background, weights, sample=sample, seed=seed)
+    whole = Shapley(
+        values=one_output(found.values),
+        baseline=plain_baseline(found.baseline),
+        columns=tuple(column.name for column in found.rows.columns),
+        rows=found.rows.labels,
+        about=found.about,
+        data=found.rows.columns,
+        standard_errors=one_output(found.standard_errors),
+    )
+    return whole if output is None else whole.output(output)
 
 
 def _check_value(value: str, background: Any) -> None:
