@@ -25,8 +25,10 @@ from clearwood.benchmark._plans import (
 from clearwood.benchmark._result import Benchmark, Difference, Method, Standing
 from clearwood.benchmark._session import Snapshot
 from clearwood.benchmark._store import Store
+from clearwood.benchmark._target import target_codes
 from clearwood.benchmark._text import duration
 from clearwood.benchmark._winner import Winner
+from clearwood.benchmark._work import judge
 
 __all__ = [
     "LOSSES",
@@ -55,9 +57,11 @@ __all__ = [
     "duration",
     "find_loss",
     "holdout_interval",
+    "judge",
     "naive_interval",
     "nested_interval",
     "origin_interval",
+    "target_codes",
 ]
 
 make_callable(__name__, benchmark)

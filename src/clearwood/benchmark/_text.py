@@ -111,7 +111,8 @@ def _cells(one: "Standing") -> list[str]:
 
 def _method(bench: "Benchmark") -> list[str]:
     method = bench.method
-    said = [f"Risk by {method.plan}; {method.tuning}. Time is that of one tuning and fit."]
+    work = "fit" if bench.context.tuning is None else "tuning and fit"
+    said = [f"Risk by {method.plan}; {method.tuning}. Time is that of one {work}."]
     kinds = dict.fromkeys(one.interval for one in bench.standings if math.isfinite(one.risk))
     said.append(
         "; ".join(_INTERVALS.get(kind, f"{kind} intervals") for kind in kinds) + _pairs(bench)

@@ -36,8 +36,11 @@ Losses = NDArray[np.float32]
 
 # A configuration is given up when it is worse than the best so far by this many standard errors of
 # the paired difference and by this share of the best risk. The first rarely happens by chance; the
-# second keeps those that fitting them again on another fold might put in front.
+# second keeps those that fitting them again on another fold might put in front. On many rows the
+# standard error is so small that a wrong choice costs next to nothing.
 _HOPELESS = 3.0
+_HOPELESS_ON_MANY_ROWS = 2.0
+_MANY_ROWS = 2_000
 _NEAR = 0.005
 
 #: A fit on fewer rows than this says little about a fit on all of them.
@@ -363,8 +366,11 @@ def _give_up_hopeless(races: "Sequence[_Race]", weights: Weights) -> None:
             if len(race.losses) > folds or race is best:
                 continue
             pairs = zip(race.losses, best.losses, strict=False)
-            behind, error = _mean([mine - its for mine, its in pairs], weights)
-            race.running = behind <= max(_HOPELESS * error, _NEAR * abs(least))
+            differences = [mine - its for mine, its in pairs]
+            behind, error = _mean(differences, weights)
+            many = sum(map(len, differences)) >= _MANY_ROWS
+            errors = _HOPELESS_ON_MANY_ROWS if many else _HOPELESS
+            race.running = behind <= max(errors * error, _NEAR * abs(least))
 
 
 def _trials(races: "Sequence[_Race]", weights: Weights, share: float) -> list[Trial]:

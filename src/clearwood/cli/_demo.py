@@ -11,13 +11,13 @@ from clearwood.cli._options import Force, Jobs, Json, Seed
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
-    from clearwood.cli._compare import Comparison
+    from clearwood.benchmark import Benchmark
     from clearwood.table import Table
 
 __all__ = ["demo"]
 
 ROWS = 10_000
-BAR_WIDTH = 20
+BAR_WIDTH = 10
 
 #: What is compared, and settings that suit a table of this size.
 LEARNERS: dict[str, dict[str, Any]] = {
@@ -49,41 +49,43 @@ def demo(
 ) -> None:
     """Compare a few learners on a simulated insurance portfolio and save the best."""
     import clearwood as cw
-    from clearwood.cli._compare import compare
+    from clearwood.benchmark import find_loss
     from clearwood.cli._cores import at_most
     from clearwood.cli._demo_folder import DemoFolder
     from clearwood.cli._output import write_columns, write_json
     from clearwood.cli._predict import prediction_columns
-    from clearwood.cli._risk import poisson_deviance
 
     folder = DemoFolder(output, FILES, force=force)
     table = cw.datasets.insurance(ROWS, seed)
     if not json:
         _introduce(table)
     learners = {
-        name: cw.learner(name, task=table.task, seed=seed, n_jobs=jobs, **settings)
+        name: cw.learner(name, task=table.task, seed=seed, **settings)
         for name, settings in LEARNERS.items()
     }
+    bench = cw.benchmark(table, learners, tune=0, repeats=1, seed=seed, n_jobs=jobs)
+    if not bench.complete:
+        raise KeyboardInterrupt
     with at_most(jobs):
-        result = compare(table, learners, seed=seed)
-        best = learners[result.standings[0].name].fit(table)
+        best = bench.best().fit(table, n_jobs=jobs)
         predictions = prediction_columns(best, table.head(1000))
 
     folder.make()
     write_columns(folder / "insurance.csv", table.to_dict(), force=True)
     folder.record("insurance.csv")
-    write_json(folder / "results.json", result.to_json(), force=True)
+    write_json(folder / "results.json", bench.to_json(), force=True)
     folder.record("results.json")
     cw.save(best, folder / "model.cw", force=True)
     written.append(folder / "model.cw")
     folder.record("model.cw")
     write_columns(folder / "predictions.csv", predictions, force=True)
     folder.record("predictions.csv")
-    floor = float(poisson_deviance(table.y, cw.datasets.insurance_truth().mean(table)).mean())
+    truth = cw.datasets.insurance_truth().mean(table)
+    floor = float(find_loss("poisson").per_row(table.y, truth).mean())
     if json:
-        emit({**result.to_json(), "true_risk": floor, "folder": output, "files": list(FILES)})
+        emit({**bench.to_json(), "true_risk": floor, "folder": output, "files": list(FILES)})
     else:
-        _report(result, floor, output, table)
+        _report(bench, floor, output, table)
 
 
 def _introduce(table: "Table") -> None:
@@ -97,18 +99,19 @@ def _introduce(table: "Table") -> None:
     )
 
 
-def _report(result: "Comparison", floor: float, folder: Path, table: "Table") -> None:
+def _report(bench: "Benchmark", floor: float, folder: Path, table: "Table") -> None:
     from rich.text import Text
 
-    possible = 1 - floor / result.baseline_risk
+    possible = 1 - floor / bench["baseline"].risk
     say(
-        _standings(result, possible),
+        _standings(bench, possible),
         "",
-        f"Risk: {result.measure} of rows not used in fitting, by {result.folds}-fold",
-        "cross-validation with the same folds for all; lower is better. ± is one standard",
-        "error, that of the gain from paired differences. The table is simulated, so the",
-        f"most there is to gain is known: {100 * possible:.1f} %, a full bar. The rest is chance.",
-        _verdict(result),
+        "Risk: mean Poisson deviance of rows not used in fitting, lower is better, by",
+        f"{bench.method.plan} with the same folds for all. The 90 % intervals",
+        "account for folds that share training rows, and those of gains for rows that are",
+        "hard for all learners. The table is simulated, so the most there is to gain is",
+        f"known: {100 * possible:.1f} %, a full bar. The rest is chance.",
+        _verdict(bench),
         "",
         Text("Written", style="bold"),
         facts((str(folder / name), purpose) for name, purpose in FILES.items()),
@@ -128,36 +131,42 @@ def _report(result: "Comparison", floor: float, folder: Path, table: "Table") ->
     )
 
 
-def _verdict(result: "Comparison") -> str:
-    best, *others = result.standings
-    level = [standing.name for standing in others if standing.level_with_best]
+def _verdict(bench: "Benchmark") -> str:
+    best, *others = bench.standings
+    level = [one.learner for one in others if one.difference_low <= 0 <= one.difference_high]
     if not level:
-        return f"Best: {best.name}, by more than two standard errors."
+        return f"Best: {best.learner}, which the data tell from all others."
     names = " and ".join(filter(None, (", ".join(level[:-1]), level[-1])))
-    verb = "is" if len(level) == 1 else "are"
-    return f"Best: {best.name}; {names} {verb} within two standard errors of it."
+    return f"Best: {best.learner}; the data do not tell {names} from it."
 
 
-def _standings(result: "Comparison", possible: float) -> "RichTable":
+def _standings(bench: "Benchmark", possible: float) -> "RichTable":
     from rich.table import Table
     from rich.text import Text
 
     from clearwood.models import catalogue
 
-    table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("learner", style="cyan", no_wrap=True)
     table.add_column("reading", no_wrap=True)
     table.add_column("risk", no_wrap=True)
+    table.add_column("interval", no_wrap=True)
     table.add_column("better than the baseline by", no_wrap=True)
-    for standing in result.standings:
-        share = min(max(standing.gain / possible, 0.0), 1.0)
-        filled = round(BAR_WIDTH * share)
-        gain = f"{100 * standing.gain:5.1f} ± {100 * standing.gain_standard_error:.1f} %"
-        bar = Text.assemble(("█" * filled + "·" * (BAR_WIDTH - filled), "green"), f" {gain}")
+    for one in bench.standings:
+        bar = Text("–")
+        if one.learner != "baseline":
+            found, base = bench.compare("baseline", one.learner), bench["baseline"].risk
+            gain, low, high = (
+                100 * value / base for value in (found.difference, found.low, found.high)
+            )
+            filled = round(BAR_WIDTH * min(max(gain / 100 / possible, 0.0), 1.0))
+            blocks = "█" * filled + "·" * (BAR_WIDTH - filled)
+            bar = Text.assemble((blocks, "green"), f" {gain:4.1f} % ({low:.1f} to {high:.1f})")
         table.add_row(
-            standing.name,
-            catalogue.get(standing.name).reading,
-            f"{standing.risk:.4f} ± {standing.standard_error:.4f}",
-            Text("–") if standing.name == "baseline" else bar,
+            one.learner,
+            catalogue.get(one.learner).reading,
+            f"{one.risk:.4f}",
+            f"{one.low:.4f} to {one.high:.4f}",
+            bar,
         )
     return table

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from clearwood.table import Table, Task
 
-__all__ = ["MEASURES", "loss_of_rows", "poisson_deviance"]
+__all__ = ["MEASURES", "loss_of_rows"]
 
 #: What the mean of the row losses is called, by task.
 MEASURES = {
@@ -17,7 +17,7 @@ MEASURES = {
     Task.MULTICLASS: "log loss",
 }
 
-# Predicted counts and probabilities of zero would make one wrong row outweigh all others.
+# A predicted count of zero or less would make one row outweigh all others.
 _FLOOR = 1e-6
 
 
@@ -47,32 +47,15 @@ def loss_of_rows(model: Any, table: Table) -> tuple[str, NDArray[np.float64]]:
     >>> measure, losses.shape
     ('log loss', (178,))
     """
-    task, truth = model.task_, table.y
-    if task is Task.REGRESSION:
-        return MEASURES[task], (truth - model.predict(table)) ** 2
+    from clearwood.benchmark import find_loss, judge, target_codes
+
+    task = model.task_
+    codes, classes = target_codes(table)
     if task is Task.COUNT:
-        return MEASURES[task], poisson_deviance(truth, model.predict(table))
-    if not hasattr(model, "predict_proba"):
-        return "error rate", np.asarray(model.predict(table) != truth, dtype=np.float64)
-    probabilities = model.predict_proba(table)
-    position = np.searchsorted(model.classes_, truth)
-    # A class that the training rows did not have was given no probability at all.
-    known = model.classes_[np.minimum(position, len(model.classes_) - 1)] == truth
-    position = np.where(known, position, 0)
-    of_truth = np.where(known, probabilities[np.arange(len(truth)), position], 0.0)
-    return MEASURES[task], -np.log(np.maximum(of_truth, _FLOOR))
-
-
-def poisson_deviance(truth: NDArray[np.float64], mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the Poisson deviance of each row: 0 where the predicted mean is the count.
-
-    Examples
-    --------
-    >>> poisson_deviance(np.array([0.0, 2.0]), np.array([0.5, 2.0]))
-    array([1., 0.])
-    """
-    mean = np.maximum(mean, _FLOOR)
-    ratio = np.where(truth > 0, truth, 1.0) / mean
-    surprise = np.where(truth > 0, truth * np.log(ratio), 0.0)
-    losses: NDArray[np.float64] = 2 * (surprise - truth + mean)
-    return losses
+        # a training risk is told of every learner, of one that predicts negative counts too
+        mean = np.maximum(model.predict(table), _FLOOR)
+        return MEASURES[task], find_loss("poisson").per_row(codes, mean)
+    if task.is_classification and not hasattr(model, "predict_proba"):
+        return "error rate", judge(model, table, codes, find_loss("zero-one"), classes)[0]
+    loss = find_loss("log" if task.is_classification else "squared")
+    return MEASURES[task], judge(model, table, codes, loss, classes)[0]
