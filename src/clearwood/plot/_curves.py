@@ -1,0 +1,202 @@
+"""Figures of how error comes about: learning curves, calibration, bias and variance."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearwood.plot._style import AXIS, DOWN, GREY, UP, number, records
+
+if TYPE_CHECKING:
+    from clearwood.benchmark._bias_variance import BiasVariance
+    from clearwood.benchmark._calibration import CalibrationCurve
+    from clearwood.benchmark._curves import LearningCurve
+    from clearwood.benchmark._excess_risk import ExcessRisk
+
+__all__ = ["plot_bias_variance", "plot_calibration", "plot_excess_risk", "plot_learning"]
+
+_SIZE = {"width": 380, "height": 260}
+
+
+def plot_learning(curve: "LearningCurve") -> Any:
+    """Draw risk with its interval, and training loss, against the number of training rows.
+
+    Parameters
+    ----------
+    curve
+        What `learning_curve` gave.
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    import altair as alt
+
+    rows = [
+        {"rows": size, "risk": risk, "low": low, "high": high, "training": training}
+        for size, risk, low, high, training in zip(
+            curve.sizes.tolist(),
+            curve.risk.tolist(),
+            curve.low.tolist(),
+            curve.high.tolist(),
+            curve.training.tolist(),
+            strict=True,
+        )
+    ]
+    base = alt.Chart(records(rows)).encode(
+        x=alt.X("rows:Q", title="training rows", axis=alt.Axis(**AXIS))
+    )
+    scale = alt.Scale(zero=False)
+    level = f"{100 * curve.confidence:g} % {curve.interval} interval"
+    band = base.mark_area(opacity=0.2, color=DOWN).encode(
+        y=alt.Y("low:Q", title=f"{curve.loss} loss", scale=scale), y2="high:Q"
+    )
+    tooltip = [alt.Tooltip(f"{name}:Q", format=".4g") for name in rows[0]]
+    lines = [
+        base.mark_line(point=True, color=colour, strokeDash=dash).encode(
+            y=alt.Y(f"{name}:Q", scale=scale), tooltip=tooltip
+        )
+        for name, colour, dash in (("risk", DOWN, [1, 0]), ("training", GREY, [4, 3]))
+    ]
+    last = rows[-1]
+    words = (
+        f"Risk of {curve.learner} falls from {number(rows[0]['risk'])} with {rows[0]['rows']} rows "
+        f"to {number(last['risk'])} with {last['rows']}"
+    )
+    return _titled(
+        alt.layer(band, *lines),
+        f"Learning curve of {curve.learner}",
+        f"solid: risk on unseen rows, {level}; dashed: loss on training rows",
+        words,
+    )
+
+
+def plot_calibration(curve: "CalibrationCurve") -> Any:
+    """Draw what was observed against what was predicted, with the line of perfect calibration.
+
+    Parameters
+    ----------
+    curve
+        What `calibration_curve` gave.
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    import altair as alt
+
+    rows = curve.to_frame("dict")
+    points = [dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)]
+    for point in points:
+        # a bin of one row has no interval
+        if not np.isfinite(point["low"]):
+            point["low"] = point["high"] = point["observed"]
+    ends = [float(min(rows["predicted"])), float(max(rows["predicted"]))]
+    diagonal = (
+        alt.Chart(records([{"x": end} for end in ends]))
+        .mark_line(strokeDash=[4, 4], color=GREY)
+        .encode(x="x:Q", y="x:Q")
+    )
+    base = alt.Chart(records(points)).encode(
+        x=alt.X(
+            "predicted:Q",
+            title=f"predicted {curve.what}",
+            scale=alt.Scale(zero=False),
+            axis=alt.Axis(**AXIS),
+        )
+    )
+    tooltip = [alt.Tooltip(f"{name}:Q", format=".4g") for name in rows]
+    span = base.mark_rule(color=DOWN).encode(
+        y=alt.Y("low:Q", title="observed", scale=alt.Scale(zero=False)), y2="high:Q"
+    )
+    dots = base.mark_point(filled=True, size=60, color=DOWN, opacity=1).encode(
+        y="observed:Q", tooltip=tooltip
+    )
+    note = (
+        f"slope {number(curve.slope)}, intercept {number(curve.intercept)}, expected calibration "
+        f"error {number(curve.error)}; {100 * curve.confidence:g} % intervals"
+    )
+    return _titled(alt.layer(diagonal, span, dots), f"Calibration of {curve.learner}", note, note)
+
+
+def plot_bias_variance(parts: "BiasVariance") -> Any:
+    """Draw the parts of the expected squared error as bars.
+
+    Parameters
+    ----------
+    parts
+        What `bias_variance` gave.
+
+    Returns
+    -------
+    altair.Chart
+    """
+    import altair as alt
+
+    known = not np.isnan(parts.noise)
+    values = {
+        **({"noise": parts.noise} if known else {}),
+        ("bias²" if known else "bias² and noise"): parts.bias,
+        "variance": parts.variance,
+    }
+    rows = [{"part": name, "error": value} for name, value in values.items()]
+    chart = (
+        alt.Chart(records(rows))
+        .mark_bar(color=DOWN)
+        .encode(
+            y=alt.Y("part:N", sort=list(values), title=None),
+            x=alt.X("error:Q", title="mean squared error", axis=alt.Axis(**AXIS)),
+            tooltip=["part:N", alt.Tooltip("error:Q", format=".4g")],
+        )
+    )
+    words = ", ".join(f"{name} {number(value)}" for name, value in values.items())
+    note = f"{parts.samples} fits, {parts.rows} test rows; risk {number(parts.risk)}"
+    figure = _titled(chart, f"Bias and variance of {parts.learner}", note, words)
+    return figure.properties(height=alt.Step(30))
+
+
+def plot_excess_risk(found: "ExcessRisk") -> Any:
+    """Draw approximation and estimation error against the number of training rows.
+
+    Parameters
+    ----------
+    found
+        What `excess_risk` gave.
+
+    Returns
+    -------
+    altair.Chart
+    """
+    import altair as alt
+
+    rows = [
+        {"rows": str(size), "part": part, "error": value, "rank": rank}
+        for size, estimation in zip(found.sizes.tolist(), found.estimation.tolist(), strict=True)
+        for rank, (part, value) in enumerate(
+            (("approximation", found.approximation), ("estimation", estimation))
+        )
+    ]
+    colours = alt.Scale(domain=["approximation", "estimation"], range=[DOWN, UP])
+    chart = (
+        alt.Chart(records(rows))
+        .mark_bar()
+        .encode(
+            x=alt.X("rows:N", sort=None, title="training rows", axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("error:Q", title=f"{found.loss} risk above the least possible"),
+            color=alt.Color("part:N", scale=colours, title=None),
+            order=alt.Order("rank:Q"),
+            tooltip=["rows:N", "part:N", alt.Tooltip("error:Q", format=".4g")],
+        )
+    )
+    words = (
+        f"Approximation error {number(found.approximation)}; estimation error "
+        f"{number(found.estimation[0])} with {found.sizes[0]} rows"
+    )
+    note = f"{found.tables} tables a size; {found.large:,} rows stand for infinitely many"
+    return _titled(chart, f"Excess risk of {found.learner}", note, words)
+
+
+def _titled(chart: Any, title: str, note: str, description: str) -> Any:
+    import altair as alt
+
+    words = alt.TitleParams(title, subtitle=[note], anchor="start", subtitleColor=GREY)
+    return chart.properties(title=words, description=description, **_SIZE)
