@@ -3,6 +3,12 @@
 from clearwood._callable import make_callable
 from clearwood.benchmark._archive import Archive, Curve
 from clearwood.benchmark._benchmark import benchmark
+from clearwood.benchmark._bias_variance import BiasVariance, bias_variance
+from clearwood.benchmark._bootstrap import BootstrapRisk, bootstrap_risk
+from clearwood.benchmark._calibration import CalibrationCurve, calibration_of
+from clearwood.benchmark._curves import LearningCurve, calibration_curve, learning_curve
+from clearwood.benchmark._excess_risk import ExcessRisk, excess_risk
+from clearwood.benchmark._in_sample import InSample, in_sample
 from clearwood.benchmark._intervals import (
     Interval,
     corrected_interval,
@@ -12,18 +18,24 @@ from clearwood.benchmark._intervals import (
     origin_interval,
 )
 from clearwood.benchmark._losses import LOSSES, Loss, default_loss, find_loss
+from clearwood.benchmark._measures import Measures, measures
 from clearwood.benchmark._plans import (
     Bootstrap,
     HoldOut,
     KFold,
     LeaveOneOut,
     MonteCarlo,
+    PairSplit,
     Plan,
     Split,
     TimeOrdered,
+    default_plan,
+    pair_splits,
+    splits_of,
 )
 from clearwood.benchmark._result import Benchmark, Difference, Method, Standing
 from clearwood.benchmark._session import Snapshot
+from clearwood.benchmark._smoothers import LinearSmoother, linear_smoother, smoother_of_hat_matrix
 from clearwood.benchmark._store import Store
 from clearwood.benchmark._target import target_codes
 from clearwood.benchmark._text import duration
@@ -34,16 +46,25 @@ __all__ = [
     "LOSSES",
     "Archive",
     "Benchmark",
+    "BiasVariance",
     "Bootstrap",
+    "BootstrapRisk",
+    "CalibrationCurve",
     "Curve",
     "Difference",
+    "ExcessRisk",
     "HoldOut",
+    "InSample",
     "Interval",
     "KFold",
+    "LearningCurve",
     "LeaveOneOut",
+    "LinearSmoother",
     "Loss",
+    "Measures",
     "Method",
     "MonteCarlo",
+    "PairSplit",
     "Plan",
     "Snapshot",
     "Split",
@@ -52,15 +73,28 @@ __all__ = [
     "TimeOrdered",
     "Winner",
     "benchmark",
+    "bias_variance",
+    "bootstrap_risk",
+    "calibration_curve",
+    "calibration_of",
     "corrected_interval",
     "default_loss",
+    "default_plan",
     "duration",
+    "excess_risk",
     "find_loss",
     "holdout_interval",
+    "in_sample",
     "judge",
+    "learning_curve",
+    "linear_smoother",
+    "measures",
     "naive_interval",
     "nested_interval",
     "origin_interval",
+    "pair_splits",
+    "smoother_of_hat_matrix",
+    "splits_of",
     "target_codes",
 ]
 
