@@ -528,6 +528,74 @@ def test_values_add_up_and_unused_players_get_nothing(seed, depth, features):
     )
 
 
+def test_an_ensemble_of_single_leaves_is_all_baseline():
+    grower = Grower(0, features=3)
+    forest = grower.forest(0)
+    trees = Trees.of(forest)
+    X = grower.rows(4)
+    background = Background.of(trees, X)
+    for explained in (path_dependent(trees, X), interventional(trees, X, background)):
+        assert not explained.values.any()
+        assert_allclose(np.tile(explained.baseline, (4, 1)), forest.predict(X))
+    assert component_sets(trees) == ()
+
+
+def fitted(kind, X, y):
+    if kind == "scikit-learn, missing values and categories":
+        from sklearn.ensemble import HistGradientBoostingRegressor
+
+        return HistGradientBoostingRegressor(
+            max_iter=8, max_leaf_nodes=12, categorical_features=[3], min_samples_leaf=5
+        ).fit(X, y)
+    if kind == "scikit-learn, three classes":
+        from sklearn.ensemble import RandomForestClassifier
+
+        filled = np.nan_to_num(X)
+        return RandomForestClassifier(7, max_depth=5, random_state=0).fit(filled, y.round() % 3)
+    if kind == "XGBoost, three classes":
+        xgboost = pytest.importorskip("xgboost")
+        return xgboost.XGBClassifier(n_estimators=4, max_depth=4).fit(X, y.round() % 3)
+    lightgbm = pytest.importorskip("lightgbm")
+    options = {"n_estimators": 8, "num_leaves": 12, "min_child_samples": 5, "verbose": -1}
+    return lightgbm.LGBMRegressor(zero_as_missing=True, **options).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "scikit-learn, missing values and categories",
+        "scikit-learn, three classes",
+        "XGBoost, three classes",
+        "LightGBM, zero is missing",
+    ],
+)
+def test_models_of_other_libraries_are_explained_exactly(kind):
+    from clearwood.forest import from_model
+
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, size=(300, 4)).astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = np.nansum(X[:, :2], axis=1) + 3 * np.isnan(X[:, 2]) + np.nan_to_num(X[:, 3]) % 2
+    forest = from_model(fitted(kind, X, y))
+    if "three classes" in kind and "scikit" in kind:
+        X = np.nan_to_num(X)
+    trees = Trees.of(forest)
+    B = forest.matrix(X[:15])
+    explained = interventional(trees, forest.matrix(X), Background.of(trees, B), interactions=True)
+    held = np.arange(16)[:, None] >> np.arange(4) & 1 == 1
+    for row in (0, 1, 299):
+        mixed = np.where(held[:, None, :], X[row], X[None, :15])
+        raw = forest.predict_raw(mixed.reshape(-1, 4)).reshape(16, 15, -1).astype(float)
+        game = Game(raw.mean(axis=1), 4)
+        for i in range(4):
+            # the libraries add up in float32
+            assert_allclose(explained.values[row, i], game.derivative([i]), atol=3e-6)
+    raw = forest.predict_raw(X).reshape(len(X), -1)
+    by_path = path_dependent(trees, forest.matrix(X))
+    for one in (explained, by_path):
+        assert_allclose(one.values.sum(axis=1) + one.baseline, raw, atol=1e-5)
+
+
 def test_a_row_that_is_the_whole_background_explains_nothing():
     grower = Grower(5, features=4)
     trees = Trees.of(grower.forest(5))

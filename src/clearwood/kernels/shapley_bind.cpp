@@ -24,8 +24,8 @@ template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 // Rows by columns, every column contiguous.
 using Codes = nb::ndarray<const Code, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
-// Players, pairs or sets by outputs by rows: some rows of a contiguous array, so that large tables can
-// be explained piece by piece. Kernels add to it.
+// Players, pairs or sets by outputs by rows: some rows of a contiguous array, so that large tables
+// can be explained piece by piece. Kernels add to it.
 using Result = nb::ndarray<double, nb::ndim<3>, nb::device::cpu>;
 using Counts = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -117,7 +117,8 @@ class ShapleyForest {
     check_result(shapley, arrays_.n_players, n_rows);
     if (pairs) check_result(*pairs, arrays_.n_players * (arrays_.n_players - 1) / 2, n_rows);
     const std::size_t pitch = pitch_of(shapley);
-    require(!pairs || pairs->size() == 0 || pitch_of(*pairs) == pitch, "results differ in their number of rows");
+    require(!pairs || pairs->size() == 0 || pitch_of(*pairs) == pitch,
+            "results differ in their number of rows");
     double* pair_data = pairs ? pairs->data() : nullptr;
     const Code* code_data = codes.data();
     double* data = shapley.data();

@@ -1,8 +1,8 @@
 // Trees as the Shapley kernels see them: integers only.
 //
-// Rows arrive as codes: column c of a row is a 16-bit rank (shapley's Python face makes them). A node
-// sends a row left exactly if (code - start) mod 2^16 <= width. Ranks grow with the value and the
-// largest code stands for a missing value, so both kinds of split are intervals on that circle:
+// Rows arrive as codes: column c of a row is a 16-bit rank (shapley's Python face makes them). A
+// node sends a row left exactly if (code - start) mod 2^16 <= width. Ranks grow with the value and
+// the largest code stands for a missing value, so both kinds of split are intervals on that circle:
 // [0, k] where missing values go right, [-1, k] where they go left. Categories have a column of
 // outcomes per set. Several columns may belong to one player, who is in or out with all of them.
 #pragma once

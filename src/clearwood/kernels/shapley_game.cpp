@@ -92,10 +92,10 @@ void SparseGame::for_each_match(const std::uint64_t* satisfied, Match&& match) c
   }
 }
 
-// Against one background row the leaf is reached exactly by coalitions that hold all of the A players
-// whom only the explained row satisfies and none of the B whom only the other does, so that the
-// derivative in one of the A leaves t^(A - 1) (1 - t)^B to be integrated, in one of the B
-// -t^A (1 - t)^(B - 1).
+// Against one background row the leaf is reached exactly by coalitions that hold all of the A
+// players whom only the explained row satisfies and none of the B whom only the other does, so that
+// the derivative in one of the A leaves t^(A - 1) (1 - t)^B to be integrated, in one of the B -t^A
+// (1 - t)^(B - 1).
 void SparseGame::evaluate_singles(const std::uint64_t* satisfied,
                                   std::vector<double>& player_values) const {
   int n_against = d_;

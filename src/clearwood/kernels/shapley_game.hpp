@@ -1,18 +1,18 @@
 // The game of one node: what reaching it gives to players and sets, for any pattern of the row.
 //
-// Let F be the d players on the node's path, whose worth when reached is 1. The explained row satisfies
-// the players in a, a background row all but those in b (its failures). With coalition S the node is
-// reached exactly if S \ a is empty and b is within S. Averaged over background rows with
-// weights N[b] the multilinear extension at the point (t, ..., t) is
+// Let F be the d players on the node's path, whose worth when reached is 1. The explained row
+// satisfies the players in a, a background row all but those in b (its failures). With coalition S
+// the node is reached exactly if S \ a is empty and b is within S. Averaged over background rows
+// with weights N[b] the multilinear extension at the point (t, ..., t) is
 //     H_t(a) = sum over b within a of N[b] t^|b| (1 - t)^(d - |a|),
 // a sum over subsets. Its derivative in player i, whether i is in a or not, is
 //     (D_i H_t)(a) = H_t(a) / t - H_t(a \ i) / (t (1 - t)).
 // The Shapley value integrates that over t, the interaction of two players the second derivative
-// (Owen 1972; Grabisch and Roubens 1999), and the component of a set S in the marginal identification
-// (Hiabu 2024, theorem 7.4.2) is the derivative in all of S at t = 0, which is
+// (Owen 1972; Grabisch and Roubens 1999), and the component of a set S in the marginal
+// identification (Hiabu 2024, theorem 7.4.2) is the derivative in all of S at t = 0, which is
 //     (-1)^|S \ a| N[S and a].
-// So a few tables, integrals of H over powers of t and 1 - t by Gauss-Legendre quadrature, give every
-// number as a sum of look-ups at subsets of a.
+// So a few tables, integrals of H over powers of t and 1 - t by Gauss-Legendre quadrature, give
+// every number as a sum of look-ups at subsets of a.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ class GameTables {
   // failures[b] is the share of the background rows that fail exactly the players in b, b < 2^d.
   GameTables(int d, std::vector<double> failures, Quantity quantity);
 
-  // The integral of H / (t^order (1 - t)^level), level <= order; order is 1 or, for interactions, 2.
-  // For components there is one table, (-1)^|b| N[b], whatever is asked for.
+  // The integral of H / (t^order (1 - t)^level), level <= order; order is 1 or, for interactions,
+  // 2. For components there is one table, (-1)^|b| N[b], whatever is asked for.
   const double* table(std::size_t order, std::size_t level) const;
 
  private:

@@ -36,9 +36,10 @@ struct PreparedUnit {
 
 using PreparedRange = std::vector<PreparedUnit>;
 
-std::size_t estimated_bytes(const Unit& unit, Quantity quantity, std::size_t n_values) {
+std::size_t estimated_bytes(const Unit& unit, Quantity quantity, std::size_t n_values,
+                            std::size_t n_background) {
   const auto bits = static_cast<std::size_t>(unit.bits);
-  if (unit.bits > most_dense_bits) return 64 * 1024;
+  if (unit.bits > most_dense_bits) return n_background * (SparseGame::words(unit.bits) + 2) * 8;
   const std::size_t n_tables = quantity == Quantity::interactions && unit.bits <= most_merged_bits
                                    ? bits * (bits + 1) / 2
                                    : 6;
@@ -86,13 +87,16 @@ class RangeBuilder {
     occurrences_.resize(prepared_.size());
     visit_all({}, [&](const Unit& unit, const auto& way, const Pattern*, std::size_t) {
       prepared_[local(unit)].way = way;
-      if (unit.bits <= most_dense_bits) counts_[local(unit)].assign(std::size_t(1) << unit.bits, 0.0);
+      if (!tree_.counted && unit.bits <= most_dense_bits) {
+        counts_[local(unit)].assign(std::size_t(1) << unit.bits, 0.0);
+      }
     });
     if (!tree_.counted) {
       const WeightedRows& rows = background_.rows;
       for (std::size_t row = 0; row < rows.n; row += pattern_rows) {
         const RowBlock block{rows.codes + row, rows.n, std::min(pattern_rows, rows.n - row)};
-        visit_all(block, [&](const Unit& unit, const auto&, const Pattern* patterns, std::size_t n_words) {
+        visit_all(block, [&](const Unit& unit, const auto&, const Pattern* patterns,
+                             std::size_t n_words) {
           count(unit, patterns, n_words, rows.weights + row, block.n);
         });
       }
@@ -113,7 +117,9 @@ class RangeBuilder {
     Occurrences& found = occurrences_[local(unit)];
     const std::size_t wanted = std::min(n_words, SparseGame::words(unit.bits));
     for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t w = 0; w < wanted; ++w) found.words.push_back(patterns[w * pattern_rows + i]);
+      for (std::size_t w = 0; w < wanted; ++w) {
+        found.words.push_back(patterns[w * pattern_rows + i]);
+      }
     }
     found.weights.insert(found.weights.end(), weights, weights + n);
   }
@@ -153,7 +159,9 @@ class RangeBuilder {
     for (std::size_t k = 0; k < order.size(); ++k) {
       const std::uint64_t* words = words_of(order[k]);
       if (k == 0 || !std::equal(words, words + n_words, words_of(order[k - 1]))) {
-        for (std::size_t w = 0; w < n_words; ++w) failures.push_back(complement(words[w], w, unit.bits));
+        for (std::size_t w = 0; w < n_words; ++w) {
+          failures.push_back(complement(words[w], w, unit.bits));
+        }
         shares.push_back(0.0);
       }
       shares.back() += found.weights[order[k]] / background_.total_weight;
@@ -234,7 +242,8 @@ class RowExplainer {
     n_ = rows.n;
     const std::int32_t output = forest_.tree_output[range.tree];
     first_output_ = output < 0 ? 0 : static_cast<std::size_t>(output);
-    const auto visit = [&](const Unit& unit, const auto&, const auto* patterns, std::size_t n_words) {
+    const auto visit = [&](const Unit& unit, const auto&, const auto* patterns,
+                           std::size_t n_words) {
       const auto local = static_cast<std::size_t>(&unit - tree.units.data()) -
                          static_cast<std::size_t>(range.first);
       add(unit, prepared[local], patterns, n_words);
@@ -292,7 +301,8 @@ class RowExplainer {
   std::size_t first_row_ = 0, n_ = 0, first_output_ = 0;
 };
 
-std::vector<Range> ranges_of(const ForestArrays& forest, const Units& units, Quantity quantity) {
+std::vector<Range> ranges_of(const ForestArrays& forest, const Units& units, Quantity quantity,
+                             std::size_t n_background) {
   std::vector<Range> ranges;
   for (std::size_t tree = 0; tree < forest.n_trees; ++tree) {
     const auto& all = units.tree(tree).units;
@@ -301,7 +311,7 @@ std::vector<Range> ranges_of(const ForestArrays& forest, const Units& units, Qua
       Range range{tree, first, first, 0};
       while (range.last < n_units && (range.last == first || range.bytes < range_budget)) {
         range.bytes += estimated_bytes(all[static_cast<std::size_t>(range.last++)], quantity,
-                                       forest.n_values);
+                                       forest.n_values, n_background);
       }
       ranges.push_back(range);
       first = range.last;
@@ -339,12 +349,14 @@ void count_background(const ForestArrays& forest, const Units& units, const Weig
 void interventional(const ForestArrays& forest, const Units& units, const SlotMap& slots,
                     const Background& background, const Code* codes, std::size_t n_rows,
                     double* out, std::size_t pitch, double* baseline, int n_threads) {
-  const std::vector<Range> ranges = ranges_of(forest, units, slots.quantity());
+  const std::vector<Range> ranges = ranges_of(forest, units, slots.quantity(), background.rows.n);
   const std::size_t task_rows = rows_per_task(n_rows, n_threads);
   std::vector<PreparedRange> group;
   for (std::size_t begin = 0, end = 0; begin < ranges.size(); begin = end) {
     std::size_t bytes = 0;
-    while (end < ranges.size() && (end == begin || bytes < group_budget)) bytes += ranges[end++].bytes;
+    while (end < ranges.size() && (end == begin || bytes < group_budget)) {
+      bytes += ranges[end++].bytes;
+    }
     group.clear();
     group.resize(end - begin);
     parallel_for(end - begin, n_threads, [&](std::size_t k, int) {

@@ -1,20 +1,21 @@
 // Path-dependent Shapley values by quadrature, sixteen rows at a time.
 //
-// For a leaf with value c let o_j be 1 if the row satisfies all of player j's questions on the path,
-// and r_j the product of their cover ratios. The leaf's game has the multilinear extension
-// c * prod_j (t o_j + (1 - t) r_j), and the Shapley value is the integral of its derivative along the
+// For a leaf with value c let o_j be 1 if the row satisfies all of player j's questions on the
+// path, and r_j the product of their cover ratios. The leaf's game has the multilinear extension c
+// * prod_j (t o_j + (1 - t) r_j), and the Shapley value is the integral of its derivative along the
 // diagonal (Owen 1972):
 //     phi_i = c * int_0^1 (o_i - r_i) prod_{j != i} (t o_j + (1 - t) r_j) dt.
-// With d players on the path this is a polynomial of degree d - 1, for which ceil(d / 2) Gauss-Legendre
-// points are exact. Likewise the interaction of i and j has the integrand with (o_i - r_i)(o_j - r_j).
+// With d players on the path this is a polynomial of degree d - 1, for which ceil(d / 2)
+// Gauss-Legendre points are exact. Likewise the interaction of i and j has the integrand with (o_i
+// - r_i)(o_j - r_j).
 //
-// The walk carries P(t), the product so far. An edge changes one factor, from (o, r) to (o', r rho):
-// P is multiplied by new / old, which can take three values only, and these are computed beforehand.
-// On the way up S(t) is the sum of c P(t) over the leaves below. With psi = (o - r) / (t o + (1-t) r),
-// phi_i sums psi_i at the leaf times c P; as psi_i changes only at edges of player i, every edge adds
-// (psi after - psi before) * S. Those weights take three values too, one of them zero.
-// Leaves are never visited: what they add is a table of their parent. There is no division and no
-// branch on data here.
+// The walk carries P(t), the product so far. An edge changes one factor, from (o, r) to (o', r
+// rho): P is multiplied by new / old, which can take three values only, and these are computed
+// beforehand. On the way up S(t) is the sum of c P(t) over the leaves below. With psi = (o - r) /
+// (t o + (1-t) r), phi_i sums psi_i at the leaf times c P; as psi_i changes only at edges of player
+// i, every edge adds (psi after - psi before) * S. Those weights take three values too, one of them
+// zero. Leaves are never visited: what they add is a table of their parent. There is no division
+// and no branch on data here.
 #include "shapley_path.hpp"
 
 #include "shapley_lanes.hpp"
@@ -29,7 +30,8 @@ constexpr int V = vectors_per_block;
 struct Stacks {
   Lanes* product;    // depth x n_points x V: P
   Lanes* sum;        // depth x n_values x n_points x V: S
-  Lanes* change;     // n_values x n_points x V: (psi after - psi before) * S at the node at hand
+  Lanes* change;     // depth x n_values x n_points x V: (psi after - psi before) * S of the node's
+                     // edges; summed over the points, in the first V, unless pairs need them apart
   Lanes* psi;        // depth x n_points x V: psi of the edge taken at that depth
   Mask* satisfied;   // depth x V: rows that satisfy the player's questions including that edge
 };
@@ -103,13 +105,14 @@ class Walk {
     credit(node, depth);
   }
 
-  Lanes* sum_at(int depth) { return stacks_.sum + depth * values() * points() * V; }
-  Lanes* change_at(int depth) { return stacks_.change + depth * values() * points() * V; }
+  int at(int k, int q) const { return (k * points() + q) * V; }
+  Lanes* sum_at(int depth) { return stacks_.sum + depth * at(values(), 0); }
+  Lanes* change_at(int depth) { return stacks_.change + depth * at(values(), 0); }
 
   void clear(int depth) {
     Lanes* sum = sum_at(depth);
     Lanes* change = change_at(depth);
-    for (int k = 0; k < values() * points() * V; ++k) sum[k] = change[k] = Lanes{};
+    for (int k = 0; k < at(values(), 0); ++k) sum[k] = change[k] = Lanes{};
   }
 
   void add_leaves(const double* table, int depth, const Mask* left, const Mask* right) {
@@ -117,14 +120,17 @@ class Walk {
     Lanes* sum = sum_at(depth);
     Lanes* change = change_at(depth);
     for (int k = 0; k < values(); ++k) {
+      Lanes total[V] = {};
       for (int q = 0; q < points(); ++q, table += path_leaf_entry) {
         for (int v = 0; v < V; ++v) {
           const Lanes p = product[q * V + v];
-          sum[(k * points() + q) * V + v] =
-              p * choose3(left[v], right[v], table[0], table[1], table[2]);
-          change[(k * points() + q) * V + v] = p * choose2(left[v], right[v], table[3], table[4]);
+          sum[at(k, q) + v] = p * choose3(left[v], right[v], table[0], table[1], table[2]);
+          const Lanes changed = p * choose2(left[v], right[v], table[3], table[4]);
+          if constexpr (with_pairs) change[at(k, q) + v] = changed;
+          total[v] += changed;
         }
       }
+      if constexpr (!with_pairs) store(total, change + at(k, 0));
     }
   }
 
@@ -149,30 +155,40 @@ class Walk {
     Lanes* sum = sum_at(depth);
     Lanes* change = change_at(depth);
     for (int k = 0; k < values(); ++k) {
+      Lanes total[V];
+      store(change + at(k, 0), total);
       for (int q = 0; q < points(); ++q) {
         const double* table = edge + path_edge_entry * static_cast<std::size_t>(q);
         for (int v = 0; v < V; ++v) {
-          const int at = (k * points() + q) * V + v;
-          sum[at] += below[at];
-          change[at] += below[at] * choose2(left[v], right[v], table[3], table[4]);
+          const Lanes s = below[at(k, q) + v];
+          sum[at(k, q) + v] += s;
+          const Lanes changed = s * choose2(left[v], right[v], table[3], table[4]);
+          if constexpr (with_pairs) change[at(k, q) + v] += changed;
+          total[v] += changed;
         }
       }
+      if constexpr (!with_pairs) store(total, change + at(k, 0));
     }
+  }
+
+  static void store(const Lanes* from, Lanes* to) {
+    for (int v = 0; v < V; ++v) to[v] = from[v];
   }
 
   // Hands the integral over t of the node's change to its player and to the pairs it makes with the
   // players above. The quadrature's weights are part of the tables.
   void credit(const PathNode& node, int depth) {
-    const Lanes* change = change_at(depth);
-    for (int k = 0; k < values(); ++k, change += points() * V) {
+    for (int k = 0; k < values(); ++k) {
+      const Lanes* change = change_at(depth) + at(k, 0);
       const int output = first_output_ + k;
       Lanes* own = shapley_ + (node.player * n_outputs_ + output) * V;
-      for (int q = 0; q < points(); ++q) {
+      for (int q = 0; q < (with_pairs ? points() : 1); ++q) {
         for (int v = 0; v < V; ++v) own[v] += change[q * V + v];
       }
       if constexpr (with_pairs) {
-        for (std::int32_t at = node.others_begin; at < node.others_end; ++at) {
-          credit_pair(node.player, tree_.others[2 * at], tree_.others[2 * at + 1], output, change);
+        for (std::int32_t other = node.others_begin; other < node.others_end; ++other) {
+          credit_pair(node.player, tree_.others[2 * other], tree_.others[2 * other + 1], output,
+                      change);
         }
       }
     }
@@ -219,7 +235,9 @@ void path_walk(const PathTree& tree, const Code* codes, std::int32_t first_outpu
                std::int32_t n_outputs, void* scratch, double* shapley, double* pairs) noexcept {
   Stacks stacks;
   lay_out(tree, static_cast<char*>(scratch), stacks);
-  const auto go = [&](auto chosen) { chosen(tree, codes, first_output, n_outputs, stacks, shapley, pairs); };
+  const auto go = [&](auto chosen) {
+    chosen(tree, codes, first_output, n_outputs, stacks, shapley, pairs);
+  };
   switch (tree.n_points) {
     case 1: return go(walk<1>);
     case 2: return go(walk<2>);

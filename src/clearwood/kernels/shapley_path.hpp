@@ -12,8 +12,8 @@ namespace clearwood {
 // An inner node, in pre-order. Its tables lie at `table`:
 //   if has_leaf:       n_values x n_points x {a1, a2, a0, b1, b2}, the children that are leaves;
 //   per inner child:   n_points x {m1, m2, m0, w1, w2, p}, the edge to that child.
-// Index 1 is for rows that go left here, 2 for rows that go right, both having satisfied the earlier
-// questions to this player; 0 for rows that have not.
+// Index 1 is for rows that go left here, 2 for rows that go right, both having satisfied the
+// earlier questions to this player; 0 for rows that have not.
 struct PathNode {
   SplitTest test;
   std::int32_t player;
@@ -45,9 +45,9 @@ CLEARWOOD_EACH_LEVEL(
     // Bytes of scratch, aligned to 64, that a walk of this tree needs.
     std::size_t path_scratch_size(const PathTree& tree) noexcept;
 
-    // Adds the tree's Shapley values of 16 rows to shapley[(player * n_outputs + output) * 16 + row]
-    // and, unless null, its interactions to pairs[(pair * n_outputs + output) * 16 + row], where
-    // pair = i * (i - 1) / 2 + j for players i > j. codes[column * 16 + row]; value 0 goes to
+    // Adds the tree's Shapley values of 16 rows to shapley[(player * n_outputs + output) * 16 +
+    // row] and, unless null, its interactions to pairs[(pair * n_outputs + output) * 16 + row],
+    // where pair = i * (i - 1) / 2 + j for players i > j. codes[column * 16 + row]; value 0 goes to
     // first_output. Both outputs are aligned to 64 bytes.
     void path_walk(const PathTree& tree, const Code* codes, std::int32_t first_output,
                    std::int32_t n_outputs, void* scratch, double* shapley, double* pairs) noexcept;)

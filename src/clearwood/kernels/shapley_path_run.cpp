@@ -246,8 +246,9 @@ class Run {
 
   std::size_t bytes_bound(std::size_t tree) const {
     const std::size_t begin = static_cast<std::size_t>(forest_.roots[tree]);
-    const std::size_t end =
-        tree + 1 < forest_.n_trees ? static_cast<std::size_t>(forest_.roots[tree + 1]) : forest_.n_nodes;
+    const std::size_t end = tree + 1 < forest_.n_trees
+                                ? static_cast<std::size_t>(forest_.roots[tree + 1])
+                                : forest_.n_nodes;
     constexpr std::size_t points = 8;  // typical: a path of 16 players
     return (end - begin) * points * sizeof(double) * (path_edge_entry + forest_.n_values * 2);
   }

@@ -1,6 +1,7 @@
 // Blocks of rows as bit patterns, and sums over subsets of patterns.
 //
-// All loops run over contiguous memory without branches, so that the compiler can use whole vectors.
+// All loops run over contiguous memory without branches, so that the compiler can use whole
+// vectors.
 #include "shapley_pattern.hpp"
 
 namespace clearwood::CLEARWOOD_LEVEL {
@@ -71,7 +72,8 @@ void follow_edge(const Pattern* from, const Code* codes, std::size_t n, const Sp
   } else {
     const Pattern others = static_cast<Pattern>(~bit);
     for (std::size_t i = 0; i < n; ++i) {
-      to[i] = static_cast<Pattern>(from[i] & (others | (goes_left(codes[i], asked) ? on_left : on_right)));
+      const Pattern kept = goes_left(codes[i], asked) ? on_left : on_right;
+      to[i] = static_cast<Pattern>(from[i] & (others | kept));
     }
   }
 }
@@ -81,7 +83,8 @@ void note_outcome(const Code* codes, std::size_t n, const SplitTest& test, Patte
                   Pattern* patterns) noexcept {
   const SplitTest asked = test;
   for (std::size_t i = 0; i < n; ++i) {
-    patterns[i] = static_cast<Pattern>(patterns[i] | (goes_left(codes[i], asked) ? bit : Pattern(0)));
+    const Pattern noted = goes_left(codes[i], asked) ? bit : Pattern(0);
+    patterns[i] = static_cast<Pattern>(patterns[i] | noted);
   }
 }
 

@@ -5,8 +5,10 @@
 namespace clearwood {
 namespace {
 
-// The term's own pattern for every pattern of the unit. Players on the way have the same bits in both.
-std::vector<std::uint16_t> term_patterns(const UnitTerm& term, std::size_t n_way, std::size_t size) {
+// The term's own pattern for every pattern of the unit. Players on the way have the same bits in
+// both.
+std::vector<std::uint16_t> term_patterns(const UnitTerm& term, std::size_t n_way,
+                                         std::size_t size) {
   const auto way = static_cast<std::uint16_t>((1u << n_way) - 1);
   std::vector<std::uint16_t> patterns(size);
   for (std::size_t p = 0; p < size; ++p) patterns[p] = static_cast<std::uint16_t>(p & way);

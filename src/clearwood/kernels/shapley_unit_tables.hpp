@@ -5,12 +5,12 @@
 // Write D_i for the derivative in player i: with tables T(order, level) of integrals of
 // H / (t^order (1 - t)^level) it is
 //     (D_i T)(order, level)[a] = T(order, level)[a] - T(order, level + 1)[a \ i],
-// so a set S of players gets the sum over its subsets C of (-1)^|C| T(|S|, |C|)[a \ C]. All terms of a
-// unit have the players on the way to it, and taking one of them out of a term's pattern is clearing
-// its bit in the unit's; hence the terms' tables are added up first and C, as far as it lies on the
-// way, is taken out when a row is looked up. For players inside the unit, J, the differences are
-// taken term by term, in the terms that have all of J, and each J has tables of its own.
-// Components need one look-up: the unit's pattern without the players that are not in S.
+// so a set S of players gets the sum over its subsets C of (-1)^|C| T(|S|, |C|)[a \ C]. All terms
+// of a unit have the players on the way to it, and taking one of them out of a term's pattern is
+// clearing its bit in the unit's; hence the terms' tables are added up first and C, as far as it
+// lies on the way, is taken out when a row is looked up. For players inside the unit, J, the
+// differences are taken term by term, in the terms that have all of J, and each J has tables of its
+// own. Components need one look-up: the unit's pattern without the players that are not in S.
 #pragma once
 
 #include <algorithm>

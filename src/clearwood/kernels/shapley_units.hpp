@@ -1,9 +1,9 @@
 // How trees are cut into units, the pieces whose contributions are tabulated together.
 //
 // A unit is a node with everything below it. A row's pattern in the unit has one bit per distinct
-// player on the way to the node (are all of the player's questions satisfied?) and one per inner node
-// below (does the row go left?). Merging the leaves of a small subtree costs a few bits and saves
-// most of the look-ups; a leaf that is a unit of its own has only the bits of its players.
+// player on the way to the node (are all of the player's questions satisfied?) and one per inner
+// node below (does the row go left?). Merging the leaves of a small subtree costs a few bits and
+// saves most of the look-ups; a leaf that is a unit of its own has only the bits of its players.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace clearwood {
 
 // Subtrees are merged while the unit has at most this many bits.
 constexpr int most_merged_bits = 8;
-// A subtree in which every inner node has a leaf adds as many bits as its longest path has questions,
-// so that merging it costs little; up to this many inner nodes are merged.
+// A subtree in which every inner node has a leaf adds as many bits as its longest path has
+// questions, so that merging it costs little; up to this many inner nodes are merged.
 constexpr int most_inner_of_chain = 3;
 // Up to this many bits, a table over all patterns is held; beyond, a list of those that occur.
 constexpr int most_dense_bits = 14;
@@ -68,17 +68,18 @@ struct Condition {
   std::uint16_t want;
 };
 
-// A multiple of the indicator of a node. As the indicators of two children add up to their parent's,
-// a unit's leaves can be written as its node and all left children: value(right-most leaf below the
-// child) minus value(right-most leaf below its sibling). Those have shorter paths than the leaves.
+// A multiple of the indicator of a node. As the indicators of two children add up to their
+// parent's, a unit's leaves can be written as its node and all left children: value(right-most leaf
+// below the child) minus value(right-most leaf below its sibling). Those have shorter paths than
+// the leaves.
 struct UnitTerm {
   std::int32_t plus;   // leaves whose values make the factor
   std::int32_t minus;  // or -1
   std::vector<Condition> conditions;  // players on the way first, in the order of their bits
 };
 
-// `way` holds the distinct players above the unit's node, in the order of their bits; the inner nodes
-// at and below it have the next bits, in pre-order.
+// `way` holds the distinct players above the unit's node, in the order of their bits; the inner
+// nodes at and below it have the next bits, in pre-order.
 std::vector<UnitTerm> unit_terms(const ForestArrays& forest, std::int32_t node,
                                  const std::vector<std::int32_t>& way);
 

@@ -19,8 +19,8 @@ struct RowBlock {
   std::size_t n;
 };
 
-// Pattern is uint16_t, or uint64_t for trees whose patterns need more bits; a row's pattern then has
-// n_words words, word w of all rows at patterns + w * pattern_rows.
+// Pattern is uint16_t, or uint64_t for trees whose patterns need more bits; a row's pattern then
+// has n_words words, word w of all rows at patterns + w * pattern_rows.
 template <class Pattern>
 class PatternWalk {
  public:
@@ -28,8 +28,8 @@ class PatternWalk {
       : forest_(forest), units_(units), follow_edge_(CLEARWOOD_DISPATCH(follow_edge<Pattern>)),
         note_outcome_(CLEARWOOD_DISPATCH(note_outcome<Pattern>)) {}
 
-  // Calls visit(unit, way, patterns, n_words) for the units [first, last) of a tree. `way` holds the
-  // players whose bits the patterns have, in the order of the bits.
+  // Calls visit(unit, way, patterns, n_words) for the units [first, last) of a tree. `way` holds
+  // the players whose bits the patterns have, in the order of the bits.
   template <class Visit>
   void run(std::size_t tree, std::int32_t first, std::int32_t last, const RowBlock& rows,
            Visit&& visit) {
@@ -40,7 +40,8 @@ class PatternWalk {
     way_.clear();
     n_words_ = 1;
     for (const Unit& unit : tree_->units) {
-      n_words_ = std::max(n_words_, (static_cast<std::size_t>(unit.bits) + word_bits - 1) / word_bits);
+      const auto bits = static_cast<std::size_t>(unit.bits);
+      n_words_ = std::max(n_words_, (bits + word_bits - 1) / word_bits);
     }
     std::fill_n(level(0), n_words_ * pattern_rows, Pattern(0));
     descend(forest_.roots[tree], 0, visit);
@@ -50,8 +51,9 @@ class PatternWalk {
   static constexpr std::size_t word_bits = sizeof(Pattern) * 8;
 
   Pattern* level(std::size_t depth) {
+    const std::size_t size = n_words_ * pattern_rows;
     while (levels_.size() <= depth) levels_.emplace_back();
-    if (levels_[depth].size() < n_words_ * pattern_rows) levels_[depth].resize(n_words_ * pattern_rows);
+    if (levels_[depth].size() < size) levels_[depth].resize(size);
     return levels_[depth].data();
   }
 
