@@ -40,6 +40,10 @@ def main() -> int:
     # small data is dominated by fixed costs, about which nothing is promised
     broken = 0
     for name in chosen:
+        report = _harness.report_of(name)
+        if report is not None:
+            broken += report(quick=options.quick, path=options.output / f"bench-{name}.json")
+            continue
         results = [
             (
                 comparison,
@@ -72,7 +76,7 @@ def main() -> int:
             for result in measured
         )
     if broken and not options.quick:
-        print(f"{broken} promised ratios were not reached", file=sys.stderr)
+        print(f"{broken} promises were not kept", file=sys.stderr)
         return 1
     return 0
 

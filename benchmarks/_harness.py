@@ -4,6 +4,11 @@ A section is a module ``bench_<name>.py`` with one function::
 
     def comparisons(*, quick: bool) -> list[Comparison]
 
+or, where nothing is timed, one that prints its own table, writes its figures and counts the
+promises that were not kept::
+
+    def report(*, quick: bool, path: Path) -> int
+
 Each `Comparison` has a title, a function that makes the data, and cases of which the first is ours.
 A case is prepared (its package imported, models built, inputs converted) and then called; only the
 call is measured, and it returns the answer, so that speed is never compared between different
@@ -25,7 +30,16 @@ import numpy as np
 from packaging.requirements import Requirement
 from threadpoolctl import threadpool_limits
 
-__all__ = ["Case", "Comparison", "Measurement", "Missing", "compare", "largest_difference", "load"]
+__all__ = [
+    "Case",
+    "Comparison",
+    "Measurement",
+    "Missing",
+    "compare",
+    "largest_difference",
+    "load",
+    "report_of",
+]
 
 ROOT = Path(__file__).parents[1]
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
@@ -154,6 +168,13 @@ def load(section: str, *, quick: bool) -> list[Comparison]:
     """Comparisons of one section."""
     module = importlib.import_module(f"benchmarks.bench_{section}")
     found: list[Comparison] = module.comparisons(quick=quick)
+    return found
+
+
+def report_of(section: str) -> Callable[..., int] | None:
+    """The report of a section that has one instead of comparisons."""
+    module = importlib.import_module(f"benchmarks.bench_{section}")
+    found: Callable[..., int] | None = getattr(module, "report", None)
     return found
 
 

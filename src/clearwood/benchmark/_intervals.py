@@ -234,12 +234,16 @@ def nested_interval(
     the losses on every other fold j of the fit without j and k: a cross-validation of the table
     without fold k. Averages over folds and repeats give
 
-    - mse = mean of [(mean in_k - mean out_k)² - var(out_k) / n_k], the squared error of
-      cross-validation on n (K-1)/K rows; its root times sqrt((K-1)/K) is the standard error for n
-      rows, kept between the naive one and sqrt(K) times that;
     - bias = 2 (K-1)/K × (mean of all in - mean of all out), what fits with two folds less are
       worse by, if risk falls towards its limit as 1 / rows;
-    - estimate = mean of all in - bias.
+    - estimate = mean of all in - bias;
+    - mse = variance of (mean in_k - mean out_k) - mean of var(out_k) / n_k, the squared error of
+      cross-validation on n (K-1)/K rows without its bias; its root times sqrt((K-1)/K) is the
+      standard error for n rows, kept between the naive one and sqrt(K) times that.
+
+    The paper takes the mean square of (mean in_k - mean out_k) in place of its variance, and so
+    counts the bias in the width although the estimate is corrected for it. With 10 folds there is
+    no difference to speak of; with 5 folds and small tables its intervals are too wide.
 
     Several repeats are needed for a stable standard error: an mse from K folds alone is noisy.
 
@@ -273,12 +277,13 @@ def nested_interval(
     """
     repeats = _checked_repeats(outer, pairs, weights, groups)
     k = len(repeats[0].outer)
-    squared_errors, inside, outside, naive_variances = [], [], [], []
+    gaps, noises, inside, outside, naive_variances = [], [], [], [], []
     for repeat in repeats:
         for fold in range(k):
             within, of_within = repeat.inside(fold)
-            noise = repeat.outer[fold]
-            squared_errors.append((within - noise.mean) ** 2 - noise.variance)
+            without = repeat.outer[fold]
+            gaps.append(within - without.mean)
+            noises.append(without.variance)
             inside.append((within, of_within))
         everyone = _Mean.together(repeat.outer)
         outside.append(everyone.mean)
@@ -287,7 +292,7 @@ def nested_interval(
     mean_inside = float(np.average(values, weights=shares))
     bias = 2 * (k - 1) / k * (mean_inside - float(np.mean(outside)))
     naive = float(np.sqrt(np.mean(naive_variances)))
-    mse = max(float(np.mean(squared_errors)), 0.0) * (k - 1) / k
+    mse = max(float(np.var(gaps) - np.mean(noises)), 0.0) * (k - 1) / k
     se = float(np.clip(np.sqrt(mse), naive, np.sqrt(k) * naive))
     n = sum(fold.n for fold in repeats[0].outer)
     return _interval(

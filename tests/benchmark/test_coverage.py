@@ -1,0 +1,99 @@
+"""A small version of ``python -m benchmarks coverage``, and checks of what that rests on."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def simulations():
+    # the benchmarks are run from the project's root and not installed
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT)
+        from benchmarks import _simulations
+
+        yield _simulations
+
+
+@pytest.fixture(scope="module")
+def bench_coverage():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT)
+        from benchmarks import bench_coverage
+
+        yield bench_coverage
+
+
+def test_nested_intervals_cover_where_naive_ones_miss(bench_coverage):
+    # 150 tables of 100 rows and 20 columns: the Monte Carlo error of a coverage is about 2.5 %
+    found = bench_coverage.coverage("linear", folds=5, repeats=(5,), tables=150, seed=7)
+    covered = {(one.of, one.interval): one.covered for one in found}
+    bias = {(one.of, one.interval): one.bias for one in found}
+    assert 0.86 < covered["risk", "nested"] < 0.97
+    assert 0.86 < covered["difference", "nested"] < 0.99
+    assert covered["risk", "naive"] < 0.82
+    assert covered["risk", "nested"] - covered["risk", "naive"] > 0.08
+    # fits with four fifths of the rows are worse; the nested estimate corrects for that
+    assert bias["risk", "naive"] > 0.06
+    assert abs(bias["risk", "nested"]) < 0.06
+
+
+def drawn(simulations, name):
+    setting = simulations.SETTINGS[name]
+    table = setting.draw(np.random.default_rng(0), setting.rows, setting.columns)
+    folds = np.random.default_rng(1).permutation(np.arange(setting.rows) % 10)[None]
+    kept, left_out = simulations.keep_rows(folds)
+    return setting, table, kept, left_out
+
+
+@pytest.mark.parametrize(
+    ("name", "which", "reference"),
+    [
+        ("linear", 0, LinearRegression()),
+        ("linear", 1, Ridge(alpha=30.0)),
+        ("logistic", 0, LogisticRegression(C=1e3, tol=1e-9, max_iter=2000)),
+        ("logistic", 1, LogisticRegression(C=0.1, tol=1e-9, max_iter=2000)),
+        ("lasso", 0, Lasso(alpha=0.3, tol=1e-9, max_iter=50_000)),
+        ("lasso", 1, Lasso(alpha=0.45, tol=1e-9, max_iter=50_000)),
+    ],
+    ids=lambda value: str(value)[:8],
+)
+def test_solvers_that_fit_all_folds_at_once_agree_with_scikit_learn(
+    simulations, name, which, reference
+):
+    setting, table, kept, left_out = drawn(simulations, name)
+    coefficients = setting.solvers[which].fit(table.x, table.y, kept)
+    for line in (0, 1, 25):
+        fitted = reference.fit(table.x[kept[line]], table.y[kept[line]])
+        np.testing.assert_allclose(coefficients[line, 1:], np.ravel(fitted.coef_), atol=2e-4)
+        assert coefficients[line, 0] == pytest.approx(np.ravel(fitted.intercept_)[0], abs=2e-4)
+        _, j, k = left_out[line]
+        assert (~kept[line]).sum() == (10 if j == k else 20)
+
+
+@pytest.mark.parametrize("name", ["linear", "logistic", "lasso"])
+def test_exact_risks_are_those_of_many_new_rows(simulations, name):
+    setting, table, kept, _ = drawn(simulations, name)
+    coefficients = setting.solvers[0].fit(table.x, table.y, kept[:1])[0]
+    new = setting.draw(np.random.default_rng(2), 10_000, setting.columns)
+    losses = setting.losses(new.y, (new.x @ coefficients[1:] + coefficients[0])[None])[0]
+    exact = setting.risk(coefficients, table.beta)
+    assert abs(exact - losses.mean()) < 4 * losses.std() / 100
+
+
+def test_losses_are_in_the_shape_that_intervals_take(simulations):
+    setting = simulations.SETTINGS["linear"]
+    folds = np.stack([np.random.default_rng(r).permutation(np.arange(100) % 4) for r in (0, 1)])
+    first, _ = simulations.losses_of_table(setting, folds, seed=3)
+    table = setting.draw(np.random.default_rng(3), 100, 20)
+    keep = (folds[1] != 0) & (folds[1] != 2)
+    fitted = LinearRegression().fit(table.x[keep], table.y[keep])
+    rows = folds[1] == 2
+    expected = (table.y[rows] - fitted.predict(table.x[rows])) ** 2
+    np.testing.assert_allclose(first.pairs[1][2, 0], expected)
+    assert len(first.outer) == 2
+    assert len(first.pairs[0]) == 12
