@@ -9,7 +9,17 @@ if TYPE_CHECKING:
     from clearwood.benchmark import Benchmark, benchmark
     from clearwood.condense import Condensed, condense
     from clearwood.decompose import Decomposition
-    from clearwood.explain import Shapley, explain, shapley
+    from clearwood.explain import (
+        Lime,
+        ModelEffect,
+        Shapley,
+        WhatIf,
+        effect,
+        explain,
+        lime,
+        shapley,
+        what_if,
+    )
     from clearwood.models import Learner, inspect, learner, load, save
     from clearwood.table import Table, read
 
@@ -23,21 +33,27 @@ _HOME = {
     "Decomposition": "clearwood.decompose",
     "InputError": "clearwood._errors",
     "Learner": "clearwood.models",
+    "Lime": "clearwood.explain",
     "MissingExtraError": "clearwood._errors",
+    "ModelEffect": "clearwood.explain",
     "Shapley": "clearwood.explain",
     "Table": "clearwood.table",
+    "WhatIf": "clearwood.explain",
     "benchmark": "",
     "condense": "",
     "datasets": "",
+    "effect": "clearwood.explain",
     "explain": "",
     "forest": "",
     "inspect": "clearwood.models",
     "learner": "clearwood.models",
+    "lime": "clearwood.explain",
     "load": "clearwood.models",
     "models": "",
     "read": "clearwood.table",
     "save": "clearwood.models",
     "shapley": "clearwood.explain",
+    "what_if": "clearwood.explain",
 }
 
 __all__ = [
@@ -47,21 +63,27 @@ __all__ = [
     "Decomposition",
     "InputError",
     "Learner",
+    "Lime",
     "MissingExtraError",
+    "ModelEffect",
     "Shapley",
     "Table",
+    "WhatIf",
     "benchmark",
     "condense",
     "datasets",
+    "effect",
     "explain",
     "forest",
     "inspect",
     "learner",
+    "lime",
     "load",
     "models",
     "read",
     "save",
     "shapley",
+    "what_if",
 ]
 
 

@@ -2,8 +2,23 @@
 
 from clearwood._callable import make_callable
 from clearwood.decompose import Shapley, explain
+from clearwood.explain._effect import effect
+from clearwood.explain._effect_result import ModelEffect
+from clearwood.explain._lime import lime
+from clearwood.explain._lime_result import Lime
 from clearwood.explain._shapley import shapley
+from clearwood.explain._what_if import WhatIf, what_if
 
-__all__ = ["Shapley", "explain", "shapley"]
+__all__ = [
+    "Lime",
+    "ModelEffect",
+    "Shapley",
+    "WhatIf",
+    "effect",
+    "explain",
+    "lime",
+    "shapley",
+    "what_if",
+]
 
 make_callable(__name__, explain)

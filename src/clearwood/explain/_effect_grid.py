@@ -1,0 +1,130 @@
+"""The points at which an effect is shown, as rows that have those values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._errors import InputError
+from clearwood.decompose._grid import Grid, grid_of
+from clearwood.explain._predictor_rows import Index
+from clearwood.table import Column
+
+__all__ = ["Points", "checked_column", "common_levels", "points_of"]
+
+Floats = NDArray[np.float64]
+
+#: The most levels of a category that are shown.
+MOST_LEVELS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """All combinations of the values of one or two columns.
+
+    Parameters
+    ----------
+    positions
+        The columns.
+    grids
+        Their values. ``nearest`` is -1 for rows whose level is not shown.
+    notes
+        What was left out.
+    """
+
+    positions: tuple[int, ...]
+    grids: tuple[Grid, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many values each column has."""
+        return tuple(len(grid) for grid in self.grids)
+
+    @property
+    def sources(self) -> dict[int, Index]:
+        """For each column, the row that has its value at each point (points in C order)."""
+        index = np.indices(self.shape).reshape(len(self.shape), -1)
+        return {
+            position: grid.rows[at]
+            for position, grid, at in zip(self.positions, self.grids, index, strict=True)
+        }
+
+    @property
+    def values(self) -> tuple[NDArray[Any], ...]:
+        """The values as the user writes them."""
+        return tuple(grid.values for grid in self.grids)
+
+    def cells(self) -> Index:
+        """Give for each row the point it is nearest to; -1 where its level is not shown."""
+        nearest = [grid.nearest for grid in self.grids]
+        shown = np.all([at >= 0 for at in nearest], axis=0)
+        found = np.full(len(nearest[0]), -1)
+        kept = tuple(at[shown] for at in nearest)
+        found[shown] = np.ravel_multi_index(kept, self.shape)
+        return found
+
+    def shares(self, weights: Floats) -> Floats:
+        """Give the share of the rows' weight that is nearest to each point."""
+        cells = self.cells()
+        shown = cells >= 0
+        counts = np.bincount(cells[shown], weights[shown], minlength=int(np.prod(self.shape)))
+        return np.asarray(counts.reshape(self.shape) / weights.sum())
+
+
+def points_of(
+    columns: Sequence[Column], positions: Sequence[int], weights: Floats | None, most: int
+) -> Points:
+    """Choose the values of one or two columns: all that occur, quantiles where there are many."""
+    grids, notes = [], []
+    for position in positions:
+        column = columns[position]
+        grid = grid_of(column, weights, most)
+        if not grid.is_ordered and len(grid) > MOST_LEVELS:
+            grid, note = _common(column, grid)
+            notes.append(note)
+        grids.append(grid)
+    return Points(tuple(positions), tuple(grids), tuple(notes))
+
+
+def _common(column: Column, grid: Grid) -> tuple[Grid, str]:
+    kept = common_levels(grid.shares)
+    place = np.full(len(grid), -1)
+    place[kept] = np.arange(len(kept))
+    shown = float(grid.shares[kept].sum())
+    note = (
+        f"column {column.name!r} has {len(grid):,} levels; the {len(kept)} most common are shown, "
+        f"with {shown:.0%} of the rows"
+    )
+    smaller = replace(
+        grid,
+        values=grid.values[kept],
+        rows=grid.rows[kept],
+        nearest=place[grid.nearest],
+        shares=grid.shares[kept],
+    )
+    return smaller, note
+
+
+def common_levels(shares: Floats) -> Index:
+    """Give the positions of the most common levels, in their own order."""
+    return np.sort(np.argsort(-shares, kind="stable")[:MOST_LEVELS])
+
+
+def checked_column(column: Column) -> None:
+    """Refuse columns that have no effect to show."""
+    missing = column.missing
+    if missing.all():
+        raise InputError(
+            f"column {column.name!r} is all missing", hint="choose one that has values."
+        )
+    present = column.values[~missing]
+    if not missing.any() and bool((present == present[0]).all()):
+        value = column.labels()[0]
+        shown = f"{value:g}" if isinstance(value, float | np.floating) else repr(str(value))
+        raise InputError(
+            f"column {column.name!r} is constant in these rows: it is {shown} everywhere",
+            hint="choose one that varies, or give more rows.",
+        )

@@ -1,0 +1,374 @@
+"""Figures of effects of any model: bands, individual curves, dotted where they extrapolate."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearwood._errors import InputError, did_you_mean
+from clearwood.plot._effects import _edges, _plain
+from clearwood.plot._style import AXIS, DOWN, GREY, cut, diverging, number
+
+if TYPE_CHECKING:
+    from clearwood.explain import ModelEffect
+
+__all__ = ["plot_model_effect"]
+
+_WIDTH, _HEIGHT = 420, 240
+_MISSING = "missing"
+
+
+def plot_model_effect(
+    effect: "ModelEffect", *, output: str | None = None, most_curves: int = 100
+) -> Any:
+    """Draw the effect of one column, or of two.
+
+    Parameters
+    ----------
+    effect
+        What `clearwood.effect` gave.
+    output
+        The output to draw, where there are several; all of them for one column, the last for two.
+    most_curves
+        How many individual curves are drawn, evenly over the rows.
+
+    Returns
+    -------
+    altair.TopLevelMixin
+        A chart.
+    """
+    if output is not None and str(output) not in effect.outputs:
+        raise InputError(
+            f"there is no output {output!r}", hint=did_you_mean(str(output), effect.outputs)
+        )
+    if len(effect.columns) == 2:
+        return _heat_map(effect, output)
+    if not effect.is_ordered[0]:
+        return _levels(effect, output)
+    return _curve(effect, output, most_curves)
+
+
+def _rows(effect: "ModelEffect", output: str | None) -> list[dict[str, Any]]:
+    """Give one record per grid value and output."""
+    shape = (len(effect.grid[0]), len(effect.outputs))
+    values = effect.values.reshape(shape)
+    lower = None if effect.lower is None else effect.lower.reshape(shape)
+    upper = None if effect.upper is None else effect.upper.reshape(shape)
+    found = []
+    for i, x in enumerate(effect.grid[0]):
+        for k, name in enumerate(effect.outputs):
+            if output is not None and name != str(output):
+                continue
+            found.append(
+                {
+                    "x": _plain(x),
+                    "value": _plain(float(values[i, k])),
+                    "lower": None if lower is None else _plain(float(lower[i, k])),
+                    "upper": None if upper is None else _plain(float(upper[i, k])),
+                    "output": name,
+                    "share": float(effect.shares[i]),
+                    "outside": float(effect.outside[i]),
+                }
+            )
+    return found
+
+
+def _chart(rows: list[dict[str, Any]]) -> Any:
+    import altair as alt
+
+    data: Any = alt.Data  # which ships no types
+    return alt.Chart(data(values=rows))
+
+
+def _axis_title(effect: "ModelEffect") -> str:
+    unit = f"slope of the {effect.unit}" if effect.derivative else effect.unit
+    return f"{unit}, centred" if effect.centred else unit
+
+
+def _colour(effect: "ModelEffect", output: str | None) -> Any:
+    import altair as alt
+
+    if len(effect.outputs) == 1 or output is not None:
+        return alt.value(DOWN)
+    return alt.Color("output:N", title="output", scale=alt.Scale(scheme="tableau10"))
+
+
+def _curve(effect: "ModelEffect", output: str | None, most_curves: int) -> Any:
+    import altair as alt
+
+    rows = _rows(effect, output)
+    name = effect.columns[0]
+    kind = "T" if effect.grid[0].dtype.kind == "M" else "Q"
+    present = [row for row in rows if row["x"] is not None]
+    x = alt.X(
+        f"x:{kind}",
+        title=None,
+        axis=alt.Axis(labels=False, ticks=False, grid=False),
+        scale=alt.Scale(zero=False, nice=False),
+    )
+    y = alt.Y("value:Q", title=_axis_title(effect), scale=alt.Scale(zero=False))
+    base = _chart(present).encode(x=x)
+    colour = _colour(effect, output)
+    shape: Any = "step" if effect.is_step else "linear"
+    layers = [*_individual(effect, x, most_curves), *_reference(effect)]
+    if effect.lower is not None:
+        area = base.mark_area(opacity=0.2, interpolate=shape)
+        layers.append(area.encode(y=alt.Y("lower:Q"), y2="upper:Q", color=colour))
+    tooltip = [
+        alt.Tooltip(f"x:{kind}", title=name),
+        alt.Tooltip("value:Q", format=".4g"),
+        alt.Tooltip("share:Q", format=".1%", title="share of rows"),
+        alt.Tooltip("outside:Q", format=".0%", title="asked outside the data"),
+    ]
+    for dotted, part in _stretches(effect, present):
+        dashes = {"strokeDash": [2, 3]} if dotted else {}
+        line = _chart(part).mark_line(interpolate=shape, strokeWidth=2, **dashes)
+        layers.append(line.encode(x=x, y=y, color=colour, tooltip=tooltip))
+    main = alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
+    figure = alt.vconcat(main, _density(effect, kind), spacing=4)
+    absent = [row for row in rows if row["x"] is None]
+    if absent:
+        figure = alt.hconcat(figure, _missing(effect, absent, colour)).resolve_scale(y="shared")
+    return _titled(figure, effect)
+
+
+def _stretches(
+    effect: "ModelEffect", present: list[dict[str, Any]]
+) -> list[tuple[bool, list[dict[str, Any]]]]:
+    """Cut the line into stretches that extrapolate and those that do not.
+
+    A segment is dotted if either end extrapolates; neighbours share an end, so the line is whole.
+    """
+    marked = effect.extrapolates
+    n_outputs = max(1, len({row["output"] for row in present}))
+    n_points = len(present) // n_outputs
+    pieces: list[tuple[bool, list[dict[str, Any]]]] = []
+    first = 0
+    dotted = [bool(marked[i] or marked[i + 1]) for i in range(n_points - 1)]
+    for i in range(1, n_points):
+        if i == n_points - 1 or dotted[i] != dotted[i - 1]:
+            pieces.append((dotted[i - 1], present[first * n_outputs : (i + 1) * n_outputs]))
+            first = i
+    return pieces or [(False, present)]
+
+
+def _individual(effect: "ModelEffect", x: Any, most: int) -> list[Any]:
+    import altair as alt
+
+    if effect.curves is None:
+        return []
+    n_rows = len(effect.curves)
+    chosen = np.unique(np.linspace(0, n_rows - 1, min(most, n_rows)).round().astype(np.intp))
+    values = effect.curves.reshape(n_rows, len(effect.grid[0]), -1)[..., -1]
+    rows = [
+        {"x": _plain(at), "value": _plain(float(values[i, j])), "row": int(i)}
+        for i in chosen
+        for j, at in enumerate(effect.grid[0])
+        if _plain(at) is not None
+    ]
+    shape: Any = "step" if effect.is_step else "linear"
+    line = _chart(rows).mark_line(interpolate=shape, strokeWidth=0.6, opacity=0.35, color=GREY)
+    return [line.encode(x=x, y=alt.Y("value:Q"), detail="row:N")]
+
+
+def _reference(effect: "ModelEffect") -> list[Any]:
+    """Draw where the effect is none, or where the mean prediction is."""
+    import altair as alt
+
+    if effect.derivative or effect.centred:
+        at = 0.0
+    elif np.size(effect.baseline) > 1:
+        return []
+    else:
+        at = float(np.reshape(effect.baseline, -1)[0])
+    rule = _chart([{"at": at}]).mark_rule(color=GREY, strokeDash=[6, 4])
+    return [rule.encode(y=alt.Y("at:Q"))]
+
+
+def _density(effect: "ModelEffect", kind: str) -> Any:
+    """Draw the density of the rows: share per width, which quantiles as grid values need."""
+    import altair as alt
+
+    edges = [pair for pair in _edges(effect.grid[0]) if pair[0] is not None]
+    values = effect.grid[0]
+    shares = effect.shares[: len(edges)]
+    widths = _widths(values[: len(edges)])
+    rows = [
+        {"low": low, "high": high, "density": float(share / width), "share": float(share)}
+        for (low, high), share, width in zip(edges, shares, widths, strict=True)
+    ]
+    x = alt.X(
+        f"low:{kind}",
+        title=effect.columns[0],
+        axis=alt.Axis(**AXIS),
+        scale=alt.Scale(zero=False, nice=False),
+    )
+    hidden = alt.Axis(labels=False, ticks=False, grid=False)
+    return (
+        _chart(rows)
+        .mark_rect(color=GREY, opacity=0.6)
+        .encode(
+            x=x,
+            x2="high",
+            y=alt.Y("density:Q", title="density", axis=hidden),
+            y2=alt.datum(0),
+            tooltip=[alt.Tooltip("share:Q", format=".1%", title="share of rows")],
+        )
+        .properties(width=_WIDTH, height=36)
+    )
+
+
+def _widths(values: Any) -> Any:
+    numbers = (
+        values.astype("datetime64[us]").astype(np.float64) if values.dtype.kind == "M" else values
+    )
+    if len(numbers) == 1:
+        return np.ones(1)
+    middle = (numbers[1:] + numbers[:-1]) / 2
+    ends = [1.5 * numbers[0] - 0.5 * numbers[1], *middle, 1.5 * numbers[-1] - 0.5 * numbers[-2]]
+    return np.diff(np.array(ends))
+
+
+def _missing(effect: "ModelEffect", rows: list[dict[str, Any]], colour: Any) -> Any:
+    import altair as alt
+
+    marked = [{**row, "x": _MISSING} for row in rows]
+    base = _chart(marked).encode(
+        x=alt.X("x:N", title=None, axis=alt.Axis(labelAngle=0)), color=colour
+    )
+    hidden = alt.Axis(labels=False, ticks=False)
+    y = alt.Y("value:Q", title=None, axis=hidden, scale=alt.Scale(zero=False))
+    points = base.mark_point(filled=True, size=80, shape="diamond", opacity=1).encode(y=y)
+    layers = [points]
+    if effect.lower is not None:
+        layers.insert(
+            0, base.mark_rule(strokeWidth=3, opacity=0.4).encode(y="lower:Q", y2="upper:Q")
+        )
+    return alt.layer(*layers).properties(width=50, height=_HEIGHT)
+
+
+def _levels(effect: "ModelEffect", output: str | None) -> Any:
+    """Draw a point for each level with its band; hollow where it extrapolates."""
+    import altair as alt
+
+    rows = _rows(effect, output)
+    for row in rows:
+        row["level"] = _MISSING if row["x"] is None else cut(str(row["x"]))
+        row["where"] = "extrapolates" if row["outside"] > 0.2 else "within the data"
+        row["rows"] = f"{row['share']:.0%} of rows" if row["share"] >= 0.005 else "< 1% of rows"
+    order = list(dict.fromkeys(row["level"] for row in rows))
+    colour = _colour(effect, output)
+    several = len({row["output"] for row in rows}) > 1
+    base = _chart(rows).encode(
+        y=alt.Y("level:N", sort=order, title=effect.columns[0]), color=colour
+    )
+    if several:
+        base = base.encode(yOffset="output:N")
+    x = alt.X("value:Q", title=_axis_title(effect), scale=alt.Scale(zero=False))
+    shapes = alt.Scale(domain=["within the data", "extrapolates"], range=["circle", "cross"])
+    legend = alt.Legend(orient="bottom") if effect.extrapolates.any() else None
+    points = base.mark_point(size=80, filled=True, opacity=1).encode(
+        x=x,
+        shape=alt.Shape("where:N", title=None, scale=shapes, legend=legend),
+        tooltip=[
+            alt.Tooltip("level:N", title=effect.columns[0]),
+            alt.Tooltip("value:Q", format=".4g"),
+            alt.Tooltip("share:Q", format=".1%", title="share of rows"),
+            alt.Tooltip("outside:Q", format=".0%", title="asked outside the data"),
+        ],
+    )
+    layers = [*_reference_line(effect), points]
+    if effect.lower is not None:
+        bars = base.mark_rule(strokeWidth=3, opacity=0.4).encode(x="lower:Q", x2="upper:Q")
+        layers.insert(0, bars)
+    n_outputs = len({row["output"] for row in rows})
+    sizes = (
+        _chart(rows[::n_outputs])
+        .mark_text(align="left", color=GREY, fontSize=10)
+        .encode(y=alt.Y("level:N", sort=order, title=None, axis=None), text="rows:N")
+        .properties(width=80, height=alt.Step(22 * n_outputs))
+    )
+    main = alt.layer(*layers).properties(width=_WIDTH - 80, height=alt.Step(22 * n_outputs))
+    return _titled(alt.hconcat(main, sizes, spacing=6).resolve_scale(y="shared"), effect)
+
+
+def _reference_line(effect: "ModelEffect") -> list[Any]:
+    import altair as alt
+
+    if not effect.centred and np.size(effect.baseline) > 1:
+        return []
+    at = 0.0 if effect.centred else float(np.reshape(effect.baseline, -1)[0])
+    rule = _chart([{"at": at}]).mark_rule(color=GREY, strokeDash=[6, 4])
+    return [rule.encode(x=alt.X("at:Q"))]
+
+
+def _heat_map(effect: "ModelEffect", output: str | None) -> Any:
+    """Draw two columns against each other; pale where rows asked about lie outside the data."""
+    import altair as alt
+
+    k = len(effect.outputs) - 1 if output is None else effect.outputs.index(str(output))
+    values = effect.values.reshape(*effect.shares.shape, -1)[..., k]
+    axes, ends = [], []
+    for letter, name, grid, ordered in zip(
+        "xy", effect.columns, effect.grid, effect.is_ordered, strict=True
+    ):
+        channel = alt.X if letter == "x" else alt.Y
+        if ordered:
+            kind = "T" if grid.dtype.kind == "M" else "Q"
+            scale = alt.Scale(zero=False, nice=False)
+            axes.append(channel(f"{letter}:{kind}", title=name, scale=scale))
+            ends.append(_edges(grid))
+        else:
+            labels = [_MISSING if v is None else cut(str(v)) for v in grid]
+            axes.append(channel(f"{letter}:N", title=name, sort=labels))
+            ends.append([(label, label) for label in labels])
+    pale = effect.extrapolates | ((effect.shares == 0) & (effect.kind == "ale"))
+    rows = [
+        {
+            "x": x,
+            "x2": x2,
+            "y": y,
+            "y2": y2,
+            "a": str(effect.grid[0][i]),
+            "b": str(effect.grid[1][j]),
+            "value": _plain(float(values[i, j])),
+            "share": float(effect.shares[i, j]),
+            "pale": bool(pale[i, j]),
+        }
+        for i, (x, x2) in enumerate(ends[0])
+        for j, (y, y2) in enumerate(ends[1])
+        if x is not None and y is not None
+    ]
+    known = values[np.isfinite(values)]
+    colour = diverging(known) if effect.centred else alt.Scale(scheme="viridis")
+    chart = _chart(rows).mark_rect()
+    chart = chart.encode(
+        x=axes[0],
+        y=axes[1],
+        color=alt.Color("value:Q", title=_axis_title(effect).split(" "), scale=colour),
+        opacity=alt.condition("datum.pale", alt.value(0.35), alt.value(1.0)),
+        tooltip=[
+            alt.Tooltip("a:N", title=effect.columns[0]),
+            alt.Tooltip("b:N", title=effect.columns[1]),
+            alt.Tooltip("value:Q", format=".4g"),
+            alt.Tooltip("share:Q", format=".2%", title="share of rows"),
+        ],
+    )
+    if effect.is_ordered[0]:
+        chart = chart.encode(x2="x2")
+    if effect.is_ordered[1]:
+        chart = chart.encode(y2="y2")
+    chart = chart.properties(width=_WIDTH - 80, height=_WIDTH - 120)
+    return _titled(chart, effect, ["pale: no data there"] if pale.any() else [])
+
+
+def _titled(figure: Any, effect: "ModelEffect", more: list[str] | None = None) -> Any:
+    import altair as alt
+
+    subtitle = [effect.about, *(more or [])]
+    if effect.extrapolates.any() and len(effect.columns) == 1:
+        share = f"{effect.extrapolates.sum()} of {effect.extrapolates.size} points"
+        subtitle.append(f"dotted: asks about rows outside the data ({share})")
+    words = alt.TitleParams(effect.title, subtitle=subtitle, anchor="start", subtitleColor=GREY)
+    low, high = float(np.nanmin(effect.values)), float(np.nanmax(effect.values))
+    told = f"{effect.title}: from {number(low)} to {number(high)}; {effect.about}"
+    return figure.properties(title=words, description=told)
