@@ -114,7 +114,7 @@ def test_path_dependent_values_add_up_and_ignore_a_background(model, X):
     ("options", "message"),
     [
         ({}, "need a background.*background=data"),
-        ({"value": "observational"}, "not available yet.*interventional"),
+        ({"value": "observational"}, "observational values need a background"),
         ({"value": "interventionel"}, "did you mean 'interventional'"),
         ({"value": "path_dependent", "sample": 10}, "only interventional"),
         ({"sample": 10, "interactions": True, "background": np.zeros((2, 3))}, "only interven"),

@@ -1,5 +1,6 @@
 """Shapley values of rows, with the value function named."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,11 +14,13 @@ from clearwood.decompose._explain import (
     plain_baseline,
     read_background,
 )
+from clearwood.decompose._game import Game
 from clearwood.decompose._of_model import game_of
 from clearwood.decompose._present import one_output
 from clearwood.decompose._shapley import Shapley
 from clearwood.decompose._tree_game import TreeGame
 from clearwood.explain._sampled import sampled_values
+from clearwood.explain._sampled_shapley import METHODS, SampledOptions, sampled_shapley
 
 __all__ = ["shapley"]
 
@@ -30,10 +33,17 @@ def shapley(
     *,
     background: Any = None,
     value: str = "interventional",
+    method: str = "auto",
+    conditional: str = "gaussian",
+    groups: Mapping[str, Sequence[str]] | None = None,
     interactions: bool = False,
     output: Any = None,
     scale: str = "raw",
     weights: Any = None,
+    precision: float = 0.02,
+    max_evaluations: int | None = None,
+    n_background: int | None = None,
+    time_budget: float | None = None,
     sample: int | None = None,
     seed: int = 0,
     n_jobs: int = 1,
@@ -46,38 +56,60 @@ def shapley(
 
     - **interventional**: the mean prediction when the coalition's columns are held at the row's
       values and the others take those of background rows. It depends on the model as a function
-      and on the background; a column that the model does not use gets zero. Exact here, over the
-      whole background.
+      and on the background; a column that the model does not use gets zero. Exact, over the whole
+      background, for trees and additive models; estimated for any other.
     - **path_dependent**: each tree is walked as the row goes at splits of the coalition, and along
       both branches, in proportion to the training rows, at the others (TreeSHAP's default). It
       needs no background, but two trees that are the same function can get different values
       (Hiabu 2024, example 18).
-    - **observational**: the mean prediction over rows like this one in the coalition's columns.
-      Not available yet.
+    - **observational**: the mean prediction over rows like this one in the coalition's columns. A
+      column that the model ignores gets a value if it tells something about others (Hiabu 2024,
+      example 16). No table shows this distribution: how it is estimated is assumed, and said in
+      the notes.
 
     Parameters
     ----------
     model
-        What `clearwood.explain` takes; path-dependent values need trees.
+        Anything with ``predict`` or ``predict_proba``, or a function of rows; path-dependent
+        values need trees.
     rows
         The rows to explain: a table, data frame or array.
     background
-        The rows that stand in for what a coalition does not know. All of them are used.
-        Path-dependent values use none.
+        The rows that stand in for what a coalition does not know. Exact values use all of them,
+        path-dependent values none.
     value
-        The value function: "interventional" or "path_dependent".
+        The value function: "interventional", "path_dependent" or "observational".
+    method
+        "auto": exact where the model can be taken apart, else "subsets" for up to 12 columns, else
+        "kernel". "subsets" asks about every coalition, "kernel" fits the Shapley kernel regression
+        to coalitions drawn in pairs, "permutation" draws orders. See `docs/howto/any-model.md`.
+    conditional
+        How the columns outside a coalition depend on those inside, for observational values:
+        "gaussian", "copula", "kernel" or "forest".
+    groups
+        Columns that play together, by the group's name; the others play alone.
     interactions
-        Whether to give pairwise Shapley interactions too.
+        Whether to give pairwise Shapley interactions too; of exact values only.
     output
         The class, or the name of the output, to explain; all of them when None.
     scale
-        "raw": what the model adds up, before any link.
+        "raw": what the model adds up, before any link; where it adds up nothing, its prediction,
+        or the probabilities of classes. Estimated values take "probability", "margin" and
+        "response" too.
     weights
         Weights of the background rows; a table's own weight column when None.
+    precision
+        Estimating ends once no standard error is larger than this share of the spread of the
+        row's values.
+    max_evaluations
+        Evaluations of the model for one row at most, when estimating.
+    n_background
+        Background rows that stand in for one coalition, when estimating; 100 when None.
+    time_budget
+        Seconds after which the rows that are done are returned, when estimating.
     sample
-        Draws per row, for models that cannot be taken apart exactly: anything that predicts. The
-        result then has ``standard_errors``, and explains the prediction itself: probabilities for
-        classes. Nothing is sampled unless asked for.
+        A fixed number of orders for each row, whatever the precision. The result then explains the
+        prediction itself: probabilities for classes.
     seed
         Fixes the draws.
     n_jobs
@@ -99,11 +131,44 @@ def shapley(
     True
     >>> cw.shapley(model, data.head(3), value="path_dependent").about.background is None
     True
+
+    Of any function, estimated:
+
+    >>> X = data.X.to_frame("pandas")
+    >>> rough = cw.shapley(lambda X: X["bmi"] * X["bp"], X.head(2), background=X)
+    >>> rough.standard_errors.shape
+    (2, 10)
     """
     _check_value(value, background)
     if sample is not None:
         return _sampled(model, rows, background, weights, value, interactions, output, sample, seed)
-    game = game_of(model, background)
+    game = _exact_game(model, background, value, method, groups)
+    if game is None:
+        if interactions:
+            raise InputError(
+                "interactions are given for exact values only; these are estimated",
+                hint="leave out interactions, or explain trees with method='auto'.",
+            )
+        return sampled_shapley(
+            model,
+            rows,
+            background,
+            value=value,
+            conditional=conditional,
+            output=output,
+            scale=scale,
+            weights=weights,
+            n_jobs=n_jobs,
+            options=SampledOptions(
+                method=method,
+                groups=groups,
+                precision=precision,
+                max_evaluations=max_evaluations,
+                n_background=n_background,
+                time_budget=time_budget,
+                seed=seed,
+            ),
+        )
     check_scale(game, scale)
     outputs = picked_output(game, output)
     notes: tuple[str, ...] = ()
@@ -172,20 +237,31 @@ def _sampled(
     return whole if output is None else whole.output(output)
 
 
-def _check_value(value: str, background: Any) -> None:
-    if value == "observational":
+def _exact_game(model: Any, background: Any, value: str, method: str, groups: Any) -> Game | None:
+    """Give the game that is played exactly; None where the values have to be estimated."""
+    if value == "path_dependent":
+        return game_of(model, background)
+    if method not in ("auto", *METHODS):
         raise InputError(
-            "observational values are not available yet",
-            hint="use value='interventional' with background=data; it asks what the model does, "
-            "not what its columns say about each other.",
+            f"there is no method {method!r}", hint=did_you_mean(str(method), ("auto", *METHODS))
         )
+    if method != "auto" or value == "observational" or groups is not None:
+        return None
+    try:
+        return game_of(model, background)
+    except InputError:
+        # asking the model needs less of it; what stops that too is said there
+        return None
+
+
+def _check_value(value: str, background: Any) -> None:
     if value not in _KNOWN:
         raise InputError(
             f"there is no value function {value!r}", hint=did_you_mean(str(value), _KNOWN)
         )
-    if value == "interventional" and background is None:
+    if value != "path_dependent" and background is None:
         raise InputError(
-            "interventional values need a background: the rows that stand in for what a "
+            f"{value} values need a background: the rows that stand in for what a "
             "coalition does not know",
             hint="pass background=data (all of it: every row is used), or ask for "
             "value='path_dependent', which takes the training rows' shares from the trees.",

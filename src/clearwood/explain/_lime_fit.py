@@ -1,0 +1,116 @@
+"""The sparse linear model near a row: weights, choice of terms, least squares."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Moments", "Sparse", "chosen_terms", "fit", "moments_of"]
+
+Floats = NDArray[np.float64]
+
+#: Terms whose weighted variance is below this share of the largest carry nothing to fit.
+_FLAT = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Weighted means, variances and covariances of standardised terms and the prediction."""
+
+    mean: Floats
+    gram: Floats
+    product: Floats
+    centre: float
+    spread: float
+    n: int
+
+
+@dataclass(frozen=True, eq=False)
+class Sparse:
+    """A linear model of few terms, standardised.
+
+    Parameters
+    ----------
+    coefficients
+        One for each chosen term.
+    intercept
+        The fitted prediction where every standardised term is zero.
+    r2
+        Share of the weighted variance of the prediction that is fitted.
+    """
+
+    coefficients: Floats
+    intercept: float
+    r2: float
+
+
+def moments_of(features: Floats, predicted: Floats, weights: Floats) -> Moments:
+    """Add up what least squares needs; the weights are scaled to sum to one."""
+    share = weights / weights.sum()
+    mean = share @ features
+    centre = float(share @ predicted)
+    offset = features - mean
+    scaled = offset * share[:, None]
+    return Moments(
+        mean=mean,
+        gram=scaled.T @ offset,
+        product=scaled.T @ (predicted - centre),
+        centre=centre,
+        spread=float(share @ (predicted - centre) ** 2),
+        n=len(features),
+    )
+
+
+def chosen_terms(moments: Moments, n_terms: int, method: str) -> list[int]:
+    """Choose terms by forward selection, or as the lasso lets them in."""
+    return _forward(moments, n_terms) if method == "forward" else _lasso(moments, n_terms)
+
+
+def _forward(moments: Moments, n_terms: int) -> list[int]:
+    """Add the term that lowers the weighted squared error most, again and again."""
+    gram, product = moments.gram.copy(), moments.product.copy()
+    floor = _FLAT * max(float(np.diag(gram).max(initial=0.0)), 1e-300)
+    chosen: list[int] = []
+    while len(chosen) < n_terms:
+        size = np.diag(gram)
+        usable = size > floor
+        usable[chosen] = False
+        if not usable.any():
+            break
+        gain = np.where(usable, product**2 / np.where(usable, size, 1.0), -1.0)
+        best = int(np.argmax(gain))
+        chosen.append(best)
+        # what the new term explains is taken out of all others
+        ray = gram[best] / gram[best, best]
+        product = product - ray * product[best]
+        gram = gram - np.outer(gram[best], ray)
+    return chosen
+
+
+def _lasso(moments: Moments, n_terms: int) -> list[int]:
+    from sklearn.linear_model import lars_path_gram
+
+    size = np.diag(moments.gram)
+    usable = np.flatnonzero(size > _FLAT * max(float(size.max(initial=0.0)), 1e-300))
+    if not len(usable):
+        return []
+    gram = moments.gram[np.ix_(usable, usable)]
+    _, _, path = lars_path_gram(
+        Xy=moments.product[usable], Gram=gram, n_samples=1, method="lasso", max_iter=4 * n_terms
+    )
+    counts = (np.abs(path) > 0).sum(axis=0)
+    fitting = np.flatnonzero(counts <= n_terms)
+    at = fitting[np.argmax(counts[fitting])]
+    found = np.flatnonzero(path[:, at])
+    order = np.argsort(-np.abs(path[found, at]), kind="stable")
+    return [int(k) for k in usable[found[order]]]
+
+
+def fit(moments: Moments, chosen: list[int]) -> Sparse:
+    """Fit the chosen terms by weighted least squares, with an intercept."""
+    gram = moments.gram[np.ix_(chosen, chosen)]
+    found = np.linalg.lstsq(gram, moments.product[chosen], rcond=1e-12)[0]
+    fitted = float(found @ moments.product[chosen])
+    r2 = fitted / moments.spread if moments.spread > 0 else 1.0
+    intercept = moments.centre - float(moments.mean[chosen] @ found)
+    return Sparse(np.asarray(found, np.float64), intercept, float(np.clip(r2, 0.0, 1.0)))

@@ -1,0 +1,136 @@
+"""Shapley values by orders in which players join, each walked in both directions."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._progress import Step
+from clearwood.explain._coalitions import CoalitionGame
+from clearwood.explain._estimate import (
+    ROWS_PER_CALL,
+    Estimate,
+    OutOfTimeError,
+    Stopping,
+    control_slopes,
+)
+
+__all__ = ["by_permutations"]
+
+Floats = NDArray[np.float64]
+
+#: Orders before a standard error is believed.
+_FIRST_ORDERS = 20
+
+
+def by_permutations(
+    game: CoalitionGame,
+    row: int,
+    stopping: Stopping,
+    step: Step,
+    generator: np.random.Generator,
+) -> Estimate:
+    """Draw orders until the values are precise enough (Hiabu 2024, section 7.1.1).
+
+    Every order is walked forwards and backwards: what two players do together is then shared
+    equally by each draw, not only on average. Interventional values take one background row per
+    order, another each time, rather than all of them: many orders with one row each are worth more
+    than few orders with many rows. The mean of the predictions of all background rows is known and
+    serves as a control variate.
+    """
+    n_players = game.n_players
+    background = _shuffled_forever(game, generator)
+    found = np.empty((n_players, 0, game.n_outputs))
+    totals = np.empty((0, game.n_outputs))
+    while True:
+        n_new = max(_FIRST_ORDERS, found.shape[1] // 2)
+        cost = _cost(game)
+        n_new = max(min(n_new, (stopping.most // cost) - found.shape[1]), 3 - found.shape[1])
+        for size in _calls(n_new, cost):
+            if stopping.is_late:
+                if found.shape[1] < 3:
+                    raise OutOfTimeError
+                return _summed(game, row, found, totals, stopping)
+            orders = generator.random((size, n_players)).argsort(axis=1)
+            rows = np.array([next(background) for _ in range(size)], np.intp)
+            parts, sums = _walk(game, row, orders, rows)
+            found = np.concatenate([found, parts], axis=1)
+            totals = np.concatenate([totals, sums])
+        estimate = _summed(game, row, found, totals, stopping)
+        step(0, note=f"{found.shape[1]} orders")
+        if estimate.reached or (found.shape[1] + 1) * cost > stopping.most:
+            return estimate
+
+
+def _cost(game: CoalitionGame) -> int:
+    """Give the evaluations of one order in both directions."""
+    per_coalition = 1 if _takes_single_rows(game) else max(len(game.chosen), 1)
+    return max(2 * (game.n_players - 1), 1) * per_coalition
+
+
+def _takes_single_rows(game: CoalitionGame) -> bool:
+    return type(game).against is not CoalitionGame.against
+
+
+def _calls(n: int, cost: int) -> list[int]:
+    per_call = max(1, ROWS_PER_CALL // cost)
+    return [min(per_call, n - first) for first in range(0, n, per_call)]
+
+
+def _shuffled_forever(game: CoalitionGame, generator: np.random.Generator) -> Iterator[int]:
+    """Give background rows: all of them before any comes again, or by weight."""
+    n_rows = len(game.weights)
+    even = np.allclose(game.weights, 1 / n_rows)
+    while True:
+        if even:
+            yield from generator.permutation(n_rows).tolist()
+        else:
+            yield from generator.choice(n_rows, n_rows, p=game.weights).tolist()
+
+
+def _walk(
+    game: CoalitionGame, row: int, orders: NDArray[np.intp], rows: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
+    """Walk orders in both directions.
+
+    Returns
+    -------
+    tuple of ndarray
+        What each player added, the mean of both directions, (players, orders, outputs), and what
+        all added together, (orders, outputs).
+    """
+    n_orders, n_players = orders.shape
+    rank = orders.argsort(axis=1)
+    # coalition j of an order: the players among its first j; backwards, among its last j
+    steps = np.arange(1, n_players)[None, :, None]
+    forwards = rank[:, None, :] < steps
+    backwards = rank[:, None, :] >= n_players - steps
+    asked = np.stack([forwards, backwards], axis=1).reshape(-1, n_players)
+    which = np.repeat(rows, 2 * (n_players - 1))
+    answers = game.against(row, asked, which)
+    nobody = game.behind[rows]
+    if answers is None:
+        answers = game.worth(row, asked).mean
+        nobody = np.broadcast_to(game.empty, nobody.shape)
+    worth = np.empty((n_orders, 2, n_players + 1, game.n_outputs))
+    worth[:, :, 1:-1] = answers.reshape(n_orders, 2, n_players - 1, -1)
+    worth[:, :, 0] = nobody[:, None]
+    worth[:, :, -1] = game.full[row]
+    added = np.diff(worth, axis=2)
+    everyone = np.arange(n_orders)[:, None]
+    parts = (added[everyone, 0, rank] + added[everyone, 1, n_players - 1 - rank]) / 2
+    return parts.transpose(1, 0, 2), game.full[row] - nobody
+
+
+def _summed(
+    game: CoalitionGame, row: int, found: Floats, totals: Floats, stopping: Stopping
+) -> Estimate:
+    n_orders = found.shape[1]
+    share = np.full(n_orders, 1 / n_orders)
+    known = game.full[row] - game.empty
+    slope, scatter = control_slopes(found, totals, share)
+    values = found.mean(axis=1) - slope * (totals.mean(axis=0) - known)
+    values += (known - values.sum(axis=0)) / len(values)
+    few = max(n_orders - 2, 1)
+    errors = np.sqrt((scatter**2).sum(axis=1) / few / n_orders)
+    return Estimate(values, errors, stopping.is_enough(values, errors))
