@@ -299,3 +299,22 @@ def test_everything_but_single_rows_is_in_the_json(numbers):
 def test_time_ordered_plans_need_times(numbers):
     with pytest.raises(cw.InputError, match="need a column that orders"):
         cw.benchmark(numbers, ["ols"], plan=TimeOrdered(3))
+
+
+def test_four_folds_of_the_lecture_notes():
+    """Hiabu (2024), examples 7 and 8: one unlucky split misleads, the average of four does not."""
+    from sklearn.dummy import DummyRegressor
+
+    five = {"x": [0.0, 1.0, 2.0, 3.0, 4.0], "y": [1.0, 1.0, 1.0, 0.0, 0.0]}
+    table = cw.read(five, target="y", task="regression").take(slice(0, 4))
+    zero = DummyRegressor(strategy="constant", constant=0.0)
+    bench = cw.benchmark(table, {"zero": zero, "mean": "baseline"}, outer=4, **QUICK)
+    assert bench["zero"].risk == pytest.approx(3 / 4)
+    assert bench["mean"].risk == pytest.approx(1 / 3)
+    assert bench.best().name == "mean"
+    unlucky = {
+        unit.learner: float(bench.outcomes[key].losses[0])
+        for key, unit in bench.units.items()
+        if unit.test.tolist() == [3]
+    }
+    assert unlucky == pytest.approx({"zero": 0.0, "mean": 1.0})
