@@ -8,6 +8,7 @@ from scipy import special
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import r2_score, roc_auc_score
 
+import clearwood as cw
 from clearwood import InputError
 from clearwood.benchmark._calibration import (
     calibration_error,
@@ -168,3 +169,22 @@ def test_curve_of_a_calibrated_learner_covers_the_diagonal():
 def test_lengths_that_differ_are_refused():
     with pytest.raises(InputError, match="2 values of y, but 3 predictions"):
         measures(Task.REGRESSION, [1.0, 2.0], [1.0, 2.0, 3.0])
+
+
+def test_a_benchmark_measures_each_learner_on_rows_it_had_not_seen():
+    data = cw.datasets.load("diabetes")
+    bench = cw.benchmark(data, ["ols", "baseline"], tune=0, repeats=1)
+    found = bench.measures("ols")
+    told = bench.predictions("ols")
+    assert found["r2"] == pytest.approx(r2_score(data.y, told))
+    assert bench.measures("baseline")["r2"] < 0.01
+    assert bench.calibration("ols").rows.sum() == data.n_rows
+
+
+def test_a_benchmark_by_labels_has_no_probabilities_to_calibrate():
+    bench = cw.benchmark(
+        cw.datasets.load("wine"), "knn", tune=0, repeats=1, loss="zero-one", interval="naive"
+    )
+    assert 0 < bench.measures("knn")["accuracy"] <= 1
+    with pytest.raises(InputError, match="no probabilities to calibrate"):
+        bench.calibration("knn")

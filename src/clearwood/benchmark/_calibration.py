@@ -1,5 +1,6 @@
 """Calibration: whether what is predicted comes true as often, or as much, as predicted."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -7,10 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
-from clearwood._errors import InputError
+from clearwood._errors import InputError, did_you_mean
 from clearwood.benchmark._frames import frame
 
-__all__ = ["CalibrationCurve", "calibration_error", "calibration_line", "calibration_of"]
+__all__ = [
+    "CalibrationCurve",
+    "calibration_error",
+    "calibration_line",
+    "calibration_of",
+    "calibration_of_target",
+]
 
 Array = NDArray[np.float64]
 Kind = Literal["probability", "number"]
@@ -157,6 +164,56 @@ def calibration_of(
         intercept=intercept,
         error=calibration_error(truth, told, bins=bins),
         confidence=confidence,
+    )
+
+
+def calibration_of_target(
+    codes: NDArray[Any],
+    predicted: Array,
+    classes: Sequence[Any] | NDArray[Any] | None,
+    *,
+    target: str,
+    label: str | None = None,
+    bins: int = 10,
+    confidence: float = 0.9,
+    learner: str = "",
+) -> CalibrationCurve:
+    """The calibration curve of a target that is a number, or of one of its classes.
+
+    Parameters
+    ----------
+    codes
+        The target; classes as positions in `classes`.
+    predicted
+        Numbers, or one column of probabilities a class.
+    classes
+        The labels; None for a number.
+    target
+        Its name.
+    label
+        Whose probability to look at; by default the last class of two, and of several the class
+        that is predicted, row by row.
+    bins, confidence, learner
+        As for `calibration_of`.
+    """
+    options: dict[str, Any] = {"bins": bins, "confidence": confidence, "learner": learner}
+    if classes is None:
+        if label is not None:
+            raise InputError(f"{target!r} is a number and has no class {label!r}")
+        return calibration_of(codes, predicted, kind="number", what=target, **options)
+    names = [str(name) for name in classes]
+    if label is None and len(names) > 2:
+        chosen = predicted.argmax(axis=1)
+        sure = predicted[np.arange(len(codes)), chosen]
+        what = f"P({target} = class predicted)"
+        return calibration_of(chosen == codes, sure, kind="probability", what=what, **options)
+    label = names[-1] if label is None else str(label)
+    if label not in names:
+        raise InputError(f"{target!r} has no class {label!r}", hint=did_you_mean(label, names))
+    position = names.index(label)
+    what = f"P({target} = {label})"
+    return calibration_of(
+        codes == position, predicted[:, position], kind="probability", what=what, **options
     )
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError, did_you_mean
-from clearwood.benchmark._calibration import CalibrationCurve, calibration_of
+from clearwood._errors import InputError
+from clearwood.benchmark._calibration import CalibrationCurve, calibration_of_target
 from clearwood.benchmark._fits import Candidate, Judged, candidate, judge_all
 from clearwood.benchmark._frames import frame
 from clearwood.benchmark._intervals import (
@@ -220,29 +220,16 @@ def calibration_curve(
     found = judge_all(one, work, title="calibration", n_jobs=n_jobs)
     rows = np.concatenate([split.test for split in splits])
     told = np.concatenate([judged.predictions for (judged,) in found])
-    target = str(one.table.target)
-    options: dict[str, Any] = {
-        "bins": bins,
-        "confidence": confidence,
-        "learner": one.contender.name,
-    }
-    if one.classes is None:
-        if label is not None:
-            raise InputError(f"{target!r} is a number and has no class {label!r}")
-        return calibration_of(one.codes[rows], told, kind="number", what=target, **options)
-    names = [str(name) for name in one.classes]
-    if label is None and len(names) > 2:
-        chosen = told.argmax(axis=1)
-        right, sure = chosen == one.codes[rows], told[np.arange(len(rows)), chosen]
-        what = f"P({target} = class predicted)"
-        return calibration_of(right, sure, kind="probability", what=what, **options)
-    label = names[-1] if label is None else str(label)
-    if label not in names:
-        raise InputError(f"{target!r} has no class {label!r}", hint=did_you_mean(label, names))
-    position = names.index(label)
-    what = f"P({target} = {label})"
-    is_one = one.codes[rows] == position
-    return calibration_of(is_one, told[:, position], kind="probability", what=what, **options)
+    return calibration_of_target(
+        one.codes[rows],
+        told,
+        one.classes,
+        target=str(one.table.target),
+        label=label,
+        bins=bins,
+        confidence=confidence,
+        learner=one.contender.name,
+    )
 
 
 def _checked_sizes(sizes: Any, most: int, one: Candidate) -> list[int]:

@@ -8,11 +8,13 @@ import numpy as np
 
 from clearwood._errors import InputError, did_you_mean
 from clearwood.benchmark._archive import Archive, Curve, archive_of, curve_of
+from clearwood.benchmark._calibration import CalibrationCurve, calibration_of_target
 from clearwood.benchmark._estimates import interval_of, losses_of
 from clearwood.benchmark._frames import frame
+from clearwood.benchmark._measures import Measures, measures
 from clearwood.benchmark._text import as_html, as_text, comparison_text
 from clearwood.benchmark._winner import Winner
-from clearwood.benchmark._work import Array, Context, Outcome, Unit
+from clearwood.benchmark._work import Array, Context, Outcome, Rows, Unit
 
 if TYPE_CHECKING:
     from clearwood.benchmark._estimates import LossesOf
@@ -318,6 +320,74 @@ class Benchmark:
         if found is None:
             raise InputError(f"no fold of {learner!r} has succeeded")
         return found
+
+    def measures(self, learner: str) -> Measures:
+        """AUC, accuracy, R2, calibration and the like, over all rows tested.
+
+        Examples
+        --------
+        >>> import clearwood as cw
+        >>> bench = cw.benchmark(cw.datasets.load("wine"), "logistic", tune=0, repeats=1)
+        >>> bench.measures("logistic")["auc"] > 0.99
+        True
+        """
+        rows, predicted, splits = self._tested(learner)
+        task = self.context.table.task
+        assert task is not None
+        return measures(
+            task,
+            self.context.codes[rows],
+            predicted,
+            needs=self.context.loss.needs,
+            splits=splits,
+        )
+
+    def calibration(
+        self, learner: str, *, label: str | None = None, bins: int = 10
+    ) -> CalibrationCurve:
+        """What was observed where a learner predicted about the same, on rows it had not seen.
+
+        Parameters
+        ----------
+        learner
+            One of those compared.
+        label
+            Whose probability to look at; by default the last class of two, and of several the
+            class that is predicted, row by row.
+        bins
+            How many bins of about equally many rows.
+        """
+        rows, predicted, _ = self._tested(learner)
+        context = self.context
+        if context.classes is not None and context.loss.needs != "probability":
+            raise InputError(
+                f"the {context.loss.name} loss has kept no probabilities to calibrate",
+                hint="compare with loss='log' or 'brier'.",
+            )
+        return calibration_of_target(
+            context.codes[rows],
+            predicted,
+            context.classes,
+            target=str(context.table.target),
+            label=label,
+            bins=bins,
+            confidence=self.method.confidence,
+            learner=learner,
+        )
+
+    def _tested(self, learner: str) -> tuple[Rows, Array, Rows]:
+        """Rows tested, what was predicted for them, and the number of the fit that did."""
+        self._place(learner)
+        found = [
+            (unit.test, outcome.predictions)
+            for unit, outcome in self._outer(learner)
+            if outcome.predictions is not None
+        ]
+        if not found:
+            raise InputError(f"no fold of {learner!r} has succeeded")
+        rows, predicted = zip(*found, strict=True)
+        fits = np.repeat(np.arange(len(rows)), [len(part) for part in rows])
+        return np.concatenate(rows), np.concatenate(predicted), fits
 
     def archive(self, learner: str) -> Archive:
         """Every configuration that tuning tried, in every outer fold."""
