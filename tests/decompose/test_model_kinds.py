@@ -300,3 +300,86 @@ def test_medians_of_trees_are_refused():
 def test_what_is_no_fitted_model_is_said_to_be_none(model, message):
     with pytest.raises(cw.InputError, match=message):
         cw.explain(model, X)
+
+
+def with_categories(n=120):
+    pd = pytest.importorskip("pandas")
+    generator = np.random.default_rng(3)
+    town = pd.Categorical(generator.choice(["Bern", "Chur", "Basel", "Genf"], n))
+    frame = pd.DataFrame(
+        {"age": generator.integers(18, 80, n), "power": generator.normal(50, 10, n), "town": town}
+    )
+    frame.loc[::9, "power"] = np.nan
+    frame.loc[::14, "town"] = None
+    y = 0.1 * frame["age"] + np.where(frame["town"] == "Bern", 3, 0) * (frame["power"] > 50)
+    return frame, y
+
+
+def boosting(library):
+    if library == "scikit-learn":
+        model = HistGradientBoostingRegressor(
+            max_iter=6, min_samples_leaf=5, categorical_features="from_dtype"
+        )
+        return model, model.predict, 1e-12
+    if library == "lightgbm":
+        model = pytest.importorskip("lightgbm").LGBMRegressor(
+            n_estimators=6, min_child_samples=5, verbose=-1
+        )
+        return model, model.predict, 1e-12
+    model = pytest.importorskip("xgboost").XGBRegressor(
+        n_estimators=6, max_depth=3, enable_categorical=True
+    )
+    return model, model.predict, 1e-5  # it adds up in single precision
+
+
+@pytest.mark.parametrize("library", ["scikit-learn", "lightgbm", "xgboost"])
+def test_native_categories_and_gaps_are_explained_as_brute_force_does(brute, library):
+    import pandas as pd
+
+    frame, y = with_categories()
+    model, score, tolerance = boosting(library)
+    model.fit(frame, y)
+
+    def predict(rows):
+        return score(pd.DataFrame(rows, columns=frame.columns).astype(frame.dtypes))
+
+    rows = frame.to_numpy(object)
+    oracle = brute(predict, rows)
+    chosen = [0, 9, 14]  # with a missing number and a missing category
+    found = cw.shapley(model, frame.iloc[chosen], background=frame)
+    expected = [[oracle.shapley(rows[i], k)[0] for k in range(3)] for i in chosen]
+    assert_allclose(found.values, expected, atol=tolerance)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        Ridge(),
+        make_pipeline(StandardScaler(), DecisionTreeRegressor(max_depth=4)),
+        make_pipeline(
+            make_column_transformer(
+                (OneHotEncoder(sparse_output=False), ["town"]), remainder="passthrough"
+            ),
+            Ridge(),
+        ),
+    ],
+    ids=["sum", "trees after a step", "own encoding"],
+)
+def test_an_estimator_that_a_benchmark_wrapped_is_explained_in_the_columns_of_the_user(estimator):
+    from clearwood.benchmark._contenders import WrappedEstimator
+
+    frame, y = mixed_table()
+    data = cw.read(frame.reset_index(drop=True).assign(y=y.to_numpy()), target="y")
+    model = WrappedEstimator(estimator).fit(data)
+    why = cw.explain(model, data)
+    assert set(why.columns) == {"age", "town", "power"}
+    assert_allclose(added_up(why, data), model.predict(data), atol=1e-9)
+
+
+def test_importance_without_a_column_is_that_of_the_parts_that_are_left():
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, PAIR)
+    left = cw.explain(model, X, max_order=2).without("x0")
+    found, importance = left.values(), left.importance()
+    assert_allclose(importance.variance[:, 0], found.values.var(axis=0), atol=1e-12)
+    assert_allclose(importance.remainder[0], found.remainder.var(), atol=1e-12)
+    assert importance.total[0] == 0

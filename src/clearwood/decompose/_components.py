@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from clearwood.decompose._about import About
 from clearwood.decompose._importance import joined
-from clearwood.decompose._present import as_frame, plain, unique_name
+from clearwood.decompose._present import as_frame, html_table, plain, short, unique_name
 
 __all__ = ["Components"]
 
@@ -57,6 +57,12 @@ class Components:
 
     def __repr__(self) -> str:
         return f"{len(self.sets)} components of {len(self):,} rows ({self.about})"
+
+    def _repr_html_(self) -> str:
+        size = np.abs(self.values.reshape(len(self), len(self.sets), -1)).mean(axis=(0, 2))
+        order = np.argsort(-size, kind="stable")[:20] if len(self) else []
+        rows = [(joined(self.sets[k]), short(float(size[k]))) for k in order]
+        return html_table(repr(self), ("component", "mean absolute value"), rows)
 
     def to_frame(self, library: str | None = None) -> Any:
         """Give one line per row (and output), one column per component, and the remainder."""

@@ -14,15 +14,14 @@ from clearwood.decompose._about import About, BackgroundInfo
 from clearwood.decompose._components import Components
 from clearwood.decompose._effect import Effect
 from clearwood.decompose._game import BoundGame, Floats, Game, Players
-from clearwood.decompose._grid import Grid, grid_of
 from clearwood.decompose._importance import Importance, Interactions
 from clearwood.decompose._moments import Moments, moments_of
 from clearwood.decompose._present import as_frame, html_table, one_output, plain, short
-from clearwood.decompose._rows import Rows
+from clearwood.decompose._rows import Rows, warn_of_new_gaps
 from clearwood.decompose._shapley import Shapley
-from clearwood.table._tell import tell
+from clearwood.decompose._surface import surface_of
 
-__all__ = ["Decomposition"]
+__all__ = ["Decomposition", "warn_of_new_gaps"]
 
 #: Values shown of a column of numbers: alone, and beside another.
 POINTS_ALONE = 200
@@ -206,48 +205,27 @@ class Decomposition:
             )
         if points is not None and points < 2:
             raise InputError(f"points must be at least 2, not {points}")
-        most = points or (POINTS_ALONE if other is None else POINTS_BESIDE)
-        grids = [grid_of(self._rows.columns[k], self._weights, most) for k in players]
-        codes = self._mixed(players, grids)
-        shape = tuple(len(grid) for grid in grids)
-        values = self._surface(codes, players, partial_dependence=partial_dependence)
+        surface = surface_of(
+            self._game,
+            self._bound,
+            self._rows,
+            self._weights,
+            players,
+            most=points or (POINTS_ALONE if other is None else POINTS_BESIDE),
+            partial_dependence=partial_dependence,
+            n_jobs=self.n_jobs,
+        )
         return Effect(
             columns=names,
-            grid=tuple(grid.values for grid in grids),
-            values=one_output(self._picked(values).reshape(*shape, -1)),
-            shares=self._shares(grids),
+            grid=tuple(grid.values for grid in surface.grids),
+            values=one_output(self._picked(surface.values)),
+            shares=surface.shares,
             quantity="partial dependence" if partial_dependence else "effect",
             baseline=self.baseline,
-            is_ordered=tuple(grid.is_ordered for grid in grids),
+            is_ordered=tuple(grid.is_ordered for grid in surface.grids),
             is_step=self._game.is_step,
             about=self.about,
         )
-
-    def _mixed(self, players: Players, grids: list[Grid]) -> Floats:
-        """Give rows for all points of the grids; columns that do not matter are the first row's."""
-        index = np.indices([len(grid) for grid in grids]).reshape(len(grids), -1)
-        codes = np.repeat(self._rows.codes[:1], index.shape[1], axis=0)
-        for player, grid, at in zip(players, grids, index, strict=True):
-            mine = self._game.groups == player
-            codes[:, mine] = self._rows.codes[grid.rows[at]][:, mine]
-        return codes
-
-    def _surface(self, codes: Floats, players: Players, *, partial_dependence: bool) -> Floats:
-        ordered = tuple(sorted(players))
-        if not partial_dependence:
-            return self._bound.components(codes, [ordered], n_jobs=self.n_jobs)[:, 0]
-        within = [s for size in (1, 2) for s in combinations(ordered, size)]
-        parts = self._bound.components(codes, within, n_jobs=self.n_jobs)
-        return np.asarray(self._bound.baseline + parts.sum(axis=1))
-
-    def _shares(self, grids: list[Grid]) -> Floats:
-        if len(grids) == 1:
-            return grids[0].shares
-        shape = tuple(len(grid) for grid in grids)
-        weight = np.ones(len(self._rows)) if self._weights is None else self._weights
-        cell = np.ravel_multi_index(tuple(grid.nearest for grid in grids), shape)
-        counts = np.bincount(cell, weight, minlength=int(np.prod(shape)))
-        return np.asarray(counts.reshape(shape) / weight.sum())
 
     # Values of rows
 
@@ -529,19 +507,3 @@ class Decomposition:
         if column is None:
             return self.importance().plot(**options)
         return self.effect(column, other).plot(**options)
-
-
-def warn_of_new_gaps(rows: Rows, seen: Rows, where: str) -> None:
-    """Warn where values are missing that never were: they go the model's default way."""
-    new = [
-        column.name
-        for column, before in zip(rows.columns, seen.columns, strict=True)
-        if column.n_missing and not before.n_missing
-    ]
-    if new:
-        s = "s" if len(new) > 1 else ""
-        shown = ", ".join(map(repr, new[:5])) + (", …" if len(new) > 5 else "")
-        tell(
-            f"the column{s} {shown} lack{'' if s else 's'} values that are never missing in the "
-            f"{where}; such rows go the model's default way"
-        )

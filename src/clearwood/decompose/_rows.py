@@ -13,8 +13,16 @@ from clearwood.table import Column, Kind, Table, as_table
 from clearwood.table._frames import from_memory
 from clearwood.table._infer import settle
 from clearwood.table._raw import Raw
+from clearwood.table._tell import tell
 
-__all__ = ["Rows", "as_data", "label_rows", "rows_of_table", "user_columns"]
+__all__ = [
+    "Rows",
+    "as_data",
+    "label_rows",
+    "rows_of_table",
+    "user_columns",
+    "warn_of_new_gaps",
+]
 
 Floats = NDArray[np.float64]
 
@@ -120,3 +128,19 @@ def _column(raw: Raw) -> Column:
     present = raw.values[~np.isnan(raw.values)]
     whole = not raw.plain and bool((present == np.floor(present)).all())
     return Column(raw.name, Kind.WHOLE if whole else Kind.NUMBER, raw.values)
+
+
+def warn_of_new_gaps(rows: Rows, seen: Rows, where: str) -> None:
+    """Warn where values are missing that never were: they go the model's default way."""
+    new = [
+        column.name
+        for column, before in zip(rows.columns, seen.columns, strict=True)
+        if column.n_missing and not before.n_missing
+    ]
+    if new:
+        s = "s" if len(new) > 1 else ""
+        shown = ", ".join(map(repr, new[:5])) + (", …" if len(new) > 5 else "")
+        tell(
+            f"the column{s} {shown} lack{'' if s else 's'} values that are never missing in the "
+            f"{where}; such rows go the model's default way"
+        )

@@ -1,7 +1,7 @@
 """The game of a tree ensemble, solved exactly over the whole background."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import comb
 from typing import Any
@@ -136,6 +136,7 @@ class BoundTrees(BoundGame):
     background: Background
     rows: Floats
     weights: Floats | None
+    _merged: dict[Players, Background] = field(default_factory=dict)
 
     def components(
         self,
@@ -176,13 +177,21 @@ class BoundTrees(BoundGame):
         return found.values, found.interactions
 
     def dependence(self, codes: Floats, players: Players, *, n_jobs: int = 1) -> Floats:
-        # With the coalition merged into one player and the rest into another, its value is the
-        # baseline plus the one player's component, whatever the depth of the trees.
+        if players not in self._merged:
+            self._merged[players] = self._merge(players, n_jobs=n_jobs)
+        background = self._merged[players]
+        found = components(background.trees, codes, background, [(0,)], n_jobs=n_jobs)
+        return np.asarray(found.values[:, 0] + found.baseline)
+
+    def _merge(self, players: Players, *, n_jobs: int) -> Background:
+        """Count the background anew with the coalition as one player and the rest as another.
+
+        The coalition's value is then the baseline plus the one player's component, whatever the
+        depth of the trees.
+        """
         merged = np.where(np.isin(self.game.groups, players), 0, 1).astype(np.int32)
         trees = Trees(self.game.forest, merged, 2)
-        background = Background.of(trees, self.rows, weights=self.weights, n_jobs=n_jobs)
-        found = components(trees, codes, background, [(0,)], n_jobs=n_jobs)
-        return np.asarray(found.values[:, 0] + found.baseline)
+        return Background.of(trees, self.rows, weights=self.weights, n_jobs=n_jobs)
 
 
 def longest_path(forest: Forest, groups: NDArray[np.intp], n_players: int) -> int:

@@ -12,7 +12,7 @@ from clearwood._errors import InputError
 from clearwood._progress import progress
 from clearwood.decompose._about import About, BackgroundInfo
 from clearwood.decompose._game import checked_weights
-from clearwood.decompose._of_model import learner_players
+from clearwood.decompose._of_encoded import learner_players
 from clearwood.decompose._rows import Rows, as_data, label_rows, rows_of_table, user_columns
 from clearwood.decompose._scores import quiet_call
 from clearwood.decompose._sheets import ArraySheet, FrameSheet, Sheet, sheet_of

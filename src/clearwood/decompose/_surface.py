@@ -1,0 +1,94 @@
+"""Components of one or two columns over a grid of their values."""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.decompose._game import BoundGame, Game, Players
+from clearwood.decompose._grid import Grid, grid_of
+from clearwood.decompose._rows import Rows
+
+__all__ = ["Surface", "surface_of"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """Values over a grid.
+
+    Parameters
+    ----------
+    grids
+        One for each column.
+    values
+        Of shape (values of the first column[, of the second], outputs).
+    shares
+        The share of the background nearest to each point, without the last axis.
+    """
+
+    grids: tuple[Grid, ...]
+    values: Floats
+    shares: Floats
+
+
+def surface_of(
+    game: Game,
+    bound: BoundGame,
+    rows: Rows,
+    weights: Floats | None,
+    players: Players,
+    *,
+    most: int,
+    partial_dependence: bool,
+    n_jobs: int,
+) -> Surface:
+    """Evaluate the component of columns, or their partial dependence, at values that occur.
+
+    Parameters
+    ----------
+    game, bound
+        The model and its background.
+    rows, weights
+        The background, from which values are chosen.
+    players
+        One or two columns.
+    most
+        How many values of a column of numbers.
+    partial_dependence
+        Whether to add the baseline and the components within the columns.
+    n_jobs
+        Threads.
+    """
+    grids = tuple(grid_of(rows.columns[k], weights, most) for k in players)
+    shape = tuple(len(grid) for grid in grids)
+    codes = _crossed(game, rows.codes, players, grids)
+    ordered = tuple(sorted(players))
+    if partial_dependence:
+        within = [s for size in (1, 2) for s in combinations(ordered, size)]
+        values = bound.baseline + bound.components(codes, within, n_jobs=n_jobs).sum(axis=1)
+    else:
+        values = bound.components(codes, [ordered], n_jobs=n_jobs)[:, 0]
+    return Surface(grids, values.reshape(*shape, -1), _shares(grids, weights, len(rows)))
+
+
+def _crossed(game: Game, codes: Floats, players: Players, grids: tuple[Grid, ...]) -> Floats:
+    """Give rows for all points of the grids; columns that do not matter are the first row's."""
+    index = np.indices([len(grid) for grid in grids]).reshape(len(grids), -1)
+    crossed = np.repeat(codes[:1], index.shape[1], axis=0)
+    for player, grid, at in zip(players, grids, index, strict=True):
+        mine = game.groups == player
+        crossed[:, mine] = codes[grid.rows[at]][:, mine]
+    return crossed
+
+
+def _shares(grids: tuple[Grid, ...], weights: Floats | None, n_rows: int) -> Floats:
+    if len(grids) == 1:
+        return grids[0].shares
+    shape = tuple(len(grid) for grid in grids)
+    weight = np.ones(n_rows) if weights is None else weights
+    cell = np.ravel_multi_index(tuple(grid.nearest for grid in grids), shape)
+    counts = np.bincount(cell, weight, minlength=int(np.prod(shape)))
+    return np.asarray(counts.reshape(shape) / weight.sum())
