@@ -17,6 +17,9 @@ Floats = NDArray[np.float64]
 EXTRAPOLATES = 0.2
 
 _BINS = 20
+_ROWS_PER_BIN = 20
+# Standard deviations above chance that an association must reach to count.
+_BEYOND_CHANCE = 3
 _REFERENCE_ROWS = 2000
 _MOST_RELATED = 3
 # Below this, the distance of the pair says nothing that the single columns do not.
@@ -49,9 +52,8 @@ def _bins(column: Column) -> NDArray[np.intp]:
     """Give each row the number of its bin: quantiles, or common levels; missing is one more."""
     if _is_ordered(column) and column.kind is not Kind.ORDERED:
         place = ranks(column)
-        return np.where(np.isnan(place), _BINS, np.minimum(place * _BINS, _BINS - 1)).astype(
-            np.intp
-        )
+        size = int(np.clip(len(column) // _ROWS_PER_BIN, 3, _BINS))
+        return np.where(np.isnan(place), _BINS, np.minimum(place * size, size - 1)).astype(np.intp)
     values = (
         column.values
         if column.is_coded
@@ -102,8 +104,10 @@ def _ratio(column: Column, given: Column) -> float:
         sums = np.bincount(bins, parts[:, k], minlength=_BINS + 1)[used]
         between += float((counts[used] * (sums / counts[used] - parts[:, k].mean()) ** 2).sum())
     # adjusted as R2 is: bins of noise explain (bins - 1) / (rows - 1) of anything
-    explained = 1 - (1 - between / total) * (n_rows - 1) / (n_rows - used.sum())
-    return float(np.sqrt(max(explained, 0.0)))
+    n_bins = int(used.sum())
+    explained = 1 - (1 - between / total) * (n_rows - 1) / (n_rows - n_bins)
+    chance = np.sqrt(2 * (n_bins - 1)) / (n_rows - n_bins)
+    return float(np.sqrt(explained)) if explained > _BEYOND_CHANCE * chance else 0.0
 
 
 def associations(columns: Sequence[Column], position: int) -> Floats:

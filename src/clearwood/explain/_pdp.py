@@ -69,6 +69,8 @@ def exact_dependence(
     if not np.allclose(raw[:, wanted], direct, rtol=1e-6, atol=1e-9):
         return None
     names = [predictor.names[k] for k in points.positions]
+    if not set(names) <= set(game.columns):  # fitted without names: columns count by position
+        names = [game.columns[k] for k in points.positions]
     weights = predictor.weights
     why = explain(model, data, max_order=len(names), weights=weights, n_jobs=n_jobs)
     found = why.partial_dependence(*names, points=most).values

@@ -221,12 +221,14 @@ def _of_learner(model: Learner, data: Any, scale: str | None) -> Predictor:
     names = model.schema_.features
     position = {name: k for k, name in enumerate(names)}
     groups = np.array([position[model.encoder_.used_[k]] for k in model.encoder_.sources_], np.intp)
+    codes = model.encoder_.transform(table)
+    scorer = scorer_of(model.estimator_, scale, labels=getattr(model, "classes_", None))
     return Predictor(
         columns=tuple(table.column(name) for name in names),
         labels=label_rows(data, table.n_rows),
         weights=data.weights if isinstance(data, Table) else None,
-        scorer=scorer_of(model.estimator_, scale, labels=getattr(model, "classes_", None)),
-        compose=code_rows(model.encoder_.transform(table), groups),
+        scorer=scorer.settled(codes[:3]),
+        compose=code_rows(codes, groups),
         kind=f"learner {model.name!r}",
     )
 

@@ -92,6 +92,18 @@ def _colour(effect: "ModelEffect", output: str | None) -> Any:
     return alt.Color("output:N", title="output", scale=alt.Scale(scheme="tableau10"))
 
 
+def _scale(effect: "ModelEffect") -> Any:
+    """Give the curve and the mark of missing values, which stand side by side, one scale."""
+    import altair as alt
+
+    shown = [effect.values, effect.lower, effect.upper]
+    if effect.curves is not None:
+        shown += [np.nanquantile(effect.curves, [0.005, 0.995])]
+    known = np.concatenate([np.ravel(part) for part in shown if part is not None])
+    low, high = float(np.nanmin(known)), float(np.nanmax(known))
+    return alt.Scale(domain=[low, high], nice=True, zero=False, clamp=True)
+
+
 def _curve(effect: "ModelEffect", output: str | None, most_curves: int) -> Any:
     import altair as alt
 
@@ -105,7 +117,7 @@ def _curve(effect: "ModelEffect", output: str | None, most_curves: int) -> Any:
         axis=alt.Axis(labels=False, ticks=False, grid=False),
         scale=alt.Scale(zero=False, nice=False),
     )
-    y = alt.Y("value:Q", title=_axis_title(effect), scale=alt.Scale(zero=False))
+    y = alt.Y("value:Q", title=_axis_title(effect), scale=_scale(effect))
     base = _chart(present).encode(x=x)
     colour = _colour(effect, output)
     shape: Any = "step" if effect.is_step else "linear"
@@ -127,7 +139,7 @@ def _curve(effect: "ModelEffect", output: str | None, most_curves: int) -> Any:
     figure = alt.vconcat(main, _density(effect, kind), spacing=4)
     absent = [row for row in rows if row["x"] is None]
     if absent:
-        figure = alt.hconcat(figure, _missing(effect, absent, colour)).resolve_scale(y="shared")
+        return _titled(alt.hconcat(figure, _missing(effect, absent, colour)), effect)
     return _titled(figure, effect)
 
 
@@ -236,7 +248,7 @@ def _missing(effect: "ModelEffect", rows: list[dict[str, Any]], colour: Any) -> 
         x=alt.X("x:N", title=None, axis=alt.Axis(labelAngle=0)), color=colour
     )
     hidden = alt.Axis(labels=False, ticks=False)
-    y = alt.Y("value:Q", title=None, axis=hidden, scale=alt.Scale(zero=False))
+    y = alt.Y("value:Q", title=None, axis=hidden, scale=_scale(effect))
     points = base.mark_point(filled=True, size=80, shape="diamond", opacity=1).encode(y=y)
     layers = [points]
     if effect.lower is not None:
