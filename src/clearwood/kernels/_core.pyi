@@ -97,3 +97,12 @@ class ShapleyForest:
         baseline: NDArray[np.float64],
         n_threads: int,
     ) -> None: ...
+
+# certify
+def certify(
+    columns: dict[str, Any],
+    ensemble: dict[str, Any],
+    claim: dict[str, Any],
+    seconds: float,
+    bytes: float,  # noqa: A002
+) -> dict[str, Any]: ...

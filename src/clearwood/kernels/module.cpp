@@ -14,6 +14,7 @@ namespace nb = nanobind;
 namespace clearwood {
 
 void bind_condense(nb::module_& m);
+void bind_certify(nb::module_& m);
 void bind_parallel(nb::module_& m);
 void bind_forest(nb::module_& m);
 void bind_rank(nb::module_& m);
@@ -45,6 +46,7 @@ NB_MODULE(_core, m) {
   m.def("use_level", &clearwood::use_level, nb::arg("name"));
   m.def("level", [] { return clearwood::level_names[static_cast<int>(clearwood::level())]; });
   clearwood::bind_condense(m);
+  clearwood::bind_certify(m);
   clearwood::bind_parallel(m);
   clearwood::bind_forest(m);
   clearwood::bind_rank(m);
