@@ -112,9 +112,9 @@ def _tree_of(condensed: Any) -> Condensed:
     if isinstance(condensed, Condensed):
         return condensed
     if isinstance(condensed, str | os.PathLike):
-        from clearwood.condense._json import load
+        from clearwood.condense._export_json import load
 
-        return load(condensed)
+        return load(condensed, check=False)
     raise InputError(
         f"certify takes a condensed tree or its JSON file; got {type(condensed).__name__}",
         hint="cw.certify(cw.condense(model), model).",
@@ -226,10 +226,12 @@ def _claim(tree: Condensed, forest: Forest, cut: NDArray[np.int32]) -> dict[str,
         mode = "median"
     tolerance = tree.tolerance or 0.0
     lower, upper, value = diagram.lower, diagram.upper, diagram.value
-    with np.errstate(invalid="ignore"):
-        least, greatest = sums.inward(
-            np.maximum(lower, value - tolerance), np.minimum(upper, value + tolerance)
-        )
+    least = greatest = np.empty(0, np.int64)
+    if mode == "tolerance":
+        with np.errstate(invalid="ignore"):
+            least, greatest = sums.inward(
+                np.maximum(lower, value - tolerance), np.minimum(upper, value + tolerance)
+            )
     cut_sum, exact_cut = 0, 0.0
     if tree.equal == "class" and forest.n_outputs == 1:
         cut_sum, exact_cut = sums.cut(forest)
