@@ -160,8 +160,8 @@ def identifier(name: str) -> str:
 
     Examples
     --------
-    >>> print(identifier('select "all"'))
-    "select ""all"""
+    >>> print(identifier('the "total" cost'))
+    "the ""total"" cost"
     """
     if not name or "\0" in name:
         raise InputError(f"{name!r} cannot be a name in SQL")

@@ -1,0 +1,209 @@
+"""Questions, conditions and answers of a condensed tree in the user's words."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from clearwood.condense._condensed import Condensed
+from clearwood.condense._questions import Labels, Question, questions
+from clearwood.forest._links import predict as on_scale
+
+__all__ = ["Condition", "Wording", "number"]
+
+_MOST_LABELS = 6
+
+
+def number(value: float) -> str:
+    """Write a number with the digits that a reader can use.
+
+    Examples
+    --------
+    >>> [number(value) for value in (0.5000000298, 1234567.0, 3.0, -1e-9)]
+    ['0.5', '1234567', '3', '-1e-09']
+    """
+    if value == int(value) if math.isfinite(value) else False:
+        return f"{value:.0f}" if abs(value) < 1e15 else f"{value:g}"
+    return f"{value:.6g}"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a way through the tree asks of one column.
+
+    Parameters
+    ----------
+    column
+        Position among the model's columns.
+    spans
+        Intervals of numbers that pass: above the first end, not above the second.
+    labels
+        Labels that pass; None for columns of numbers.
+    missing
+        Whether missing values (and unknown labels) pass.
+    """
+
+    column: int
+    spans: tuple[tuple[float, float], ...] = ((-math.inf, math.inf),)
+    labels: tuple[Any, ...] | None = None
+    missing: bool = True
+
+    def and_also(self, asked: Question, *, left: bool) -> "Condition":
+        """Give the condition that an answer to one more question leaves."""
+        missing = self.missing and asked.missing_left == left
+        if isinstance(asked, Labels):
+            passes = asked.left if left else asked.right
+            kept = passes if self.labels is None else [x for x in self.labels if x in passes]
+            return replace(self, labels=tuple(kept), missing=missing)
+        spans = []
+        for low, high in asked.left if left else _complement(asked.left):
+            for start, end in self.spans:
+                if max(low, start) < min(high, end):
+                    spans.append((max(low, start), min(high, end)))
+        return replace(self, spans=tuple(spans), missing=missing)
+
+
+def _complement(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    found, low = [], -math.inf
+    for start, end in spans:
+        if start > low:
+            found.append((low, start))
+        low = end
+    if low < math.inf:
+        found.append((low, math.inf))
+    return found
+
+
+class Wording:
+    """Writes about one condensed tree.
+
+    Parameters
+    ----------
+    condensed
+        The tree.
+    units
+        The unit of each of the user's columns that has one.
+    missing
+        Positions of the model's columns in which values may be missing; "or missing" is said of
+        these only.
+    """
+
+    def __init__(
+        self,
+        condensed: Condensed,
+        *,
+        units: Mapping[str, str] | None = None,
+        missing: Iterable[int] = (),
+    ) -> None:
+        self._tree = condensed
+        self._units = dict(units or {})
+        self._missing = set(missing)
+        self.asked = questions(condensed)
+        self._parts = _parts(condensed)
+
+    def question(self, node: int) -> str:
+        """Write what is asked at a node; yes is left."""
+        asked = self.asked[node]
+        assert asked is not None
+        return self.condition(Condition(asked.column).and_also(asked, left=True))
+
+    def answer(self, node: int) -> str:
+        """Write what a leaf answers."""
+        diagram, shell = self._tree.diagram, self._tree.shell
+        if not diagram.certified[node]:
+            return "asks the ensemble"
+        if self._tree.equal == "class":
+            assert shell.classes is not None
+            return str(shell.classes[diagram.outcome[node]])
+        raw = diagram.value[node]
+        if shell.classes is not None:
+            label = on_scale(shell, raw[:1] if shell.n_outputs == 1 else raw[None, :])[0]
+            return f"{label} ({', '.join(number(x) for x in raw)})"
+        shown = np.atleast_1d(on_scale(shell, raw[:1] if shell.n_outputs == 1 else raw[None, :])[0])
+        return ", ".join(number(float(x)) for x in shown)
+
+    def condition(self, condition: Condition) -> str:
+        """Write a condition on one column."""
+        column = condition.column
+        part = self._parts[column]
+        name = self._tree.feature_names[column] if part is None else part.column
+        if condition.labels is not None:
+            return self._of_labels(condition, name)
+        numbers = condition.spans
+        whole = numbers == ((-math.inf, math.inf),)
+        if whole:
+            return f"{name} is known" if not condition.missing else f"{name} is anything"
+        if not numbers:
+            return f"{name} is missing" if condition.missing else f"{name} is impossible"
+        if part is not None and part.level is not None:
+            one, zero = _holds(numbers, 1.0), _holds(numbers, 0.0)
+            if one != zero:
+                return f"{name} is {'' if one else 'not '}{part.level}"
+        unit = self._units.get(name, "")
+        text = " or ".join(_span(name, span, f" {unit}" if unit else "") for span in numbers)
+        return text + (" or missing" if condition.missing and column in self._missing else "")
+
+    def _of_labels(self, condition: Condition, name: str) -> str:
+        labels = condition.labels or ()
+        every = self._tree.shell.levels[condition.column] or ()
+        others = [level for level in every if level not in labels]
+        also = " or missing" if condition.missing and condition.column in self._missing else ""
+        if not labels:
+            return f"{name} is missing or unknown"
+        if not others:
+            return f"{name} is known" if not condition.missing else f"{name} is anything"
+        if condition.missing and len(others) < len(labels):
+            return f"{name} is not {_either(others)}"
+        return f"{name} is {_either(labels)}{also}"
+
+
+@dataclass(frozen=True)
+class _Part:
+    column: str
+    level: str | None
+
+
+def _parts(condensed: Condensed) -> list[_Part | None]:
+    """Find which of the model's columns are one level of one of the user's."""
+    shell = condensed.shell
+    encoded = getattr(getattr(shell.encoder, "encoder", None), "columns_", None)
+    if encoded is not None:
+        return [
+            _Part(e.source, str(e.part)) if e.part is not None and e.levels == (e.part,) else None
+            for e in encoded
+        ]
+    if shell.columns == shell.feature_names:
+        return [None] * shell.n_features
+    sizes = np.bincount(shell.groups, minlength=len(shell.columns))
+    parts: list[_Part | None] = []
+    for name, group in zip(shell.feature_names, shell.groups.tolist(), strict=True):
+        column = shell.columns[group]
+        own = name.partition("__")[2] if "__" in name and not name.startswith(column) else name
+        level = own[len(column) + 1 :] if own.startswith(column) else ""
+        if sizes[group] > 1 and level and own[len(column)] in "_=":
+            parts.append(_Part(column, level))
+        else:
+            parts.append(None)
+    return parts
+
+
+def _holds(spans: Iterable[tuple[float, float]], x: float) -> bool:
+    return any(low < x <= high for low, high in spans)
+
+
+def _span(name: str, span: tuple[float, float], unit: str) -> str:
+    low, high = span
+    if math.isinf(low):
+        return f"{name} ≤ {number(high)}{unit}"
+    if math.isinf(high):
+        return f"{name} > {number(low)}{unit}"
+    return f"{number(low)} < {name} ≤ {number(high)}{unit}"
+
+
+def _either(labels: Iterable[Any]) -> str:
+    words = [str(label) for label in labels]
+    if len(words) > _MOST_LABELS:
+        words = [*words[: _MOST_LABELS - 1], f"{len(words) - _MOST_LABELS + 1} others"]
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + f" or {words[-1]}"
