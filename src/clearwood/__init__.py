@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from clearwood import datasets, forest, models
     from clearwood._errors import ClearwoodWarning, InputError, MissingExtraError
     from clearwood.benchmark import Benchmark, benchmark
-    from clearwood.condense import Condensed, condense
+    from clearwood.condense import Condensed, certify, condense
     from clearwood.decompose import Decomposition
     from clearwood.explain import (
         Lime,
@@ -40,6 +40,7 @@ _HOME = {
     "Table": "clearwood.table",
     "WhatIf": "clearwood.explain",
     "benchmark": "",
+    "certify": "clearwood.condense",
     "condense": "",
     "datasets": "",
     "effect": "clearwood.explain",
@@ -70,6 +71,7 @@ __all__ = [
     "Table",
     "WhatIf",
     "benchmark",
+    "certify",
     "condense",
     "datasets",
     "effect",

@@ -1,4 +1,4 @@
-"""A separate checker: does a condensed tree say what the ensemble says?
+"""A separate checker of whether a condensed tree says what the ensemble says.
 
 It shares nothing with the composer but the forest. Diagram and ensemble are walked together, box
 by box, from the diagram's questions; trees are restricted to the box, and a leaf is proved as soon
@@ -92,7 +92,7 @@ def certify(
     same_model = _fingerprint.of_forest(forest) == tree.certificate.forest
     same_tree = _fingerprint.of_diagram(tree.diagram) == tree.certificate.diagram
     _refuse_other_columns(tree, forest)
-    told = {"same_model": same_model, "same_tree": same_tree}
+    told: dict[str, Any] = {"same_model": same_model, "same_tree": same_tree}
     if other := _other_settings(tree, forest):
         found = _by_settings(tree, forest, other)
         return replace(found, **told)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from clearwood._errors import InputError
 from clearwood.condense._certificate import Certificate
 from clearwood.condense._diagram import Diagram
+from clearwood.condense._reading import Readable
 from clearwood.forest import Forest
 from clearwood.forest._links import predict as on_scale
 
@@ -47,7 +48,7 @@ def shell_of(forest: Forest) -> Forest:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Condensed:
+class Condensed(Readable):
     """One tree that predicts what an ensemble predicts; made by `clearwood.condense`.
 
     Parameters

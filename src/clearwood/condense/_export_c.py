@@ -32,11 +32,11 @@ def to_c(condensed: Condensed, *, name: str = "clearwood") -> str:
     >>> import clearwood as cw
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> tree = DecisionTreeClassifier().fit([[0.0], [1.0]], ["no", "yes"])
-    >>> print(to_c(cw.condense(tree), name="tree").partition("int tree_predict")[2])
+    >>> print(to_c(cw.condense(tree), name="tree").partition("int tree_predict")[2].strip())
     (const double *x) {
-      if (x[0] <= 0.5000000298023224) goto n1; else goto n2;
-    n1: return 0; /* no */
-    n2: return 1; /* yes */
+      if (x[0] <= 0.5000000298023224) goto n2; else goto n1;
+    n1: return 1; /* yes */
+    n2: return 0; /* no */
     }
     """
     refuse_fallback(condensed, "C source")
@@ -74,7 +74,9 @@ def to_c(condensed: Condensed, *, name: str = "clearwood") -> str:
             body.append(f"{label}{said}")
             continue
         test = _condition(asked, condensed, sets, name)
-        body.append(f"{label}if ({test}) goto n{diagram.left[node]}; else goto n{diagram.right[node]};")
+        body.append(
+            f"{label}if ({test}) goto n{diagram.left[node]}; else goto n{diagram.right[node]};"
+        )
     for members, held in sets.items():
         bits = ", ".join(str(int(member)) for member in members)
         lines.append(f"static const unsigned char {held}[] = {{{bits}}};")
@@ -86,12 +88,14 @@ def to_c(condensed: Condensed, *, name: str = "clearwood") -> str:
 def _codes(condensed: Condensed, name: str) -> list[str]:
     """Write the function that gives a label's code; -1 for labels the model does not know."""
     lines = [
-        f"/* What stands for a label in column j; -1 where the model does not know it. */",
+        "/* What stands for a label in column j; -1 where the model does not know it. */",
         f"double {name}_code(int j, const char *label) {{",
     ]
     for j, levels in enumerate(condensed.shell.levels):
         for code, level in enumerate(levels or ()):
-            lines.append(f"  if (j == {j} && strcmp(label, {_string(str(level))}) == 0) return {code};")
+            lines.append(
+                f"  if (j == {j} && strcmp(label, {_string(str(level))}) == 0) return {code};"
+            )
     return [*lines, "  (void)j; (void)label;", "  return -1;", "}", ""]
 
 
@@ -111,7 +115,11 @@ def _condition(
         return f"{inside} && {held}[(int){x}]"
     if asked.cut is not None and not math.isinf(asked.cut):
         # comparisons with NaN are false
-        return f"!({x} > {_number(asked.cut)})" if asked.missing_left else f"{x} <= {_number(asked.cut)}"
+        return (
+            f"!({x} > {_number(asked.cut)})"
+            if asked.missing_left
+            else f"{x} <= {_number(asked.cut)}"
+        )
     if asked.missing_left:
         inside = " || ".join(_span(x, *span) for span in others(asked)) or "0"
         return f"!({inside})"

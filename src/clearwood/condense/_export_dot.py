@@ -21,10 +21,10 @@ def to_dot(condensed: Condensed) -> str:
     digraph "condensed tree" {
       node [shape=box, fontname="sans-serif"];
       n0 [label="x0 ≤ 0.5"];
-      n0 -> n1 [label="yes"];
-      n0 -> n2 [label="no"];
-      n1 [label="no", style=rounded];
-      n2 [label="yes", style=rounded];
+      n0 -> n2 [label="yes"];
+      n0 -> n1 [label="no"];
+      n1 [label="yes", style=rounded];
+      n2 [label="no", style=rounded];
     }
     """
     diagram = condensed.diagram

@@ -53,8 +53,7 @@ def from_json(document: Any) -> Condensed:
     """Make the tree that `to_json` described; damaged or foreign documents are refused."""
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise InputError(
-            "this is not a condensed tree: it does not say "
-            f'"format": "{FORMAT}"',
+            f'this is not a condensed tree: it does not say "format": "{FORMAT}"',
             hint="cw.condense(model).to_json() gives one, as does clearwood condense.",
         )
     if document.get("version") != VERSION:
@@ -127,7 +126,7 @@ def _of_forest(forest: Forest) -> dict[str, Any]:
 
 def _read(document: Mapping[str, Any]) -> Condensed:
     raw = dict(document["diagram"])
-    arrays = {
+    arrays: dict[str, Any] = {
         name: _array(value) if isinstance(value, list) else value for name, value in raw.items()
     }
     n = len(arrays["feature"])

@@ -85,7 +85,11 @@ def to_onnx(condensed: Condensed) -> Any:
     graph = helper.make_graph(
         steps,
         "condensed tree",
-        [helper.make_tensor_value_info("X", TensorProto.DOUBLE, ["rows", len(condensed.feature_names)])],
+        [
+            helper.make_tensor_value_info(
+                "X", TensorProto.DOUBLE, ["rows", len(condensed.feature_names)]
+            )
+        ],
         [helper.make_tensor_value_info("prediction", kind, ["rows"])],
         [table, numpy_helper.from_array(np.array([-1], np.int64), "flat")],
     )

@@ -22,9 +22,7 @@ _MOST_LEAVES = 100_000
 _LARGEST = "1.7976931348623157e308"
 
 
-def to_sql(
-    condensed: Condensed, *, table: str | Sequence[str], column: str = "prediction"
-) -> str:
+def to_sql(condensed: Condensed, *, table: str | Sequence[str], column: str = "prediction") -> str:
     """Give a SELECT that adds the prediction to a table.
 
     The expression is a searched CASE of standard SQL, tested in SQLite and DuckDB. Numbers are
