@@ -191,9 +191,8 @@ def _given(
     if data is None:
         return None, None
     matrix = condensed.matrix(data)
-    held = getattr(data, "target", None) if isinstance(data, Table) else None
-    if target is None and held is not None:
-        target = held.labels()
+    if target is None and isinstance(data, Table) and data.target is not None:
+        target = data.y
     if target is None:
         return matrix, None
     truth = np.asarray(target)
