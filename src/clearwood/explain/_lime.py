@@ -116,9 +116,9 @@ def lime(
     )
     width = 0.75 * float(np.sqrt(len(space.columns))) if kernel_width is None else kernel_width
     found = _fitted(space, predictor, features, predicted, width, n_features, select, repeats)
-    for note in found.notes:
-        if note.startswith(("the sign", "only")):
-            tell(note)
+    doubts = [note for note in found.notes if note.startswith(("the sign", "only"))]
+    if doubts:
+        tell("; ".join(doubts))
     return found
 
 

@@ -11,6 +11,8 @@ Floats = NDArray[np.float64]
 
 #: Terms whose weighted variance is below this share of the largest carry nothing to fit.
 _FLAT = 1e-10
+#: A term that fits less than this share of the variance fits rounding.
+_NOTHING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +81,8 @@ def _forward(moments: Moments, n_terms: int) -> list[int]:
             break
         gain = np.where(usable, product**2 / np.where(usable, size, 1.0), -1.0)
         best = int(np.argmax(gain))
+        if gain[best] <= _NOTHING * moments.spread:
+            break
         chosen.append(best)
         # what the new term explains is taken out of all others
         ray = gram[best] / gram[best, best]
@@ -92,13 +96,14 @@ def _lasso(moments: Moments, n_terms: int) -> list[int]:
 
     size = np.diag(moments.gram)
     usable = np.flatnonzero(size > _FLAT * max(float(size.max(initial=0.0)), 1e-300))
-    if not len(usable):
+    if not len(usable) or not moments.spread > 0:
         return []
     gram = moments.gram[np.ix_(usable, usable)]
     _, _, path = lars_path_gram(
         Xy=moments.product[usable], Gram=gram, n_samples=1, method="lasso", max_iter=4 * n_terms
     )
-    counts = (np.abs(path) > 0).sum(axis=0)
+    path = np.where(path**2 * size[usable, None] > _NOTHING * moments.spread, path, 0.0)
+    counts = (path != 0).sum(axis=0)
     fitting = np.flatnonzero(counts <= n_terms)
     at = fitting[np.argmax(counts[fitting])]
     found = np.flatnonzero(path[:, at])
@@ -108,6 +113,8 @@ def _lasso(moments: Moments, n_terms: int) -> list[int]:
 
 def fit(moments: Moments, chosen: list[int]) -> Sparse:
     """Fit the chosen terms by weighted least squares, with an intercept."""
+    if not chosen:
+        return Sparse(np.empty(0), moments.centre, 0.0 if moments.spread > 0 else 1.0)
     gram = moments.gram[np.ix_(chosen, chosen)]
     found = np.linalg.lstsq(gram, moments.product[chosen], rcond=1e-12)[0]
     fitted = float(found @ moments.product[chosen])

@@ -19,8 +19,9 @@ __all__ = ["by_permutations"]
 
 Floats = NDArray[np.float64]
 
-#: Orders before a standard error is believed.
+#: Orders before a standard error is believed, and without which there is none.
 _FIRST_ORDERS = 20
+_FEWEST = 5
 
 
 def by_permutations(
@@ -41,24 +42,26 @@ def by_permutations(
     n_players = game.n_players
     background = _shuffled_forever(game, generator)
     found = np.empty((n_players, 0, game.n_outputs))
-    totals = np.empty((0, game.n_outputs))
+    drawn = np.empty(0, np.intp)
+    n_rows = len(game.weights)
     while True:
-        n_new = max(_FIRST_ORDERS, found.shape[1] // 2)
+        n_new = max(_FIRST_ORDERS, len(drawn) // 2)
+        if len(drawn) + n_new > n_rows:  # rounds then end when every row has had its turn
+            n_new += -(len(drawn) + n_new) % n_rows
         cost = _cost(game)
-        n_new = max(min(n_new, (stopping.most // cost) - found.shape[1]), 3 - found.shape[1])
+        n_new = max(min(n_new, (stopping.most // cost) - len(drawn)), _FEWEST - len(drawn))
         for size in _calls(n_new, cost):
             if stopping.is_late:
-                if found.shape[1] < 3:
+                if len(drawn) < _FEWEST:
                     raise OutOfTimeError
-                return _summed(game, row, found, totals, stopping)
+                return _summed(game, row, found, drawn, stopping)
             orders = generator.random((size, n_players)).argsort(axis=1)
             rows = np.array([next(background) for _ in range(size)], np.intp)
-            parts, sums = _walk(game, row, orders, rows)
-            found = np.concatenate([found, parts], axis=1)
-            totals = np.concatenate([totals, sums])
-        estimate = _summed(game, row, found, totals, stopping)
-        step(0, note=f"{found.shape[1]} orders")
-        if estimate.reached or (found.shape[1] + 1) * cost > stopping.most:
+            found = np.concatenate([found, _walk(game, row, orders, rows)], axis=1)
+            drawn = np.concatenate([drawn, rows])
+        estimate = _summed(game, row, found, drawn, stopping)
+        step(0, note=f"{len(drawn)} orders")
+        if estimate.reached or (len(drawn) + 1) * cost > stopping.most:
             return estimate
 
 
@@ -90,15 +93,8 @@ def _shuffled_forever(game: CoalitionGame, generator: np.random.Generator) -> It
 
 def _walk(
     game: CoalitionGame, row: int, orders: NDArray[np.intp], rows: NDArray[np.intp]
-) -> tuple[Floats, Floats]:
-    """Walk orders in both directions.
-
-    Returns
-    -------
-    tuple of ndarray
-        What each player added, the mean of both directions, (players, orders, outputs), and what
-        all added together, (orders, outputs).
-    """
+) -> Floats:
+    """Give what each player added, the mean of both directions: (players, orders, outputs)."""
     n_orders, n_players = orders.shape
     rank = orders.argsort(axis=1)
     # coalition j of an order: the players among its first j; backwards, among its last j
@@ -119,18 +115,33 @@ def _walk(
     added = np.diff(worth, axis=2)
     everyone = np.arange(n_orders)[:, None]
     parts = (added[everyone, 0, rank] + added[everyone, 1, n_players - 1 - rank]) / 2
-    return parts.transpose(1, 0, 2), game.full[row] - nobody
+    return np.asarray(parts.transpose(1, 0, 2))
 
 
 def _summed(
-    game: CoalitionGame, row: int, found: Floats, totals: Floats, stopping: Stopping
+    game: CoalitionGame, row: int, found: Floats, drawn: NDArray[np.intp], stopping: Stopping
 ) -> Estimate:
     n_orders = found.shape[1]
     share = np.full(n_orders, 1 / n_orders)
     known = game.full[row] - game.empty
+    single = _takes_single_rows(game)
+    totals = game.full[row] - game.behind[drawn] if single else np.tile(known, (n_orders, 1))
     slope, scatter = control_slopes(found, totals, share)
     values = found.mean(axis=1) - slope * (totals.mean(axis=0) - known)
     values += (known - values.sum(axis=0)) / len(values)
-    few = max(n_orders - 2, 1)
-    errors = np.sqrt((scatter**2).sum(axis=1) / few / n_orders)
+    counts = np.bincount(drawn, minlength=len(game.weights))
+    if single and counts.min() == counts.max() > 1:
+        errors = _errors_within_rows(found, drawn, int(counts[0]))
+    else:
+        errors = np.sqrt((scatter**2).sum(axis=1) / max(n_orders - 2, 1) / n_orders)
     return Estimate(values, errors, stopping.is_enough(values, errors))
+
+
+def _errors_within_rows(found: Floats, drawn: NDArray[np.intp], times: int) -> Floats:
+    """Give standard errors where every background row has had its turn equally often.
+
+    Then only the draw of the orders is random, not that of the rows.
+    """
+    n_players, n_orders, n_outputs = found.shape
+    by_row = found[:, np.argsort(drawn, kind="stable")].reshape(n_players, -1, times, n_outputs)
+    return np.asarray(np.sqrt(by_row.var(axis=2, ddof=1).mean(axis=1) / n_orders))

@@ -336,8 +336,8 @@ def _shortfalls(
             f"{rows} stopped short of the precision of {options.precision:g}; "
             "raise max_evaluations or time_budget for smaller standard errors"
         )
-    for note in notes:
-        tell(note)
+    if notes:
+        tell("; ".join(notes))
     return notes
 
 

@@ -25,8 +25,7 @@ def as_rows(rows: Any) -> Any:
     array([[1., 2.]])
     """
     if isinstance(rows, Mapping) and not any(
-        isinstance(value, list | tuple | np.ndarray) or hasattr(value, "to_numpy")
-        for value in rows.values()
+        hasattr(value, "__len__") and not isinstance(value, str) for value in rows.values()
     ):
         rows = {name: [value] for name, value in rows.items()}
     if hasattr(rows, "to_frame") and hasattr(rows, "index") and getattr(rows, "ndim", 0) == 1:

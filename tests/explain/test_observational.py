@@ -1,0 +1,164 @@
+"""Observational values: the example that tells them apart, known truths, and what they refuse."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.ensemble import RandomForestRegressor
+
+import clearwood as cw
+
+CONDITIONALS = ["gaussian", "copula", "kernel", "forest"]
+
+
+@pytest.mark.parametrize("conditional", CONDITIONALS)
+@pytest.mark.parametrize("method", ["subsets", "kernel", "permutation"])
+def test_an_ignored_column_gets_half_of_what_it_tells(conditional, method):
+    """Hiabu (2024), example 16: m(x) = x1, and x2 always equals x1."""
+    X = np.repeat([[0.0, 0.0], [1.0, 1.0]], 50, axis=0)
+    found = cw.shapley(
+        lambda X: X[:, 0],
+        np.array([[0.0, 0.0], [1.0, 1.0]]),
+        background=X,
+        value="observational",
+        conditional=conditional,
+        method=method,
+    )
+    expected = (np.array([0.0, 1.0]) - 0.5) / 2
+    assert_allclose(found.values, np.column_stack([expected, expected]), atol=1e-3)
+    assert found.value == "observational"
+    assert any("assumes" in note for note in found.notes)
+    interventional = cw.shapley(lambda X: X[:, 0], X[:1], background=X, method=method)
+    assert_allclose(interventional.values[0], [-0.5, 0.0], atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def normal():
+    """Normal columns, a linear model, and its observational values by the formula."""
+    generator = np.random.default_rng(1)
+    covariance = np.array([[1, 0.7, 0.3], [0.7, 1, 0.2], [0.3, 0.2, 1]])
+    X = generator.multivariate_normal([0, 1, 2], covariance, 1500)
+    slope = np.array([1.0, 2.0, -1.0])
+    row = np.array([1.0, 0.5, 2.5])
+    mean, spread = X.mean(axis=0), np.cov(X, rowvar=False, bias=True)
+
+    def worth(inside):
+        inside = list(inside)
+        outside = [k for k in range(3) if k not in inside]
+        point = mean.copy()
+        point[inside] = row[inside]
+        if inside and outside:
+            within = spread[np.ix_(inside, inside)]
+            across = spread[np.ix_(outside, inside)]
+            point[outside] += across @ np.linalg.solve(within, row[inside] - mean[inside])
+        return point @ slope
+
+    values = np.zeros(3)
+    for k in range(3):
+        others = [j for j in range(3) if j != k]
+        for size in range(3):
+            share = math.factorial(size) * math.factorial(2 - size) / 6
+            for inside in itertools.combinations(others, size):
+                values[k] += share * (worth((*inside, k)) - worth(inside))
+    return X, (lambda X: X @ slope), row, values
+
+
+def test_values_of_a_linear_model_of_normal_columns_are_those_of_the_formula(normal):
+    X, model, row, values = normal
+    found = cw.shapley(model, row, background=X, value="observational")
+    assert_allclose(found.values[0], values, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("conditional", "off"), [("copula", 0.06), ("kernel", 0.2), ("forest", 0.4)]
+)
+def test_weaker_assumptions_come_near(normal, conditional, off):
+    X, model, row, values = normal
+    found = cw.shapley(model, row, background=X, value="observational", conditional=conditional)
+    assert_allclose(found.values[0], values, atol=off)
+    assert_allclose(found.prediction, model(row[None]))
+    interventional = cw.shapley(model, row, background=X, n_background=1500).values[0]
+    # nearer to the truth than values that ignore the dependence
+    assert np.abs(found.values[0] - values).sum() < np.abs(interventional - values).sum()
+
+
+def test_errors_of_draws_have_their_coverage():
+    generator = np.random.default_rng(2)
+    X = generator.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], 500)
+    row = np.array([[1.0, -1.0]])
+    many = cw.shapley(
+        lambda X: np.exp(X).sum(axis=1), row, background=X, value="observational", n_background=500
+    )
+    runs = [
+        cw.shapley(
+            lambda X: np.exp(X).sum(axis=1),
+            row,
+            background=X,
+            value="observational",
+            n_background=40,
+            seed=seed,
+        )
+        for seed in range(100)
+    ]
+    truth = np.mean([run.values for run in runs], axis=0)
+    assert_allclose(many.values, truth, atol=6 * many.standard_errors.max())
+    inside = [np.abs(run.values - truth) <= 1.96 * run.standard_errors for run in runs]
+    assert 0.85 < np.mean(inside) < 1.0
+
+
+def test_independent_columns_have_the_interventional_values():
+    X = np.random.default_rng(3).normal(size=(3000, 3))
+
+    def model(X):
+        return X[:, 0] * 2 + X[:, 1]
+
+    inside = cw.shapley(model, X[:2], background=X, n_background=3000)
+    found = cw.shapley(model, X[:2], background=X, value="observational")
+    assert_allclose(found.values, inside.values, atol=0.15)
+
+
+@pytest.mark.parametrize("conditional", ["kernel", "forest"])
+def test_categories_and_gaps_are_taken_where_nothing_is_normal(conditional):
+    pd = pytest.importorskip("pandas")
+    generator = np.random.default_rng(4)
+    town = generator.choice(["a", "b"], 300)
+    size = np.where(generator.random(300) < 0.1, np.nan, (town == "a") + generator.normal(size=300))
+    frame = pd.DataFrame({"town": town, "size": size})
+
+    def model(rows):
+        return (rows["town"] == "a").astype(float)
+
+    found = cw.shapley(
+        model, frame.head(4), background=frame, value="observational", conditional=conditional
+    )
+    assert_allclose(found.prediction, model(frame.head(4)), atol=1e-12)
+    assert (np.sign(found.values[:, 0]) == np.where(town[:4] == "a", 1, -1)).all()
+
+
+def test_trees_are_asked_too():
+    X = np.random.default_rng(5).normal(size=(200, 3))
+    X[:, 1] = X[:, 0] + 0.1 * X[:, 1]
+    model = RandomForestRegressor(5, random_state=0).fit(X, X[:, 0])
+    found = cw.shapley(model, X[:2], background=X, value="observational", conditional="copula")
+    assert_allclose(found.prediction, model.predict(X[:2]))
+    assert np.abs(found.values[:, 1]).max() > 0.1
+
+
+@pytest.mark.parametrize("conditional", ["gaussian", "copula"])
+def test_normal_columns_must_be_numbers(conditional):
+    data = cw.read({"age": [1.5, 2.5, 3.0], "town": ["a", "b", "a"]})
+    with pytest.raises(cw.InputError, match=r"'town' has categories.*conditional='forest'"):
+        cw.shapley(
+            lambda rows: np.zeros(len(rows)),
+            data.head(1),
+            background=data,
+            value="observational",
+            conditional=conditional,
+        )
+    X = np.array([[1.0, np.nan], [2.0, 3.0]])
+    with pytest.raises(cw.InputError, match="'x1' has missing values"):
+        cw.shapley(
+            lambda X: X[:, 0], X[:1], background=X, value="observational", conditional=conditional
+        )
