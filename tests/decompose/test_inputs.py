@@ -194,7 +194,12 @@ def test_native_categories_of_pandas_are_shown_by_level(frame):
     data = frame.assign(town=town)
     y = frame["age"] + np.where(town == "Bern", 5, 0)
     model = lightgbm.LGBMRegressor(
-        n_estimators=5, min_child_samples=2, min_data_per_group=1, cat_smooth=0, verbose=-1
+        n_estimators=5,
+        min_child_samples=2,
+        min_data_per_group=1,
+        cat_smooth=0,
+        n_jobs=1,
+        verbose=-1,
     ).fit(data, y)
     why = cw.explain(model, data)
     assert_allclose(why.predict(data) + why.remainder(data), model.predict(data), atol=1e-9)

@@ -302,7 +302,7 @@ def test_what_is_no_fitted_model_is_said_to_be_none(model, message):
         cw.explain(model, X)
 
 
-def with_categories(n=120):
+def with_categories(n=70):
     pd = pytest.importorskip("pandas")
     generator = np.random.default_rng(3)
     town = pd.Categorical(generator.choice(["Bern", "Chur", "Basel", "Genf"], n))
@@ -323,11 +323,11 @@ def boosting(library):
         return model, model.predict, 1e-12
     if library == "lightgbm":
         model = pytest.importorskip("lightgbm").LGBMRegressor(
-            n_estimators=6, min_child_samples=5, verbose=-1
+            n_estimators=6, min_child_samples=5, n_jobs=1, verbose=-1
         )
         return model, model.predict, 1e-12
     model = pytest.importorskip("xgboost").XGBRegressor(
-        n_estimators=6, max_depth=3, enable_categorical=True
+        n_estimators=6, max_depth=3, enable_categorical=True, n_jobs=1
     )
     return model, model.predict, 1e-5  # it adds up in single precision
 

@@ -59,8 +59,9 @@ class Components:
         return f"{len(self.sets)} components of {len(self):,} rows ({self.about})"
 
     def _repr_html_(self) -> str:
-        size = np.abs(self.values.reshape(len(self), len(self.sets), -1)).mean(axis=(0, 2))
-        order = np.argsort(-size, kind="stable")[:20] if len(self) else []
+        shape = (len(self), len(self.sets), len(self.about.outputs))
+        size = np.abs(self.values.reshape(shape)).sum(axis=(0, 2)) / max(1, shape[0] * shape[2])
+        order = np.argsort(-size, kind="stable")[:20]
         rows = [(joined(self.sets[k]), short(float(size[k]))) for k in order]
         return html_table(repr(self), ("component", "mean absolute value"), rows)
 
