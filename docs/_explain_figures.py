@@ -1,0 +1,27 @@
+"""Draw the figures of howto/explain.md. Run: python docs/_explain_figures.py (needs vl-convert)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import clearwood as cw
+
+ASSETS = Path(__file__).parent / "assets"
+
+
+def figures() -> Iterator[tuple[str, Any]]:
+    """Give the charts by name, from the model of the page."""
+    data = cw.datasets.load("diabetes")
+    model = cw.learner("gbm", max_depth=3, max_iter=60).fit(data)
+    why = cw.explain(model, data)
+    yield "effect", why.effect("bmi").plot()
+    yield "importance", why.importance().plot()
+    yield "waterfall", why.shapley(data.head(1)).plot()
+
+
+if __name__ == "__main__":
+    import vl_convert
+
+    for name, chart in figures():
+        picture = vl_convert.vegalite_to_svg(chart.to_dict())
+        (ASSETS / f"explain-{name}.svg").write_text(picture + "\n", encoding="utf-8")
