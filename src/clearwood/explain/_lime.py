@@ -192,7 +192,8 @@ def _fitted(
     scale = np.where(usable, space.scale, 1.0)
     # measured from the explained row, so that the intercept is the fitted prediction there
     standard = np.where(usable, (features - space.row) / scale, 0.0)
-    distance = (standard**2).sum(axis=1)
+    steps = np.where(usable, scale / np.where(usable, space.kernel_scale, 1.0), 0.0)
+    distance = ((standard * steps) ** 2).sum(axis=1)
     draws = np.array_split(np.arange(len(features)), repeats)
     weights = np.exp(-distance / width**2)
     weight = float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300))

@@ -81,6 +81,16 @@ class Representation:
     lumped: tuple[str, ...]
 
     @property
+    def kernel_scale(self) -> Floats:
+        """What one step of the kernel is for each term.
+
+        The standard deviation; but 1 for the levels of a column that has too many for a term each,
+        as nearly every drawn row has another level, and none would be near.
+        """
+        many = [self.columns[term.column].name in self.lumped for term in self.terms]
+        return np.where(many, 1.0, self.scale)
+
+    @property
     def row(self) -> Floats:
         """The explained row, represented."""
         return np.asarray(self.features[0])
