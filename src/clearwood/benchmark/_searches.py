@@ -84,6 +84,7 @@ def drawn(space: Mapping[str, Dimension], n: int, seed: int) -> list[Settings]:
 
     Examples
     --------
+    >>> from clearwood.models import Real
     >>> [round(found["alpha"], 3) for found in drawn({"alpha": Real(0.01, 1, log=True)}, 2, 0)]
     [0.188, 0.035]
     """
@@ -224,6 +225,7 @@ def position(dimension: Dimension, value: Any) -> float | None:
 
     Examples
     --------
+    >>> from clearwood.models import Real
     >>> position(Real(0.01, 1, log=True), 0.1)
     0.5
     >>> position(Whole(2, 12), None) is None

@@ -140,8 +140,8 @@ def number(value: float) -> str:
 
     Examples
     --------
-    >>> number(2993.41), number(0.012345), number(4.786e9), number(-0.5)
-    ('2993', '0.01234', '4.786e+09', '-0.5')
+    >>> number(2993.41), number(0.0123456), number(4.786e9), number(-0.5)
+    ('2993', '0.01235', '4.786e+09', '-0.5')
     """
     if not math.isfinite(value):
         return "–"
