@@ -69,6 +69,7 @@ def shrinking(
     weighted = objective == "questions"
     return {
         "breadth": 0 if effort == "fast" and not weighted else 2,
+        "work": 3e8,
         "provable": 1e5 if weighted else 1e6,
         "cells": float(memory) / 16 if effort == "optimal" else 4e6,
         "objective": _OBJECTIVES[objective],

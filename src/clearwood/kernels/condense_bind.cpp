@@ -153,6 +153,7 @@ static ShrinkOptions read_options(const nb::dict& d) {
   ShrinkOptions options;
   options.breadth = nb::cast<int>(d["breadth"]);
   options.cells = nb::cast<double>(d["cells"]);
+  options.work = nb::cast<double>(d["work"]);
   options.provable = nb::cast<double>(d["provable"]);
   options.objective = static_cast<Objective>(nb::cast<int>(d["objective"]));
   options.prove = nb::cast<bool>(d["prove"]);

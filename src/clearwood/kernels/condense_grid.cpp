@@ -125,8 +125,9 @@ struct Solution {
 
 class Reducer {
  public:
-  Reducer(int breadth, double provable, Objective objective, const std::function<void()>& look)
-      : breadth_(breadth), provable_(provable), objective_(objective), look_(look) {}
+  Reducer(int breadth, double provable, double work, Objective objective,
+          const std::function<void()>& look)
+      : breadth_(breadth), provable_(provable), work_(work), objective_(objective), look_(look) {}
 
   GridTree run(const Grid& grid) {
     const Solution::Side top = side(grid);
@@ -264,6 +265,8 @@ class Reducer {
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
     look_();
     if (n_boxes(grid) <= provable_) {
+      work_ -= 4 * n_boxes(grid);
+      if (work_ < 0) throw GaveUp();
       Solution proved;
       proved.whole = prove_grid(grid, objective_, look_);
       proved.dimension = proved.whole.dimension[0];
@@ -272,6 +275,8 @@ class Reducer {
       known_.emplace(key, static_cast<std::int32_t>(solutions_.size()) - 1);
       return static_cast<std::int32_t>(solutions_.size()) - 1;
     }
+    work_ -= static_cast<double>(grid.labels.size() * (1 + grid.dimensions.size()));
+    if (work_ < 0) throw GaveUp();
     std::vector<Split> splits = ranked(grid, n_labels);
     const std::size_t tried = std::min<std::size_t>(
         splits.size(), static_cast<std::size_t>(std::max(1, breadth_)));
@@ -350,7 +355,7 @@ class Reducer {
   std::vector<Split> ranked(const Grid& grid, std::size_t n_labels);
 
   int breadth_;
-  double provable_;
+  double provable_, work_;
   Objective objective_;
   const std::function<void()>& look_;
   std::vector<Solution> solutions_;
@@ -560,9 +565,9 @@ double tree_cost(const Grid& grid, const GridTree& tree, Objective objective) {
   return total;
 }
 
-GridTree reduce_grid(const Grid& grid, int breadth, double provable, Objective objective,
-                     const std::function<void()>& look) {
-  return Reducer(breadth, provable, objective, look).run(grid);
+GridTree reduce_grid(const Grid& grid, int breadth, double provable, double work,
+                     Objective objective, const std::function<void()>& look) {
+  return Reducer(breadth, provable, work, objective, look).run(grid);
 }
 
 }  // namespace clearwood::condense

@@ -38,9 +38,11 @@ struct GridTree {
 };
 
 // A small tree by looking at the `breadth` most promising splits of every part, until a part has at
-// most `provable` boxes.
-GridTree reduce_grid(const Grid& grid, int breadth, double provable, Objective objective,
-                     const std::function<void()>& look);
+// most `provable` boxes. Throws GaveUp after about `work` looks at a cell, which is the same on every
+// machine.
+struct GaveUp {};
+GridTree reduce_grid(const Grid& grid, int breadth, double provable, double work,
+                     Objective objective, const std::function<void()>& look);
 
 double n_boxes(const Grid& grid);
 double tree_cost(const Grid& grid, const GridTree& tree, Objective objective);

@@ -32,7 +32,7 @@ void Shrinker::run() {
   std::vector<Span> box = store_.everything();
   std::vector<std::int32_t> rows(rows_.size());
   std::iota(rows.begin(), rows.end(), 0);
-  to_.built().root = shrink(from_.root, box, rows);
+  to_.built().root = shrink(from_.root, box, rows, false);
 }
 
 std::int32_t Shrinker::leaf(std::int32_t node) {
@@ -69,7 +69,7 @@ double Shrinker::cost(std::int32_t node) const {
 }
 
 std::int32_t Shrinker::keep(std::int32_t node, std::vector<Span>& box,
-                            std::vector<std::int32_t>& rows) {
+                            std::vector<std::int32_t>& rows, bool searched) {
   const auto at = static_cast<std::size_t>(node);
   const std::int32_t number = from_.question[at];
   const Question q = store_.question(number);
@@ -80,15 +80,15 @@ std::int32_t Shrinker::keep(std::int32_t node, std::vector<Span>& box,
   }
   const Span span = box[j];
   box[j] = store_.side(q, span, true);
-  const std::int32_t left = shrink(from_.left[at], box, one);
+  const std::int32_t left = shrink(from_.left[at], box, one, searched);
   box[j] = store_.side(q, span, false);
-  const std::int32_t right = shrink(from_.right[at], box, two);
+  const std::int32_t right = shrink(from_.right[at], box, two, searched);
   box[j] = span;
   return to_.split(number, left, right);
 }
 
 std::int32_t Shrinker::shrink(std::int32_t node, std::vector<Span>& box,
-                              std::vector<std::int32_t>& rows) {
+                              std::vector<std::int32_t>& rows, bool searched) {
   const auto at = static_cast<std::size_t>(node);
   if (from_.left[at] < 0) return leaf(node);
   const bool weighted = options_.objective == Objective::questions;
@@ -99,35 +99,75 @@ std::int32_t Shrinker::shrink(std::int32_t node, std::vector<Span>& box,
     if (const auto found = done_.find(key); found != done_.end()) return found->second;
   }
   look_();
-  std::int32_t result;
+  std::int32_t result = -1;
   Cells cells = lay_out(node, box);
-  if (options_.prove && node == from_.root && !cells.usable) throw TooLarge(1e300);
-  if (cells.usable) {
-    std::vector<std::vector<std::int32_t>> places;
-    for (const Dimension& d : cells.grid.dimensions) {
-      std::vector<std::int32_t> all(static_cast<std::size_t>(d.size));
-      std::iota(all.begin(), all.end(), 0);
-      places.push_back(std::move(all));
-    }
-    colour(node, cells, places);
+  if (!cells.usable) {
+    if (options_.prove) throw TooLarge(1e300);
+    result = keep(node, box, rows, false);
+  } else {
+    colour(cells, node);
     ++n_grids_;
     if (weighted) weigh(cells, rows);
-    GridTree tree;
     if (options_.prove) {
       const double bytes = proof_bytes(compress(cells.grid).grid, options_.objective);
       if (bytes > options_.bytes) throw TooLarge(bytes);
-      tree = prove_grid(cells.grid, options_.objective, look_);
-    } else {
-      tree = reduce_grid(cells.grid, options_.breadth, options_.provable, options_.objective, look_);
+      return emit(prove_grid(cells.grid, options_.objective, look_), cells);
     }
-    const double least = tree_cost(cells.grid, tree, options_.objective);
-    const bool worse = !options_.prove && !weighted && least > cost(node);
-    result = worse ? copy(node) : emit(tree, cells);
-  } else {
-    result = keep(node, box, rows);
+    const bool small = n_boxes(compress(cells.grid).grid) <= options_.provable;
+    GridTree tree;
+    if (small || !searched) tree = searched_tree(cells.grid);
+    double found = std::numeric_limits<double>::infinity();
+    if (!tree.split.empty()) found = tree_cost(cells.grid, tree, options_.objective);
+    if (!weighted && found > cost(node)) {
+      found = cost(node);
+      result = copy(node);
+    } else if (!tree.split.empty()) {
+      result = emit(tree, cells);
+    }
+    if (!small && !weighted) {
+      // the questions of the diagram itself, with parts made smaller one by one
+      const std::int32_t other = keep(node, box, rows, true);
+      if (result < 0 || made_cost(other) < found) result = other;
+    } else if (result < 0) {
+      result = keep(node, box, rows, true);
+    }
   }
   if (!weighted) done_.emplace(key, result);
   return result;
+}
+
+GridTree Shrinker::searched_tree(const Grid& grid) {
+  for (int breadth = options_.breadth; breadth >= 1; --breadth) {
+    try {
+      return reduce_grid(grid, breadth, options_.provable, options_.work, options_.objective, look_);
+    } catch (const GaveUp&) {
+      // a narrower search is quicker
+    }
+  }
+  return {};
+}
+
+double Shrinker::made_cost(std::int32_t node) {
+  const Built& built = to_.built();
+  for (std::size_t i = made_.size(); i < built.size(); ++i) {
+    double value = options_.objective == Objective::depth ? 0 : 1;
+    if (built.left[i] >= 0) {
+      const double l = made_[std::size_t(built.left[i])], r = made_[std::size_t(built.right[i])];
+      value = options_.objective == Objective::depth ? 1 + std::max(l, r) : l + r;
+    }
+    made_.push_back(value);
+  }
+  return made_[std::size_t(node)];
+}
+
+void Shrinker::colour(Cells& cells, std::int32_t node) {
+  std::vector<std::vector<std::int32_t>> places;
+  for (const Dimension& d : cells.grid.dimensions) {
+    std::vector<std::int32_t> all(static_cast<std::size_t>(d.size));
+    std::iota(all.begin(), all.end(), 0);
+    places.push_back(std::move(all));
+  }
+  colour(node, cells, places);
 }
 
 Shrinker::Cells Shrinker::lay_out(std::int32_t node, const std::vector<Span>& box) {

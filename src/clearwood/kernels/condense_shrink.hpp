@@ -15,6 +15,7 @@ struct ShrinkOptions {
   double cells = 2e6;      // largest grid
   double provable = 2e4;   // boxes of a part that is proved rather than searched
   Objective objective = Objective::leaves;
+  double work = 3e8;  // looks at cells before a search is given up
   bool prove = false;
   double bytes = 8e9;  // of the table of a proof
 };
@@ -55,8 +56,14 @@ class Shrinker {
     bool usable = false;
   };
 
-  std::int32_t shrink(std::int32_t node, std::vector<Span>& box, std::vector<std::int32_t>& rows);
-  std::int32_t keep(std::int32_t node, std::vector<Span>& box, std::vector<std::int32_t>& rows);
+  // `searched`: a part around this one was searched already, so that only a proof can add to it.
+  std::int32_t shrink(std::int32_t node, std::vector<Span>& box, std::vector<std::int32_t>& rows,
+                      bool searched);
+  std::int32_t keep(std::int32_t node, std::vector<Span>& box, std::vector<std::int32_t>& rows,
+                    bool searched);
+  GridTree searched_tree(const Grid& grid);
+  double made_cost(std::int32_t node);
+  void colour(Cells& cells, std::int32_t node);
   // Whether the part fits into a grid, and that grid with its labels.
   Cells lay_out(std::int32_t node, const std::vector<Span>& box);
   void colour(std::int32_t node, Cells& cells, std::vector<std::vector<std::int32_t>>& places);
@@ -82,6 +89,7 @@ class Shrinker {
   std::vector<std::uint32_t> seen_;
   std::uint32_t round_ = 0;
   std::size_t n_grids_ = 0;
+  std::vector<double> made_;  // cost of the nodes made so far
 };
 
 }  // namespace clearwood::condense
