@@ -1,8 +1,9 @@
 """Make one tree of an ensemble."""
 
 import math
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 import numpy as np
@@ -13,9 +14,11 @@ from clearwood.condense._atoms import Atoms, atoms_of
 from clearwood.condense._certificate import Certificate
 from clearwood.condense._condensed import Condensed, Effort, Equal, Objective, shell_of
 from clearwood.condense._decision import Decision, decision_for
+from clearwood.condense._diagram import Diagram
 from clearwood.condense._fingerprint import of_diagram, of_forest
 from clearwood.condense._kernel import diagram_from, ensemble_arrays, limits, shrinking
 from clearwood.condense._memory import allowance, in_words
+from clearwood.condense._restrict import restricted
 from clearwood.forest import Forest, from_model
 from clearwood.forest._predict import rounded
 from clearwood.kernels import _core
@@ -88,7 +91,6 @@ def condense(
             "the expected number of questions depends on the rows that are asked",
             hint="give them as data=, for instance the training table.",
         )
-    bytes_allowed = allowance(memory)
     atoms = atoms_of(forest)
     problem = Problem(
         forest=forest,
@@ -97,31 +99,29 @@ def condense(
         equal=equal,
         places=None if rows is None else atoms.places(rounded(forest, rows)),
     )
-    found = _core.compose(
-        ensemble_arrays(forest, atoms),
-        problem.decision.arrays(),
-        limits(memory=bytes_allowed, seconds=seconds),
-        shrinking(effort, objective, memory=bytes_allowed, places=problem.places),
-    )
-    if found["stopped"]:
-        raise _does_not_fit(found, bytes_allowed)
-    if found["too_large"]:
-        raise _no_proof(found["too_large"], bytes_allowed)
+    budget = Budget(leaves=leaves, seconds=seconds, memory=memory)
+    found = _exact(problem, effort, objective, budget)
+    if found is None:
+        found = _within(problem, budget)
+    elif found["too_large"]:
+        raise _no_proof(found["too_large"], budget.bytes)
     diagram = diagram_from(found, forest, atoms, values=equal == "value")
+    everywhere = bool(diagram.certified.all())
     certificate = Certificate(
         equal=equal,
-        region="everywhere",
+        region="everywhere" if everywhere else "certified leaves",
         tolerance=tolerance,
         proof=_PROOF,
-        optimal=effort == "optimal",
+        optimal=effort == "optimal" and bool(found["shrunk"]),
         objective=objective,
         n_leaves=diagram.n_leaves,
         depth=diagram.depth,
         n_nodes=diagram.n_nodes,
         forest=of_forest(forest),
         diagram=of_diagram(diagram),
-        share_certified=None if rows is None else 1.0,
+        share_certified=None if rows is None else _share(diagram, rows),
         n_rows=None if rows is None else len(rows),
+        stopped=None if everywhere else found["stopped"],
     )
     return Condensed(
         diagram=diagram,
@@ -131,13 +131,8 @@ def condense(
         objective=objective,
         tolerance=tolerance,
         certificate=certificate,
+        fallback=None if everywhere else _fallback(problem, found),
     )
-
-
-_PROOF = (
-    "composed: every leaf is a box in which bounds on the sum of trees decide, or all trees are "
-    "constant; made smaller only cell by cell"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +144,103 @@ class Problem:
     decision: Decision
     equal: Equal
     places: NDArray[np.int32] | None
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be spent; None is no limit, but for memory, which always has one."""
+
+    leaves: int | None
+    seconds: float | None
+    memory: float | None
+    started: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        if self.leaves is not None and (self.leaves < 1 or self.leaves != int(self.leaves)):
+            raise InputError(f"leaves={self.leaves}; a tree has a whole number of leaves, from 1")
+        if self.seconds is not None and not self.seconds > 0:
+            raise InputError(f"seconds={self.seconds}; it must be a positive number")
+        allowance(self.memory)
+
+    @property
+    def bytes(self) -> int:
+        """The memory that may be used."""
+        return allowance(self.memory)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the user set a limit, at which the work ends instead of failing."""
+        return not (self.leaves is None and self.seconds is None and self.memory is None)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """What is left of the time."""
+        if self.seconds is None:
+            return None
+        return max(self.seconds - (time.monotonic() - self.started), 1e-3)
+
+
+def _exact(
+    problem: Problem, effort: Effort, objective: Objective, budget: Budget
+) -> dict[str, Any] | None:
+    """Compose everything; None where that does not end within the budget."""
+    # half of the time is kept for the case that this does not end
+    seconds = None if budget.seconds is None else 0.5 * budget.seconds
+    nodes = None if budget.leaves is None else 4 * budget.leaves + 1000
+    found = _core.compose(
+        ensemble_arrays(problem.forest, problem.atoms),
+        problem.decision.arrays(),
+        limits(nodes=nodes, seconds=seconds, memory=budget.bytes),
+        shrinking(effort, objective, memory=budget.bytes, places=problem.places),
+    )
+    if found["stopped"] and not budget.is_given:
+        raise _does_not_fit(found, budget.bytes)
+    if found["stopped"]:
+        return None
+    if budget.leaves is not None and _n_leaves(found) > budget.leaves:
+        return None
+    return found
+
+
+def _within(problem: Problem, budget: Budget) -> dict[str, Any]:
+    """Compose where most rows are first, and stop at the budget."""
+    places = np.empty(0, np.int32) if problem.places is None else problem.places
+    found = _core.compose_within(
+        ensemble_arrays(problem.forest, problem.atoms),
+        problem.decision.arrays(),
+        limits(seconds=budget.seconds_left, memory=budget.bytes),
+        {"rows": np.ascontiguousarray(places).ravel()},
+        2**62 if budget.leaves is None else int(budget.leaves),
+    )
+    return found | {"shrunk": False, "too_large": 0.0}
+
+
+def _n_leaves(found: Mapping[str, Any]) -> int:
+    count = [1] * len(found["left"])
+    for node in range(len(count) - 1, -1, -1):
+        if found["left"][node] >= 0:
+            count[node] = count[found["left"][node]] + count[found["right"][node]]
+    return count[0]
+
+
+def _share(diagram: Diagram, rows: NDArray[np.float64]) -> float:
+    return float(diagram.certified[diagram.apply(rows)].mean())
+
+
+def _fallback(problem: Problem, found: Mapping[str, Any]) -> Forest:
+    return restricted(
+        problem.forest,
+        problem.atoms,
+        low=found["open_low"],
+        high=found["open_high"],
+        missing=found["open_missing"],
+    )
+
+
+_PROOF = (
+    "composed: every leaf is a box in which bounds on the sum of trees decide, or all trees are "
+    "constant; made smaller only cell by cell"
+)
 
 
 def _rows(forest: Forest, data: Any) -> NDArray[np.float64]:

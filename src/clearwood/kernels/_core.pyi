@@ -17,6 +17,13 @@ def compose(
     limits: dict[str, Any],
     options: dict[str, Any],
 ) -> dict[str, Any]: ...
+def compose_within(
+    ensemble: dict[str, Any],
+    decision: dict[str, Any],
+    limits: dict[str, Any],
+    options: dict[str, Any],
+    leaves: int,
+) -> dict[str, Any]: ...
 
 # parallel
 def parallel_probe(

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "condense_bind.hpp"
+#include "condense_budget.hpp"
 #include "condense_build.hpp"
 #include "condense_shrink.hpp"
 
@@ -237,6 +238,38 @@ static nb::dict compose(const nb::dict& ensemble_arrays, const nb::dict& decisio
   return out;
 }
 
+// Composes the boxes with most rows first and stops at the limits; leaves that are open by then are
+// not certified, and `open_low`, `open_high`, `open_missing` bound where they lie.
+static nb::dict compose_within(const nb::dict& ensemble_arrays, const nb::dict& decision_arrays,
+                               const nb::dict& limits, const nb::dict& option_values,
+                               std::size_t leaves) {
+  const Ensemble ensemble = read_ensemble(ensemble_arrays);
+  const Decision decision = read_decision(decision_arrays);
+  const Rows rows = read_rows(option_values, ensemble);
+  BudgetComposer composer(ensemble, decision, read_limits(limits), poll_signals, rows, leaves);
+  std::string stopped;
+  {
+    nb::gil_scoped_release released;
+    stopped = composer.run();
+  }
+  nb::dict out = write(composer.canvas().built(), composer.store(), ensemble.n_outputs(),
+                       decision.mode != Mode::class_);
+  std::vector<std::int32_t> low, high, missing;
+  if (composer.any_open()) {
+    for (const Span& span : composer.open_hull()) {
+      low.push_back(span.lo);
+      high.push_back(span.hi);
+      missing.push_back(span.missing);
+    }
+  }
+  out["stopped"] = stopped;
+  out["open_low"] = array(std::move(low));
+  out["open_high"] = array(std::move(high));
+  out["open_missing"] = array(std::move(missing));
+  out["bytes"] = composer.memory();
+  return out;
+}
+
 }  // namespace clearwood::condense
 
 namespace clearwood {
@@ -244,6 +277,8 @@ namespace clearwood {
 void bind_condense(nb::module_& m) {
   m.def("compose", &condense::compose, nb::arg("ensemble"), nb::arg("decision"), nb::arg("limits"),
         nb::arg("options"));
+  m.def("compose_within", &condense::compose_within, nb::arg("ensemble"), nb::arg("decision"),
+        nb::arg("limits"), nb::arg("options"), nb::arg("leaves"));
 }
 
 }  // namespace clearwood

@@ -187,7 +187,7 @@ std::int32_t Composer::median(const State& state) {
   return low == high ? canvas_.value_leaf(&low, 0.0) : -1;
 }
 
-std::int32_t Composer::decide(State& state, Validity& validity) {
+void Composer::bound(const State& state) {
   const std::size_t n = decision_.size();
   std::fill(low_.begin(), low_.end(), 0.0);
   std::fill(high_.begin(), high_.end(), 0.0);
@@ -198,6 +198,15 @@ std::int32_t Composer::decide(State& state, Validity& validity) {
       high_[d] += high[d];
     }
   }
+}
+
+std::int32_t Composer::decide(State& state, Validity& validity) {
+  bound(state);
+  return judge(state, validity);
+}
+
+std::int32_t Composer::judge(State& state, Validity& validity) {
+  const std::size_t n = decision_.size();
   wanted_.clear();
   switch (decision_.mode) {
     case Mode::value:

@@ -120,6 +120,9 @@ class Composer {
   State start();
   // Decides the state's outcome as far as bounds can; -1 where they cannot. May close classes.
   std::int32_t decide(State& state, Validity& validity);
+  // Sums of the smallest and largest values of the open trees, per functional.
+  void bound(const State& state);
+  std::int32_t judge(State& state, Validity& validity);
   std::int32_t build(State& state, std::vector<Span>& box, double weight, Validity& validity);
   std::int32_t best_question(const State& state);
   State child(const State& state, std::int32_t feature, const Span& span);

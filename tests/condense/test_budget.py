@@ -1,0 +1,110 @@
+"""Budgets: exact where it says so, the ensemble answers the rest."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import clearwood as cw
+
+
+@pytest.mark.parametrize("with_data", [True, False])
+@pytest.mark.parametrize(
+    ("task", "aggregation"),
+    [("binary", "sum"), ("classes", "sum"), ("classes", "hard vote"), ("scores", "mean")],
+)
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6), leaves=st.integers(1, 30))
+def test_certified_leaves_are_right_and_the_rest_is_the_ensembles(
+    any_forest, cells, task, aggregation, with_data, seed, leaves
+):
+    forest = any_forest(seed, task=task, aggregation=aggregation)
+    X = cells(forest)
+    rows = X[np.random.default_rng(seed).integers(0, len(X), 30)] if with_data else None
+    one = cw.condense(forest, data=rows, leaves=leaves)
+    assert one.n_leaves <= leaves
+    truth = forest.predict(X)
+    at = one.apply(X)
+    sure = one.diagram.certified[at]
+    np.testing.assert_array_equal(forest.classes[one.diagram.outcome[at[sure]]], truth[sure])
+    np.testing.assert_array_equal(one.predict(X), truth)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), leaves=st.integers(1, 30), tolerance=st.floats(0.01, 2))
+def test_values_under_a_budget_keep_to_the_tolerance(any_forest, cells, seed, leaves, tolerance):
+    forest = any_forest(seed, task="number")
+    X = cells(forest)
+    one = cw.condense(forest, data=X, leaves=leaves, tolerance=tolerance)
+    assert np.abs(one.predict_raw(X) - forest.predict_raw(X)).max() <= tolerance
+
+
+def test_the_share_of_certified_rows_is_the_datas(any_forest, cells):
+    forest = any_forest(12, task="binary", trees=12, kinds=["number"] * 3)
+    X = cells(forest)
+    one = cw.condense(forest, data=X, leaves=6)
+    assert one.certificate.share_certified == one.is_certified(X).mean()
+    assert 0 < one.certificate.share_certified < 1
+    assert one.certificate.region == "certified leaves"
+    assert one.certificate.stopped == "leaves"
+    assert "of the data" in repr(one)
+
+
+def test_a_budget_that_suffices_gives_an_exact_tree(any_forest, cells):
+    forest = any_forest(12, task="binary", kinds=["number"] * 3)
+    one = cw.condense(forest, leaves=100_000, seconds=60)
+    assert one.is_exact
+    assert one.certificate.region == "everywhere"
+
+
+def test_the_fallback_keeps_only_what_open_leaves_need(any_forest, cells):
+    forest = any_forest(12, task="binary", trees=12, kinds=["number"] * 3)
+    one = cw.condense(forest, data=cells(forest), leaves=8)
+    assert one.fallback is not None
+    assert one.fallback.n_nodes < forest.n_nodes
+
+
+def test_an_exact_tree_that_does_not_fit_says_so_with_an_estimate_and_the_ways_on():
+    rng = np.random.default_rng(0)
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    X = rng.normal(size=(2000, 8))
+    y = (X.sum(axis=1) + rng.normal(size=2000) > 0).astype(int)
+    model = GradientBoostingClassifier(n_estimators=100, max_depth=4, random_state=0).fit(X, y)
+    forest = cw.forest.from_model(model)
+    from clearwood.condense import _condense, _memory
+
+    original = _memory._MOST
+    _memory._MOST = 3_000_000
+    try:
+        with pytest.raises(cw.InputError, match=r"does not fit.*would take some.*leaves=1000.*tol"):
+            _condense.condense(forest)
+    finally:
+        _memory._MOST = original
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tolerance": -1.0, "equal": "value"}, "tolerance=-1.0"),
+        ({"tolerance": 0.1}, "a class has no tolerance"),
+        ({"effort": "best"}, r"effort='best' is not known.*good"),
+        ({"objective": "leafs"}, "did you mean 'leaves'"),
+        ({"leaves": 0}, "leaves=0"),
+        ({"seconds": 0}, "seconds=0"),
+        ({"memory": -1}, "memory=-1"),
+        ({"objective": "questions"}, "give them as data="),
+    ],
+)
+def test_bad_options_are_answered_in_the_users_words(any_forest, options, message):
+    forest = any_forest(0, task="binary")
+    with pytest.raises(cw.InputError, match=message):
+        cw.condense(forest, **options)
+
+
+def test_a_model_without_trees_is_answered_with_what_can_be_condensed():
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(cw.InputError, match=r"LogisticRegression is not a tree model"):
+        cw.condense(model)
