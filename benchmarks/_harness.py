@@ -75,11 +75,15 @@ class Case:
         measure.
     package
         What to install when `prepare` finds a module missing.
+    share
+        How much of the work the call does, where all of it would take hours; its times are divided
+        by that, and the table marks them with ~.
     """
 
     name: str
     prepare: Callable[[Any, int], Callable[[], Any]]
     package: str | None = None
+    share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -198,9 +202,10 @@ def compare(
                 print(results[-1].row(), flush=True)
                 continue
             answer, cpu, wall = _time(call, comparison.repeats)
+            cpu, wall = cpu / case.share, wall / case.share
             ours = ours or (answer, cpu)
             measured = Measurement(
-                case=case.name,
+                case=case.name if case.share == 1 else f"~ {case.name}",
                 cpu=cpu,
                 wall=wall,
                 memory_mb=_memory(section, comparison, case, quick=quick) if memory else None,

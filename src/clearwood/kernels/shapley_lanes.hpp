@@ -1,4 +1,4 @@
-// Sixteen rows side by side in vector registers, and masks that choose between two values per row.
+// Thirty-two rows side by side in vector registers, and masks that choose between two values per row.
 //
 // For use inside sources compiled per level: everything here is inlined and has internal linkage.
 #pragma once
@@ -15,7 +15,7 @@ namespace clearwood::CLEARWOOD_LEVEL {
 namespace {
 
 constexpr int lane_count = 8;
-constexpr int vectors_per_block = 2;
+constexpr int vectors_per_block = 4;
 constexpr int rows_per_walk = lane_count * vectors_per_block;
 
 typedef double Lanes __attribute__((vector_size(64)));

@@ -1,4 +1,4 @@
-// Path-dependent Shapley values by quadrature, sixteen rows at a time.
+// Path-dependent Shapley values by quadrature, a few vectors of rows at a time.
 //
 // For a leaf with value c let o_j be 1 if the row satisfies all of player j's questions on the
 // path, and r_j the product of their cover ratios. The leaf's game has the multilinear extension c

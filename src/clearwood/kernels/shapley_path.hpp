@@ -37,7 +37,7 @@ struct PathTree {
 
 constexpr std::size_t path_leaf_entry = 5;
 constexpr std::size_t path_edge_entry = 6;
-constexpr std::size_t path_rows = 16;  // rows per walk
+constexpr std::size_t path_rows = 32;  // rows per walk
 
 }  // namespace clearwood
 
@@ -45,9 +45,9 @@ CLEARWOOD_EACH_LEVEL(
     // Bytes of scratch, aligned to 64, that a walk of this tree needs.
     std::size_t path_scratch_size(const PathTree& tree) noexcept;
 
-    // Adds the tree's Shapley values of 16 rows to shapley[(player * n_outputs + output) * 16 +
-    // row] and, unless null, its interactions to pairs[(pair * n_outputs + output) * 16 + row],
-    // where pair = i * (i - 1) / 2 + j for players i > j. codes[column * 16 + row]; value 0 goes to
-    // first_output. Both outputs are aligned to 64 bytes.
+    // With R = path_rows: adds the Shapley values of R rows in this tree to
+    // shapley[(player * n_outputs + output) * R + row] and, unless null, their interactions to
+    // pairs[(pair * n_outputs + output) * R + row], pair = i * (i - 1) / 2 + j for players i > j.
+    // codes[column * R + row]; value 0 goes to first_output. Both results are aligned to 64 bytes.
     void path_walk(const PathTree& tree, const Code* codes, std::int32_t first_output,
                    std::int32_t n_outputs, void* scratch, double* shapley, double* pairs) noexcept;)
