@@ -4,18 +4,25 @@ from clearwood._callable import make_callable
 from clearwood.decompose import Shapley, explain
 from clearwood.explain._effect import effect
 from clearwood.explain._effect_result import ModelEffect
+from clearwood.explain._importance import importance
+from clearwood.explain._importance_result import ModelImportance
 from clearwood.explain._lime import lime
 from clearwood.explain._lime_result import Lime
+from clearwood.explain._linear import Contributions, contributions
 from clearwood.explain._shapley import shapley
 from clearwood.explain._what_if import WhatIf, what_if
 
 __all__ = [
+    "Contributions",
     "Lime",
     "ModelEffect",
+    "ModelImportance",
     "Shapley",
     "WhatIf",
+    "contributions",
     "effect",
     "explain",
+    "importance",
     "lime",
     "shapley",
     "what_if",

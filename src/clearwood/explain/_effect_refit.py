@@ -13,7 +13,7 @@ from clearwood.decompose._rows import as_data
 from clearwood.models import Learner
 from clearwood.table import Table
 
-__all__ = ["Training", "refitted", "training_of"]
+__all__ = ["Training", "known_target", "refitted", "training_of"]
 
 
 class Training:
@@ -21,12 +21,13 @@ class Training:
 
     def __init__(self, model: Any, data: Any, y: Any) -> None:
         self.model, self.data = model, as_data(data)
-        self.y = _target(self.data, y)
+        self.y = known_target(self.data, y)
 
     def __len__(self) -> int:
         return len(self.y)
 
-    def rows(self, data: Any, chosen: NDArray[np.intp]) -> Any:
+    @staticmethod
+    def rows(data: Any, chosen: NDArray[np.intp]) -> Any:
         """Give some rows of data of any kind."""
         if isinstance(data, Table | np.ndarray):
             return data[chosen]
@@ -61,7 +62,8 @@ def training_of(model: Any, data: Any, y: Any) -> Training:
     return Training(model, data, y)
 
 
-def _target(data: Any, y: Any) -> NDArray[Any]:
+def known_target(data: Any, y: Any) -> NDArray[Any]:
+    """Give the target: as it was passed, or as the table names it."""
     if y is None and isinstance(data, Table):
         return data.y
     if y is None:

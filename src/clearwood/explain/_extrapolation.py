@@ -9,7 +9,18 @@ from numpy.typing import NDArray
 from clearwood.explain._predictor_rows import Index
 from clearwood.table import Column, Kind
 
-__all__ = ["EXTRAPOLATES", "Support", "association", "associations", "related", "support_of"]
+__all__ = [
+    "EXTRAPOLATES",
+    "Support",
+    "association",
+    "associations",
+    "bins_of",
+    "coordinates",
+    "is_ordered",
+    "ranks",
+    "related",
+    "support_of",
+]
 
 Floats = NDArray[np.float64]
 
@@ -44,13 +55,13 @@ def ranks(column: Column) -> Floats:
     return found
 
 
-def _is_ordered(column: Column) -> bool:
+def is_ordered(column: Column) -> bool:
     return column.kind in (Kind.NUMBER, Kind.WHOLE, Kind.DATE, Kind.ORDERED)
 
 
-def _bins(column: Column) -> NDArray[np.intp]:
+def bins_of(column: Column) -> NDArray[np.intp]:
     """Give each row the number of its bin: quantiles, or common levels; missing is one more."""
-    if _is_ordered(column) and column.kind is not Kind.ORDERED:
+    if is_ordered(column) and column.kind is not Kind.ORDERED:
         place = ranks(column)
         size = int(np.clip(len(column) // _ROWS_PER_BIN, 3, _BINS))
         return np.where(np.isnan(place), _BINS, np.minimum(place * size, size - 1)).astype(np.intp)
@@ -86,12 +97,12 @@ def association(column: Column, other: Column) -> float:
 
 
 def _ratio(column: Column, given: Column) -> float:
-    bins = _bins(given)
-    if _is_ordered(column):
+    bins = bins_of(given)
+    if is_ordered(column):
         place = ranks(column)
         parts = np.where(np.isnan(place), 0.5, place)[:, None]
     else:
-        own = _bins(column)
+        own = bins_of(column)
         parts = (own[:, None] == np.unique(own)[None, :]).astype(np.float64)
     n_rows = len(bins)
     total = float(((parts - parts.mean(axis=0)) ** 2).sum())
@@ -184,7 +195,7 @@ def support_of(columns: Sequence[Column], held: Sequence[int], *, seed: int = 0)
     from scipy.spatial import cKDTree
 
     positions = (*held, *related(columns, held))
-    parts = {k: _coordinates(columns[k]) for k in positions}
+    parts = {k: coordinates(columns[k]) for k in positions}
     n_rows = len(columns[0])
     reference = np.arange(n_rows)
     if n_rows > _REFERENCE_ROWS:
@@ -201,13 +212,13 @@ def support_of(columns: Sequence[Column], held: Sequence[int], *, seed: int = 0)
     return Support(positions, parts, reference, radius)
 
 
-def _coordinates(column: Column) -> Floats:
+def coordinates(column: Column) -> Floats:
     """Give coordinates in which most columns have about the same spread."""
-    if _is_ordered(column):
+    if is_ordered(column):
         place = ranks(column)
         present = np.where(np.isnan(place), 0.5, place) * np.sqrt(12)
         return np.column_stack([present, np.isnan(place)])
-    bins = _bins(column)
+    bins = bins_of(column)
     levels = np.unique(bins)[:_MOST_LEVELS]
     # two different levels are one apart
     return np.asarray((bins[:, None] == levels[None, :]) / np.sqrt(2))
