@@ -120,6 +120,11 @@ def test_leave_one_out_leaves_out_groups_where_there_are_any():
     assert [split.test.tolist() for split in splits] == [[0, 2], [1, 4], [3]]
 
 
+def test_leaving_out_one_of_very_many_is_answered_with_what_else_to_do():
+    with pytest.raises(InputError, match=r"takes 20,000 fits.*linear_smoother"):
+        LeaveOneOut().splits(20_000)
+
+
 @settings(max_examples=50, deadline=None)
 @given(times=st.lists(st.integers(0, 12), min_size=8, max_size=40), k=st.integers(1, 4))
 def test_the_future_is_never_trained_on_and_moments_stay_together(times, k):

@@ -37,6 +37,9 @@ __all__ = [
     "splits_of",
 ]
 
+# Above, the training rows of all splits together would take 200 MB and more.
+_MOST_LEFT_OUT = 5_000
+
 
 @dataclass(frozen=True)
 class KFold(Plan):
@@ -115,7 +118,14 @@ class LeaveOneOut(Plan):
         check_given(given, 2, self.words, instead="TimeOrdered(...)")
         everyone = np.arange(given.n_rows)
         units = everyone if given.groups is None else given.groups
-        for fold, unit in enumerate(np.unique(units)):
+        labels = np.unique(units)
+        if len(labels) > _MOST_LEFT_OUT:
+            raise InputError(
+                f"leaving out one at a time takes {len(labels):,} fits",
+                hint="use KFold(10), which is hardly less exact on so many rows; for least squares "
+                "and ridge, cw.benchmark.linear_smoother needs no fits.",
+            )
+        for fold, unit in enumerate(labels):
             yield make_split(everyone[units != unit], everyone[units == unit], 0, fold)
 
 
