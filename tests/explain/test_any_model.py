@@ -187,12 +187,14 @@ def test_more_precision_costs_more_and_is_reached(method):
     assert errors[0] >= errors[1]
 
 
-def test_the_method_is_exact_then_subsets_then_kernel():
+def test_the_method_is_exact_then_subsets_then_drawn():
     X = np.random.default_rng(4).normal(size=(30, 14))
     linear = LinearRegression().fit(X, X[:, 0])
     assert cw.shapley(linear, X[:1], background=X).standard_errors is None
     wide = cw.shapley(lambda X: X.sum(axis=1), X[:1], background=X)
-    assert "drawn in pairs" in wide.notes[0]
+    assert "orders drawn" in wide.notes[0]
+    follows = cw.shapley(lambda X: X.sum(axis=1), X[:1], background=X, value="observational")
+    assert "drawn in pairs" in follows.notes[1]
     assert_allclose(wide.values, X[:1] - X.mean(axis=0), atol=1e-9)
     narrow = cw.shapley(lambda X: X.sum(axis=1), X[:1, :4], background=X[:, :4])
     assert "all 16 coalitions" in narrow.notes[0]

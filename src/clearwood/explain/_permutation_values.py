@@ -44,12 +44,15 @@ def by_permutations(
     found = np.empty((n_players, 0, game.n_outputs))
     drawn = np.empty(0, np.intp)
     n_rows = len(game.weights)
+    cost = _cost(game)
+    most = stopping.most // cost
+    if most >= 2 * n_rows:  # an end where every row has had its turn has smaller errors
+        most -= most % n_rows
     while True:
         n_new = max(_FIRST_ORDERS, len(drawn) // 2)
         if len(drawn) + n_new > n_rows:  # rounds then end when every row has had its turn
             n_new += -(len(drawn) + n_new) % n_rows
-        cost = _cost(game)
-        n_new = max(min(n_new, (stopping.most // cost) - len(drawn)), _FEWEST - len(drawn))
+        n_new = max(min(n_new, most - len(drawn)), _FEWEST - len(drawn))
         for size in _calls(n_new, cost):
             if stopping.is_late:
                 if len(drawn) < _FEWEST:
@@ -61,7 +64,7 @@ def by_permutations(
             drawn = np.concatenate([drawn, rows])
         estimate = _summed(game, row, found, drawn, stopping)
         step(0, note=f"{len(drawn)} orders")
-        if estimate.reached or (len(drawn) + 1) * cost > stopping.most:
+        if estimate.reached or len(drawn) >= most:
             return estimate
 
 

@@ -258,7 +258,10 @@ def _method(asked: str, game: CoalitionGame) -> str:
     if asked != "auto":
         return asked
     few = _FEW_PLAYERS if not isinstance(game, ForestWeights) else _FEW_PLAYERS_OF_FORESTS
-    return "subsets" if n_players <= few else "kernel"
+    if n_players <= few:
+        return "subsets"
+    # orders are cheap where each takes a single background row
+    return "permutation" if isinstance(game, Interventional) else "kernel"
 
 
 def _all_rows(

@@ -80,9 +80,10 @@ def shapley(
     value
         The value function: "interventional", "path_dependent" or "observational".
     method
-        "auto": exact where the model can be taken apart, else "subsets" for up to 12 columns, else
-        "kernel". "subsets" asks about every coalition, "kernel" fits the Shapley kernel regression
-        to coalitions drawn in pairs, "permutation" draws orders. See `docs/howto/any-model.md`.
+        "subsets" asks about every coalition, "kernel" fits the Shapley kernel regression to
+        coalitions drawn in pairs, "permutation" draws orders. "auto" is exact where the model can
+        be taken apart; else it takes subsets for up to 12 columns (7 where conditional="forest"),
+        and for more of them orders, or for observational values the kernel.
     conditional
         How the columns outside a coalition depend on those inside, for observational values:
         "gaussian", "copula", "kernel" or "forest".
