@@ -228,3 +228,14 @@ def test_results_cannot_be_changed(model, frame):
         why.baseline = 0.0
     with pytest.raises(AttributeError):
         why.shapley(frame).values = None
+
+
+def test_a_linear_model_is_asked_about_numbers_only(frame):
+    model = LinearRegression().fit(frame, frame["age"])
+    why = cw.explain(model, frame)
+    gaps = frame.copy()
+    gaps.iloc[3, 1] = np.nan
+    with pytest.raises(cw.InputError, match="'power' has a missing value in row 3"):
+        why.shapley(gaps)
+    with pytest.raises(cw.InputError, match=r"'speed' holds .*whole pipeline"):
+        why.shapley(frame.assign(speed=["fast", "slow"] * 30))

@@ -223,7 +223,7 @@ def tables():
         }
 
 
-NOT_SUMS = {"knn", "kernel-ridge", "svm", "svr", "qda", "ebm", "stacking", "mlp"}
+NOT_SUMS = {"knn", "kernel-ridge", "svm", "svr", "qda", "stacking", "mlp"}
 SIZES = {"n_estimators": 6, "max_iter": 8, "iterations": 8}
 
 
@@ -383,3 +383,34 @@ def test_importance_without_a_column_is_that_of_the_parts_that_are_left():
     assert_allclose(importance.variance[:, 0], found.values.var(axis=0), atol=1e-12)
     assert_allclose(importance.remainder[0], found.remainder.var(), atol=1e-12)
     assert importance.total[0] == 0
+
+
+@pytest.mark.parametrize("task", ["regression", "binary", "multiclass"])
+def test_a_boosting_machine_of_tables_is_taken_apart_exactly(brute, tables, task):
+    pytest.importorskip("interpret")
+    data = tables[task]
+    model = cw.learner("ebm", max_rounds=20, interactions=3).fit(data)
+    machine = model.estimator_
+    encoded = model.encoder_.transform(cw.table.as_table(data, schema=model.schema_))
+
+    def score(rows):
+        return np.asarray(machine.eval_terms(rows)).sum(axis=1) + machine.intercept_
+
+    oracle = brute(score, encoded, groups=model.encoder_.sources_)
+    why = cw.explain(model, data)
+    assert why.is_complete
+    # with more than two classes the machine has no pairs
+    assert task == "multiclass" or any(len(names) == 2 for names in why.components)
+    assert_allclose(why.predict(data), score(encoded), atol=1e-9)
+    found = why.shapley(data.head(2), interactions=True)
+    expected = np.array([[oracle.shapley(x, k) for k in range(4)] for x in encoded[:2]])
+    assert_allclose(found.values.reshape(expected.shape), expected, atol=1e-9)
+    assert_allclose(found.interactions.sum(axis=2), found.values, atol=1e-9)
+    parts = why.values(data.head(2))
+    for names in parts.sets:
+        players = tuple(why.columns.index(name) for name in names)
+        exact = np.array([oracle.component(x, players) for x in encoded[:2]])
+        assert_allclose(parts[names].reshape(exact.shape), exact, atol=1e-9)
+    others = [oracle.value(x, (1, 2, 3)) for x in encoded[:2]]
+    left = why.without("age").predict(data.head(2))
+    assert_allclose(left.reshape(np.shape(others)), others, atol=1e-9)

@@ -44,7 +44,7 @@ def explain(
     model
         A tree model of scikit-learn, XGBoost, LightGBM or CatBoost, a `Forest`, a linear or
         generalised linear model of scikit-learn, a `Pipeline` that ends in one of these, or a
-        `Learner` of one of these kinds.
+        `Learner` of one of these kinds or of explainable boosting ("ebm").
     data
         The background: the rows over which the prediction is averaged, usually the training rows.
         A table, a data frame (columns are found by name, in any order) or an array. All rows are

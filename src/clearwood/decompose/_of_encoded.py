@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from clearwood import forest as forests
 from clearwood.decompose._game import Game
+from clearwood.decompose._of_ebm import is_ebm, of_ebm
 from clearwood.decompose._of_sums import additive
 from clearwood.decompose._of_trees import forest_outputs, forest_unit
 from clearwood.decompose._rows import Rows, rows_of_table
@@ -37,6 +38,8 @@ def of_encoded(model: Any) -> Game:
     kind = name_of(model if isinstance(model, Learner) else inner)
     if forest is not None:
         return _of_trees(forest, players, groups, classes, kind, read)
+    if is_ebm(inner):
+        return of_ebm(inner, players, groups, classes, kind, read)
     score = score_of(inner)
     if score is None:
         raise unsupported(model if isinstance(model, Learner) else inner)

@@ -15,7 +15,7 @@ from clearwood.decompose._scores import Score
 from clearwood.decompose._sheets import Sheet, sheet_of
 from clearwood.decompose._supported import EXPLAINED, name_of
 from clearwood.forest._inputs import default_names
-from clearwood.table import Table
+from clearwood.table import Column, Table
 
 __all__ = ["additive", "of_matrix", "of_sheets"]
 
@@ -103,12 +103,7 @@ def of_matrix(model: Any, score: Score) -> AdditiveGame:
         data = as_data(data)
         columns = user_columns(data, players, by_position=names is None)
         for column in columns:
-            if column.is_coded and column.label_type == "text":
-                raise InputError(
-                    f"column {column.name!r} holds {column.levels[0]!r}; the model was fitted "
-                    "with numbers there",
-                    hint="explain the whole pipeline, with its encoder, rather than its last step.",
-                )
+            _check_number(column)
         numbers = [
             np.append(c.typed_levels(), np.nan)[c.values] if c.is_coded else c.values
             for c in columns
@@ -124,6 +119,23 @@ def of_matrix(model: Any, score: Score) -> AdditiveGame:
     groups = np.arange(len(players))
     reference = np.zeros(len(players))
     return additive(players, score, type(model).__name__, read, groups, reference)
+
+
+def _check_number(column: Column) -> None:
+    """Refuse what a linear model cannot multiply."""
+    if column.is_coded and column.label_type == "text":
+        raise InputError(
+            f"column {column.name!r} holds {column.levels[0]!r}; the model was fitted with numbers "
+            "there",
+            hint="explain the whole pipeline, with its encoder, rather than its last step.",
+        )
+    if column.n_missing:
+        row = int(np.flatnonzero(column.missing)[0])
+        raise InputError(
+            f"column {column.name!r} has a missing value in row {row}, and a linear model has no "
+            "rule for missing values",
+            hint="fill the gaps, or fit a pipeline that does.",
+        )
 
 
 def of_sheets(model: Any, score: Score, data: Any) -> AdditiveGame:

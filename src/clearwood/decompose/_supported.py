@@ -12,7 +12,7 @@ EXPLAINED = (
     f"{SUPPORTED}; linear and generalised linear models of scikit-learn (least squares, ridge, "
     "lasso, elastic net, logistic, Poisson, gamma, Tweedie, linear discriminants and support "
     "vectors), alone, after column-wise steps in a Pipeline, or in a Learner (ols, ridge, lasso, "
-    "logistic, glm, spline, ...)"
+    "logistic, glm, spline, ...); the Learner 'ebm'"
 )
 
 
