@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from clearwood.condense import Condensed, certify, condense
     from clearwood.decompose import Decomposition
     from clearwood.explain import (
+        Agreement,
         Contributions,
         Lime,
         ModelEffect,
         ModelImportance,
         Shapley,
         WhatIf,
+        agreement,
         contributions,
         effect,
         explain,
@@ -31,6 +33,7 @@ __version__ = "0.1.0"
 
 # Public names are imported when first asked for, so that `clearwood --help` starts at once.
 _HOME = {
+    "Agreement": "clearwood.explain",
     "Benchmark": "clearwood.benchmark",
     "ClearwoodWarning": "clearwood._errors",
     "Condensed": "clearwood.condense",
@@ -45,6 +48,7 @@ _HOME = {
     "Shapley": "clearwood.explain",
     "Table": "clearwood.table",
     "WhatIf": "clearwood.explain",
+    "agreement": "clearwood.explain",
     "benchmark": "",
     "certify": "clearwood.condense",
     "condense": "",
@@ -66,6 +70,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Agreement",
     "Benchmark",
     "ClearwoodWarning",
     "Condensed",
@@ -80,6 +85,7 @@ __all__ = [
     "Shapley",
     "Table",
     "WhatIf",
+    "agreement",
     "benchmark",
     "certify",
     "condense",

@@ -1,9 +1,11 @@
 """Explanations of predictions; the package is also the function `clearwood.explain`."""
 
 from clearwood._callable import make_callable
-from clearwood.decompose import Shapley, explain
+from clearwood.decompose import Shapley
+from clearwood.explain._agreement import Agreement, agreement
 from clearwood.explain._effect import effect
 from clearwood.explain._effect_result import ModelEffect
+from clearwood.explain._explain_any import explain
 from clearwood.explain._importance import importance
 from clearwood.explain._importance_result import ModelImportance
 from clearwood.explain._lime import lime
@@ -13,12 +15,14 @@ from clearwood.explain._shapley import shapley
 from clearwood.explain._what_if import WhatIf, what_if
 
 __all__ = [
+    "Agreement",
     "Contributions",
     "Lime",
     "ModelEffect",
     "ModelImportance",
     "Shapley",
     "WhatIf",
+    "agreement",
     "contributions",
     "effect",
     "explain",

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood.plot._style import AXIS, DOWN, GREY, cut, number
+from clearwood.plot._style import AXIS, DOWN, GREY, UP, cut, number
 
 if TYPE_CHECKING:
-    from clearwood.explain import ModelImportance
+    from clearwood.explain import Agreement, ModelImportance
 
-__all__ = ["plot_model_importance"]
+__all__ = ["plot_agreement", "plot_model_importance"]
 
 _WIDTH = 380
 
@@ -68,3 +68,56 @@ def plot_model_importance(importance: "ModelImportance", *, most: int = 20) -> A
 
 def _known(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
+
+
+def plot_agreement(agreement: "Agreement", *, most: int = 15) -> Any:
+    """Draw how far methods differ for each column.
+
+    Parameters
+    ----------
+    agreement
+        What `clearwood.agreement` gave.
+    most
+        How many columns, the largest difference first.
+
+    Returns
+    -------
+    altair.TopLevelMixin
+        A chart.
+    """
+    import altair as alt
+
+    shown = agreement.columns[:most]
+    parts = {
+        "pdp against ale": [entry.pdp_ale for entry in shown],
+        "interventional against observational": [
+            entry.interventional_observational for entry in shown
+        ],
+    }
+    rows = [
+        {"column": cut(entry.column), "pair": pair, "value": values[k], "words": entry.words}
+        for pair, values in parts.items()
+        for k, entry in enumerate(shown)
+    ]
+    data: Any = alt.Data  # which ships no types
+    chart: Any = alt.Chart(data(values=rows))
+    colours = alt.Scale(domain=list(parts), range=[DOWN, UP])
+    bars = chart.mark_bar().encode(
+        y=alt.Y("column:N", sort=[cut(entry.column) for entry in shown], title=None),
+        yOffset=alt.YOffset("pair:N", sort=list(parts)),
+        x=alt.X("value:Q", title="standard deviations of the prediction", axis=alt.Axis(**AXIS)),
+        color=alt.Color("pair:N", title=None, scale=colours, legend=alt.Legend(orient="bottom")),
+        tooltip=["column:N", "pair:N", alt.Tooltip("value:Q", format=".2f"), "words:N"],
+    )
+    limit: Any = alt.Chart(data(values=[{"at": 0.1}]))
+    line = limit.mark_rule(color=GREY, strokeDash=[6, 4]).encode(x="at:Q")
+    subtitle = [f"{agreement.n_rows:,} rows; dashed: smaller differences change no story"]
+    title = alt.TitleParams(
+        "Where methods tell different stories",
+        subtitle=subtitle,
+        anchor="start",
+        subtitleColor=GREY,
+    )
+    words = "; ".join(entry.words for entry in shown[:5])
+    layered = alt.layer(bars, line).properties(width=_WIDTH, height=alt.Step(12), title=title)
+    return layered.properties(description=f"Where methods tell different stories: {words}")
