@@ -35,6 +35,8 @@ class Components:
         Labels of the rows.
     about
         Value function, background and scale.
+    standard_errors
+        None where the values are exact; else of the shape of ``values``.
     """
 
     sets: tuple[tuple[str, ...], ...]
@@ -43,6 +45,7 @@ class Components:
     baseline: Any
     rows: NDArray[Any]
     about: About
+    standard_errors: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -89,6 +92,7 @@ class Components:
                 "rows": self.rows,
                 "values": self.values,
                 "remainder": self.remainder,
+                "standard_errors": self.standard_errors,
                 "baseline": self.baseline,
                 "about": self.about.to_json(),
             }

@@ -43,6 +43,9 @@ class Effect:
         Whether the model is constant between its jumps, as trees are.
     about
         Value function, background and scale.
+    standard_errors
+        None where the values are exact, and for a partial dependence; else of the shape of
+        ``values``.
     """
 
     columns: tuple[str, ...]
@@ -54,6 +57,7 @@ class Effect:
     is_ordered: tuple[bool, ...]
     is_step: bool
     about: About
+    standard_errors: Floats | None = None
 
     @property
     def title(self) -> str:
@@ -100,6 +104,8 @@ class Effect:
         if len(outputs) > 1:
             found[unique_name("output", taken)] = [outputs[k] for k in index[-1]]
         found[unique_name(self.quantity, taken)] = values.ravel()
+        if self.standard_errors is not None:
+            found[unique_name("standard error", taken)] = self.standard_errors.ravel()
         found[unique_name("share", taken)] = np.repeat(self.shares.ravel(), len(outputs))
         return as_frame(found, library)
 
@@ -111,6 +117,7 @@ class Effect:
                 "quantity": self.quantity,
                 "grid": [list(values) for values in self.grid],
                 "values": self.values,
+                "standard_errors": self.standard_errors,
                 "shares": self.shares,
                 "baseline": self.baseline,
                 "about": self.about.to_json(),

@@ -16,6 +16,7 @@ from clearwood.decompose._rows import Rows
 __all__ = [
     "about_game",
     "check_scale",
+    "decomposition_of",
     "explain",
     "picked_output",
     "plain_baseline",
@@ -89,6 +90,30 @@ def explain(
     game = game_of(model, data)
     rows, checked, notes = read_background(game, data, weights)
     check_scale(game, scale)
+    return decomposition_of(
+        game,
+        rows,
+        checked,
+        notes=notes,
+        max_order=max_order,
+        scale=scale,
+        output=output,
+        n_jobs=n_jobs,
+    )
+
+
+def decomposition_of(
+    game: Game,
+    rows: Rows,
+    checked: Floats | None,
+    *,
+    notes: tuple[str, ...] = (),
+    max_order: int | None,
+    scale: str,
+    output: Any = None,
+    n_jobs: int = 1,
+) -> Decomposition:
+    """Bind a game to its background, whose weights were checked."""
     order, more = _checked_order(game, max_order)
     sets = game.sets(order)
     bound = game.bind(rows.codes, checked, n_jobs=n_jobs)

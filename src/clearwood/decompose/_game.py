@@ -86,6 +86,11 @@ class BoundGame(ABC):
 
     baseline: Floats = field()
 
+    @property
+    def last_errors(self) -> Floats | None:
+        """Standard errors of the components or values given last; None where they are exact."""
+        return None
+
     @abstractmethod
     def components(
         self,

@@ -29,7 +29,7 @@ from clearwood.explain._subsets import by_subsets
 from clearwood.table import Column, Kind, Table
 from clearwood.table._tell import tell
 
-__all__ = ["METHODS", "SampledOptions", "sampled_shapley"]
+__all__ = ["METHODS", "SampledOptions", "asked_on", "sampled_shapley"]
 
 Floats = NDArray[np.float64]
 
@@ -151,7 +151,7 @@ def sampled_shapley(
         )
     generator = np.random.default_rng(options.seed)
     data, n_rows = stacked(model, rows, background)
-    predictor = _predictor(model, data, output, scale, n_jobs)
+    predictor = asked_on(model, data, output, scale, n_jobs)
     n_behind = len(predictor) - n_rows
     if n_behind < 1:
         raise InputError(
@@ -212,7 +212,7 @@ def _own_weights(background: Any) -> Any:
     return data.weights if isinstance(data, Table) else None
 
 
-def _predictor(model: Any, data: Any, output: Any, scale: str, n_jobs: int) -> Predictor:
+def asked_on(model: Any, data: Any, output: Any, scale: str, n_jobs: int) -> Predictor:
     """Give the model on the scale asked for; "raw" is the one it adds up on, where it has one."""
     if scale != "raw":
         return predictor_of(model, data, output=output, scale=scale, n_jobs=n_jobs)
