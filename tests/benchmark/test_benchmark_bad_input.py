@@ -217,7 +217,9 @@ def test_stopping_shows_and_keeps_what_is_done(numbers, tmp_path):
     with pytest.warns(cw.ClearwoodWarning, match=r"stopped: 4 of 10 fits.*goes on from here"):
         bench = cw.benchmark(numbers, ["ols", "baseline"], watch=stop, store=store, **QUICK)
     assert not bench.complete
-    assert "stopped after 4 of 10 fits" in repr(bench)
+    assert "stopped after 4 of 10 fits" in " ".join(repr(bench).split())
+    assert "not begun" in repr(bench)
+    assert max(map(len, repr(bench).splitlines())) <= 80
     whole = cw.benchmark(numbers, ["ols", "baseline"], store=store, **QUICK)
     assert whole.complete
 

@@ -115,7 +115,7 @@ def benchmark(
         Give up configurations that are clearly worse before all inner folds are done.
     pair_tuning
         Whether fits that leave two folds out, which the nested interval needs, tune "inside" or
-        "reuse" settings tuned without the fold they are judged on; "auto" reuses from 5,000 rows.
+        "reuse" settings tuned without the fold they are judged on; "auto" reuses from 200 rows on.
     watch
         Called after every fit with how far the run is.
 
@@ -145,14 +145,15 @@ def benchmark(
     codes, classes = target_codes(table)
     taking_part = contenders(learners, table, judged_by, seed=seed, space=space)
     by_name = {contender.name: contender for contender in taking_part}
-    resampling = outer_plan(table, plan, outer=outer, repeats=repeats, interval=interval)
+    resampling = outer_plan(
+        table, plan, outer=outer, repeats=repeats, interval=interval, tuned=tune > 1
+    )
     kind = interval_kind(resampling, interval)
     splits = outer_splits(table, resampling, seed=seed)
-    tuned = tune > 1 and any(contender.space for contender in taking_part)
     pairs: Literal["tuned", "reused", "none"] = "none"
     if kind == "nested":
         reuse = pair_tuning == "reuse" or (pair_tuning == "auto" and table.n_rows >= REUSE_FROM)
-        pairs = "reused" if reuse and tuned else "tuned"
+        pairs = "reused" if reuse and tune > 1 else "tuned"
     design = Design(splits, pairs)
     tuning = None
     if tune > 1:
@@ -183,7 +184,7 @@ def _result(
         interval=kind,
         confidence=confidence,
         tuning=_tuning_words(context),
-        pairs=design.pairs,
+        pairs="defaults" if context.tuning is None and kind == "nested" else design.pairs,
         seed=context.seed,
     )
     found: dict[str, list[Any]] = {name: [] for name in context.contenders}

@@ -11,8 +11,9 @@ from clearwood.benchmark._work import Outcome, Unit
 
 __all__ = ["REUSE_FROM", "Design", "default_repeats"]
 
-#: From this many rows on, fits that leave two folds out reuse settings unless told otherwise.
-REUSE_FROM = 5_000
+#: From this many rows on, fits that leave two folds out reuse settings unless told otherwise:
+#: tuning in each would make a benchmark three times as long, and matters on small tables.
+REUSE_FROM = 200
 
 
 @dataclass(frozen=True)
@@ -94,18 +95,20 @@ def _with_settings(units: Sequence[Unit], known: Mapping[str, Outcome]) -> Itera
             yield replace(unit, settings=settings)
 
 
-def default_repeats(n_rows: int) -> int:
+def default_repeats(n_rows: int, *, tuned: bool) -> int:
     """How often the nested interval repeats its splits where the user does not say.
 
-    The interval needs repeats where it differs from the naive one, which is on small tables, and
-    can afford them there.
+    The interval needs repeats where it differs from the naive one, which is on small tables. Three
+    do nearly as well as ten (see the page on intervals), so that is what tuning is paid for.
 
     Examples
     --------
-    >>> [default_repeats(n) for n in (100, 1_000, 20_000)]
+    >>> [default_repeats(n, tuned=False) for n in (100, 1_000, 20_000)]
     [10, 5, 1]
+    >>> [default_repeats(n, tuned=True) for n in (100, 1_000, 20_000)]
+    [3, 3, 1]
     """
-    for rows, repeats in ((500, 10), (2_000, 5), (REUSE_FROM, 2)):
+    for rows, plain, with_tuning in ((500, 10, 3), (2_000, 5, 3), (5_000, 3, 2)):
         if n_rows < rows:
-            return repeats
+            return with_tuning if tuned else plain
     return 1

@@ -144,8 +144,8 @@ class Method:
     tuning
         How settings were chosen, in words.
     pairs
-        How the settings of the fits that leave two folds out were chosen: "tuned", "reused", or
-        "none" where there are no such fits.
+        How the settings of the fits that leave two folds out were chosen: "tuned", "reused",
+        "defaults", or "none" where there are no such fits.
     seed
         Fixes every random choice.
     """
@@ -156,7 +156,7 @@ class Method:
     interval: str
     confidence: float
     tuning: str
-    pairs: Literal["tuned", "reused", "none"]
+    pairs: Literal["tuned", "reused", "defaults", "none"]
     seed: int
 
 

@@ -16,7 +16,13 @@ __all__ = ["inner_splits", "interval_kind", "outer_plan", "outer_splits"]
 
 
 def outer_plan(
-    table: Table, plan: Plan | None, *, outer: int, repeats: int | None, interval: str
+    table: Table,
+    plan: Plan | None,
+    *,
+    outer: int,
+    repeats: int | None,
+    interval: str,
+    tuned: bool,
 ) -> Plan:
     """The plan the user gave, or the one that suits the table.
 
@@ -36,7 +42,8 @@ def outer_plan(
     if table.times is not None:
         return TimeOrdered(outer)
     if repeats is None:
-        repeats = default_repeats(table.n_rows) if interval == "nested" else 1
+        nested = interval == "nested"
+        repeats = default_repeats(table.n_rows, tuned=tuned) if nested else 1
     return KFold(outer, repeats)
 
 

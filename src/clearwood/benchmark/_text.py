@@ -18,7 +18,7 @@ def as_text(bench: "Benchmark") -> str:
     """Write a benchmark at 80 columns: standings, settings, method, warnings."""
     rows = [_headings(bench), *(_cells(one) for one in bench.standings)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = [_headline(bench), ""]
+    lines = [*_folded(_headline(bench)), ""]
     for row in rows:
         first = f"{row[0]:<{widths[0]}}"
         rest = [f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)]
@@ -94,7 +94,8 @@ def _headings(bench: "Benchmark") -> list[str]:
 def _cells(one: "Standing") -> list[str]:
     name = _cut(one.learner, _NAME_WIDTH)
     if not math.isfinite(one.risk):
-        return [name, "failed", "", "", "", duration(one.fit_seconds)]
+        told = "failed" if one.failures else "not begun"
+        return [name, told, "", "", "", duration(one.fit_seconds)]
     best = one.difference == 0 and one.difference_low == 0
     failed = f"{one.failures} failed" if one.failures else ""
     return [
