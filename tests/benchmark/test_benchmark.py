@@ -81,7 +81,7 @@ def test_tuning_on_pure_noise_reports_chance_level():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(100, 5)), np.where(rng.uniform(size=100) < 0.5, "no", "yes")
     table = cw.read({**{f"x{j}": X[:, j] for j in range(5)}, "y": y}, target="y")
-    bench = cw.benchmark(table, ["knn"], tune=20, loss="zero-one", interval="naive")
+    bench = cw.benchmark(table, ["knn"], tune=20, loss="zero-one", interval="naive", inner=3)
     tuned = np.mean([min(t.risk for t in o.archive) for o in bench.outcomes.values()])
     # the smallest inner risk looks like skill; the outer folds know better
     assert tuned < 0.45
@@ -105,7 +105,7 @@ def test_the_estimate_belongs_to_tune_then_fit(numbers):
 
 
 def test_the_same_seed_gives_the_same_numbers_and_another_seed_others(numbers):
-    options = {"tune": 4, "repeats": 1}
+    options = {"tune": 3, "interval": "naive", "outer": 3, "inner": 3}
     first = cw.benchmark(numbers, ["ridge", "knn"], seed=1, **options)
     same_numbers(first, cw.benchmark(numbers, ["knn", "ridge"], seed=1, **options))
     other = cw.benchmark(numbers, ["ridge", "knn"], seed=2, **options)

@@ -416,7 +416,8 @@ def _lives(host: str | None, pid: int | None, seen: float | None) -> bool:
     """Whether the process that claimed something is still at work."""
     if host is None or pid is None or seen is None or time.time() - seen > _DEAD_AFTER:
         return False
-    if host != socket.gethostname() or pid == os.getpid():
+    # on Windows signal 0 is Ctrl-C; there the signs of life have to do
+    if host != socket.gethostname() or pid == os.getpid() or os.name == "nt":
         return True
     try:
         os.kill(pid, 0)
