@@ -155,6 +155,18 @@ def test_effects_of_every_kind_become_frames_and_json(mixed, columns):
     assert effect._repr_html_().startswith("<div>")
 
 
+def test_all_main_effects_at_once_are_those_one_by_one(mixed):
+    together = mixed.effects(points=12)
+    assert [effect.columns for effect in together] == [
+        names for names in mixed.components if len(names) == 1
+    ]
+    for effect in together:
+        alone = mixed.effect(*effect.columns, points=12)
+        assert_allclose(effect.values, alone.values, atol=1e-12)
+        assert effect.grid[0].tolist()[:-1] == alone.grid[0].tolist()[:-1]
+        assert_allclose(effect.shares, alone.shares)
+
+
 def test_weights_shift_the_shares(numbers):
     X, y = numbers
     model = LinearRegression().fit(X, y)

@@ -11,7 +11,7 @@ from clearwood.cli._console import emit, facts, figure, say
 from clearwood.cli._options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile
 
 if TYPE_CHECKING:
-    from clearwood.decompose import Decomposition, Effect, Shapley
+    from clearwood.decompose import Decomposition, Shapley
 
 __all__ = ["explain"]
 
@@ -167,25 +167,23 @@ def _effects(why: "Decomposition") -> dict[str, list[Any]]:
         "effect": [],
         "share": [],
     }
-    for names in why.components:
-        if len(names) > 1:
-            continue
-        effect: Effect = why.effect(names[0])
-        frame = effect.to_frame("dict")
-        n_points = len(frame["share"])
-        written = [_text(value) for value in frame[names[0]]]
-        found["column"] += [names[0]] * n_points
-        found["value"] += written
-        found["output"] += frame.get("output", [why.outputs[0]] * n_points)
-        found["effect"] += frame["effect"]
-        found["share"] += frame["share"]
+    for effect in why.effects():
+        values = effect.values.reshape(len(effect.shares), -1)
+        for value, line, share in zip(effect.grid[0], values, effect.shares, strict=True):
+            for name, moved in zip(why.outputs, line, strict=True):
+                found["column"].append(effect.columns[0])
+                found["value"].append(_text(value))
+                found["output"].append(name)
+                found["effect"].append(float(moved))
+                found["share"].append(float(share))
     return found
 
 
 def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+    """Write a value of any kind; nothing where it is missing."""
+    return (
+        "" if value is None or value != value else str(value)
+    )  # NaN and NaT differ from themselves
 
 
 def _pairs(values: "Shapley") -> dict[str, list[Any]]:

@@ -7,6 +7,7 @@ from clearwood.decompose._effect import Effect
 from clearwood.decompose._explain import explain
 from clearwood.decompose._importance import Importance, Interactions
 from clearwood.decompose._shapley import Shapley
+from clearwood.decompose._supported import NotTakenApartError
 
 __all__ = [
     "About",
@@ -16,6 +17,7 @@ __all__ = [
     "Effect",
     "Importance",
     "Interactions",
+    "NotTakenApartError",
     "Shapley",
     "explain",
 ]

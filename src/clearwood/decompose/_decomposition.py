@@ -19,7 +19,7 @@ from clearwood.decompose._moments import Moments, moments_of
 from clearwood.decompose._present import as_frame, html_table, one_output, plain, short
 from clearwood.decompose._rows import Rows, warn_of_new_gaps
 from clearwood.decompose._shapley import Shapley
-from clearwood.decompose._surface import surface_of
+from clearwood.decompose._surface import Surface, curves_of, surface_of
 
 __all__ = ["Decomposition", "warn_of_new_gaps"]
 
@@ -131,6 +131,13 @@ class Decomposition:
         """Keep the outputs that are explained."""
         return values[..., self._outputs]
 
+    def _errors(self, shape: tuple[int, ...] = ()) -> Floats | None:
+        """Give the standard errors of what the game gave last; None where it is exact."""
+        errors = self._bound.last_errors
+        if errors is None:
+            return None
+        return one_output(self._picked(errors.reshape(shape) if shape else errors))
+
     def _read(self, rows: Any) -> Rows:
         if rows is None:
             return self._rows
@@ -215,6 +222,15 @@ class Decomposition:
             partial_dependence=partial_dependence,
             n_jobs=self.n_jobs,
         )
+        shown = self._shown(names, surface, partial_dependence=partial_dependence)
+        if partial_dependence:
+            return shown  # a sum of components, whose errors do not just add up
+        shape = (*surface.shares.shape, len(self._bound.baseline))
+        return replace(shown, standard_errors=self._errors(shape))
+
+    def _shown(
+        self, names: tuple[str, ...], surface: Surface, *, partial_dependence: bool
+    ) -> Effect:
         return Effect(
             columns=names,
             grid=tuple(grid.values for grid in surface.grids),
@@ -225,6 +241,33 @@ class Decomposition:
             is_ordered=tuple(grid.is_ordered for grid in surface.grids),
             is_step=self._game.is_step,
             about=self.about,
+        )
+
+    def effects(self, *, points: int = POINTS_ALONE) -> tuple[Effect, ...]:
+        """Give the main effect of every column that has one, in the time of few.
+
+        Parameters
+        ----------
+        points
+            As for `effect`.
+
+        Returns
+        -------
+        tuple of Effect
+        """
+        players = [players[0] for players in self._sets if len(players) == 1]
+        curves = curves_of(
+            self._game,
+            self._bound,
+            self._rows,
+            self._weights,
+            players,
+            most=points,
+            n_jobs=self.n_jobs,
+        )
+        return tuple(
+            self._shown((self.columns[k],), curve, partial_dependence=False)
+            for k, curve in zip(players, curves, strict=True)
         )
 
     # Values of rows
@@ -244,6 +287,7 @@ class Decomposition:
         read = self._read(rows)
         with progress("decomposing", total=len(read)) as step:
             found = self._bound.components(read.codes, self._sets, n_jobs=self.n_jobs, step=step)
+        errors = self._errors()
         rest = self._target(read.codes) - self._bound.baseline - found.sum(axis=1)
         if self.is_complete:
             rest[:] = 0.0  # what is left is rounding
@@ -254,6 +298,7 @@ class Decomposition:
             baseline=self.baseline,
             rows=read.labels,
             about=self.about,
+            standard_errors=errors,
         )
 
     def _target(self, codes: Floats) -> Floats:
@@ -319,6 +364,7 @@ class Decomposition:
             about=self.about,
             data=read.columns,
             interactions=None if pairs is None else one_output(self._picked(pairs)),
+            standard_errors=None if self.removed else self._errors(),
             notes=self.notes,
         )
 
@@ -486,7 +532,6 @@ class Decomposition:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything but the rows as plain JSON values: effects, importance, background."""
-        mains = [names[0] for names in self.components if len(names) == 1]
         found: dict[str, Any] = plain(
             {
                 "columns": self.columns,
@@ -497,7 +542,7 @@ class Decomposition:
                 "notes": self.notes,
                 **self.about.to_json(),
                 "importance": self.importance().to_json(),
-                "effects": [self.effect(name).to_json() for name in mains],
+                "effects": [effect.to_json() for effect in self.effects()],
             }
         )
         return found

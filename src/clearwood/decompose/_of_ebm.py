@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
 from clearwood.decompose._game import Floats
 from clearwood.decompose._rows import Rows
+from clearwood.decompose._supported import NotTakenApartError
 from clearwood.decompose._terms_game import Term, TermsGame, as_places
 
 __all__ = ["is_ebm", "of_ebm"]
@@ -58,7 +58,7 @@ def of_ebm(
         Turns the user's data into rows of the machine's columns.
     """
     if max(map(len, model.term_features_), default=1) > 2:
-        raise InputError(
+        raise NotTakenApartError(
             "the explainable boosting machine has terms of more than two columns",
             hint="fit it with interactions of pairs only.",
         )
@@ -113,7 +113,7 @@ def _check(model: Any, matrix: Floats, game: TermsGame, codes: Floats) -> None:
         return
     own = np.asarray(model.eval_terms(matrix)).sum(axis=1) + model.intercept_
     if not np.allclose(own.reshape(len(matrix), -1), game.predict(codes), rtol=1e-9, atol=1e-9):
-        raise InputError(
+        raise NotTakenApartError(
             "the tables of the explainable boosting machine do not add up to its prediction",
             hint="this version of interpret keeps them in another way; "
             "cw.shapley(..., sample=1000) samples.",

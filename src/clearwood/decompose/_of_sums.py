@@ -13,7 +13,7 @@ from clearwood.decompose._game import Floats
 from clearwood.decompose._rows import Rows, as_data, label_rows, user_columns
 from clearwood.decompose._scores import Score
 from clearwood.decompose._sheets import Sheet, sheet_of
-from clearwood.decompose._supported import EXPLAINED, name_of
+from clearwood.decompose._supported import EXPLAINED, NotTakenApartError, name_of
 from clearwood.forest._inputs import default_names
 from clearwood.table import Column, Table
 
@@ -198,7 +198,7 @@ def _check_additive(
     direct = score.of(mixed.native())
     size = np.abs(direct).max(initial=0) + np.abs(parts).sum(axis=1).max(initial=0)
     if not np.allclose(constant + parts.sum(axis=1), direct, rtol=0, atol=1e-9 * (1 + size)):
-        raise InputError(
+        raise NotTakenApartError(
             f"{name_of(model)} is not a sum over its columns: a step before the last mixes them",
             hint=f"these can be taken apart exactly: {EXPLAINED}.",
         )

@@ -6,7 +6,7 @@ from clearwood._errors import InputError
 from clearwood.forest._from_model import SUPPORTED
 from clearwood.models import Learner
 
-__all__ = ["EXPLAINED", "is_pipeline", "name_of", "unsupported"]
+__all__ = ["EXPLAINED", "NotTakenApartError", "is_pipeline", "name_of", "unsupported"]
 
 EXPLAINED = (
     f"{SUPPORTED}; linear and generalised linear models of scikit-learn (least squares, ridge, "
@@ -14,6 +14,10 @@ EXPLAINED = (
     "vectors), alone, after column-wise steps in a Pipeline, or in a Learner (ols, ridge, lasso, "
     "logistic, glm, spline, ...); the Learner 'ebm'"
 )
+
+
+class NotTakenApartError(InputError):
+    """The model is fitted and sound, but not a sum of functions of few columns that is known."""
 
 
 def is_pipeline(model: Any) -> bool:
@@ -30,9 +34,9 @@ def name_of(model: Any) -> str:
     return type(model).__name__
 
 
-def unsupported(model: Any) -> InputError:
+def unsupported(model: Any) -> NotTakenApartError:
     """Say that a model cannot be taken apart, and which can."""
-    return InputError(
+    return NotTakenApartError(
         f"{name_of(model)} is not a model that can be taken apart exactly",
         hint=f"these can: {EXPLAINED}. For others, cw.shapley(..., sample=1000) samples.",
     )

@@ -1,5 +1,6 @@
 """Components of one or two columns over a grid of their values."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -10,7 +11,7 @@ from clearwood.decompose._game import BoundGame, Game, Players
 from clearwood.decompose._grid import Grid, grid_of
 from clearwood.decompose._rows import Rows
 
-__all__ = ["Surface", "surface_of"]
+__all__ = ["Surface", "curves_of", "surface_of"]
 
 Floats = NDArray[np.float64]
 
@@ -72,6 +73,39 @@ def surface_of(
     else:
         values = bound.components(codes, [ordered], n_jobs=n_jobs)[:, 0]
     return Surface(grids, values.reshape(*shape, -1), _shares(grids, weights, len(rows)))
+
+
+def curves_of(
+    game: Game,
+    bound: BoundGame,
+    rows: Rows,
+    weights: Floats | None,
+    players: Sequence[int],
+    *,
+    most: int,
+    n_jobs: int,
+) -> list[Surface]:
+    """Evaluate the components of several columns, each alone, in one go.
+
+    A component of one column looks at no other, so one table of rows serves all: its k-th row holds
+    the k-th value of every column.
+
+    Parameters
+    ----------
+    game, bound, rows, weights, most, n_jobs
+        As for `surface_of`.
+    players
+        The columns.
+    """
+    grids = [grid_of(rows.columns[k], weights, most) for k in players]
+    n_points = max((len(grid) for grid in grids), default=0)
+    codes = np.repeat(rows.codes[:1], n_points, axis=0)
+    for player, grid in zip(players, grids, strict=True):
+        mine = game.groups == player
+        at = grid.rows[np.minimum(np.arange(n_points), len(grid) - 1)]
+        codes[:, mine] = rows.codes[at][:, mine]
+    found = bound.components(codes, [(player,) for player in players], n_jobs=n_jobs)
+    return [Surface((grid,), found[: len(grid), k], grid.shares) for k, grid in enumerate(grids)]
 
 
 def _crossed(game: Game, codes: Floats, players: Players, grids: tuple[Grid, ...]) -> Floats:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from clearwood._errors import InputError
 from clearwood.decompose._game import BoundGame, Floats, Game, Players, Step
 from clearwood.decompose._rows import Rows
+from clearwood.decompose._supported import NotTakenApartError
 from clearwood.forest import Forest
 from clearwood.kernels._components import component_sets, components
 from clearwood.kernels._shapley import Background, interventional, path_dependent
@@ -42,6 +43,11 @@ class TreeGame(Game):
     reader: Callable[[Any], Rows]
 
     def __post_init__(self) -> None:
+        if not self.forest.is_linear:
+            raise NotTakenApartError(
+                f"{self.kind} takes a median of its trees, which is not a sum over trees",
+                hint="use another ensemble than AdaBoost.R2, or cw.shapley(..., sample=1000).",
+            )
         values = self.forest.leaf_value[self.forest.is_leaf]
         if np.isnan(values).any():
             raise InputError(
