@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from clearwood.cli import _benchmark, _demo, _explain, _fit, _inspect, _models, _predict
+from clearwood.cli import _benchmark, _condense, _demo, _explain, _fit, _inspect, _models, _predict
 from clearwood.cli._errors import answer
 
 __all__ = ["app", "main", "verbs"]
@@ -28,6 +28,9 @@ app.command("benchmark")(_benchmark.benchmark)
 app.command("fit")(_fit.fit)
 app.command("predict")(_predict.predict)
 app.command("explain")(_explain.explain)
+app.command("condense")(_condense.condense)
+app.command("certify")(_condense.certify)
+app.command("export")(_condense.export)
 app.command("inspect")(_inspect.inspect)
 app.command("demo")(_demo.demo)
 

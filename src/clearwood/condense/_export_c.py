@@ -63,7 +63,7 @@ def to_c(condensed: Condensed, *, name: str = "clearwood") -> str:
     sets: dict[tuple[bool, ...], str] = {}
     body: list[str] = []
     diagram = condensed.diagram
-    for node, asked in enumerate(questions(condensed)):
+    for node, asked in enumerate(questions(condensed, encoded=True)):
         label = "  " if node == 0 else f"n{node}: "
         if asked is None:
             answer = answers[node]

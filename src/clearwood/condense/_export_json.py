@@ -5,7 +5,7 @@ import math
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,9 @@ from clearwood.condense._condensed import Condensed
 from clearwood.condense._diagram import Diagram
 from clearwood.condense._fingerprint import of_diagram
 from clearwood.forest import Forest
+from clearwood.forest._encoders import LearnerEncoder
 from clearwood.forest._files import ARRAYS, settings
+from clearwood.table import Encoder, Schema
 
 __all__ = ["FORMAT", "from_json", "load", "save", "to_json"]
 
@@ -29,7 +31,9 @@ def to_json(condensed: Condensed) -> dict[str, Any]:
     """Give the tree as plain JSON values; `from_json` reads them.
 
     The arrays of the diagram and of the model's settings are lists; numbers that JSON lacks are
-    the strings "NaN", "Infinity" and "-Infinity". An encoder in front of the model is not kept.
+    the strings "NaN", "Infinity" and "-Infinity". The encoder of a learner is kept, so that the
+    tree goes on reading the user's tables; the steps of a pipeline are code and are not: such a
+    tree reads the columns they make.
     """
     diagram = {
         item.name: _listed(getattr(condensed.diagram, item.name))
@@ -45,6 +49,7 @@ def to_json(condensed: Condensed) -> dict[str, Any]:
         "certificate": condensed.certificate.to_json(),
         "diagram": diagram,
         "model": _of_forest(condensed.shell),
+        "encoder": _of_encoder(condensed.shell.encoder),
         "fallback": None if condensed.fallback is None else _of_forest(condensed.fallback),
     }
 
@@ -116,6 +121,32 @@ def load(path: str | os.PathLike[str], *, check: bool = True) -> Condensed:
     return condensed
 
 
+def _of_encoder(encoder: Any) -> dict[str, Any] | None:
+    if not isinstance(encoder, LearnerEncoder):
+        return None
+    values, arrays = encoder.encoder.state()
+    held = {
+        name: {
+            "dtype": array.dtype.str,
+            "shape": list(array.shape),
+            "values": _listed(array.ravel()),
+        }
+        for name, array in arrays.items()
+    }
+    return {"state": values, "arrays": held, "schema": encoder.schema.to_json()}
+
+
+def _encoder(document: Mapping[str, Any] | None) -> LearnerEncoder | None:
+    if document is None:
+        return None
+    arrays = {
+        name: _array(held["values"]).astype(held["dtype"]).reshape(held["shape"])
+        for name, held in document["arrays"].items()
+    }
+    encoder = Encoder.from_state(document["state"], arrays)
+    return LearnerEncoder(encoder, Schema.from_json(document["schema"]))
+
+
 def _of_forest(forest: Forest) -> dict[str, Any]:
     arrays = {name: _listed(getattr(forest, name)) for name in ARRAYS}
     kept = settings(forest)
@@ -134,7 +165,7 @@ def _read(document: Mapping[str, Any]) -> Condensed:
         arrays[name] = np.asarray(arrays[name], np.float64).reshape(n, -1)
     return Condensed(
         diagram=Diagram(**arrays),
-        shell=_forest(document["model"]),
+        shell=replace(_forest(document["model"]), encoder=_encoder(document["encoder"])),
         equal=document["equal"],
         effort=document["effort"],
         objective=document["objective"],

@@ -138,7 +138,7 @@ class _Tree:
 def _unfolded(condensed: Condensed) -> _Tree:
     """Write the tree with every branch in full, each question as comparisons with numbers."""
     tree = _Tree()
-    asked = questions(condensed)
+    asked = questions(condensed, encoded=True)
     left, right = condensed.diagram.left.tolist(), condensed.diagram.right.tolist()
     # what remains: a node to write and the place (true or false child) that points at it
     waiting: list[tuple[int, int, bool]] = [(0, -1, True)]

@@ -5,7 +5,14 @@ from typing import Any
 
 from clearwood.condense._condensed import Condensed
 from clearwood.condense._export_sql import others
-from clearwood.condense._questions import Labels, Question, outputs, questions, refuse_fallback
+from clearwood.condense._questions import (
+    Labels,
+    Question,
+    column_names,
+    outputs,
+    questions,
+    refuse_fallback,
+)
 
 __all__ = ["to_python"]
 
@@ -38,7 +45,7 @@ def to_python(condensed: Condensed) -> str:
         node = min(missing)
         written.add(node)
         functions.append(writer.function(f"_node_{node}", node))
-    columns = "".join(f"    {name!r},\n" for name in condensed.feature_names)
+    columns = "".join(f"    {name!r},\n" for name in column_names(condensed.shell))
     said = f"{condensed.n_leaves:,} leaves, depth {condensed.depth}"
     head = (
         f'"""{_harmless(condensed.shell.source)} as one tree: {said}; '
@@ -57,7 +64,7 @@ class _Writer:
 
     def __init__(self, condensed: Condensed) -> None:
         self.called: set[int] = set()
-        self._names = condensed.feature_names
+        self._names = column_names(condensed.shell)
         self._asked = questions(condensed)
         self._answers = outputs(condensed, "Python source")
         diagram = condensed.diagram
@@ -114,9 +121,11 @@ def _condition(asked: Question, x: str, *, left: bool) -> str:
     with_missing = asked.missing_left == left
     if isinstance(asked, Labels):
         mine, rest = (asked.left, asked.right) if left else (asked.right, asked.left)
-        if with_missing:
-            return f"{x} not in {_members(rest)}"
-        return f"{x} in {_members(mine)}"
+        if asked.unseen_left == left:
+            test = f"{x} not in {_members(rest)}"
+            return test if with_missing else f"{x} is not None and {test}"
+        test = f"{x} in {_members(mine)}"
+        return f"{x} is None or {test}" if with_missing else test
     spans = list(asked.left) if left else others(asked)
     tests = [_span(x, low, high) for low, high in spans]
     if with_missing:

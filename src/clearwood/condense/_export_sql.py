@@ -10,6 +10,7 @@ from clearwood.condense._questions import (
     Labels,
     Question,
     Ranges,
+    column_names,
     leaf_counts,
     outputs,
     questions,
@@ -74,7 +75,7 @@ class _Writer:
 
     def __init__(self, condensed: Condensed) -> None:
         self._diagram = condensed.diagram
-        self._names = [identifier(name) for name in condensed.feature_names]
+        self._names = [identifier(name) for name in column_names(condensed.shell)]
         self._asked = questions(condensed)
         self._answers = outputs(condensed, "SQL")
         self._count = leaf_counts(condensed)
@@ -104,7 +105,7 @@ def condition(asked: Question, name: str, *, left: bool) -> str:
     """Write a test that is true where a row goes to one side, and false or unknown elsewhere."""
     with_missing = asked.missing_left == left
     if isinstance(asked, Labels):
-        return _of_labels(asked, name, left=left, with_missing=with_missing)
+        return _of_labels(asked, name, left=left)
     spans = asked.left if left else others(asked)
     tests = [_span(name, low, high) for low, high in spans]
     inside = " OR ".join(tests) if tests else ""
@@ -144,13 +145,13 @@ def _span(name: str, low: float, high: float) -> str:
     return tests[0] if len(tests) == 1 else f"({' AND '.join(tests)})"
 
 
-def _of_labels(asked: Labels, name: str, *, left: bool, with_missing: bool) -> str:
+def _of_labels(asked: Labels, name: str, *, left: bool) -> str:
     mine, rest = (asked.left, asked.right) if left else (asked.right, asked.left)
-    if with_missing:
-        if not rest:
-            return "1 = 1"
-        return f"({name} IS NULL OR {name} NOT IN ({', '.join(map(literal, rest))}))"
-    return f"{name} IN ({', '.join(map(literal, mine))})" if mine else "1 = 0"
+    if asked.unseen_left == left:
+        test = f"{name} NOT IN ({', '.join(map(literal, rest))})" if rest else f"{name} IS NOT NULL"
+    else:
+        test = f"{name} IN ({', '.join(map(literal, mine))})" if mine else "1 = 0"
+    return f"({name} IS NULL OR {test})" if asked.missing_left == left else test
 
 
 def identifier(name: str) -> str:

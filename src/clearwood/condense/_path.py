@@ -8,7 +8,6 @@ import numpy as np
 
 from clearwood._errors import InputError
 from clearwood.condense._condensed import Condensed
-from clearwood.condense._questions import Labels
 from clearwood.condense._rules import _predictions
 from clearwood.condense._words import Condition, Wording
 
@@ -82,11 +81,13 @@ def path(condensed: Condensed, row: Any, *, units: Mapping[str, str] | None = No
         raise InputError(f"path takes one row; got {len(matrix)}", hint="pick one: data.head(1).")
     x = matrix[0]
     diagram = condensed.diagram
-    words = Wording(condensed, units=units, missing=np.flatnonzero(np.isnan(x)).tolist())
+    gaps = np.unique(condensed.shell.groups[np.isnan(x)]).tolist()
+    words = Wording(condensed, units=units, missing=gaps)
     node, n_questions = 0, 0
     conditions: dict[int, Condition] = {}
     while (asked := words.asked[node]) is not None:
-        left = bool(diagram.goes_left(np.array([node]), x[asked.column : asked.column + 1])[0])
+        value = x[diagram.feature[node : node + 1]]
+        left = bool(diagram.goes_left(np.array([node]), value)[0])
         before = conditions.get(asked.column, Condition(asked.column))
         conditions[asked.column] = before.and_also(asked, left=left)
         node = int(diagram.left[node] if left else diagram.right[node])
@@ -176,8 +177,7 @@ def _only_leaf(
         before = box.get(asked.column, Condition(asked.column))
         for left in (True, False):
             after = before.and_also(asked, left=left)
-            empty = not after.labels if isinstance(asked, Labels) else not after.spans
-            if empty and not after.missing:
+            if after.is_empty:
                 continue
             child = int(diagram.left[node] if left else diagram.right[node])
             stack.append((child, {**box, asked.column: after}))

@@ -6,7 +6,7 @@ and marks for missing values are all worked into these, so that nobody who asks 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,26 @@ from numpy.typing import NDArray
 from clearwood._errors import InputError
 from clearwood.condense._condensed import Condensed
 from clearwood.condense._doubles import just_below, last_double
+from clearwood.condense._sources import (
+    LevelSource,
+    NumberSource,
+    Source,
+    column_names,
+    sources,
+)
 from clearwood.forest._links import predict as on_scale
 from clearwood.forest._predict import ZERO
 
-__all__ = ["Labels", "Question", "Ranges", "leaf_counts", "outputs", "questions", "refuse_fallback"]
+__all__ = [
+    "Labels",
+    "Question",
+    "Ranges",
+    "column_names",
+    "leaf_counts",
+    "outputs",
+    "questions",
+    "refuse_fallback",
+]
 
 
 @dataclass(frozen=True)
@@ -28,7 +44,7 @@ class Ranges:
     Parameters
     ----------
     column
-        Position among the model's columns.
+        Position among `column_names`.
     left
         Intervals of doubles that go left, rising and apart: above the first end, not above the
         second.
@@ -55,26 +71,40 @@ class Labels:
     Parameters
     ----------
     column
-        Position among the model's columns.
+        Position among `column_names`.
     left, right
         Labels that go either way.
-    missing_left
-        Where missing values and labels the model does not know go.
+    missing_left, unseen_left
+        Whether missing values, and labels the model does not know, go left.
     """
 
     column: int
     left: tuple[Any, ...]
     right: tuple[Any, ...]
     missing_left: bool
+    unseen_left: bool
 
 
 Question = Ranges | Labels
 
 
-def questions(condensed: Condensed) -> list[Question | None]:
-    """Give the question of every node; None at leaves."""
+def questions(condensed: Condensed, *, encoded: bool = False) -> list[Question | None]:
+    """Give the question of every node; None at leaves.
+
+    Parameters
+    ----------
+    condensed
+        The tree.
+    encoded
+        Ask of the model's columns even where an encoder makes them from the user's.
+    """
     diagram, shell = condensed.diagram, condensed.shell
     marked = _mark(shell.missing_value)
+    behind: list[Source | None] = [None] * shell.n_features if encoded else sources(shell)
+    number = list(range(shell.n_features))
+    if not encoded:
+        names = {name: k for k, name in reversed(list(enumerate(column_names(shell))))}
+        number = [names.get(name, -1) for name in shell.feature_names]
     asked: list[Question | None] = [None] * diagram.n_nodes
     known: dict[tuple[Any, ...], Question] = {}
     for node in np.flatnonzero(~diagram.is_leaf).tolist():
@@ -89,11 +119,15 @@ def questions(condensed: Condensed) -> list[Question | None]:
             int(diagram.category_size[node]),
         )
         if key not in known:
-            levels = shell.levels[j]
-            if levels is not None:
-                known[key] = _labels(condensed, node, levels, marked)
+            levels, source = shell.levels[j], behind[j]
+            if isinstance(source, LevelSource):
+                known[key] = _of_levels(condensed, node, source)
+            elif levels is not None:
+                known[key] = replace(_labels(condensed, node, levels, marked), column=number[j])
+            elif isinstance(source, NumberSource):
+                known[key] = _of_numbers(condensed, node, source, marked)
             else:
-                known[key] = _ranges(condensed, node, marked)
+                known[key] = replace(_ranges(condensed, node, marked), column=number[j])
         asked[node] = known[key]
     return asked
 
@@ -121,7 +155,35 @@ def _labels(
         left=tuple(level for level, goes in zip(levels, left, strict=True) if goes),
         right=tuple(level for level, goes in zip(levels, left, strict=True) if not goes),
         missing_left=bool(condensed.diagram.default_left[node]),
+        unseen_left=bool(condensed.diagram.default_left[node]),
     )
+
+
+def _of_levels(condensed: Condensed, node: int, source: LevelSource) -> Labels:
+    """Ask for the labels whose numbers go left."""
+    nodes = np.full(len(source.values), node, np.intp)
+    left = condensed.diagram.goes_left(nodes, source.values).tolist()
+    return Labels(
+        column=source.column,
+        left=tuple(label for label, goes in zip(source.labels, left, strict=False) if goes),
+        right=tuple(label for label, goes in zip(source.labels, left, strict=False) if not goes),
+        missing_left=left[-1],
+        unseen_left=left[-2],
+    )
+
+
+def _of_numbers(
+    condensed: Condensed, node: int, source: NumberSource, marked: tuple[float, float] | None
+) -> Ranges:
+    """Ask for numbers that are filled in where they are missing."""
+    nodes = np.full(3, node, np.intp)
+    known, absent, filled = condensed.diagram.goes_left(
+        nodes, np.array([0.0, 1.0, source.missing])
+    ).tolist()
+    if source.indicator:
+        return Ranges(source.column, ((-np.inf, np.inf),) if known else (), absent)
+    asked = _ranges(condensed, node, marked)
+    return Ranges(source.column, asked.left, filled)
 
 
 def _ranges(condensed: Condensed, node: int, marked: tuple[float, float] | None) -> Ranges:

@@ -174,7 +174,7 @@ def rules(
     matrix, truth = _given(condensed, data, target)
     missing: list[int] = []
     if matrix is not None:
-        missing = np.flatnonzero(np.isnan(matrix).any(axis=0)).tolist()
+        missing = np.unique(condensed.shell.groups[np.isnan(matrix).any(axis=0)]).tolist()
     words = Wording(condensed, units=units, missing=missing)
     found = list(_walk(condensed, words, matrix, truth))
     key = (
@@ -223,14 +223,12 @@ def _walk(
             continue
         left = np.zeros(len(rows), bool)
         if matrix is not None and len(rows):
-            left = diagram.goes_left(np.full(len(rows), node), matrix[rows, asked.column])
+            left = diagram.goes_left(np.full(len(rows), node), matrix[rows, diagram.feature[node]])
         before = conditions.get(asked.column, Condition(asked.column))
         for goes in (False, True):
             after = before.and_also(asked, left=goes)
             child = int(diagram.left[node] if goes else diagram.right[node])
-            if not after.missing and (
-                not after.spans if after.labels is None else not after.labels
-            ):
+            if after.is_empty:
                 continue  # no value passes
             stack.append((child, {**conditions, asked.column: after}, rows[left == goes]))
 

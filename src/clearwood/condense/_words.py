@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from clearwood.condense._condensed import Condensed
-from clearwood.condense._questions import Labels, Question, questions
+from clearwood.condense._questions import Labels, Question, column_names, questions
+from clearwood.forest._encoders import LearnerEncoder
 from clearwood.forest._links import predict as on_scale
 
 __all__ = ["Condition", "Wording", "number"]
@@ -36,19 +37,29 @@ class Condition:
     Parameters
     ----------
     column
-        Position among the model's columns.
+        Position among the columns asked of.
     spans
         Intervals of numbers that pass: above the first end, not above the second.
     labels
         Labels that pass; None for columns of numbers.
-    missing
-        Whether missing values (and unknown labels) pass.
+    every
+        All labels the model knows.
+    missing, unseen
+        Whether missing values, and labels the model does not know, pass.
     """
 
     column: int
     spans: tuple[tuple[float, float], ...] = ((-math.inf, math.inf),)
     labels: tuple[Any, ...] | None = None
+    every: tuple[Any, ...] = ()
     missing: bool = True
+    unseen: bool = True
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no value passes."""
+        passes = self.labels or self.unseen if self.labels is not None else self.spans
+        return not passes and not self.missing
 
     def and_also(self, asked: Question, *, left: bool) -> "Condition":
         """Give the condition that an answer to one more question leaves."""
@@ -56,7 +67,13 @@ class Condition:
         if isinstance(asked, Labels):
             passes = asked.left if left else asked.right
             kept = passes if self.labels is None else [x for x in self.labels if x in passes]
-            return replace(self, labels=tuple(kept), missing=missing)
+            return replace(
+                self,
+                labels=tuple(kept),
+                every=asked.left + asked.right,
+                missing=missing,
+                unseen=self.unseen and asked.unseen_left == left,
+            )
         spans = []
         for low, high in asked.left if left else _complement(asked.left):
             for start, end in self.spans:
@@ -86,7 +103,7 @@ class Wording:
     units
         The unit of each of the user's columns that has one.
     missing
-        Positions of the model's columns in which values may be missing; "or missing" is said of
+        Positions of the columns in which values may be missing; "or missing" is said of
         these only.
     """
 
@@ -101,6 +118,7 @@ class Wording:
         self._units = dict(units or {})
         self._missing = set(missing)
         self.asked = questions(condensed)
+        self._names = column_names(condensed.shell)
         self._parts = _parts(condensed)
 
     def question(self, node: int) -> str:
@@ -128,7 +146,7 @@ class Wording:
         """Write a condition on one column."""
         column = condition.column
         part = self._parts[column]
-        name = self._tree.feature_names[column] if part is None else part.column
+        name = self._names[column] if part is None else part.column
         if condition.labels is not None:
             return self._of_labels(condition, name)
         numbers = condition.spans
@@ -147,14 +165,14 @@ class Wording:
 
     def _of_labels(self, condition: Condition, name: str) -> str:
         labels = condition.labels or ()
-        every = self._tree.shell.levels[condition.column] or ()
-        others = [level for level in every if level not in labels]
+        others = [level for level in condition.every if level not in labels]
         also = " or missing" if condition.missing and condition.column in self._missing else ""
         if not labels:
-            return f"{name} is missing or unknown"
+            unknown = ["missing"] * condition.missing + ["unknown"] * condition.unseen
+            return f"{name} is {' or '.join(unknown)}"
         if not others:
             return f"{name} is known" if not condition.missing else f"{name} is anything"
-        if condition.missing and len(others) < len(labels):
+        if condition.unseen and len(others) < len(labels):
             return f"{name} is not {_either(others)}"
         return f"{name} is {_either(labels)}{also}"
 
@@ -168,12 +186,8 @@ class _Part:
 def _parts(condensed: Condensed) -> list[_Part | None]:
     """Find which of the model's columns are one level of one of the user's."""
     shell = condensed.shell
-    encoded = getattr(getattr(shell.encoder, "encoder", None), "columns_", None)
-    if encoded is not None:
-        return [
-            _Part(e.source, str(e.part)) if e.part is not None and e.levels == (e.part,) else None
-            for e in encoded
-        ]
+    if isinstance(shell.encoder, LearnerEncoder):
+        return [None] * len(column_names(shell))  # its questions are of the user's columns
     if shell.columns == shell.feature_names:
         return [None] * shell.n_features
     sizes = np.bincount(shell.groups, minlength=len(shell.columns))

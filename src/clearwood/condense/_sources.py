@@ -1,0 +1,101 @@
+"""What each of a model's columns is of the user's columns, where an encoder stands in front."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.forest import Forest
+from clearwood.forest._encoders import LearnerEncoder
+from clearwood.table._column_encoders import Numbers
+
+__all__ = ["LevelSource", "NumberSource", "Source", "column_names", "sources"]
+
+
+@dataclass(frozen=True, eq=False)
+class NumberSource:
+    """A column of numbers, or the indicator that one is missing.
+
+    Parameters
+    ----------
+    column
+        Position among the user's columns.
+    missing
+        What stands for a missing value.
+    indicator
+        Whether the column only says that the value is missing.
+    """
+
+    column: int
+    missing: float
+    indicator: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class LevelSource:
+    """A number for each level of a category.
+
+    Parameters
+    ----------
+    column
+        Position among the user's columns.
+    labels
+        The levels.
+    values
+        What stands for each level, then for levels never seen and for missing values.
+    """
+
+    column: int
+    labels: tuple[Any, ...]
+    values: NDArray[np.float64]
+
+
+Source = NumberSource | LevelSource
+
+
+def column_names(shell: Forest) -> tuple[str, ...]:
+    """Name what questions are asked of: the user's columns, then those of the model's own."""
+    if not isinstance(shell.encoder, LearnerEncoder):
+        return shell.feature_names
+    own = [name for name, of in zip(shell.feature_names, sources(shell), strict=True) if of is None]
+    return (*shell.columns, *own)
+
+
+def sources(shell: Forest) -> list[Source | None]:
+    """Give what each of the model's columns is; None where only the model's own name tells.
+
+    Parts of dates and standardised numbers are the model's own, as are columns made by pipelines.
+    """
+    if not isinstance(shell.encoder, LearnerEncoder):
+        return [None] * shell.n_features
+    encoder = shell.encoder.encoder
+    found: list[Source | None] = []
+    for j, (name, way) in enumerate(zip(encoder.used_, encoder._encoders, strict=True)):  # noqa: SLF001
+        if isinstance(way, Numbers):
+            found += _of_numbers(j, way)
+            continue
+        labels = _typed(encoder.schema_[name].levels)
+        codes = np.append(np.arange(len(labels) + 1), -1).astype(np.int32)
+        table = np.empty((len(codes), way.width))
+        way.write(codes, table)
+        found += [LevelSource(j, labels, table[:, k].copy()) for k in range(way.width)]
+    return found
+
+
+def _of_numbers(j: int, way: Numbers) -> list[Source | None]:
+    if way.parts != (None,) or way.center is not None:
+        return [None] * way.width
+    missing = np.nan if way.fill is None else float(way.fill[0])
+    found: list[Source | None] = [NumberSource(j, missing)]
+    return [*found, NumberSource(j, missing, indicator=True)] if way.indicator else found
+
+
+def _typed(levels: tuple[str, ...]) -> tuple[Any, ...]:
+    """Give levels that are whole numbers as such: a database compares them by type."""
+    texts = tuple(map(str, levels))
+    try:
+        whole = tuple(int(text) for text in texts)
+    except ValueError:
+        return texts
+    return whole if tuple(map(str, whole)) == texts else texts
