@@ -81,7 +81,9 @@ def to_c(condensed: Condensed, *, name: str = "clearwood") -> str:
         bits = ", ".join(str(int(member)) for member in members)
         lines.append(f"static const unsigned char {held}[] = {{{bits}}};")
     result = "double" if classes is None else "int"
-    lines += ["", f"{result} {name}_predict(const double *x) {{", *body, "}", ""]
+    lines += ["", f"{result} {name}_predict(const double *x) {{"]
+    lines += ["  (void)x;"] * (len(body) == 1)
+    lines += [*body, "}", ""]
     return "\n".join(lines)
 
 

@@ -1,0 +1,187 @@
+"""Rules, paths, text, pictures and pruned trees say what the tree says."""
+
+import json
+import re
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import clearwood as cw
+from clearwood._errors import InputError
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X.columns = ["sepal length", "sepal width", "petal length", "petal width"]
+    model = RandomForestClassifier(5, max_depth=2, random_state=0).fit(X, y)
+    return cw.condense(model), model, X, y.to_numpy()
+
+
+def holds(condition, row):
+    """Evaluate a condition on numbers as it is written."""
+    name = next(name for name in row.index if name in condition)
+    if condition.endswith((" is known", " is missing")):
+        return condition.endswith("known")
+    text = condition.replace(name, repr(float(row[name]))).replace("≤", "<=")
+    return eval(text)
+
+
+def test_exactly_one_rule_holds_and_it_predicts_the_row(iris):
+    one, model, X, _ = iris
+    rules = one.rules(X)
+    for at in range(0, len(X), 7):
+        row = X.iloc[at]
+        true = [rule for rule in rules if all(holds(c, row) for c in rule.conditions)]
+        assert len(true) == 1
+        assert true[0].prediction == model.predict(X.iloc[[at]])[0]
+
+
+def test_support_adds_up_and_sorts_and_precision_is_counted(iris):
+    one, _, X, y = iris
+    rules = one.rules(X, y)
+    support = [rule.support for rule in rules]
+    assert sum(support) == pytest.approx(1.0)
+    assert support == sorted(support, reverse=True)
+    right = sum(rule.n_rows * rule.precision for rule in rules if rule.n_rows)
+    assert right == pytest.approx((one.predict(X) == y).sum())
+    assert list(rules.to_frame()["rows"]) == [rule.n_rows for rule in rules]
+    json.dumps(rules.to_json())
+
+
+def test_rules_of_a_tree_of_values_bring_the_value():
+    X, y = [[1.0], [2.0], [3.0]], [10.0, 20.0, 30.0]
+    one = cw.condense(DecisionTreeRegressor().fit(X, y))
+    rules = one.rules(X, y, units={"x0": "km"})
+    assert [rule.value for rule in rules if rule.n_rows] == [(10.0,), (30.0,), (20.0,)] or {
+        rule.value for rule in rules
+    } == {(10.0,), (20.0,), (30.0,)}
+    assert all(rule.precision == 0.0 for rule in rules)
+    assert any("km" in condition for rule in rules for condition in rule.conditions)
+
+
+def test_a_path_keeps_only_what_decides(iris):
+    one, model, X, _ = iris
+    rng = np.random.default_rng(0)
+    for at in range(0, len(X), 11):
+        row = X.iloc[at]
+        told = one.path(row)
+        assert told.prediction == model.predict(X.iloc[[at]])[0]
+        assert len(told.conditions) <= told.n_questions
+        # any row that meets the conditions is predicted the same
+        others = X.sample(200, replace=True, random_state=at) * rng.uniform(0.3, 3, (200, 4))
+        meets = [all(holds(c, other) for c in told.conditions) for _, other in others.iterrows()]
+        assert (model.predict(others[meets]) == told.prediction).all() if any(meets) else True
+
+
+def test_a_path_takes_a_row_in_any_form(iris):
+    one, _, X, _ = iris
+    row = X.iloc[3]
+    told = {str(one.path(form)) for form in (row, dict(row), X.iloc[[3]], X.to_numpy()[3])}
+    assert len(told) == 1
+    with pytest.raises(InputError, match="path takes one row; got 2"):
+        one.path(X.head(2))
+
+
+def test_the_sentence_says_what_and_why(iris):
+    told = iris[0].path(iris[2].iloc[0])
+    assert re.match(r"^0, because .*petal", str(told))
+    assert json.dumps(told.to_json())
+
+
+def test_one_hot_columns_are_shown_as_their_category():
+    frame = pd.DataFrame({"region": ["north", "south", "west"] * 20, "age": range(60)})
+    y = np.where((frame["region"] == "south") & (frame["age"] > 20), "yes", "no")
+    encode = ColumnTransformer([("kind", OneHotEncoder(), ["region"])], remainder="passthrough")
+    model = make_pipeline(encode, DecisionTreeClassifier(random_state=0)).fit(frame, y)
+    text = " ".join(str(rule) for rule in cw.condense(model).rules())
+    assert "region is south" in text
+    assert "region is not south" in text
+    assert "0.5 " not in text
+
+
+def test_a_learners_levels_are_named():
+    frame = pd.DataFrame({"region": ["north", "south", "west"] * 20, "age": [7 * k % 50 for k in range(60)]})
+    frame["y"] = np.where((frame["region"] == "south") & (frame["age"] > 20), "yes", "no")
+    model = cw.learner("tree").fit(cw.read(frame, target="y"))
+    told = cw.condense(model).path({"region": "south", "age": 45})
+    assert told.prediction == "yes"
+    assert any("region is south" in condition for condition in told.conditions)
+
+
+def test_text_can_stop_at_a_depth(iris):
+    text = iris[0].to_text(depth=1)
+    assert len(text.splitlines()) == 3
+    assert "leaves" in text
+
+
+def test_the_picture_is_well_formed_and_draws_every_leaf(iris):
+    one = iris[0]
+    svg = one.to_svg()
+    root = ET.fromstring(svg)
+    space = "{http://www.w3.org/2000/svg}"
+    boxes = root.findall(f"{space}g/{space}rect")
+    assert sum(box.get("class") == "leaf" for box in boxes) == one.n_leaves
+    assert len(boxes) == 2 * one.n_leaves - 1
+    corners = [(float(box.get("x")), float(box.get("y"))) for box in boxes]
+    assert len(set(corners)) == len(corners)
+    assert root.find(f"{space}title").text.startswith("Condensed")
+    assert "<svg" in one._repr_html_()
+
+
+def test_pictures_escape_names(iris):
+    one = iris[0]
+    names = ("<b>", "a & b", '"c"', "d")
+    shell = replace(one.shell, feature_names=names, columns=(), groups=np.empty(0, np.int32))
+    ET.fromstring(replace(one, shell=shell).to_svg())
+
+
+def test_plot_saves(iris, tmp_path):
+    picture = iris[0].plot()
+    assert picture.save(tmp_path / "tree.svg").read_text().startswith("<svg")
+    assert picture._repr_svg_() == picture.svg
+
+
+def test_too_many_leaves_are_not_drawn():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 2))
+    model = DecisionTreeRegressor().fit(X, rng.normal(size=3000))
+    with pytest.raises(InputError, match="pictures are drawn of up to"):
+        cw.condense(model, effort="fast").to_svg()
+
+
+def test_the_pruned_tree_agrees_on_its_rows_and_says_it_is_not_equal_everywhere(iris):
+    one, model, X, _ = iris
+    small = one.prune(X)
+    assert small.tree.n_leaves < one.n_leaves
+    assert small.agreement(model, X) == 1.0
+    assert "no longer equal everywhere" in str(small)
+    assert small.tree.certificate.region != "everywhere"
+    # every leaf holds rows
+    reached = set(small.tree.apply(X).tolist())
+    assert reached == set(np.flatnonzero(small.tree.diagram.is_leaf).tolist())
+    far = pd.DataFrame(np.random.default_rng(1).uniform(0, 8, (3000, 4)), columns=X.columns)
+    assert small.agreement(model, far) < 1.0
+    assert not cw.certify(small.tree, model)
+
+
+def test_pruning_to_nothing_is_refused(iris):
+    with pytest.raises(InputError, match="no rows to prune to"):
+        iris[0].prune(iris[2].head(0))
+
+
+def test_values_are_pruned_too():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    model = RandomForestRegressor(3, max_depth=2, random_state=0).fit(X, X[:, 0])
+    small = cw.condense(model, effort="fast").prune(X)
+    np.testing.assert_array_equal(small.tree.predict(X), model.predict(X))
