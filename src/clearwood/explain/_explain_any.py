@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from clearwood import decompose
 from clearwood._errors import InputError
-from clearwood.decompose import Decomposition
+from clearwood.decompose import Decomposition, NotTakenApartError
 from clearwood.decompose._explain import decomposition_of
 from clearwood.decompose._game import Step, checked_weights
-from clearwood.decompose._of_model import game_of
 from clearwood.decompose._rows import Rows, as_data, label_rows
 from clearwood.decompose._sampled import SampledGame
 from clearwood.explain._coalitions import Interventional
@@ -88,10 +87,6 @@ def explain(
     (True, True)
     """
     try:
-        game_of(model, data)
-    except InputError:
-        pass  # asking needs less of the model; what stops that too is said there
-    else:
         return decompose.explain(
             model,
             data,
@@ -101,6 +96,8 @@ def explain(
             weights=weights,
             n_jobs=n_jobs,
         )
+    except NotTakenApartError:
+        pass  # the model is sound, and can be asked
     if n_background < 2:
         raise InputError(f"n_background is {n_background}; it must be at least 2")
     if max_order is None or max_order > 3:
