@@ -18,6 +18,7 @@ from clearwood.decompose._game import Game
 from clearwood.decompose._of_model import game_of
 from clearwood.decompose._present import one_output
 from clearwood.decompose._shapley import Shapley
+from clearwood.decompose._supported import NotTakenApartError
 from clearwood.decompose._tree_game import TreeGame
 from clearwood.explain._sampled import sampled_values
 from clearwood.explain._sampled_shapley import METHODS, SampledOptions, sampled_shapley
@@ -250,8 +251,7 @@ def _exact_game(model: Any, background: Any, value: str, method: str, groups: An
         return None
     try:
         return game_of(model, background)
-    except InputError:
-        # asking the model needs less of it; what stops that too is said there
+    except NotTakenApartError:
         return None
 
 
