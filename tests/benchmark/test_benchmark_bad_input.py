@@ -246,6 +246,15 @@ def test_a_best_value_on_the_edge_of_its_range_is_warned_of(numbers):
         )
 
 
+def test_a_default_that_switches_something_off_is_no_edge(numbers):
+    space = {"ols": {"alpha": Real(1e5, 1e6, log=True)}}
+    learner = {"ols": cw.learner("ridge", alpha=0.0)}
+    plain = numbers.select(("a", "b", "y"))
+    bench = cw.benchmark(plain, learner, tune=3, interval="naive", space=space)
+    assert bench["ols"].settings == {"alpha": 0.0}
+    assert bench.warnings == ()
+
+
 def test_unknown_names_in_questions_to_the_result(numbers):
     bench = cw.benchmark(numbers, ["ols", "baseline"], **QUICK)
     with pytest.raises(cw.InputError, match=r"'osl' was not compared.*'ols'"):

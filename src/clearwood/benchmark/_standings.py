@@ -150,8 +150,13 @@ _EDGE = 0.01
 
 
 def _place(dimension: Real | Whole, value: Any) -> float:
-    """Where a value lies; a default beyond an end counts as on that end, no number as inside."""
+    """Where a value lies; a default beyond an end counts as on that end.
+
+    No number, and zero below a range by magnitude, which switches something off, count as inside.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0.5
+    if value == 0 < dimension.low:
         return 0.5
     return position(dimension, min(max(value, dimension.low), dimension.high)) or 0.0
 
