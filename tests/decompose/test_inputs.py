@@ -158,7 +158,7 @@ def test_orders_beyond_the_model_are_clipped_with_a_note(frame):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scale": "probability"}, "use scale='raw'"),
+        ({"scale": "probability"}, r"use scale='raw'|no probabilities"),
         ({"scale": "nonsense"}, "scale is 'nonsense'"),
         ({"output": "yes"}, "no output 'yes'"),
     ],

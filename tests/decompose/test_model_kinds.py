@@ -415,3 +415,15 @@ def test_a_boosting_machine_of_tables_is_taken_apart_exactly(brute, tables, task
     others = [oracle.value(x, (1, 2, 3)) for x in encoded[:2]]
     left = why.without("age").predict(data.head(2))
     assert_allclose(left.reshape(np.shape(others)), others, atol=1e-9)
+
+
+def test_probabilities_of_a_model_that_adds_up_log_odds_are_sampled_and_marked():
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, PAIR)
+    with pytest.raises(NotTakenApartError, match="adds up its log odds"):
+        explain(model, X, scale="probability")
+    why = cw.explain(model, X, scale="probability")
+    assert "sampled" in why.notes[0]
+    assert "probability" in repr(why)
+    assert_allclose(added_up(why, X[:5]), model.predict_proba(X[:5])[:, 1], atol=1e-9)
+    forest = RandomForestClassifier(3, random_state=0).fit(X, PAIR)
+    assert cw.explain(forest, X, scale="probability").notes == ()

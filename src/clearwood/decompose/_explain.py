@@ -12,6 +12,7 @@ from clearwood.decompose._game import Floats, Game, checked_weights
 from clearwood.decompose._of_model import game_of
 from clearwood.decompose._present import one_output
 from clearwood.decompose._rows import Rows
+from clearwood.decompose._supported import NotTakenApartError
 
 __all__ = [
     "about_game",
@@ -54,7 +55,8 @@ def explain(
         The most columns a component has; what lies beyond is kept as a remainder. None gives
         components of every order, where the trees are shallow enough.
     scale
-        "raw": what the model adds up, before any link (log odds, log of the mean).
+        "raw": what the model adds up, before any link (log odds, log of the mean). Another scale
+        is exact only where it is the same; `clearwood.explain` samples it.
     output
         The class, or the name of the output, to explain; all of them when None.
     weights
@@ -181,9 +183,9 @@ def check_scale(game: Game, scale: str) -> None:
     if scale == "raw" or (scale == game.unit and scale in ("probability", "prediction")):
         return
     if scale in ("probability", "response", "prediction"):
-        raise InputError(
+        raise NotTakenApartError(
             f"scale={scale!r} cannot be had exactly: the model adds up its {game.unit}",
-            hint="use scale='raw'.",
+            hint="use scale='raw'; cw.shapley(..., sample=1000) samples the prediction itself.",
         )
     raise InputError(f"scale is {scale!r}", hint="use scale='raw'.")
 
