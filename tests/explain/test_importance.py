@@ -129,6 +129,14 @@ def test_impurity_of_histogram_boosting_and_of_learners_adds_up_to_one():
     assert by_column["a"] > 0.9
 
 
+def test_impurity_of_histogram_boosting_knows_categories_by_their_place():
+    rng = np.random.default_rng(5)
+    Z = np.column_stack([rng.normal(size=400), rng.integers(0, 4, 400), rng.normal(size=400)])
+    model = HistGradientBoostingRegressor(max_iter=10, categorical_features=[1])
+    found = cw.importance(model.fit(Z, Z[:, 0]), Z, kind="impurity")
+    assert found["x0"] > 0.9
+
+
 def test_impurity_favours_noise_with_many_values_and_permutation_does_not():
     rng = np.random.default_rng(2)
     Z = np.column_stack([rng.integers(0, 2, 600), rng.normal(size=600)]).astype(float)

@@ -57,7 +57,7 @@ def _gains(model: Any) -> Floats:
             for tree in stage:
                 inner = tree.nodes[tree.nodes["is_leaf"] == 0]
                 np.add.at(found, inner["feature_idx"].astype(np.intp), inner["gain"])
-        return _shares(found[None, :])
+        return _shares(_as_given(model, found)[None, :])
     if hasattr(model, "booster_"):  # LightGBM counts splits unless asked for gains
         return _shares(np.asarray(model.booster_.feature_importance("gain"), float)[None, :])
     members = getattr(model, "estimators_", None)
@@ -71,6 +71,17 @@ def _gains(model: Any) -> Floats:
             hint="use kind='permutation'.",
         )
     return _shares(np.asarray(model.feature_importances_, np.float64)[None, :])
+
+
+def _as_given(model: Any, found: Floats) -> Floats:
+    """Put columns back in the order given: histogram boosting grows with categories first."""
+    categorical = getattr(model, "is_categorical_", None)
+    if categorical is None:
+        return found
+    place = np.concatenate([np.flatnonzero(categorical), np.flatnonzero(~categorical)])
+    made = np.empty_like(found)
+    made[place] = found
+    return made
 
 
 def _shares(gains: Floats) -> Floats:
