@@ -46,7 +46,7 @@ def by_permutations(
     n_rows = len(game.weights)
     cost = _cost(game)
     most = stopping.most // cost
-    if most >= 2 * n_rows:  # an end where every row has had its turn has smaller errors
+    if most >= n_rows:  # an end where every row has had its turn has smaller errors
         most -= most % n_rows
     while True:
         n_new = max(_FIRST_ORDERS, len(drawn) // 2)
@@ -58,7 +58,7 @@ def by_permutations(
                 if len(drawn) < _FEWEST:
                     raise OutOfTimeError
                 return _summed(game, row, found, drawn, stopping)
-            orders = generator.random((size, n_players)).argsort(axis=1)
+            orders = _orders(n_players, size, generator)
             rows = np.array([next(background) for _ in range(size)], np.intp)
             found = np.concatenate([found, _walk(game, row, orders, rows)], axis=1)
             drawn = np.concatenate([drawn, rows])
@@ -92,6 +92,14 @@ def _shuffled_forever(game: CoalitionGame, generator: np.random.Generator) -> It
             yield from generator.permutation(n_rows).tolist()
         else:
             yield from generator.choice(n_rows, n_rows, p=game.weights).tolist()
+
+
+def _orders(n_players: int, n: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    """Draw orders with all their rotations: every player is then at every place equally often."""
+    drawn = generator.random((-(-n // n_players), n_players)).argsort(axis=1)
+    places = np.arange(n_players)
+    turned = drawn[:, (places[:, None] + places) % n_players].reshape(-1, n_players)
+    return np.asarray(generator.permutation(turned)[:n])
 
 
 def _walk(

@@ -1,0 +1,146 @@
+"""Shapley values of a model that can only be asked: error against evaluations of the model."""
+
+import json
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import clearwood as cw
+
+#: How many times fewer evaluations ours is to need for the same error as shap's.
+PROMISE = 4.0
+
+
+@dataclass(frozen=True)
+class Point:
+    """One setting of one method.
+
+    Parameters
+    ----------
+    error
+        Root mean square error, as a share of the spread of the exact values.
+    evaluations
+        Rows that the model was asked about, per explained row.
+    """
+
+    method: str
+    evaluations: float
+    error: float
+
+
+class Counted:
+    """A network that counts the rows it is asked about."""
+
+    def __init__(self, n_columns: int) -> None:
+        from sklearn.datasets import make_friedman1
+        from sklearn.neural_network import MLPRegressor
+
+        X, y = make_friedman1(600, n_features=n_columns, noise=0.5, random_state=0)
+        network = MLPRegressor(hidden_layer_sizes=(32, 32), max_iter=400, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.network = network.fit(X, (y - y.mean()) / y.std())
+        self.background, self.rows = X[:100], X[500:503]
+        self.asked = 0
+
+    def __call__(self, X: NDArray[Any]) -> NDArray[Any]:
+        self.asked += len(X)
+        answer: NDArray[Any] = self.network.predict(X)
+        return answer
+
+
+Explain = Callable[[int, int], NDArray[Any]]
+
+
+def report(*, quick: bool, path: Path) -> int:
+    model = Counted(10 if quick else 14)
+    exact = cw.shapley(model, model.rows, background=model.background, method="subsets").values
+    budgets = (3_000, 6_000, 20_000, 50_000, 100_000)
+    points = [
+        _measured(model, f"clearwood, {method}", budget, _ours(model, method), exact)
+        for method in ("permutation", "kernel")
+        for budget in budgets
+    ]
+    try:
+        theirs = _shap(model)
+    except ImportError:
+        print("shap is not installed: see benchmarks/requirements.txt")
+    else:
+        points += [_measured(model, "shap", budget, theirs, exact) for budget in budgets]
+    for point in points:
+        print(f"{point.method:<24} {point.evaluations:>9,.0f} a row   error {point.error:.5f}")
+    path.write_text(json.dumps([asdict(point) for point in points], indent=1))
+    return _broken(points)
+
+
+def _ours(model: Counted, method: str) -> Explain:
+    def explain(budget: int, seed: int) -> NDArray[Any]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a precision that nothing reaches: the budget ends it
+            found = cw.shapley(
+                model,
+                model.rows,
+                background=model.background,
+                method=method,
+                precision=1e-12,
+                max_evaluations=budget,
+                seed=seed,
+            )
+        return found.values
+
+    return explain
+
+
+def _shap(model: Counted) -> Explain:
+    import shap
+
+    def explain(budget: int, seed: int) -> NDArray[Any]:
+        np.random.seed(seed)  # noqa: NPY002 - it takes no generator
+        explainer = shap.KernelExplainer(model, model.background)
+        n_samples = budget // len(model.background)
+        values: NDArray[Any] = explainer.shap_values(
+            model.rows, nsamples=n_samples, silent=True, l1_reg=False
+        )
+        return values
+
+    return explain
+
+
+def _measured(
+    model: Counted, method: str, budget: int, explain: Explain, exact: NDArray[Any]
+) -> Point:
+    squares, asked = [], []
+    for seed in range(5):
+        model.asked = 0
+        squares.append(((explain(budget, seed) - exact) ** 2).mean())
+        asked.append(model.asked / len(model.rows))
+    spread = np.ptp(exact, axis=1).mean()
+    return Point(method, float(np.mean(asked)), float(np.sqrt(np.mean(squares)) / spread))
+
+
+def _broken(points: list[Point]) -> int:
+    """Count shap's points whose error ours reaches with less than the promised saving."""
+    ours = [point for point in points if "permutation" in point.method]
+    broken = 0
+    for theirs in (point for point in points if point.method == "shap"):
+        needed = _evaluations_for(ours, theirs.error)
+        if needed is None:
+            continue
+        ratio = theirs.evaluations / needed
+        print(f"error {theirs.error:.5f}: {ratio:.1f} times fewer evaluations than shap")
+        broken += ratio < PROMISE
+    return broken
+
+
+def _evaluations_for(points: list[Point], error: float) -> float | None:
+    """Interpolate the evaluations for an error, on logarithmic scales."""
+    errors = np.log([point.error for point in points])[::-1]
+    if not errors[0] <= np.log(error) <= errors[-1]:
+        return None
+    evaluations = np.log([point.evaluations for point in points])[::-1]
+    return float(np.exp(np.interp(np.log(error), errors, evaluations)))
