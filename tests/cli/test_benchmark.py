@@ -31,8 +31,9 @@ def test_the_result_fits_into_80_columns_and_is_written(cli, claims):
 def test_what_it_recommends_next_works(cli, claims):
     import shlex
 
-    out = cli(*words(claims, *QUICK)).out
+    out = cli(*words(claims, "--ignore", "power", "--kind", "age=number", *QUICK)).out
     command = out.partition("\nNext\n")[2].replace("\\\n", " ")
+    assert "--ignore power" in command
     assert cli(*shlex.split(command)[1:]).code == 0
 
 

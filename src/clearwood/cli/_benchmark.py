@@ -44,7 +44,7 @@ def benchmark(
     data: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[DATA]",
+            metavar="DATA",
             help="A table: CSV, TSV, Parquet, Feather or JSON lines. Left out with --resume.",
             show_default=False,
         ),
@@ -326,12 +326,25 @@ def _report(bench: "Benchmark") -> None:
 def _next(bench: "Benchmark", output: Path, data: Path, command: Mapping[str, Any]) -> None:
     say("", facts([("written", str(_near(output)))]), "")
     best = bench.best()
-    target = quoted(command["read"]["target"])
-    fit = f"clearwood fit {quoted(_near(data))} --target {target} --learner {best.name}"
-    settings = "".join(
-        f" --set {key}={quoted(value)}" for key, value in best.standing.settings.items()
+    fit = f"clearwood fit {quoted(_near(data))}{_read_again(command['read'])}"
+    fit += f" --learner {best.name}"
+    fit += "".join(
+        f" --set {quoted(f'{key}={value}')}" for key, value in best.standing.settings.items()
     )
-    commands("Next", [(fit + settings, "")])
+    commands("Next", [(fit, "")])
+
+
+def _read_again(options: Mapping[str, Any]) -> str:
+    """The options that read the table as it was read, for another command."""
+    words = []
+    for name, value in options.items():
+        if name == "kinds":
+            words += [f" --kind {quoted(f'{column}={kind}')}" for column, kind in value.items()]
+        elif isinstance(value, list):
+            words += [f" --{name} {quoted(one)}" for one in value]
+        elif value is not None and (name, value) != ("decimal", "."):
+            words.append(f" --{name} {quoted(value)}")
+    return "".join(words)
 
 
 @contextmanager
