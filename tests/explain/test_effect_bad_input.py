@@ -155,3 +155,13 @@ def test_three_columns_and_one_twice_are_refused():
 def test_a_sample_is_used_when_asked_for():
     found = cw.effect(first, X, "x1", sample=10)
     assert found.n_rows == 10
+
+
+def test_a_column_with_one_value_besides_missing_has_an_effect_but_no_interaction():
+    made = np.column_stack([np.where(np.arange(60) % 3 == 0, np.nan, 2.0), X[:, 1]])
+    model = lambda X: np.isnan(X[:, 0]) + X[:, 1]  # noqa: E731
+    for kind in ("pdp", "ice", "marginal", "ale", "supported_pdp"):
+        alone = cw.effect(model, made, "x0", kind=kind)
+        assert alone.values[1] - alone.values[0] == pytest.approx(1, abs=0.5)
+    with pytest.raises(cw.InputError, match="two values of either"):
+        cw.effect(model, made, ("x0", "x1"), kind="ale")

@@ -488,6 +488,13 @@ def _ale(request: _Request) -> _Found:
         values = [_with_missing(axes[0].values, len(local.shares))]
     else:
         pair = (positions[0], positions[1])
+        both = np.logical_and.reduce([(axis.steps[request.rows] >= 0).any(axis=1) for axis in axes])
+        if not both.any():
+            raise InputError(
+                "no rows have values of both columns that differ from each other",
+                hint="an interaction needs two values of either, besides missing; "
+                "kind='pdp' shows missing as a value of its own.",
+            )
         local = second_order(predictor, pair, (axes[0], axes[1]), request.rows, request.weights)
         values = [axis.values for axis in axes]
         if local.empty:
