@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any
 
 import narwhals as nw
@@ -27,7 +28,7 @@ def as_rows(rows: Any) -> Any:
     if isinstance(rows, Mapping) and not any(
         hasattr(value, "__len__") and not isinstance(value, str) for value in rows.values()
     ):
-        rows = {name: [value] for name, value in rows.items()}
+        return _frame_of_one(rows)
     if hasattr(rows, "to_frame") and hasattr(rows, "index") and getattr(rows, "ndim", 0) == 1:
         # a Series that is a row of a frame has the type object; its values know better
         return rows.to_frame().T.infer_objects()
@@ -35,6 +36,17 @@ def as_rows(rows: Any) -> Any:
     if isinstance(rows, np.ndarray) and rows.ndim == 1 and rows.dtype.names is None:
         return rows.reshape(1, -1)
     return rows
+
+
+def _frame_of_one(row: Mapping[str, Any]) -> Any:
+    """Make a frame of one row; a table would take a column without a value for an empty one."""
+    for library in ("pandas", "polars", "pyarrow"):
+        if find_spec(library):
+            gap = np.nan if library == "pandas" else None
+            values = {str(name): [gap if v is None else v] for name, v in row.items()}
+            made: Any = nw.from_dict(values, backend=library)
+            return made.to_native()
+    return as_table({name: [value] for name, value in row.items()})
 
 
 def stacked(model: Any, rows: Any, background: Any) -> tuple[Any, int]:
