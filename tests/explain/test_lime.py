@@ -203,3 +203,18 @@ def test_what_cannot_be_done_is_said(X, options, message):
     arguments = {"data": X, "row": 0, **options}
     with pytest.raises(cw.InputError, match=message):
         cw.lime(lambda X: X[:, 0], **arguments)
+
+
+def test_an_interrupted_run_gives_the_draws_that_are_done(X):
+    calls = []
+
+    def interrupted(X):
+        calls.append(len(X))
+        if calls.count(2000) > 4:
+            raise KeyboardInterrupt
+        return X[:, 0] - X[:, 1]
+
+    with pytest.warns(cw.ClearwoodWarning, match="interrupted after 4 of 10 draws"):
+        found = cw.lime(interrupted, X, 0, n_features=2)
+    assert len(found.draws) == 4
+    assert found.r2 == pytest.approx(1.0)

@@ -115,7 +115,8 @@ def lime(
         predictor, model, both, space, n_samples, repeats, output, scale, seed, n_jobs
     )
     width = 0.75 * float(np.sqrt(len(space.columns))) if kernel_width is None else kernel_width
-    found = _fitted(space, predictor, features, predicted, width, n_features, select, repeats)
+    done = len(features) // n_samples
+    found = _fitted(space, predictor, features, predicted, width, n_features, select, done)
     doubts = [note for note in found.notes if note.startswith(("the sign", "only"))]
     if doubts:
         tell("; ".join(doubts))
@@ -167,15 +168,20 @@ def _asked(
     generator = np.random.default_rng(seed)
     features, predicted = [], []
     with progress("drawing rows", total=repeats) as step:
-        for _ in range(repeats):
-            drawn = space.draw(n_samples, generator)
-            base = np.zeros(n_samples, np.intp)
-            rows = perturbed(both, predictor.names, base, drawn.taken, drawn.written)
-            asked = predictor_of(model, rows, output=output, scale=scale, n_jobs=n_jobs)
-            features.append(drawn.features)
-            predicted.append(asked.predict(np.arange(n_samples))[:, 0])
-            step(1)
-    return np.concatenate(features), np.concatenate(predicted)
+        try:
+            for _ in range(repeats):
+                drawn = space.draw(n_samples, generator)
+                base = np.zeros(n_samples, np.intp)
+                rows = perturbed(both, predictor.names, base, drawn.taken, drawn.written)
+                asked = predictor_of(model, rows, output=output, scale=scale, n_jobs=n_jobs)
+                predicted.append(asked.predict(np.arange(n_samples))[:, 0])
+                features.append(drawn.features)
+                step(1)
+        except KeyboardInterrupt:
+            if len(features) < 2:
+                raise
+            tell(f"interrupted after {len(features)} of {repeats} draws")
+    return np.concatenate(features), np.concatenate(predicted[: len(features)])
 
 
 def _fitted(
