@@ -210,7 +210,7 @@ def test_an_interrupted_run_gives_the_draws_that_are_done(X):
 
     def interrupted(X):
         calls.append(len(X))
-        if calls.count(2000) > 4:
+        if len(X) == 2000 and calls.count(2000) > 4:
             raise KeyboardInterrupt
         return X[:, 0] - X[:, 1]
 
