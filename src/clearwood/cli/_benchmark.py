@@ -16,9 +16,15 @@ from clearwood.cli._options import (
     Delimiter,
     Encoding,
     Force,
+    Group,
+    Ignore,
     Jobs,
     Json,
+    Kinds,
     Seed,
+    TaskName,
+    Time,
+    Weight,
     pairs,
 )
 
@@ -27,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["benchmark"]
 
-_COLUMNS = "Columns"
 _DESIGN = "How risks are estimated"
 
 #: What is compared where the user names nothing: simple, readable, and the usual strong ones.
@@ -127,53 +132,16 @@ def benchmark(
         float | None,
         typer.Option(metavar="SECONDS", help="Begin no fit after.", rich_help_panel=_DESIGN),
     ] = None,
-    task: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TASK",
-            help="regression, count, binary or multiclass; found from the target when left out.",
-            autocompletion=_complete.tasks,
-        ),
-    ] = None,
+    task: TaskName = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     force: Force = False,
     json: Json = False,
-    weight: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Weights of the rows.", rich_help_panel=_COLUMNS),
-    ] = None,
-    group: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="What ties rows together: they share a fold.",
-            rich_help_panel=_COLUMNS,
-        ),
-    ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="What orders rows in time: later rows are predicted from earlier ones.",
-            rich_help_panel=_COLUMNS,
-        ),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN", help="A column to leave out. Repeatable.", rich_help_panel=_COLUMNS
-        ),
-    ] = None,
-    kind: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN=KIND",
-            help="What a column holds, where it is found wrongly: zip=category. Repeatable.",
-            autocompletion=_complete.kinds,
-            rich_help_panel=_COLUMNS,
-        ),
-    ] = None,
+    weight: Weight = None,
+    group: Group = None,
+    time: Time = None,
+    ignore: Ignore = None,
+    kind: Kinds = None,
     delimiter: Delimiter = None,
     decimal: Decimal = ".",
     encoding: Encoding = None,

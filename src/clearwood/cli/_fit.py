@@ -21,9 +21,16 @@ from clearwood.cli._options import (
     Delimiter,
     Encoding,
     Force,
+    Group,
+    Ignore,
     Jobs,
     Json,
+    Kinds,
+    Protected,
     Seed,
+    TaskName,
+    Time,
+    Weight,
     pairs,
     setting,
 )
@@ -34,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["fit"]
 
-_COLUMNS = "Columns"
 
 #: The training risk of a larger table is that of this many of its rows.
 RISK_ROWS = 20_000
@@ -70,14 +76,7 @@ def fit(
             help="A setting of the learner, such as max_depth=3. Repeatable.",
         ),
     ] = None,
-    task: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TASK",
-            help="regression, count, binary or multiclass; found from the target when left out.",
-            autocompletion=_complete.tasks,
-        ),
-    ] = None,
+    task: TaskName = None,
     categories: Annotated[
         str | None,
         typer.Option(
@@ -90,41 +89,12 @@ def fit(
     jobs: Jobs = 1,
     force: Force = False,
     json: Json = False,
-    weight: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Weights of the rows.", rich_help_panel=_COLUMNS),
-    ] = None,
-    group: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="What ties rows together.", rich_help_panel=_COLUMNS),
-    ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="What orders rows in time.", rich_help_panel=_COLUMNS),
-    ] = None,
-    protected: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="A feature that audits ask about. Repeatable.",
-            rich_help_panel=_COLUMNS,
-        ),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN", help="A column to leave out. Repeatable.", rich_help_panel=_COLUMNS
-        ),
-    ] = None,
-    kind: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN=KIND",
-            help="What a column holds, where it is found wrongly: zip=category. Repeatable.",
-            autocompletion=_complete.kinds,
-            rich_help_panel=_COLUMNS,
-        ),
-    ] = None,
+    weight: Weight = None,
+    group: Group = None,
+    time: Time = None,
+    protected: Protected = None,
+    ignore: Ignore = None,
+    kind: Kinds = None,
     delimiter: Delimiter = None,
     decimal: Decimal = ".",
     encoding: Encoding = None,

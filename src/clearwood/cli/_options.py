@@ -8,21 +8,30 @@ from typing import Annotated, Any
 import typer
 
 from clearwood._errors import InputError
+from clearwood.cli import _complete
 
 __all__ = [
     "Decimal",
     "Delimiter",
     "Encoding",
     "Force",
+    "Group",
+    "Ignore",
     "Jobs",
     "Json",
+    "Kinds",
     "ModelFile",
+    "Protected",
     "Seed",
+    "TaskName",
+    "Time",
+    "Weight",
     "pairs",
     "setting",
 ]
 
 _FILE_FORMAT = "Reading the file"
+_COLUMNS = "Columns"
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of words.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")]
@@ -32,6 +41,67 @@ Jobs = Annotated[
 ]
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file, as `clearwood fit` writes it.")
+]
+TaskName = Annotated[
+    str | None,
+    typer.Option(
+        "--task",
+        metavar="TASK",
+        help="regression, count, binary or multiclass; found from the target when left out.",
+        autocompletion=_complete.tasks,
+    ),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option(
+        "--weight", metavar="COLUMN", help="Weights of the rows.", rich_help_panel=_COLUMNS
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        metavar="COLUMN",
+        help="What ties rows together: a benchmark keeps them in one fold.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+Time = Annotated[
+    str | None,
+    typer.Option(
+        "--time",
+        metavar="COLUMN",
+        help="What orders rows in time: a benchmark predicts later rows from earlier ones.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+Protected = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--protected",
+        metavar="COLUMN",
+        help="A feature that audits ask about. Repeatable.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore",
+        metavar="COLUMN",
+        help="A column to leave out. Repeatable.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="COLUMN=KIND",
+        help="What a column holds, where it is found wrongly: zip=category. Repeatable.",
+        autocompletion=_complete.kinds,
+        rich_help_panel=_COLUMNS,
+    ),
 ]
 Delimiter = Annotated[
     str | None,
