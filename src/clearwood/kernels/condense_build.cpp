@@ -82,7 +82,13 @@ Composer::Composer(const Ensemble& ensemble, const Decision& decision, Limits li
       watch_(limits, std::move(poll)),
       constant_(ensemble.n_trees()),
       low_(decision.size()),
-      high_(decision.size()) {}
+      high_(decision.size()),
+      steps_(ensemble.n_features()),
+      cumulative_(ensemble.n_features()) {
+  for (std::size_t j = 0; j < ensemble.n_features() && is_close(); ++j) {
+    steps_[j].assign((static_cast<std::size_t>(ensemble.n_cuts[j]) + 2) * decision.size(), 0.0);
+  }
+}
 
 void Composer::absorb(State& state, std::int32_t position, Id leaf) {
   const auto at = static_cast<std::size_t>(position);
@@ -372,7 +378,7 @@ void Composer::remember(const Hash& name, std::int32_t node, const Validity& val
 
 std::size_t Composer::bytes() const {
   return store_.bytes() + canvas_.bytes() + memo_.size() * 56 + entries_.size() * 8 +
-         ranges_.size() * 8;
+         ranges_.size() * 8 + effects_bytes_;
 }
 
 std::int32_t Composer::build(State& state, std::vector<Span>& box, double weight,
@@ -389,6 +395,7 @@ std::int32_t Composer::build(State& state, std::vector<Span>& box, double weight
     return known;
   }
   watch_.look(canvas_.size(), bytes());
+  // closer bounds would end branches earlier, but those come out as one leaf in any case
   std::int32_t best = best_question(state);
   const auto j = static_cast<std::size_t>(store_.question(best).feature);
   const Span span = box[j];

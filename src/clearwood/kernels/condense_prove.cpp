@@ -132,7 +132,7 @@ class Prover {
       size *= parts_[i].size();
     }
     table_.assign(size, Rule::none);
-    at_.resize(n);
+    flatten();
     if (!grid.weights.empty()) weight_.resize(size);
   }
 
@@ -147,26 +147,56 @@ class Prover {
   }
 
  private:
+  // The last levels, where runs are short, are written out as one list of sums.
+  void flatten() {
+    flat_ = parts_.size() - 1;
+    while (flat_ > 0 && stride_[flat_ - 1] <= longest_list) --flat_;
+    const std::size_t size = stride_[flat_] * parts_[flat_].size();
+    pair_start_.assign(1, 0);
+    for (std::size_t k = 0; k < size; ++k) {
+      std::size_t low = 0, high = 0;
+      for (std::size_t level = flat_; level < parts_.size(); ++level) {
+        const std::size_t p = k / stride_[level] % parts_[level].size();
+        const Part& part = parts_[level][p];
+        low += std::size_t(part.low) * cell_[level];
+        high += std::size_t(part.high) * cell_[level];
+        const std::size_t others = k - p * stride_[level];
+        for (const Part::Split& split : part.splits) {
+          pairs_.push_back(std::uint32_t(others + std::size_t(split.left) * stride_[level]));
+          pairs_.push_back(std::uint32_t(others + std::size_t(split.right) * stride_[level]));
+        }
+      }
+      pair_start_.push_back(std::uint32_t(pairs_.size()));
+      list_low_.push_back(low);
+      list_high_.push_back(high);
+    }
+  }
+
   void fill(std::size_t level, std::size_t offset, std::size_t low, std::size_t high) {
-    const auto least = Rule::rule();
+    if (level == flat_) {
+      Cost* block = &table_[offset];
+      for (std::size_t k = 0; k < list_low_.size(); ++k) {
+        Cost cost = block[k];
+        for (std::uint32_t pair = pair_start_[k]; pair < pair_start_[k + 1]; pair += 2) {
+          cost = std::min(cost, Rule::both(block[pairs_[pair]], block[pairs_[pair + 1]]));
+        }
+        close(cost, offset + k, low + list_low_[k], high + list_high_[k]);
+        block[k] = cost;
+      }
+      return;
+    }
     const std::size_t stride = stride_[level];
     const auto& parts = parts_[level];
     for (std::size_t p = 0; p < parts.size(); ++p) {
       const Part& part = parts[p];
-      at_[level] = static_cast<std::int32_t>(p);
       Cost* block = &table_[offset + p * stride];
       for (const Part::Split& split : part.splits) {
-        least(block, &table_[offset + std::size_t(split.left) * stride],
-              &table_[offset + std::size_t(split.right) * stride], stride);
+        least_(block, &table_[offset + std::size_t(split.left) * stride],
+               &table_[offset + std::size_t(split.right) * stride], stride);
       }
-      const std::size_t next_low = low + std::size_t(part.low) * cell_[level];
-      const std::size_t next_high = high + std::size_t(part.high) * cell_[level];
-      if (level + 1 < parts_.size()) {
-        fill(level + 1, offset + p * stride, next_low, next_high);
-      } else {
-        close(*block, offset + p, next_low, next_high);
-      }
-      if (level + 3 == parts_.size()) look_();
+      fill(level + 1, offset + p * stride, low + std::size_t(part.low) * cell_[level],
+           high + std::size_t(part.high) * cell_[level]);
+      if (level + 2 == flat_) look_();
     }
   }
 
@@ -177,7 +207,7 @@ class Prover {
       return;
     }
     if (cost == Rule::two_leaves && grid_.labels[low] == grid_.labels[high]) {
-      if (!listed_ || one_label()) {
+      if (!listed_ || one_label(box)) {
         cost = Rule::leaf;
         return;
       }
@@ -185,8 +215,11 @@ class Prover {
     if constexpr (std::is_same_v<Rule, Questions>) cost += weight_[box] << 20;
   }
 
-  bool one_label() const {
-    std::vector<std::int32_t> box(at_.begin(), at_.end());
+  bool one_label(std::size_t at) const {
+    std::vector<std::int32_t> box;
+    for (std::size_t level = 0; level < parts_.size(); ++level) {
+      box.push_back(static_cast<std::int32_t>(at / stride_[level] % parts_[level].size()));
+    }
     bool found = false;
     std::uint32_t label = 0;
     const std::function<bool(std::size_t, std::size_t)> same = [&](std::size_t level,
@@ -272,13 +305,17 @@ class Prover {
     throw std::logic_error("condense: the table of boxes contradicts itself");
   }
 
+  static constexpr std::size_t longest_list = 64;
+  std::size_t flat_ = 0;
+  std::vector<std::uint32_t> pairs_, pair_start_;
+  std::vector<std::size_t> list_low_, list_high_;
+  const decltype(Rule::rule()) least_ = Rule::rule();
   const Grid& grid_;
   const std::function<void()>& look_;
   std::vector<std::size_t> order_, cell_, stride_;
   std::vector<std::vector<Part>> parts_;
   std::vector<Cost> table_;
   std::vector<std::uint64_t> weight_;
-  std::vector<std::int32_t> at_;
   bool listed_ = false;
 };
 

@@ -98,9 +98,12 @@ std::int32_t Shrinker::shrink(std::int32_t node, std::vector<Span>& box,
   if (!weighted) {
     if (const auto found = done_.find(key); found != done_.end()) return found->second;
   }
+  if (!options_.prove && spent_ > options_.total) return copy(node);
   look_();
   std::int32_t result = -1;
-  Cells cells = lay_out(node, box);
+  Cells cells;
+  // every leaf takes a cell at least
+  if (leaves_[at] <= options_.cells) cells = lay_out(node, box);
   if (!cells.usable) {
     if (options_.prove) throw TooLarge(1e300);
     result = keep(node, box, rows, false);
@@ -113,7 +116,10 @@ std::int32_t Shrinker::shrink(std::int32_t node, std::vector<Span>& box,
       if (bytes > options_.bytes) throw TooLarge(bytes);
       return emit(prove_grid(cells.grid, options_.objective, look_), cells);
     }
-    const bool small = n_boxes(compress(cells.grid).grid) <= options_.provable;
+    const double boxes = n_boxes(compress(cells.grid).grid);
+    const bool small = boxes <= options_.provable;
+    spent_ += 4.0 * double(cells.grid.labels.size()) + (small ? 4 * boxes : 0.0);
+    if (!small && !searched) spent_ += options_.work;
     GridTree tree;
     if (small || !searched) tree = searched_tree(cells.grid);
     double found = std::numeric_limits<double>::infinity();
@@ -180,6 +186,7 @@ Shrinker::Cells Shrinker::lay_out(std::int32_t node, const std::vector<Span>& bo
     stack.pop_back();
     if (seen_[at] == round_ || from_.left[at] < 0) continue;
     seen_[at] = round_;
+    spent_ += 20;
     asked[std::size_t(store_.question(from_.question[at]).feature)].push_back(from_.question[at]);
     stack.push_back(from_.left[at]);
     stack.push_back(from_.right[at]);

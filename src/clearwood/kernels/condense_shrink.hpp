@@ -16,6 +16,7 @@ struct ShrinkOptions {
   double provable = 2e4;   // boxes of a part that is proved rather than searched
   Objective objective = Objective::leaves;
   double work = 3e8;  // looks at cells before a search is given up
+  double total = 1e10;  // looks at cells and boxes before the rest stays as it is
   bool prove = false;
   double bytes = 8e9;  // of the table of a proof
 };
@@ -88,6 +89,7 @@ class Shrinker {
   std::unordered_map<Hash, std::int32_t, HashOfHash> done_;
   std::vector<std::uint32_t> seen_;
   std::uint32_t round_ = 0;
+  double spent_ = 0;
   std::size_t n_grids_ = 0;
   std::vector<double> made_;  // cost of the nodes made so far
 };

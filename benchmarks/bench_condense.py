@@ -1,0 +1,141 @@
+"""Condensing: time, leaves and nodes of one tree, on the forests and tables of Vidal and Schiffer.
+
+The reference is BA-Trees' published program; its figures were measured once with its own sources
+and are kept in `PUBLISHED`, because its build needs a solver that cannot be shipped.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import clearwood as cw
+from benchmarks._harness import ROOT, Case, Comparison
+
+DATA = ROOT.parent / "shared" / "data" / "born_again"
+#: Table -> least leaves, CPU seconds of BA-Trees for them, leaves of its heuristic (fold 1).
+PUBLISHED = {
+    "HTRU2": (11, 0.0008, 11),
+    "COMPAS-ProPublica": (31, 0.004, 31),
+    "FICO": (96, 0.48, 99),
+    "Seeds": (314, 4.1, 359),
+    "Pima-Diabetes": (344, 18.8, 388),
+    "Breast-Cancer-Wisconsin": (671, 49.1, 801),
+}
+
+
+def comparisons(*, quick: bool) -> list[Comparison]:
+    if not DATA.exists():
+        return []
+    found = [_public(table) for table in PUBLISHED]
+    if quick:
+        return found
+    found += [_voting(*case) for case in _VOTING]
+    found += [_model(*case) for case in _MODELS]
+    return found
+
+
+def _sizes(one: cw.Condensed) -> list[float]:
+    return [float(one.n_leaves), float(one.depth), float(one.n_nodes)]
+
+
+def _condense(**options: Any) -> Callable[[Any, int], Callable[[], Any]]:
+    def prepare(forest: Any, threads: int) -> Callable[[], Any]:
+        del threads
+        return lambda: _sizes(cw.condense(forest, **options))
+
+    return prepare
+
+
+def _public(table: str) -> Comparison:
+    least, seconds, heuristic = PUBLISHED[table]
+    return Comparison(
+        title=(
+            f"{table}, 10 trees of depth 3: leaves, depth, nodes "
+            f"(BA-Trees: least {least} in {seconds} s; heuristic {heuristic})"
+        ),
+        data=lambda: cw.forest.read_text(DATA / "forests" / f"{table}.RF1.txt"),
+        cases=_EFFORTS,
+    )
+
+
+_EFFORTS = [Case(effort, _condense(effort=effort)) for effort in ("good", "fast", "optimal")]
+
+
+def _table(path: Path, *, skip: bool = False) -> tuple[Any, Any]:
+    import pandas as pd
+
+    frame = pd.read_csv(path, skiprows=[1] if skip else None)
+    return frame.iloc[:, :-1].to_numpy(float), frame.iloc[:, -1].to_numpy()
+
+
+_VOTING = [
+    ("Pima-Diabetes", 20, 3),
+    ("Pima-Diabetes", 10, 4),
+    ("Breast-Cancer-Wisconsin", 20, 3),
+    ("Breast-Cancer-Wisconsin", 10, 4),
+]
+
+
+def _voting(table: str, trees: int, depth: int) -> Comparison:
+    def data() -> cw.forest.Forest:
+        from sklearn.ensemble import RandomForestClassifier
+
+        X, y = _table(DATA / "tables" / f"{table}.train1.csv")
+        model = RandomForestClassifier(trees, max_depth=depth, random_state=0).fit(X, y)
+        forest = cw.forest.from_model(model)
+        votes = np.eye(forest.n_outputs)[forest.value.argmax(axis=1)]
+        return replace(forest, value=votes, aggregation="hard vote")
+
+    return Comparison(
+        title=f"{table}, {trees} voting trees of depth {depth} (BA-Trees: out of 9 GB)",
+        data=data,
+        cases=_EFFORTS[:2],
+        repeats=1,
+    )
+
+
+def _fico() -> cw.forest.Forest:
+    from xgboost import XGBClassifier
+
+    X, y = _table(DATA / "tables" / "FICO.train1.csv")
+    return cw.forest.from_model(XGBClassifier(n_estimators=500, max_depth=6, n_jobs=1).fit(X, y))
+
+
+def _pulsars(trees: int, depth: int) -> cw.forest.Forest:
+    from xgboost import XGBClassifier
+
+    X, y = _table(DATA / "tables" / "HTRU2.csv", skip=True)
+    model = XGBClassifier(n_estimators=trees, max_depth=depth, learning_rate=0.1, n_jobs=1)
+    return cw.forest.from_model(model.fit(X, y))
+
+
+def _soft_forest() -> cw.forest.Forest:
+    from sklearn.ensemble import RandomForestClassifier
+
+    X, y = _table(DATA / "tables" / "Breast-Cancer-Wisconsin.train1.csv")
+    return cw.forest.from_model(RandomForestClassifier(100, max_depth=3, random_state=0).fit(X, y))
+
+
+_MODELS: list[tuple[str, Callable[[], Any], dict[str, Any]]] = [
+    ("XGBoost 500 x 6, 17 binary columns (FICO)", _fico, {"effort": "fast"}),
+    ("random forest 100 x 3, ten levels (Breast)", _soft_forest, {"effort": "fast"}),
+    ("XGBoost 50 x 3, 8 columns (HTRU2)", lambda: _pulsars(50, 3), {"effort": "fast"}),
+    ("XGBoost 100 x 3, 8 columns (HTRU2)", lambda: _pulsars(100, 3), {"effort": "fast"}),
+    (
+        "XGBoost 100 x 3, 8 columns (HTRU2), margin within 1",
+        lambda: _pulsars(100, 3),
+        {"effort": "fast", "equal": "value", "tolerance": 1.0},
+    ),
+]
+
+
+def _model(title: str, data: Callable[[], Any], options: dict[str, Any]) -> Comparison:
+    return Comparison(
+        title=f"{title}: leaves, depth, nodes",
+        data=data,
+        cases=[Case("one exact tree", _condense(**options))],
+        repeats=1,
+    )

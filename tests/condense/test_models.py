@@ -1,0 +1,163 @@
+"""Models of every library: the one tree predicts what the model itself predicts."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.tree import DecisionTreeClassifier
+
+import clearwood as cw
+
+
+def binary():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[:, :6], y
+
+
+def classes():
+    return load_iris(return_X_y=True)
+
+
+def numbers():
+    X, y = load_diabetes(return_X_y=True)
+    return X[:, :5], y
+
+
+def around(X, rng, *, missing=False):
+    """Rows of the data and rows mixed from them, far outside and missing here and there."""
+    mixed = np.column_stack([rng.permutation(column) for column in X.T])
+    wild = mixed * rng.choice([-10.0, 1.0, 10.0], X.shape)
+    rows = np.vstack([X, mixed, wild])
+    if missing:
+        rows[rng.random(rows.shape) < 0.1] = np.nan
+    return rows
+
+
+def xgboost(kind, **options):
+    return getattr(pytest.importorskip("xgboost"), kind)(n_jobs=1, **options)
+
+
+def lightgbm(kind, **options):
+    return getattr(pytest.importorskip("lightgbm"), kind)(n_jobs=1, verbose=-1, **options)
+
+
+MODELS = {
+    "one tree": (lambda: DecisionTreeClassifier(random_state=0), classes, True),
+    "forest": (lambda: RandomForestClassifier(10, max_depth=3, random_state=0), classes, True),
+    "extra trees": (lambda: ExtraTreesClassifier(6, max_depth=2, random_state=0), binary, False),
+    "boosting": (lambda: GradientBoostingClassifier(n_estimators=8, max_depth=2), binary, False),
+    "exponential": (
+        lambda: GradientBoostingClassifier(n_estimators=8, max_depth=2, loss="exponential"),
+        binary,
+        False,
+    ),
+    "boosted classes": (
+        lambda: GradientBoostingClassifier(n_estimators=8, max_depth=2),
+        classes,
+        False,
+    ),
+    "histogram": (
+        lambda: HistGradientBoostingClassifier(max_iter=6, max_depth=2),
+        binary,
+        True,
+    ),
+    "AdaBoost": (
+        lambda: AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=7),
+        binary,
+        False,
+    ),
+    "AdaBoost of classes": (
+        lambda: AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=8),
+        classes,
+        False,
+    ),
+    "regression forest": (
+        lambda: RandomForestRegressor(3, max_depth=2, random_state=0),
+        numbers,
+        False,
+    ),
+    "regression histogram": (
+        lambda: HistGradientBoostingRegressor(max_iter=4, max_depth=2),
+        numbers,
+        True,
+    ),
+    "AdaBoost.R2": (
+        lambda: AdaBoostRegressor(n_estimators=2, random_state=0),
+        numbers,
+        False,
+    ),
+    "XGBoost": (
+        lambda: xgboost("XGBClassifier", n_estimators=8, max_depth=2),
+        binary,
+        True,
+    ),
+    "XGBoost of classes": (
+        lambda: xgboost("XGBClassifier", n_estimators=6, max_depth=2),
+        classes,
+        True,
+    ),
+    "XGBoost regression": (
+        lambda: xgboost("XGBRegressor", n_estimators=5, max_depth=2),
+        numbers,
+        True,
+    ),
+    "LightGBM": (
+        lambda: lightgbm("LGBMClassifier", n_estimators=8, num_leaves=5),
+        binary,
+        True,
+    ),
+    "LightGBM, zeros missing": (
+        lambda: lightgbm("LGBMClassifier", n_estimators=6, num_leaves=5, zero_as_missing=True),
+        binary,
+        True,
+    ),
+    "LightGBM regression": (
+        lambda: lightgbm("LGBMRegressor", n_estimators=4, num_leaves=4),
+        numbers,
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_one_tree_predicts_what_the_model_predicts(name):
+    make, data, missing = MODELS[name]
+    X, y = data()
+    rng = np.random.default_rng(0)
+    train = X.copy()
+    if missing:
+        train[rng.random(X.shape) < 0.05] = np.nan
+        train[rng.random(X.shape) < 0.05] = 0.0
+    model = make().fit(train, y)
+    one = cw.condense(model)
+    rows = around(X, rng, missing=missing)
+    assert one.is_exact
+    if one.equal == "class":
+        np.testing.assert_array_equal(one.predict(rows), model.predict(rows))
+    else:
+        np.testing.assert_array_equal(one.predict(rows), model.predict(rows).astype(np.float64))
+
+
+def test_columns_are_found_by_name_and_categories_by_label():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    frame = pandas.DataFrame(
+        {
+            "town": pandas.Categorical(rng.choice(["Ulm", "Köln", "Bonn", "Hof"], 400)),
+            "age": rng.integers(18, 80, 400).astype(float),
+        }
+    )
+    late = frame["town"].isin(["Ulm", "Hof"]) ^ (frame["age"] > 50)
+    model = lightgbm("LGBMClassifier", n_estimators=10, num_leaves=6).fit(frame, late)
+    one = cw.condense(model)
+    np.testing.assert_array_equal(one.predict(frame[["age", "town"]]), model.predict(frame))
+    assert one.diagram.is_categorical.any()
