@@ -110,7 +110,8 @@ def test_one_hot_columns_are_shown_as_their_category():
 
 
 def test_a_learners_levels_are_named():
-    frame = pd.DataFrame({"region": ["north", "south", "west"] * 20, "age": [7 * k % 50 for k in range(60)]})
+    frame = pd.DataFrame({"region": ["north", "south", "west"] * 20})
+    frame["age"] = [7 * k % 50 for k in range(60)]
     frame["y"] = np.where((frame["region"] == "south") & (frame["age"] > 20), "yes", "no")
     model = cw.learner("tree").fit(cw.read(frame, target="y"))
     told = cw.condense(model).path({"region": "south", "age": 45})
