@@ -124,6 +124,7 @@ def _report(bench: "Benchmark", floor: float, folder: Path, table: "Table") -> N
         "Next",
         [
             (f"{run} inspect {model}", "what is in the file"),
+            (f"{run} explain {model} {data} -o why", ""),
             (f"{run} models", "what else there is"),
             (f"{run} fit {data} {roles} --learner gbm -o gbm.cw", ""),
             (f"{run} predict gbm.cw {data} -o predictions.csv", ""),
