@@ -186,3 +186,16 @@ def test_values_are_pruned_too():
     model = RandomForestRegressor(3, max_depth=2, random_state=0).fit(X, X[:, 0])
     small = cw.condense(model, effort="fast").prune(X)
     np.testing.assert_array_equal(small.tree.predict(X), model.predict(X))
+
+
+def test_zeros_that_count_as_missing_are_said_briefly():
+    lightgbm = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((300, 1)) < 0.3, 0.0, rng.uniform(-5, 5, (300, 1)))
+    y = np.where(X[:, 0] == 0, 9.0, X[:, 0] > 2)
+    model = lightgbm.LGBMRegressor(
+        n_estimators=1, num_leaves=3, zero_as_missing=True, verbose=-1, min_child_samples=5
+    ).fit(X, y)
+    text = str(cw.condense(model).rules())
+    assert "1e-35" not in text
+    assert "(but not 0)" in text or "is missing" in text

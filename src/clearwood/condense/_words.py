@@ -15,6 +15,7 @@ from clearwood.forest._links import predict as on_scale
 __all__ = ["Condition", "Wording", "number"]
 
 _MOST_LABELS = 6
+_TINY = 1e-34
 
 
 def number(value: float) -> str:
@@ -160,7 +161,9 @@ class Wording:
             if one != zero:
                 return f"{name} is {'' if one else 'not '}{part.level}"
         unit = self._units.get(name, "")
-        text = " or ".join(_span(name, span, f" {unit}" if unit else "") for span in numbers)
+        joined, without_zero = _across_zero(numbers)
+        text = " or ".join(_span(name, span, f" {unit}" if unit else "") for span in joined)
+        text += " (but not 0)" if without_zero else ""
         return text + (" or missing" if condition.missing and column in self._missing else "")
 
     def _of_labels(self, condition: Condition, name: str) -> str:
@@ -207,8 +210,25 @@ def _holds(spans: Iterable[tuple[float, float]], x: float) -> bool:
     return any(low < x <= high for low, high in spans)
 
 
+def _across_zero(
+    spans: tuple[tuple[float, float], ...],
+) -> tuple[list[tuple[float, float]], bool]:
+    """Join two intervals that only zero parts, as where zeros count as missing."""
+    joined: list[tuple[float, float]] = []
+    without_zero = False
+    for low, high in spans:
+        if joined and -_TINY < joined[-1][1] <= 0 <= low < _TINY:
+            joined[-1] = (joined[-1][0], high)
+            without_zero = True
+        else:
+            joined.append((low, high))
+    return joined, without_zero
+
+
 def _span(name: str, span: tuple[float, float], unit: str) -> str:
     low, high = span
+    if -_TINY < low <= 0 <= high < _TINY:
+        return f"{name} = 0"
     if math.isinf(low):
         return f"{name} ≤ {number(high)}{unit}"
     if math.isinf(high):
