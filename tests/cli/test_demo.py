@@ -39,7 +39,7 @@ def test_every_command_it_recommends_works_when_pasted(cli):
     out = cli("demo").out
     block = out.partition("\nNext\n")[2].replace("\\\n", " ")
     commands = [shlex.split(line, comments=True) for line in block.splitlines()]
-    assert len(commands) == 4
+    assert len(commands) == 5
     for program, *words in commands:
         assert program == "clearwood"
         answer = cli(*words)
