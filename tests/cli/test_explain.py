@@ -96,9 +96,10 @@ def test_a_file_or_a_missing_parent_is_refused_before_the_work(refused, model, c
     assert "does not exist" in refused("explain", model, claims, "-o", "no/such/out")
 
 
-def test_a_model_that_is_no_sum_is_refused_with_those_that_are(cli, refused, claims):
+def test_a_model_that_is_no_sum_is_said_to_be_sampled(cli, claims):
     assert cli("fit", claims, "--target", "accidents", "-l", "knn", "-o", "knn.cw").code == 0
-    said = refused("explain", "knn.cw", claims, "-o", "out")
-    assert "learner 'knn'" in said
-    assert "RandomForest" in said
-    assert not Path("out").exists()
+    answer = cli("explain", "knn.cw", claims, "-o", "out", "--rows", 2)
+    assert answer.code == 0, answer.err
+    assert "note: sampled" in answer.out
+    document = json.loads(Path("out/decomposition.json").read_text())
+    assert "sampled" in document["notes"][0]
