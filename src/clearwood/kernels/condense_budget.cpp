@@ -77,20 +77,40 @@ std::int32_t BudgetComposer::draw(std::int32_t node) {
   return canvas_.split(question_[at], one, two);
 }
 
+// Leaves as they will be drawn: a branch that is open throughout, or of one outcome, is one leaf.
+void BudgetComposer::recount(std::size_t node) {
+  while (true) {
+    std::int32_t same = leaf_[node] >= 0 ? leaf_[node] : still_open;
+    std::size_t count = 1;
+    if (left_[node] >= 0 && right_[node] >= 0) {
+      const auto l = std::size_t(left_[node]), r = std::size_t(right_[node]);
+      same = same_[l] == same_[r] ? same_[l] : mixed;
+      count = same == mixed ? count_[l] + count_[r] : 1;
+    }
+    if (same == same_[node] && count == count_[node] && left_[node] >= 0) return;
+    same_[node] = same;
+    count_[node] = count;
+    if (parent_[node] < 0) return;
+    node = std::size_t(parent_[node]);
+  }
+}
+
 std::string BudgetComposer::run() {
   const auto add = [&] {
     question_.push_back(-1);
     left_.push_back(-1);
     right_.push_back(-1);
     leaf_.push_back(-1);
+    parent_.push_back(-1);
+    same_.push_back(still_open);
+    count_.push_back(1);
     return static_cast<std::int32_t>(leaf_.size()) - 1;
   };
   std::priority_queue<std::pair<double, std::int64_t>> queue;
   const auto bytes_of = [](const Item& item) {
     return 160 + 8 * item.state.ids.size() + sizeof(Span) * item.box.size() + 4 * item.rows.size();
   };
-  const auto push = [&](std::unique_ptr<Item> item) {
-    leaf_[std::size_t(item->node)] = certify(*item);
+  const auto enqueue = [&](std::unique_ptr<Item> item) {
     if (leaf_[std::size_t(item->node)] >= 0) return;
     item_bytes_ += bytes_of(*item);
     queue.emplace(item->weight, -std::int64_t(items_.size()));  // older first
@@ -102,11 +122,13 @@ std::string BudgetComposer::run() {
   for (std::size_t row = 0; row < rows_.size(); ++row) first->rows.push_back(std::int32_t(row));
   first->weight = 1.0;
   first->node = add();
-  push(std::move(first));
-  std::size_t n_leaves = 1;
+  leaf_[0] = certify(*first);
+  recount(0);
+  enqueue(std::move(first));
   std::string stopped;
   while (!queue.empty()) {
-    if (n_leaves >= max_leaves_) {
+    // branches that stay open take no leaves but time
+    if (items_.size() / 20 > max_leaves_ + 100) {
       stopped = "leaves";
       break;
     }
@@ -128,7 +150,6 @@ std::string BudgetComposer::run() {
     const Question q = store_.question(best);
     const auto at = static_cast<std::size_t>(item->node);
     question_[at] = best;
-    ++n_leaves;
     std::unique_ptr<Item> sides[2];
     for (const bool left : {true, false}) {
       auto next = std::make_unique<Item>();
@@ -136,6 +157,7 @@ std::string BudgetComposer::run() {
       next->box[j] = store_.side(q, item->box[j], left);
       next->state = child(item->state, q.feature, next->box[j]);
       next->node = add();
+      parent_.back() = item->node;
       (left ? left_ : right_)[at] = next->node;
       sides[left ? 0 : 1] = std::move(next);
     }
@@ -155,8 +177,19 @@ std::string BudgetComposer::run() {
     }
     for (int side = 0; side < 2; ++side) {
       sides[side]->weight = item->weight * (side == 0 ? share : 1 - share);
-      push(std::move(sides[side]));
+      const auto node = static_cast<std::size_t>(sides[side]->node);
+      leaf_[node] = certify(*sides[side]);
+      recount(node);
     }
+    if (count_[0] > max_leaves_) {
+      // one question too many
+      left_[at] = right_[at] = -1;
+      recount(at);
+      open(*item);
+      stopped = "leaves";
+      break;
+    }
+    for (auto& side : sides) enqueue(std::move(side));
   }
   while (!queue.empty()) {
     open(*items_[std::size_t(-queue.top().second)]);

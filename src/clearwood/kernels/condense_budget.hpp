@@ -34,12 +34,16 @@ class BudgetComposer : public Composer {
   void count(const Item& item);      // its rows up to each rank
   void open(const Item& item);
   std::int32_t draw(std::int32_t node);
+  void recount(std::size_t node);
 
   const Rows& rows_;
   std::size_t max_leaves_;
   std::vector<std::unique_ptr<Item>> items_;
   std::size_t item_bytes_ = 0;
-  std::vector<std::int32_t> question_, left_, right_, leaf_;
+  static constexpr std::int32_t mixed = -1, still_open = -2;
+  std::vector<std::int32_t> question_, left_, right_, leaf_, parent_;
+  std::vector<std::int32_t> same_;   // the one leaf that all of a branch is, or mixed
+  std::vector<std::size_t> count_;   // leaves of a branch
   std::vector<Span> hull_;
   bool any_open_ = false;
 };
