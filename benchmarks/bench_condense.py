@@ -1,8 +1,8 @@
 """Condensing: time, leaves and nodes of one tree, on the forests and tables of Vidal and Schiffer.
 
 The reference is BA-Trees (Vidal and Schiffer 2020). It is not on a package registry, so it does not
-run beside us here: `PUBLISHED` keeps figures of it from another machine, and ratios of times to them
-are an indication only.
+run beside us here: `PUBLISHED` keeps figures of it from another machine, and ratios of times to
+them are an indication only.
 """
 
 from collections.abc import Callable
