@@ -43,6 +43,8 @@ _BOMS = (
 _MOST_LEVELS = 500
 _MOST_COLUMNS_IN_ONE_PASS = 500
 _LONGEST_LINE = 2**24
+# The code of a string that the head of the file did not have.
+_ANOTHER = -2
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 # A leading zero makes a code of it (a postcode, a key): reading 01234 as 1234 would lose it.
 _CODE = re.compile(r"0\d+")
@@ -345,8 +347,8 @@ def _read_in_one_pass(
 ) -> list[Raw] | None:
     """Read a large file straight into arrays, or give None where its head was misleading.
 
-    Strings that the head of the file has come as codes; the others, few as a rule, as strings.
-    Without a table in between this takes a quarter less time and memory.
+    Strings that the head of the file has come as codes. A column with others is read once more, as
+    strings. Without a table in between this takes a quarter less time and memory.
     """
     import duckdb
 
@@ -357,11 +359,10 @@ def _read_in_one_pass(
             continue
         listed = ", ".join(_literal(level) for level in levels)
         connection.execute(f"CREATE OR REPLACE TYPE e{i} AS ENUM ({listed})")
-        code = f"try_cast(c{i} AS e{i})"
-        selected += [
-            f"enum_code({code}) AS c{i}",
-            f"CASE WHEN {code} IS NULL THEN c{i} END AS s{i}",
-        ]
+        selected.append(
+            f"coalesce(enum_code(try_cast(c{i} AS e{i}))::INTEGER, "
+            f"CASE WHEN c{i} IS NULL THEN -1 ELSE {_ANOTHER} END::INTEGER) AS c{i}"
+        )
     # Each word for missing costs time in every cell; words are looked for among the levels below.
     scan = _scan(dialect, types, decimal, missing=("",))
     query = f"SELECT {', '.join(selected)} FROM {scan}"  # noqa: S608 - names and types are ours
@@ -376,11 +377,15 @@ def _read_in_one_pass(
             columns.append(Raw(f"c{i}", "number", filled(values, "number")))
             continue
         codes = filled(values, "string")
-        strings = fetched.pop(f"s{i}")
-        others = ~np.ma.getmaskarray(strings)
-        more, new_levels = factorise(np.ma.getdata(strings)[others].tolist())
-        codes[others] = more + np.int32(len(levels))
-        columns.append(_without_missing(Raw(f"c{i}", "string", codes, (*levels, *new_levels))))
+        others = codes == _ANOTHER
+        known = levels
+        if others.any():
+            query = f"SELECT c{i} FROM {scan}"  # noqa: S608 - as above
+            strings = connection.execute(query, [literal_path(path)]).fetchnumpy()[f"c{i}"]
+            more, new_levels = factorise(np.ma.getdata(strings)[others].tolist())
+            codes[others] = more + np.int32(len(levels))
+            known = (*levels, *new_levels)
+        columns.append(_without_missing(Raw(f"c{i}", "string", codes, known)))
     return columns
 
 
