@@ -149,19 +149,26 @@ def commands(title: str, lines: Iterable[tuple[str, str]]) -> None:
 
 
 def folded(command: str, width: int) -> str:
-    r"""Indent a command and break it before options so that it fits and can still be pasted.
+    r"""Indent a command and break it so that it fits and can still be pasted.
+
+    It breaks before options, or before a file's name where a piece between options is too long.
 
     Examples
     --------
     >>> print(folded("clearwood fit data.csv --target y -o model.cw", 40))
       clearwood fit data.csv --target y \
         -o model.cw
+    >>> print(folded("clearwood explain demo/model.cw demo/data.csv -o why", 40))
+      clearwood explain demo/model.cw \
+        demo/data.csv -o why
     """
     lines = [" "]
-    for piece in re.split(r" (?=-)", command):
-        if len(lines[-1]) + len(piece) + 3 > width:
-            lines.append("   ")
-        lines[-1] += f" {piece}"
+    for option in re.split(r" (?=-)", command):
+        pieces = [option] if len(option) + 5 <= width else option.split(" ")
+        for piece in pieces:
+            if lines[-1].strip() and len(lines[-1]) + len(piece) + 3 > width:
+                lines.append("   ")
+            lines[-1] += f" {piece}"
     return " \\\n".join(lines)
 
 
