@@ -8,6 +8,7 @@ explain a part of the rows; their times are extrapolated and marked with ~.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,18 @@ def _shap(*, share: float, with_background: bool = False, pairs: bool = False) -
     return Case("shap", prepare, package="shap", share=share)
 
 
+def _shapiq_is_compiled() -> bool:
+    """Whether shapiq is one of the versions whose trees are not walked in Python.
+
+    The others, the newest for Python 3.11, take minutes for a single row of the deep forest.
+    """
+    try:
+        major, minor, *_ = version("shapiq").split(".")
+    except PackageNotFoundError:
+        return True  # the table then says how to install it
+    return (int(major), int(minor)) >= (1, 8)
+
+
 def _shapiq(*, share: float, pairs: bool = False) -> Case:
     def prepare(task: Task, _threads: int) -> Answer:
         import pandas as pd
@@ -219,7 +232,9 @@ def _path_dependent(name: str, n_rows: int) -> Comparison:
 
     cases = [Case("clearwood", ours)]
     if name == "c":
-        cases += [_shap(share=10 / n_rows), _shapiq(share=1 / n_rows)]
+        cases.append(_shap(share=10 / n_rows))
+        if _shapiq_is_compiled():
+            cases.append(_shapiq(share=1 / n_rows))
     else:
         cases += [
             _native(name, share=1_000 / n_rows),
