@@ -1,13 +1,13 @@
 """A forest cut down to a part of the space."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood.condense._atoms import Atoms
 from clearwood.forest import Forest
+from clearwood.forest._parts import arrays_at
 
 __all__ = ["restricted"]
 
@@ -49,26 +49,12 @@ def restricted(
         below = side[kept]
         return np.where(below < 0, np.int32(-1), number[goes_to[below]])
 
-    picked: dict[str, Any] = {
-        name: getattr(forest, name)[kept]
-        for name in (
-            "feature",
-            "threshold",
-            "value",
-            "cover",
-            "default_left",
-            "zero_missing",
-            "category_start",
-            "category_size",
-            "unseen_left",
-        )
-    }
     return replace(
         forest,
         roots=number[goes_to[forest.roots]],
         left=child(forest.left),
         right=child(forest.right),
-        **picked,
+        **arrays_at(forest, kept),
     )
 
 

@@ -1,18 +1,15 @@
 """What must hold for the arrays of a forest, checked once when it is made."""
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clearwood._errors import InputError
 
 if TYPE_CHECKING:
     from clearwood.forest._forest import Forest
 
-__all__ = ["check", "select"]
+__all__ = ["check"]
 
 
 def check(forest: "Forest") -> None:
@@ -145,43 +142,3 @@ def _check_values(forest: "Forest") -> None:
         )
     if forest.classes is not None and len(forest.classes) != (2 if n_outputs == 1 else n_outputs):
         raise InputError(f"{len(forest.classes)} classes do not fit {n_outputs} outputs")
-
-
-def select(forest: "Forest", trees: Sequence[int]) -> "Forest":
-    """Give the forest of some trees."""
-    chosen = np.asarray(trees, np.int64)
-    if len(chosen) == 0 or chosen.min() < 0 or chosen.max() >= forest.n_trees:
-        raise InputError(f"trees are numbered 0 to {forest.n_trees - 1}; got {list(trees)}")
-    ends = np.append(forest.roots[1:], forest.n_nodes)
-    sizes = (ends - forest.roots)[chosen]
-    roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
-    nodes = np.concatenate([np.arange(forest.roots[t], ends[t]) for t in chosen])
-    shift = np.repeat(roots - forest.roots[chosen], sizes)
-
-    def moved(child: NDArray[np.int32]) -> NDArray[np.int32]:
-        return np.where(child[nodes] < 0, -1, child[nodes] + shift).astype(np.int32)
-
-    picked = {
-        name: getattr(forest, name)[nodes]
-        for name in (
-            "feature",
-            "threshold",
-            "value",
-            "cover",
-            "default_left",
-            "zero_missing",
-            "category_start",
-            "category_size",
-            "unseen_left",
-        )
-    }
-    return replace(
-        forest,
-        roots=roots,
-        left=moved(forest.left),
-        right=moved(forest.right),
-        tree_output=forest.tree_output[chosen],
-        divisor=np.empty(0),
-        tree_weight=forest.tree_weight[chosen],
-        **picked,
-    )

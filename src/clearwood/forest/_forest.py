@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._errors import InputError
-from clearwood.forest import _check, _files, _inputs, _links, _predict, _summary
+from clearwood.forest import _check, _files, _inputs, _links, _parts, _predict, _summary
 from clearwood.kernels import PackedForest
 
 __all__ = ["Aggregation", "Forest", "Link", "Precision"]
@@ -350,7 +350,7 @@ class Forest:
 
     def select(self, trees: Sequence[int]) -> "Forest":
         """Give the forest of some of its trees, in the order asked."""
-        return _check.select(self, trees)
+        return _parts.select(self, trees)
 
     # What it predicts
 

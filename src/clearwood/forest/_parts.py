@@ -1,0 +1,57 @@
+"""Forests made of some nodes or trees of another."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._errors import InputError
+
+if TYPE_CHECKING:
+    from clearwood.forest._forest import Forest
+
+__all__ = ["arrays_at", "select"]
+
+
+def arrays_at(forest: "Forest", nodes: NDArray[Any]) -> dict[str, Any]:
+    """Give what some nodes hold, by field; their children have other numbers in a new forest."""
+    names = (
+        "feature",
+        "threshold",
+        "value",
+        "cover",
+        "default_left",
+        "zero_missing",
+        "category_start",
+        "category_size",
+        "unseen_left",
+    )
+    return {name: getattr(forest, name)[nodes] for name in names}
+
+
+def select(forest: "Forest", trees: Sequence[int]) -> "Forest":
+    """Give the forest of some trees."""
+    chosen = np.asarray(trees, np.int64)
+    if len(chosen) == 0 or chosen.min() < 0 or chosen.max() >= forest.n_trees:
+        raise InputError(f"trees are numbered 0 to {forest.n_trees - 1}; got {list(trees)}")
+    ends = np.append(forest.roots[1:], forest.n_nodes)
+    sizes = (ends - forest.roots)[chosen]
+    roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
+    nodes = np.concatenate([np.arange(forest.roots[t], ends[t]) for t in chosen])
+    shift = np.repeat(roots - forest.roots[chosen], sizes)
+
+    def moved(child: NDArray[np.int32]) -> NDArray[np.int32]:
+        return np.where(child[nodes] < 0, -1, child[nodes] + shift).astype(np.int32)
+
+    return replace(
+        forest,
+        roots=roots,
+        left=moved(forest.left),
+        right=moved(forest.right),
+        tree_output=forest.tree_output[chosen],
+        divisor=np.empty(0),
+        tree_weight=forest.tree_weight[chosen],
+        **arrays_at(forest, nodes),
+    )
