@@ -1,0 +1,1 @@
+"""The report: everything about a model on one page that works offline."""

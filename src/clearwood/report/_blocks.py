@@ -1,0 +1,125 @@
+"""What a page is made of: sections of a few kinds of block, all plain data.
+
+Sections are written from result objects; the templates turn them into HTML. Nothing here is HTML:
+every text is plain and is escaped when the page is made, so a column's name cannot become markup.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+__all__ = [
+    "Block",
+    "Cell",
+    "Chart",
+    "Choice",
+    "Facts",
+    "More",
+    "Note",
+    "Prose",
+    "Section",
+    "Sheet",
+    "Widget",
+]
+
+#: What stands in a cell of a sheet; numbers are formatted by the page, None is an empty cell.
+Cell = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Paragraphs of plain text; ``lead`` sets the first one larger."""
+
+    paragraphs: tuple[str, ...]
+    lead: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Pairs of a word and what it is, shown as a short list."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Note:
+    """A statement that stands out: what it is, what it means, what to do."""
+
+    title: str
+    text: str
+    tone: Literal["plain", "good", "caution"] = "plain"
+    #: Names, one a line, that the note is about; many of them are folded away.
+    items: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table to read and to save as CSV.
+
+    Rows past ``shown`` are one click away. ``bars`` names columns whose cells carry a bar of the
+    value's size behind the number.
+    """
+
+    name: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    shown: int = 20
+    bars: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure: an Altair chart's specification, what it shows in words, and the data behind it.
+
+    ``data`` is the table a reader gets beside the figure, by column name; where it is left out,
+    the page makes it from the specification's own data.
+    """
+
+    name: str
+    title: str
+    alt: str
+    spec: Mapping[str, Any]
+    data: Mapping[str, Sequence[Cell]] | None = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Several views of one thing to switch between; the first is shown."""
+
+    name: str
+    label: str
+    options: tuple[tuple[str, tuple["Block", ...]], ...]
+
+
+@dataclass(frozen=True)
+class More:
+    """Blocks that are one click away."""
+
+    title: str
+    blocks: tuple["Block", ...]
+
+
+@dataclass(frozen=True)
+class Widget:
+    """A part of the page that our script brings to life, with the data it works on.
+
+    ``data`` must be ready for JSON. ``text`` is what a reader without script, or on paper, gets.
+    """
+
+    name: str
+    kind: Literal["rows", "tree"]
+    text: str
+    data: Mapping[str, Any] = field(repr=False)
+
+
+Block = Prose | Facts | Note | Sheet | Chart | Choice | More | Widget
+
+
+@dataclass(frozen=True)
+class Section:
+    """A chapter of the page; ``name`` is its anchor."""
+
+    name: str
+    title: str
+    blocks: tuple[Block, ...]
