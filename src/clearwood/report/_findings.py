@@ -1,0 +1,160 @@
+"""Everything a page is written from: the results of the library, gathered once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.table import Table, Task
+
+if TYPE_CHECKING:
+    from clearwood.benchmark import Benchmark, CalibrationCurve, LearningCurve, Measures
+    from clearwood.condense import Condensed
+    from clearwood.decompose import Decomposition, Importance, Interactions, Shapley
+    from clearwood.explain import Agreement, ModelEffect, ModelImportance
+
+__all__ = ["EffectViews", "Findings", "Options", "Stage"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a report was asked for; the words of `clearwood.report`."""
+
+    seed: int = 0
+    n_jobs: int = 1
+    quick: bool = False
+    #: The most rows the page carries, for one by one and as background of its Shapley values.
+    sample: int = 500
+    #: How long condensing may take, in seconds.
+    condense_seconds: float = 10.0
+    #: Names of the sections to make; None for all.
+    sections: tuple[str, ...] | None = None
+    #: The command line that made the page, where one did.
+    command: str | None = None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of the work: what it was, how long it took, and what came of it in words."""
+
+    name: str
+    seconds: float
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class EffectViews:
+    """The effect of one column, seen three ways; None where a way failed."""
+
+    column: str
+    pdp: "ModelEffect | None" = None
+    ice: "ModelEffect | None" = None
+    ale: "ModelEffect | None" = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Findings:
+    """What is known about a model and its data.
+
+    A result that could not be had is None (or empty), and `failures` says why, by stage.
+
+    Parameters
+    ----------
+    model
+        As it was given: anything with ``predict``, or a function of rows.
+    name
+        What to call it: the learner's name, or the kind of the model.
+    title
+        Of the page.
+    table
+        The rows the explanations are about: all of them.
+    sample, sample_rows
+        The rows that the page carries, drawn from the table with the seed, and their positions in
+        it, in increasing order. They are also the background of `shapley`.
+    features
+        The columns that the model uses, in the order of the table.
+    target
+        The name of the column that is predicted; None where it is not in the table.
+    task
+        What kind of target it is; None where nobody knows.
+    classes
+        The labels in the order of the columns of probabilities; empty for numbers.
+    scale, unit
+        The scale of `effects`: "response" for numbers, "probability" for classes, and what that
+        is in words. The scale of `decomposition` and `shapley` is in their ``about``.
+    predictions
+        Of all rows of the table: numbers, or one column of probabilities a class; for a classifier
+        without probabilities the positions of predicted classes.
+    benchmark, chosen
+        The comparison, and the name of the learner in it that the model is; None where there is
+        none, or where the model is not one of those compared.
+    out_of_fold
+        What the chosen learner predicted for each row when it had not seen it, as
+        ``Benchmark.predictions``; None where there is none or the rows are not the benchmark's.
+    out_of_fold_losses
+        The loss of each row with it, NaN where there is none.
+    decomposition
+        Of the model, over the table or some of its rows (said in its ``background``).
+    effects
+        For the most important columns, by column, the most important first.
+    importance, interactions
+        Shares of variance by order, from the decomposition.
+    permutation
+        Permutation importance, where the target is known.
+    interaction_effects
+        The strongest interactions, as partial dependence or components of two columns.
+    agreement
+        Where the methods tell different stories.
+    shapley
+        Interventional values of the rows of `sample`, over `sample`.
+    condensed
+        One tree for the model.
+    calibration, measures, learning
+        How well, where a target is known.
+    test
+        Rows that were held out, where they were given.
+    options
+        How the report was asked for.
+    stages
+        What was done, in order, with its time.
+    failures
+        For each stage that gave no result: why, in words for the reader.
+    """
+
+    model: Any
+    name: str
+    title: str
+    table: Table
+    sample: Table
+    sample_rows: NDArray[np.intp]
+    features: tuple[str, ...]
+    target: str | None
+    task: Task | None
+    classes: tuple[str, ...] = ()
+    scale: str = "response"
+    unit: str = "prediction"
+    predictions: Floats | None = None
+    benchmark: "Benchmark | None" = None
+    chosen: str | None = None
+    out_of_fold: Floats | None = None
+    out_of_fold_losses: Floats | None = None
+    decomposition: "Decomposition | None" = None
+    effects: Mapping[str, EffectViews] = field(default_factory=dict)
+    importance: "Importance | None" = None
+    interactions: "Interactions | None" = None
+    permutation: "ModelImportance | None" = None
+    interaction_effects: tuple[Any, ...] = ()
+    agreement: "Agreement | None" = None
+    shapley: "Shapley | None" = None
+    condensed: "Condensed | None" = None
+    calibration: "CalibrationCurve | None" = None
+    measures: "Measures | None" = None
+    learning: "LearningCurve | None" = None
+    test: Table | None = None
+    options: Options = field(default_factory=Options)
+    stages: tuple[Stage, ...] = ()
+    failures: Mapping[str, str] = field(default_factory=dict)
