@@ -7,7 +7,9 @@ import pytest
 
 from clearwood.benchmark import _run, duration
 from clearwood.benchmark._session import Snapshot
-from clearwood.cli import _benchmark
+from clearwood.cli import _watch
+from clearwood.models import catalogue
+from clearwood.table import Task
 
 QUICK = ("--tune", "0", "--repeats", "1")
 
@@ -108,7 +110,7 @@ def test_bad_words_are_answered_before_any_work(refused, claims):
 
 
 def test_usual_learners_are_taken_where_none_is_named(cli, claims, monkeypatch):
-    monkeypatch.setitem(_benchmark._USUAL, "count", ("baseline", "glm"))
+    monkeypatch.setitem(catalogue._USUAL, Task.COUNT, ("baseline", "glm"))
     answer = cli("benchmark", claims, "--target", "accidents", "--json", *QUICK)
     assert {one["learner"] for one in answer.json["learners"]} == {"baseline", "glm"}
 
@@ -119,7 +121,7 @@ def test_the_live_table_tells_fits_risks_and_the_time_left():
     snapshot = Snapshot(3, 10, {"glm": (3, 5, 0.5), "gbm": (0, 5, float("nan"))}, 9.0, 75.0)
     console = Console(width=80)
     with console.capture() as capture:
-        console.print(_benchmark._progress_table(snapshot, ["glm", "gbm"]))
+        console.print(_watch._progress_table(snapshot, ["glm", "gbm"]))
     shown = capture.get()
     assert "3 of 10 fits, about 1:15 min left" in shown
     assert "glm" in shown
@@ -128,6 +130,6 @@ def test_the_live_table_tells_fits_risks_and_the_time_left():
 
 
 def test_lines_are_written_now_and_then_where_there_is_no_terminal(capsys, monkeypatch):
-    monkeypatch.setattr(_benchmark, "_LINE_EVERY", 0.0)
-    _benchmark._lines()(Snapshot(3, 10, {}, 9.0, 75.0))
+    monkeypatch.setattr(_watch, "_LINE_EVERY", 0.0)
+    _watch._lines()(Snapshot(3, 10, {}, 9.0, 75.0))
     assert capsys.readouterr().err == f"benchmark: 3 of 10 fits, about {duration(75.0)} left\n"

@@ -1,7 +1,6 @@
 """`clearwood benchmark`: learners compared on one table, with honest risks and intervals."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,14 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["benchmark"]
 
 _DESIGN = "How risks are estimated"
-
-#: What is compared where the user names nothing: simple, readable, and the usual strong ones.
-_USUAL = {
-    "regression": ("baseline", "ridge", "tree", "forest", "gbm"),
-    "count": ("baseline", "glm", "tree", "forest", "gbm"),
-    "binary": ("baseline", "logistic", "tree", "forest", "gbm"),
-    "multiclass": ("baseline", "logistic", "tree", "forest", "gbm"),
-}
 
 
 def benchmark(
@@ -221,6 +212,8 @@ def _run(
     from clearwood._progress import progress
     from clearwood.benchmark import Store
     from clearwood.cli._output import check_output, write_json
+    from clearwood.cli._watch import shown
+    from clearwood.models import catalogue
 
     if command["data"] is None or command["read"]["target"] is None:
         missing = "DATA" if command["data"] is None else "--target"
@@ -229,13 +222,13 @@ def _run(
     check_output(output, force=force, inputs=[data])
     with progress(f"reading {data.name}"):
         table = cw.read(data, **command["read"])
-    names = command["learners"] or list(_USUAL[str(table.task)])
+    names = command["learners"] or list(catalogue.usual(str(table.task)))
     if not store.exists():
         noted = Store(store)
         noted.note("command", dict(command))
         noted.close()
     try:
-        with _shown(names) as watch:
+        with shown(names) as watch:
             bench = cw.benchmark(
                 table, names, store=store, n_jobs=jobs, watch=watch, **command["how"]
             )
@@ -313,81 +306,3 @@ def _read_again(options: Mapping[str, Any]) -> str:
         elif value is not None and (name, value) != ("decimal", "."):
             words.append(f" --{name} {quoted(value)}")
     return "".join(words)
-
-
-@contextmanager
-def _shown(names: list[str]) -> Iterator[Any]:
-    """Show how far the run is: a table that is redrawn on a terminal, lines elsewhere."""
-    import os
-    import sys
-
-    if os.environ.get("CLEARWOOD_PROGRESS") == "0":
-        yield _unseen
-    elif sys.stderr.isatty():
-        with _live(names) as watch:
-            yield watch
-    else:
-        yield _lines()
-
-
-def _unseen(snapshot: Any) -> None:
-    """Show nothing."""
-    del snapshot
-
-
-@contextmanager
-def _live(names: list[str]) -> Iterator[Any]:
-    from rich.console import Console
-    from rich.live import Live
-
-    with Live(console=Console(stderr=True), refresh_per_second=4, transient=True) as live:
-        yield lambda snapshot: live.update(_progress_table(snapshot, names))
-
-
-def _progress_table(snapshot: Any, names: list[str]) -> Any:
-    import math
-
-    from rich.progress_bar import ProgressBar
-    from rich.table import Table
-
-    from clearwood.benchmark import duration
-
-    left = "" if snapshot.left is None else f", about {duration(snapshot.left)} left"
-    table = Table(
-        box=None,
-        padding=(0, 2, 0, 0),
-        title=f"{snapshot.done} of {snapshot.total} fits{left}",
-        title_justify="left",
-    )
-    for heading in ("learner", "fits", "", "risk so far"):
-        table.add_column(heading, no_wrap=True)
-    for name in names:
-        done, total, risk = snapshot.by_learner.get(name, (0, 0, float("nan")))
-        so_far = "" if math.isnan(risk) else f"{risk:.4g}"
-        bar = ProgressBar(total=max(total, 1), completed=done, width=20)
-        table.add_row(name, f"{done}/{total}", bar, so_far)
-    return table
-
-
-#: Seconds between two lines where there is no terminal to redraw.
-_LINE_EVERY = 10.0
-
-
-def _lines() -> Any:
-    import sys
-    import time
-
-    from clearwood.benchmark import duration
-
-    last = time.monotonic()
-
-    def watch(snapshot: Any) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last >= _LINE_EVERY:
-            last = now
-            left = "" if snapshot.left is None else f", about {duration(snapshot.left)} left"
-            sys.stderr.write(f"benchmark: {snapshot.done} of {snapshot.total} fits{left}\n")
-            sys.stderr.flush()
-
-    return watch

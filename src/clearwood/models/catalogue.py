@@ -10,7 +10,7 @@ from clearwood._errors import InputError, did_you_mean
 from clearwood.models._entry import Entry
 from clearwood.table import Task
 
-__all__ = ["entries", "get", "names", "register"]
+__all__ = ["entries", "get", "names", "register", "usual"]
 
 FAMILIES = (
     "baseline",
@@ -27,6 +27,14 @@ FAMILIES = (
     "stacking",
     "network",
 )
+
+#: What is compared where nobody names learners: simple, readable, and the usual strong ones.
+_USUAL = {
+    Task.REGRESSION: ("baseline", "ridge", "tree", "forest", "gbm"),
+    Task.COUNT: ("baseline", "glm", "tree", "forest", "gbm"),
+    Task.BINARY: ("baseline", "logistic", "tree", "forest", "gbm"),
+    Task.MULTICLASS: ("baseline", "logistic", "tree", "forest", "gbm"),
+}
 
 _entries: dict[str, Entry] = {}
 _loaded: list[str] = []
@@ -69,6 +77,17 @@ def names(task: Task | str | None = None, *, installed: bool = False) -> tuple[s
         for entry in entries()
         if (wanted is None or wanted in entry.tasks) and (entry.available or not installed)
     )
+
+
+def usual(task: Task | str) -> tuple[str, ...]:
+    """The learners that are compared where none is named.
+
+    Examples
+    --------
+    >>> usual("count")
+    ('baseline', 'glm', 'tree', 'forest', 'gbm')
+    """
+    return _USUAL[Task(task)]
 
 
 def get(name: str) -> Entry:
