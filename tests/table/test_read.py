@@ -1,10 +1,13 @@
 """Roles, and tables read anew."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood.table import Kind, Role, Task
+from clearwood import ClearwoodWarning, InputError
+from clearwood.table import Kind, Role, Task, read_as
 
 N = 40
 
@@ -118,3 +121,50 @@ def test_a_weight_of_ones_and_zeros_is_a_number(data):
     table = cw.read({**data, "w": [0, 1] * 20}, weight="w", ignore="policy")
     assert table["w"].kind is Kind.NUMBER
     np.testing.assert_array_equal(table.weights, [0.0, 1.0] * 20)
+
+
+class TestReadingAsAnotherTable:
+    """`read_as`: kinds, levels and roles of a table that a model was fitted on."""
+
+    FIRST: ClassVar = {
+        "size": ["S", "M", "L", "M", "S", "L"],
+        "age": [31, 45, 28, 60, 45, 39],
+        "claims": ["no", "yes", "no", "yes", "yes", "no"],
+        "firm": ["a", "a", "b", "b", "c", "c"],
+    }
+
+    def schema(self):
+        kinds = {"size": ["S", "M", "L"]}
+        return cw.read(self.FIRST, target="claims", group="firm", kinds=kinds).schema
+
+    def test_target_and_groups_are_kept_and_levels_are_the_models(self):
+        again = read_as({name: values[::-1] for name, values in self.FIRST.items()}, self.schema())
+        assert again.target == "claims"
+        assert again.features == ("size", "age")
+        assert again["size"].levels == ("S", "M", "L")
+        assert list(again.y) == self.FIRST["claims"][::-1]
+        assert again.groups is not None
+        assert str(again.task) == "binary"
+
+    def test_rows_without_target_are_dropped_in_every_column(self):
+        rows = {name: list(values) for name, values in self.FIRST.items()}
+        rows["claims"][2] = None
+        again = read_as(rows, self.schema())
+        assert (again.n_rows, again.dropped) == (5, 1)
+        assert again["age"].values.tolist() == [31, 45, 60, 45, 39]
+
+    def test_without_the_target_the_features_are_enough(self):
+        rows = {"age": [20.5], "size": ["M"]}
+        again = read_as(rows, self.schema())
+        assert again.target is None
+        assert again.task is None
+        assert again["age"].values.tolist() == [20.5]
+
+    def test_a_column_that_is_not_there_is_named(self):
+        with pytest.raises(InputError, match="lacks the column 'age'"):
+            read_as({"size": ["M"]}, self.schema())
+
+    def test_columns_that_nobody_knows_are_left_out_with_a_warning(self):
+        with pytest.warns(ClearwoodWarning, match="'note'"):
+            again = read_as({**self.FIRST, "note": list("uvwxyz")}, self.schema())
+        assert "note" not in again.names

@@ -4,7 +4,7 @@ from clearwood.table._column import Column
 from clearwood.table._column_encoders import Encoded
 from clearwood.table._encoder import Encoder
 from clearwood.table._kinds import Kind, Role, Task
-from clearwood.table._read import as_table, read
+from clearwood.table._read import as_table, read, read_as
 from clearwood.table._schema import ColumnSchema, Schema
 from clearwood.table._table import Table
 from clearwood.table._task import find_task
@@ -22,4 +22,5 @@ __all__ = [
     "as_table",
     "find_task",
     "read",
+    "read_as",
 ]

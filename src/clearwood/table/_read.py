@@ -29,10 +29,12 @@ from clearwood.table._table import Table
 from clearwood.table._task import settle_target
 from clearwood.table._tell import tell
 
-__all__ = ["as_table", "read"]
+__all__ = ["as_table", "read", "read_as"]
 
 #: With a target named, fewer rows than this cannot be learned from.
 FEWEST_ROWS = 5
+
+_BESIDE_FEATURES = (Role.TARGET, Role.WEIGHT, Role.GROUP, Role.TIME)
 
 
 def read(
@@ -120,10 +122,24 @@ def read(
         ignore=ignore,
         kinds=stated,
     )
+    known = {column.name: column.kind for column in source} if isinstance(source, Table) else {}
+    return _table(raws, roles, stated, known, checked_task(task), dropped=dropped, origin=origin)
+
+
+def _table(
+    raws: list[Raw],
+    roles: dict[str, Role],
+    stated: Mapping[str, KindSetting],
+    known: Mapping[str, Kind],
+    chosen: Task | None,
+    *,
+    dropped: int,
+    origin: str,
+) -> Table:
+    """Settle the kinds, the task and what is left out, and tell the user of it."""
     for raw in raws:
         check_finite(raw)
-    chosen = checked_task(task)
-    to_predict = next((name for name, role in roles.items() if role is Role.TARGET), None)
+    to_predict = _named(roles, Role.TARGET)
     settled: dict[str, Column] = {}
     told: list[Finding] = []
     if to_predict is None:
@@ -135,12 +151,11 @@ def read(
         raw = next(raw for raw in raws if raw.name == to_predict)
         settled[to_predict], chosen, note = settle_target(raw, stated.get(to_predict), chosen)
         told += [Finding(note, warn=False)] if note else []
-    known = {column.name: column.kind for column in source} if isinstance(source, Table) else {}
     for raw in raws:
         if raw.name not in settled:
             kind = stated.get(raw.name, known.get(raw.name))
             settled[raw.name] = _settled(raw, kind, roles.get(raw.name))
-    check_weights(settled, weight)
+    check_weights(settled, _named(roles, Role.WEIGHT))
     columns = tuple(settled[raw.name] for raw in raws)
     # What the user stated is not doubted; numpy arrays come from people who chose their columns.
     roles, found = review_all(columns, roles, {*stated, *(raw.name for raw in raws if raw.plain)})
@@ -153,6 +168,66 @@ def read(
         if finding.warn:
             tell(finding.note)
     return replace(table, notes=tuple(finding.note for finding in told))
+
+
+def _named(roles: Mapping[str, Role], wanted: Role) -> str | None:
+    return next((name for name, role in roles.items() if role is wanted), None)
+
+
+def read_as(
+    source: Any,
+    schema: Schema,
+    *,
+    decimal: str = ".",
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> Table:
+    """Read a table with the kinds and roles of another: the target too, where it is there.
+
+    Parameters
+    ----------
+    source
+        What `read` takes.
+    schema
+        Of the table that a model was fitted on. Its features must be there; columns it does not
+        have are left out.
+    decimal, delimiter, encoding
+        Of text files, as for `read`.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> first = {"age": [31, 45, 28, 60, 45], "claims": [0, 1, 0, 2, 1]}
+    >>> schema = read(first, target="claims", task="count").schema
+    >>> again = read_as({"claims": [1, 0, 0, 3, 1], "age": [50, 33, 20, 41, 37]}, schema)
+    >>> again.features, again.target, str(again.task)
+    (('age',), 'claims', 'count')
+    """
+    options: dict[str, Any] = {"decimal": decimal, "delimiter": delimiter, "encoding": encoding}
+    raws, origin, dropped = _columns_of(source, **options, as_written=_as_written(schema))
+    roles = {c.name: c.role for c in schema.columns if c.role in _BESIDE_FEATURES}
+    beside = [raw for raw in raws if raw.name in roles]
+    target = schema.target if any(raw.name == schema.target for raw in beside) else None
+    if target is not None:
+        raws, lost = _rows_with_target(raws, target)
+        dropped += lost
+    features = align(raws, schema, named=True, source=origin)
+    if not beside:
+        return replace(features, dropped=dropped)
+    stated = {raw.name: schema[raw.name].kind for raw in beside}
+    here = {name: roles[name] for name in stated}
+    task = schema.task if target is not None else None
+    beside = [raw for raw in raws if raw.name in roles]
+    others = _table(beside, here, stated, {}, task, dropped=dropped, origin=origin)
+    return replace(
+        others,
+        columns=(*features.columns, *others.columns),
+        roles={**features.roles, **others.roles},
+        notes=(*features.notes, *others.notes),
+    )
 
 
 def as_table(
@@ -192,11 +267,14 @@ def as_table(
     options: dict[str, Any] = {"decimal": decimal, "delimiter": delimiter, "encoding": encoding}
     if schema is None:
         return data if isinstance(data, Table) else read(data, **options)
-    # Levels are matched as they are written: 01234 is not 1234.
-    coded = (c.name for c in schema.columns if c.kind in (Kind.CATEGORY, Kind.ORDERED))
-    raws, origin, _ = _columns_of(data, **options, as_written=frozenset(coded))
+    raws, origin, _ = _columns_of(data, **options, as_written=_as_written(schema))
     named = not isinstance(data, np.ndarray | list | tuple) or _has_field_names(data)
     return align(raws, schema, named=named, source=origin)
+
+
+def _as_written(schema: Schema) -> frozenset[str]:
+    """Columns whose levels are matched as they are written: 01234 is not 1234."""
+    return frozenset(c.name for c in schema.columns if c.kind in (Kind.CATEGORY, Kind.ORDERED))
 
 
 def _has_field_names(data: Any) -> bool:
