@@ -30,14 +30,16 @@ def test_asked_about_all_rows_it_is_the_exact_decomposition(trees, X):
     assert_allclose(sampled.remainder, known.remainder, atol=1e-12)
     assert_allclose(sampled.standard_errors, 0)
     assert_allclose(found.shapley(X[:3]).values, exact.shapley(X[:3]).values, atol=1e-12)
-    curve, same = found.effect("x0"), exact.effect("x0")
+    curve, same = found.effect("x0", points=150), exact.effect("x0")
     assert_allclose(curve.values, same.values, atol=1e-12)
     assert_allclose(
         found.partial_dependence("x0", "x1", points=5).values,
         exact.partial_dependence("x0", "x1", points=5).values,
         atol=1e-12,
     )
-    assert_allclose(found.importance().share.sum(), exact.importance().share.sum(), atol=1e-9)
+    assert_allclose(found.importance().share, exact.importance().share, atol=1e-9)
+    assert_allclose(found.importance().prediction, exact.importance().prediction, atol=1e-9)
+    assert found.importance().total_errors is None
 
 
 def test_components_and_remainder_add_up_to_the_prediction(X):
@@ -77,6 +79,85 @@ def test_effects_have_standard_errors_in_their_table(X):
     assert (
         cw.explain(RandomForestRegressor(2).fit(X, X[:, 0]), X).effect("x0").standard_errors is None
     )
+
+
+def test_partial_dependences_and_all_effects_have_standard_errors():
+    X = np.random.default_rng(3).normal(size=(800, 3))
+
+    def model(X):
+        return X[:, 0] * X[:, 1] + X[:, 2]
+
+    truth = cw.explain(model, X, n_background=800).partial_dependence("x0", "x1", points=4)
+    inside = []
+    for seed in range(40):
+        why = cw.explain(model, X, n_background=50, seed=seed)
+        found = why.partial_dependence("x0", "x1", points=4)
+        # the grid is of the drawn rows: compare with the truth at the same values
+        a, b = found.grid
+        exact = a[:, None] * b + X[:, 2].mean()
+        inside.append(np.abs(found.values - exact) <= 1.96 * found.standard_errors)
+    assert truth.standard_errors.max() == 0
+    assert 0.85 < np.mean(inside) < 1.0
+    assert all(e.standard_errors.shape == e.values.shape for e in why.effects())
+
+
+def test_importance_is_free_of_the_noise_of_the_draw_and_says_how_far_it_can_be_off():
+    X = np.random.default_rng(4).normal(size=(3000, 5))
+
+    def model(X):
+        return X[:, 0] + 0.5 * X[:, 1] * X[:, 2] + 0.0 * X[:, 4]
+
+    # variances 1 and 0.25 of independent columns; x3 and x4 do nothing
+    truth = np.array([1.0, 0.25]) / 1.25
+    shares, inside = [], []
+    for seed in range(30):
+        found = cw.explain(model, X, seed=seed).importance()
+        at = [found.components.index(("x0",)), found.components.index(("x1", "x2"))]
+        shares.append(found.share[at])
+        inside.append(np.abs(found.share[at] - truth) <= 1.96 * found.share_errors[at])
+        assert found.total[3:].max() < 1e-12
+    assert_allclose(np.mean(shares, axis=0), truth, atol=0.03)
+    assert 0.85 < np.mean(inside) <= 1.0
+    assert "standard error" in found.to_frame("dict")
+    assert "standard error" in found.interactions().to_frame("dict")
+    assert found.to_json()["standard_errors"]["total"] is not None
+
+
+def test_many_columns_are_screened_for_those_that_interact():
+    X = np.random.default_rng(5).normal(size=(300, 30))
+    asked = []
+
+    def model(X):
+        asked.append(len(X))
+        return X[:, 7] * X[:, 21] + X.sum(axis=1)
+
+    why = cw.explain(model, X)
+    assert ("x7", "x21") in why.components
+    assert len(why.components) == 30 + 15 * 14 // 2
+    assert any("15 of 30 columns" in note for note in why.notes)
+    found = why.importance()
+    assert found.interactions().components[0] == ("x7", "x21")
+    assert sum(asked) < 400_000
+    assert why.effect("x0", "x1").values.shape == (12, 12)
+
+
+def test_a_time_budget_measures_at_fewer_rows():
+    X = np.random.default_rng(6).normal(size=(400, 6))
+    counts = []
+    for budget in (None, 1e-3):
+        asked = []
+
+        def model(X, asked=asked):
+            asked.append(len(X))
+            return X[:, 0] * X[:, 1]
+
+        found = cw.explain(model, X, time_budget=budget)
+        before = sum(asked)
+        assert found.importance().share_errors.shape == (21,)
+        counts.append(sum(asked) - before)
+    assert counts[1] < counts[0] / 2
+    with pytest.raises(cw.InputError, match="time_budget is 0 seconds"):
+        cw.explain(model, X, time_budget=0)
 
 
 def test_new_rows_are_read_in_the_users_columns():

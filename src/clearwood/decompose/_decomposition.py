@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,13 +18,10 @@ from clearwood.decompose._moments import Moments, moments_of
 from clearwood.decompose._present import as_frame, html_table, one_output, plain, short
 from clearwood.decompose._rows import Rows, warn_of_new_gaps
 from clearwood.decompose._shapley import Shapley
+from clearwood.decompose._sharing import shared_out
 from clearwood.decompose._surface import Surface, curves_of, surface_of
 
 __all__ = ["Decomposition", "warn_of_new_gaps"]
-
-#: Values shown of a column of numbers: alone, and beside another.
-POINTS_ALONE = 200
-POINTS_BESIDE = 30
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -131,12 +127,10 @@ class Decomposition:
         """Keep the outputs that are explained."""
         return values[..., self._outputs]
 
-    def _errors(self, shape: tuple[int, ...] = ()) -> Floats | None:
+    def _errors(self) -> Floats | None:
         """Give the standard errors of what the game gave last; None where it is exact."""
         errors = self._bound.last_errors
-        if errors is None:
-            return None
-        return one_output(self._picked(errors.reshape(shape) if shape else errors))
+        return None if errors is None else one_output(self._picked(errors))
 
     def _read(self, rows: Any) -> Rows:
         if rows is None:
@@ -159,7 +153,8 @@ class Decomposition:
             One or two of the user's columns.
         points
             The most values shown of a column of numbers or dates, at quantiles of the background;
-            200 for one column and 30 for each of two by default. Categories are shown whole.
+            200 for one column and 30 for each of two by default, 40 and 12 where the model has to
+            be asked. Categories are shown whole.
 
         Returns
         -------
@@ -218,15 +213,11 @@ class Decomposition:
             self._rows,
             self._weights,
             players,
-            most=points or (POINTS_ALONE if other is None else POINTS_BESIDE),
+            most=points or self._game.points[len(players) - 1],
             partial_dependence=partial_dependence,
             n_jobs=self.n_jobs,
         )
-        shown = self._shown(names, surface, partial_dependence=partial_dependence)
-        if partial_dependence:
-            return shown  # a sum of components, whose errors do not just add up
-        shape = (*surface.shares.shape, len(self._bound.baseline))
-        return replace(shown, standard_errors=self._errors(shape))
+        return self._shown(names, surface, partial_dependence=partial_dependence)
 
     def _shown(
         self, names: tuple[str, ...], surface: Surface, *, partial_dependence: bool
@@ -241,9 +232,12 @@ class Decomposition:
             is_ordered=tuple(grid.is_ordered for grid in surface.grids),
             is_step=self._game.is_step,
             about=self.about,
+            standard_errors=None
+            if surface.errors is None
+            else one_output(self._picked(surface.errors)),
         )
 
-    def effects(self, *, points: int = POINTS_ALONE) -> tuple[Effect, ...]:
+    def effects(self, *, points: int | None = None) -> tuple[Effect, ...]:
         """Give the main effect of every column that has one, in the time of few.
 
         Parameters
@@ -262,7 +256,7 @@ class Decomposition:
             self._rows,
             self._weights,
             players,
-            most=points,
+            most=points or self._game.points[0],
             n_jobs=self.n_jobs,
         )
         return tuple(
@@ -308,8 +302,12 @@ class Decomposition:
         """
         if not self.removed:
             return self._game.predict(codes, n_jobs=self.n_jobs)
-        kept = tuple(k for k, name in enumerate(self.columns) if name not in self.removed)
-        return self._bound.dependence(codes, kept, n_jobs=self.n_jobs)
+        return self._bound.dependence(codes, self._kept, n_jobs=self.n_jobs)
+
+    @property
+    def _kept(self) -> Players:
+        """The columns that were not removed."""
+        return tuple(k for k, name in enumerate(self.columns) if name not in self.removed)
 
     def predict(self, rows: Any = None) -> Floats:
         """Add up baseline and components: the raw prediction, less the remainder.
@@ -377,27 +375,14 @@ class Decomposition:
                 hint="cw.explain(model, data, max_order=None).without(...).",
             )
         parts = self._bound.components(codes, self._sets, n_jobs=self.n_jobs)
-        shape = (len(codes), len(self.columns), parts.shape[2])
-        values = np.zeros(shape)
-        pairs = np.zeros((shape[0], shape[1], *shape[1:])) if interactions else None
-        for at, players in enumerate(self._sets):
-            values[:, list(players)] += parts[:, at, None] / len(players)
-            if pairs is not None:
-                # the Shapley interaction index of a pair is Σ f_S / (|S| − 1) over sets with both
-                for i, j in combinations(players, 2):
-                    half = 0.5 * parts[:, at] / (len(players) - 1)
-                    pairs[:, i, j] += half
-                    pairs[:, j, i] += half
-        if pairs is not None:
-            everyone = np.arange(shape[1])
-            pairs[:, everyone, everyone] = values - pairs.sum(axis=2)
-        return values, pairs
+        return shared_out(parts, self._sets, len(self.columns), interactions=interactions)
 
     # How much each part matters
 
     @cached_property
     def _moments(self) -> Moments:
-        return moments_of(
+        sampled = self._bound.sampled_moments(self._sets, self._kept)
+        return sampled or moments_of(
             self._bound,
             self._sets,
             self._rows.codes,
@@ -432,20 +417,12 @@ class Decomposition:
             remainder=self._picked(moments.remainder),
             prediction=self._picked(moments.prediction),
             about=self.about,
+            replicates=None if moments.replicates is None else self._picked(moments.replicates),
         )
 
     def interactions(self) -> Interactions:
         """Give the components of two and more columns, largest variance first."""
-        importance = self.importance()
-        share, variance = importance.share, importance.variance.sum(axis=1)
-        several = [k for k, names in enumerate(self.components) if len(names) > 1]
-        order = sorted(several, key=lambda k: (-variance[k], k))
-        return Interactions(
-            components=tuple(self.components[k] for k in order),
-            variance=variance[order],
-            share=share[order],
-            about=self.about,
-        )
+        return self.importance().interactions()
 
     def without(self, columns: str | Iterable[str]) -> "Decomposition":
         """Drop every component that touches some columns.
@@ -528,6 +505,8 @@ class Decomposition:
         table["order"].append(None)
         table["variance"].append(float(self._picked(self._moments.remainder).sum()))
         table["share"].append(self.importance().remainder_share)
+        if "standard error" in table:
+            table["standard error"].append(None)
         return as_frame(table, library)
 
     def to_json(self) -> dict[str, Any]:

@@ -8,13 +8,17 @@ definition 7.1.3). A game knows the model; bound to a background it knows the va
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._errors import InputError
 from clearwood.decompose._rows import Rows
+
+if TYPE_CHECKING:
+    from clearwood.decompose._moments import Moments
 
 __all__ = ["BoundGame", "Game", "Players", "Step", "checked_weights"]
 
@@ -51,6 +55,11 @@ class Game(ABC):
     unit: str
     is_step: bool
     kind: str
+
+    @property
+    def points(self) -> tuple[int, int]:
+        """Values shown of a column of numbers: alone, and beside another."""
+        return 200, 30
 
     @abstractmethod
     def rows(self, data: Any) -> Rows:
@@ -120,6 +129,20 @@ class BoundGame(ABC):
     @abstractmethod
     def dependence(self, codes: Floats, players: Players, *, n_jobs: int = 1) -> Floats:
         """Give the value of one coalition at rows, of shape (rows, outputs)."""
+
+    def few_dependence(self, codes: Floats, players: Players, *, n_jobs: int = 1) -> Floats:
+        """Give the value of a coalition of one or two: the baseline and the components within."""
+        within = [s for size in (1, 2) for s in combinations(players, size)]
+        parts = self.components(codes, within, n_jobs=n_jobs)
+        return np.asarray(self.baseline + parts.sum(axis=1))
+
+    def sampled_moments(self, sets: Sequence[Players], kept: Players) -> "Moments | None":
+        """Estimate the variances of components; None where they are had exactly, row by row.
+
+        ``kept`` are the columns whose components of every order add up to what is explained.
+        """
+        del sets, kept
+        return None
 
 
 def checked_weights(weights: Any, n_rows: int) -> Floats | None:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from clearwood.decompose._about import About
 from clearwood.decompose._present import as_frame, html_table, plain
+from clearwood.decompose._sampled_moments import jackknife_errors
 
 __all__ = ["Importance", "Interactions", "joined"]
 
@@ -23,6 +24,13 @@ def joined(columns: tuple[str, ...]) -> str:
     'age × power'
     """
     return " × ".join(columns)
+
+
+def _shares(variance: Floats, remainder: Any) -> Floats:
+    """Divide variances, the remainder's last, by their sum; where that is zero so are shares."""
+    whole = np.concatenate([variance, np.asarray(remainder)[..., None]], axis=-1)
+    total = whole.sum(axis=-1, keepdims=True)
+    return np.asarray(np.divide(whole, total, out=np.zeros_like(whole), where=total > 0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,6 +58,9 @@ class Importance:
         Variance of the prediction, of shape (outputs,).
     about
         Value function, background and scale.
+    replicates
+        None where everything is exact. Else the variances of the components and, last, of the
+        remainder with groups of rows left out, from which the standard errors follow.
     """
 
     columns: tuple[str, ...]
@@ -58,45 +69,75 @@ class Importance:
     remainder: Floats
     prediction: Floats
     about: About
-
-    @property
-    def _total(self) -> float:
-        return float(self.variance.sum() + self.remainder.sum())
+    replicates: Floats | None = None
 
     @property
     def share(self) -> Floats:
         """Of each component, its variance over the sum of all."""
-        total = self._total
-        return self.variance.sum(axis=1) / total if total > 0 else np.zeros(len(self.components))
+        return _shares(self.variance.sum(axis=-1), self.remainder.sum())[:-1]
 
     @property
     def remainder_share(self) -> float:
         """The share of what lies beyond the order of the decomposition."""
-        return float(self.remainder.sum()) / self._total if self._total > 0 else 0.0
-
-    def _by_column(self, *, alone: bool, together: bool) -> Floats:
-        found = np.zeros(len(self.columns))
-        position = {name: k for k, name in enumerate(self.columns)}
-        for names, share in zip(self.components, self.share, strict=True):
-            if (len(names) == 1 and alone) or (len(names) > 1 and together):
-                for name in names:
-                    found[position[name]] += share
-        return found
+        return float(_shares(self.variance.sum(axis=-1), self.remainder.sum())[-1])
 
     @property
     def main(self) -> Floats:
         """For each column, the share of its main effect."""
-        return self._by_column(alone=True, together=False)
+        return self.share @ self._members(alone=True, together=False)
 
     @property
     def interaction(self) -> Floats:
         """For each column, the share of all interactions it takes part in."""
-        return self._by_column(alone=False, together=True)
+        return self.share @ self._members(alone=False, together=True)
 
     @property
     def total(self) -> Floats:
         """For each column, the share of all components it takes part in."""
-        return self.main + self.interaction
+        return self.share @ self._members(alone=True, together=True)
+
+    @property
+    def share_errors(self) -> Floats | None:
+        """Standard errors of ``share``; None where it is exact."""
+        return self._errors(np.eye(len(self.components)))
+
+    @property
+    def main_errors(self) -> Floats | None:
+        """Standard errors of ``main``; None where it is exact."""
+        return self._errors(self._members(alone=True, together=False))
+
+    @property
+    def total_errors(self) -> Floats | None:
+        """Standard errors of ``total``; None where it is exact."""
+        return self._errors(self._members(alone=True, together=True))
+
+    def _members(self, *, alone: bool, together: bool) -> Floats:
+        """Give the matrix that adds up shares of components by column: (components, columns)."""
+        found = np.zeros((len(self.components), len(self.columns)))
+        position = {name: k for k, name in enumerate(self.columns)}
+        for at, names in enumerate(self.components):
+            if (len(names) == 1 and alone) or (len(names) > 1 and together):
+                found[at, [position[name] for name in names]] = 1.0
+        return found
+
+    def _errors(self, added: Floats) -> Floats | None:
+        if self.replicates is None:
+            return None
+        summed = self.replicates.sum(axis=-1)
+        return jackknife_errors(_shares(summed[:, :-1], summed[:, -1])[:, :-1] @ added)
+
+    def interactions(self) -> "Interactions":
+        """Give the components of two and more columns, largest variance first."""
+        variance, share, errors = self.variance.sum(axis=1), self.share, self.share_errors
+        several = [k for k, names in enumerate(self.components) if len(names) > 1]
+        order = sorted(several, key=lambda k: (-variance[k], k))
+        return Interactions(
+            components=tuple(self.components[k] for k in order),
+            variance=variance[order],
+            share=share[order],
+            about=self.about,
+            share_errors=None if errors is None else errors[order],
+        )
 
     def __repr__(self) -> str:
         order = np.argsort(-self.total, kind="stable")[:8]
@@ -132,25 +173,25 @@ class Importance:
         """
         if by == "component":
             order = np.argsort(-self.share, kind="stable")
-            return as_frame(
-                {
-                    "component": [joined(self.components[k]) for k in order],
-                    "order": np.array([len(self.components[k]) for k in order], np.int64),
-                    "variance": self.variance.sum(axis=1)[order],
-                    "share": self.share[order],
-                },
-                library,
-            )
+            found: dict[str, Any] = {
+                "component": [joined(self.components[k]) for k in order],
+                "order": np.array([len(self.components[k]) for k in order], np.int64),
+                "variance": self.variance.sum(axis=1)[order],
+                "share": self.share[order],
+            }
+            if self.share_errors is not None:
+                found["standard error"] = self.share_errors[order]
+            return as_frame(found, library)
         order = np.argsort(-self.total, kind="stable")
-        return as_frame(
-            {
-                "column": [self.columns[k] for k in order],
-                "main": self.main[order],
-                "interaction": self.interaction[order],
-                "total": self.total[order],
-            },
-            library,
-        )
+        found = {
+            "column": [self.columns[k] for k in order],
+            "main": self.main[order],
+            "interaction": self.interaction[order],
+            "total": self.total[order],
+        }
+        if self.total_errors is not None:
+            found["standard error"] = self.total_errors[order]
+        return as_frame(found, library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
@@ -170,6 +211,13 @@ class Importance:
                 ],
                 "remainder": {"variance": self.remainder, "share": self.remainder_share},
                 "prediction": {"variance": self.prediction},
+                "standard_errors": None
+                if self.replicates is None
+                else {
+                    "share": self.share_errors,
+                    "main": self.main_errors,
+                    "total": self.total_errors,
+                },
                 "about": self.about.to_json(),
             }
         )
@@ -198,12 +246,15 @@ class Interactions:
         Of the sum of all components' variances, main effects and remainder included.
     about
         Value function, background and scale.
+    share_errors
+        Standard errors of ``share``; None where it is exact.
     """
 
     components: tuple[tuple[str, ...], ...]
     variance: Floats
     share: Floats
     about: About
+    share_errors: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.components)
@@ -226,15 +277,15 @@ class Interactions:
 
     def to_frame(self, library: str | None = None) -> Any:
         """Give one row per interaction, largest first."""
-        return as_frame(
-            {
-                "component": [joined(names) for names in self.components],
-                "order": np.array([len(names) for names in self.components], np.int64),
-                "variance": self.variance,
-                "share": self.share,
-            },
-            library,
-        )
+        found: dict[str, Any] = {
+            "component": [joined(names) for names in self.components],
+            "order": np.array([len(names) for names in self.components], np.int64),
+            "variance": self.variance,
+            "share": self.share,
+        }
+        if self.share_errors is not None:
+            found["standard error"] = self.share_errors
+        return as_frame(found, library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
@@ -246,6 +297,7 @@ class Interactions:
                         self.components, self.variance, self.share, strict=True
                     )
                 ],
+                "standard_errors": self.share_errors,
                 "about": self.about.to_json(),
             }
         )

@@ -29,11 +29,15 @@ class Moments:
         Of what no component holds: (outputs,).
     prediction
         Of all components together, the remainder included: (outputs,).
+    replicates
+        Where they are estimated: the variances of the components and, last, of the remainder, with
+        groups of rows left out; of shape (groups, components + 1, outputs).
     """
 
     variance: Floats
     remainder: Floats
     prediction: Floats
+    replicates: Floats | None = None
 
 
 def moments_of(

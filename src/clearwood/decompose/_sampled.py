@@ -7,6 +7,7 @@ these numbers says how far the mean can be off when the rows were drawn from a l
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -14,8 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._errors import InputError
+from clearwood._progress import progress
 from clearwood.decompose._game import BoundGame, Floats, Game, Players, Step
+from clearwood.decompose._moments import Moments
 from clearwood.decompose._rows import Rows
+from clearwood.decompose._sampled_moments import Cross, crossed, variances
 
 __all__ = ["BoundSample", "SampledGame", "Shared"]
 
@@ -27,6 +31,8 @@ Shared = Callable[[Index, Floats, Step | None], tuple[Floats, Floats]]
 
 # Numbers that the predictions of one block of rows may fill.
 _NUMBERS_PER_BLOCK = 4_000_000
+# Fewer rows than this of either kind tell nothing about a variance.
+_FEWEST_ROWS = 20
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -41,14 +47,28 @@ class SampledGame(Game):
         Predicts rows put together from rows that were read.
     share
         Estimates Shapley values.
-    drawn
-        The share of the user's rows that the background has.
+    n_rows
+        How many rows the user has; the background is drawn from them.
+    interacting
+        The columns whose interactions are looked at; the others' are part of the remainder.
+    allowance
+        Evaluations of the model that measuring the components may take; None for as many as all
+        drawn rows need.
+    seed
+        Fixes which drawn rows are used for what.
     """
 
     reader: Callable[[Any], Rows]
     ask: Ask
     share: Shared
-    drawn: float = 1.0
+    n_rows: int
+    interacting: tuple[int, ...]
+    allowance: int | None = None
+    seed: int = 0
+
+    @property
+    def points(self) -> tuple[int, int]:
+        return 40, 12
 
     def rows(self, data: Any) -> Rows:
         return self.reader(data)
@@ -62,8 +82,9 @@ class SampledGame(Game):
         return len(self.columns)
 
     def sets(self, max_order: int) -> list[Players]:
-        everyone = range(len(self.columns))
-        return [s for size in range(1, max_order + 1) for s in combinations(everyone, size)]
+        alone: list[Players] = [(k,) for k in range(len(self.columns))]
+        orders = range(2, max_order + 1)
+        return alone + [s for size in orders for s in combinations(self.interacting, size)]
 
     def bind(self, codes: Floats, weights: Floats | None, *, n_jobs: int = 1) -> "BoundSample":
         share = np.ones(len(codes)) if weights is None else weights
@@ -135,11 +156,14 @@ class BoundSample(BoundGame):
 
     def _against(self, held: Index, players: Players) -> Floats:
         """Predict every row with every background row for the other columns."""
-        n_rows, n_behind = len(held), len(self.share)
+        return self._mixed(held, players, self.positions)
+
+    def _mixed(self, held: Index, players: Players, behind: Index) -> Floats:
+        n_rows, n_behind = len(held), len(behind)
         if len(players) == len(self.game.columns):
             whole = self.game.ask(held)[:, None]
             return np.broadcast_to(whole, (n_rows, n_behind, whole.shape[2]))
-        mixed = np.tile(self.positions, (n_rows, 1))
+        mixed = np.tile(behind, (n_rows, 1))
         columns = list(players)
         mixed[:, columns] = np.repeat(held[:, columns], n_behind, axis=0)
         return self.game.ask(mixed).reshape(n_rows, n_behind, -1)
@@ -148,7 +172,55 @@ class BoundSample(BoundGame):
         mean = np.einsum("b,rbo->ro", self.share, each)
         spread = np.einsum("b,rbo->ro", self.share**2, (each - mean[:, None]) ** 2)
         few = len(self.share) / max(len(self.share) - 1, 1)
-        return mean, np.sqrt(few * spread * max(1 - self.game.drawn, 0.0))
+        left = max(1 - len(self.share) / self.game.n_rows, 0.0)
+        return mean, np.sqrt(few * spread * left)
+
+    def sampled_moments(self, sets: Sequence[Players], kept: Players) -> Moments:
+        parts = sorted({t for s in sets for t in _subsets(s) if t}, key=lambda t: (len(t), t))
+        n_at, n_behind = self._sizes(len(parts))
+        cross = crossed(self.share, n_at, n_behind, self.game.n_rows, self.game.seed)
+        at, behind = self.positions[cross.at], self.positions[cross.behind]
+        worth: dict[Players, Floats] = {
+            (): np.broadcast_to(self.behind[cross.behind], (len(at), *self._shape(cross)))
+        }
+        with progress("measuring components", total=len(parts)) as step:
+            for players in parts:
+                worth[players] = self._mixed(at, players, behind)
+                step(1, note=" × ".join(self.game.columns[k] for k in players))
+
+        def component(players: Players) -> Floats:
+            signs = ((-1) ** (len(players) - len(t)) * worth[t] for t in _subsets(players))
+            return np.asarray(sum(signs))
+
+        whole = self._mixed(at, kept, behind) - self.behind[cross.behind]
+
+        def remainder() -> Floats:
+            rest = whole.copy()
+            for players in sets:
+                rest -= component(players)
+            # what rounding leaves of a sum that is complete
+            rest[np.abs(rest) < 1e-12 * (1 + np.abs(self.behind).max())] = 0.0
+            return rest
+
+        each = [partial(component, players) for players in sets]
+        found, replicates = variances([*each, remainder, lambda: whole], cross)
+        if replicates is not None:
+            replicates = replicates[:, :-1]
+        return Moments(found[:-2], found[-2], found[-1], replicates)
+
+    def _shape(self, cross: Cross) -> tuple[int, int]:
+        return len(cross.behind), len(self.baseline)
+
+    def _sizes(self, n_parts: int) -> tuple[int, int]:
+        """Say at how many rows components are measured, over how many."""
+        n_drawn = len(self.share)
+        cells = n_drawn**2 if self.game.allowance is None else self.game.allowance // n_parts
+        if cells >= n_drawn**2 and (self.game.allowance is None or n_drawn == self.game.n_rows):
+            return n_drawn, n_drawn
+        if n_drawn < 2 * _FEWEST_ROWS:
+            return n_drawn, n_drawn
+        n_behind = int(np.clip(np.sqrt(cells), _FEWEST_ROWS, n_drawn // 2))
+        return int(np.clip(cells // n_behind, _FEWEST_ROWS, n_drawn - n_behind)), n_behind
 
     def shapley(
         self,
@@ -170,10 +242,19 @@ class BoundSample(BoundGame):
 
     def dependence(self, codes: Floats, players: Players, *, n_jobs: int = 1) -> Floats:
         del n_jobs
-        each = self._against(codes.astype(np.intp), players) if players else None
-        if each is None:
+        if not players:
             return np.broadcast_to(self.baseline, (len(codes), len(self.baseline))).copy()
-        return self._averaged(each)[0]
+        held = codes.astype(np.intp)
+        block = max(1, _NUMBERS_PER_BLOCK // (len(self.share) * len(self.baseline)))
+        parts = [
+            self._averaged(self._against(held[first : first + block], players))
+            for first in range(0, len(held), block)
+        ]
+        self._errors[:] = [np.concatenate([errors for _, errors in parts])]
+        return np.concatenate([values for values, _ in parts])
+
+    def few_dependence(self, codes: Floats, players: Players, *, n_jobs: int = 1) -> Floats:
+        return self.dependence(codes, players, n_jobs=n_jobs)
 
 
 def _subsets(players: Players) -> list[Players]:

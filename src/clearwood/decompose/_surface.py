@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +27,14 @@ class Surface:
         Of shape (values of the first column[, of the second], outputs).
     shares
         The share of the background nearest to each point, without the last axis.
+    errors
+        Standard errors, of the shape of ``values``; None where they are exact.
     """
 
     grids: tuple[Grid, ...]
     values: Floats
     shares: Floats
+    errors: Floats | None = None
 
 
 def surface_of(
@@ -68,11 +70,16 @@ def surface_of(
     codes = _crossed(game, rows.codes, players, grids)
     ordered = tuple(sorted(players))
     if partial_dependence:
-        within = [s for size in (1, 2) for s in combinations(ordered, size)]
-        values = bound.baseline + bound.components(codes, within, n_jobs=n_jobs).sum(axis=1)
+        values = bound.few_dependence(codes, ordered, n_jobs=n_jobs)
     else:
         values = bound.components(codes, [ordered], n_jobs=n_jobs)[:, 0]
-    return Surface(grids, values.reshape(*shape, -1), _shares(grids, weights, len(rows)))
+    errors = bound.last_errors
+    return Surface(
+        grids,
+        values.reshape(*shape, -1),
+        _shares(grids, weights, len(rows)),
+        None if errors is None else errors.reshape(*shape, -1),
+    )
 
 
 def curves_of(
@@ -105,7 +112,16 @@ def curves_of(
         at = grid.rows[np.minimum(np.arange(n_points), len(grid) - 1)]
         codes[:, mine] = rows.codes[at][:, mine]
     found = bound.components(codes, [(player,) for player in players], n_jobs=n_jobs)
-    return [Surface((grid,), found[: len(grid), k], grid.shares) for k, grid in enumerate(grids)]
+    errors = bound.last_errors
+    return [
+        Surface(
+            (grid,),
+            found[: len(grid), k],
+            grid.shares,
+            None if errors is None else errors[: len(grid), k],
+        )
+        for k, grid in enumerate(grids)
+    ]
 
 
 def _crossed(game: Game, codes: Floats, players: Players, grids: tuple[Grid, ...]) -> Floats:

@@ -1,5 +1,6 @@
 """A decomposition of any model: exact where it can be, sampled where not."""
 
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from clearwood.explain._permutation_values import by_permutations
 from clearwood.explain._perturbed import take_rows
 from clearwood.explain._predictor import Predictor
 from clearwood.explain._sampled_shapley import asked_on
+from clearwood.explain._screening import interacting_columns
 from clearwood.explain._stack import stacked
 from clearwood.explain._subsets import by_subsets
 from clearwood.table import Table
@@ -31,6 +33,11 @@ Floats = NDArray[np.float64]
 _FEW_COLUMNS = 8
 _PRECISION = 0.02
 _MOST_EVALUATIONS = 200_000
+_BACKGROUND = 200
+#: Evaluations of the model that measuring the components may take, unless the user says more.
+_MEASURING = 250_000
+#: Seconds in which the speed of the model is measured, where there is a time budget.
+_TRIAL = 0.05
 
 
 def explain(
@@ -41,15 +48,18 @@ def explain(
     scale: str = "raw",
     output: Any = None,
     weights: Any = None,
-    n_background: int = 200,
+    n_background: int | None = None,
+    time_budget: float | None = None,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> Decomposition:
     """Take a model's prediction apart into functions of few columns.
 
     Exactly, over all rows, for trees and additive models (`clearwood.decompose.explain`). Any other
-    model is asked: every component is then an average over ``n_background`` rows drawn from the
-    data, and comes with its standard error. What lies beyond ``max_order`` is the remainder.
+    model is asked: every component is then an average over rows drawn from the data, and comes with
+    its standard error; so do shares of the variance. What lies beyond ``max_order`` is the
+    remainder; so are, of models with more than 15 columns that have to be asked, interactions of
+    columns that interact less than the 15 that do most.
 
     Parameters
     ----------
@@ -68,7 +78,12 @@ def explain(
     weights
         Weights of the background rows; a table's own weight column when None.
     n_background
-        Rows that are drawn where the model has to be asked.
+        Rows that are drawn where the model has to be asked; 200 when None. A number asks for
+        importance to be measured at all of them, over all of them; by default it takes as many as
+        250,000 evaluations of the model allow.
+    time_budget
+        Seconds that measuring the importance may take, where the model has to be asked: fewer rows
+        are then used, and the standard errors are larger.
     seed
         Fixes the draw.
     n_jobs
@@ -98,8 +113,10 @@ def explain(
         )
     except NotTakenApartError:
         pass  # the model is sound, and can be asked
-    if n_background < 2:
+    if n_background is not None and n_background < 2:
         raise InputError(f"n_background is {n_background}; it must be at least 2")
+    if time_budget is not None and not time_budget > 0:
+        raise InputError(f"time_budget is {time_budget!r} seconds; it must be above 0")
     if max_order is None or max_order > 3:
         raise InputError(
             f"max_order={max_order} would ask the model about too many coalitions",
@@ -109,19 +126,27 @@ def explain(
     own = data.weights if isinstance(data, Table) else None
     n_rows = len(data)
     checked = checked_weights(own if weights is None else weights, n_rows)
-    wanted = min(n_background, n_rows)
+    wanted = min(n_background or _BACKGROUND, n_rows)
     chosen = np.arange(n_rows)
     if wanted < n_rows:
         chosen = np.sort(np.random.default_rng(seed).choice(n_rows, wanted, replace=False))
     checked = None if checked is None else checked_weights(checked[chosen], wanted)
     store = _Store(model, take_rows(data, chosen), output, scale, n_jobs, seed)
-    game = store.game(wanted / n_rows)
-    note = f"sampled: averages over {wanted:,} of the {n_rows:,} rows, with standard errors"
+    allowance = None if n_background else _MEASURING
+    if time_budget is not None:
+        allowance = int(min(allowance or np.inf, time_budget * store.rate()))
+    game = store.game(n_rows, allowance, max_order)
+    notes = [f"sampled: averages over {wanted:,} of the {n_rows:,} rows, with standard errors"]
+    if max_order > 1 and len(game.interacting) < len(game.columns):
+        notes.append(
+            f"interactions are looked for among the {len(game.interacting)} of "
+            f"{len(game.columns)} columns that interact most; the others' are in the remainder"
+        )
     return decomposition_of(
         game,
         store.first(data, chosen),
         checked,
-        notes=(note,),
+        notes=tuple(notes),
         max_order=max_order,
         scale=scale,
         n_jobs=n_jobs,
@@ -201,9 +226,21 @@ class _Store:
         values = np.array([one.values for one in found]).reshape(shape)
         return values, np.array([one.errors for one in found]).reshape(shape)
 
-    def game(self, drawn: float) -> SampledGame:
+    def rate(self) -> float:
+        """Give the evaluations of the model in a second."""
+        started = time.perf_counter()
+        n_asked = 0
+        while time.perf_counter() - started < _TRIAL:
+            self.predictor.predict(np.arange(self.n_behind))
+            n_asked += self.n_behind
+        return n_asked / (time.perf_counter() - started)
+
+    def game(self, n_rows: int, allowance: int | None, max_order: int) -> SampledGame:
         """Give the game that the columns play."""
         names = self.predictor.names
+        interacting = tuple(range(len(names)))
+        if max_order > 1:
+            interacting = interacting_columns(self.predictor, self.n_behind, self.seed)
         return SampledGame(
             columns=names,
             groups=np.arange(len(names)),
@@ -214,7 +251,10 @@ class _Store:
             reader=self.read,
             ask=self.ask,
             share=self.share,
-            drawn=drawn,
+            n_rows=n_rows,
+            interacting=interacting,
+            allowance=allowance,
+            seed=self.seed,
         )
 
 

@@ -1,0 +1,145 @@
+"""Variances of sampled components, without the noise of the sample, and how far they can be off.
+
+A component at x is the mean of numbers g(x, b) over drawn rows b. The variance over x of these
+means holds the variance of the component and, on top, the noise that the draw of b leaves in each
+mean: the part of the spread of g(x, b) over b that differs from x to x, divided by the number of
+rows b. That part is estimated and taken away, as in an analysis of variance of two crossed factors.
+What is left is unbiased but for negative values, which become zero; leaving out a tenth of either
+kind of rows at a time says how far it can be off.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["GROUPS", "Cross", "crossed", "jackknife_errors", "variances"]
+
+Floats = NDArray[np.float64]
+
+#: Parts into which either kind of rows is divided; each is left out once.
+GROUPS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Cross:
+    """Rows at which components are measured, and rows that stand in for other columns.
+
+    Parameters
+    ----------
+    at, behind
+        Positions among the drawn rows.
+    at_weights, behind_weights
+        Their weights; each sum to one.
+    left
+        The share of the user's rows that is not among those behind: none is no noise.
+    n_rows
+        How many rows the user has.
+    """
+
+    at: NDArray[np.intp]
+    behind: NDArray[np.intp]
+    at_weights: Floats
+    behind_weights: Floats
+    left: float
+    n_rows: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the user's rows are in both places, so that nothing is estimated."""
+        return len(self.at) == len(self.behind) == self.n_rows
+
+    def thinned(self) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+        """Give which rows stay when each group is left out: of those behind, then of those at."""
+        all_at, all_behind = np.ones(len(self.at), bool), np.ones(len(self.behind), bool)
+        for group in range(GROUPS):
+            yield all_at, np.arange(len(self.behind)) % GROUPS != group
+        for group in range(GROUPS):
+            yield np.arange(len(self.at)) % GROUPS != group, all_behind
+
+
+def crossed(weights: Floats, n_at: int, n_behind: int, n_rows: int, seed: int) -> Cross:
+    """Divide drawn rows into those at which components are measured and those that stand in.
+
+    They are different rows, since a row that stands in for itself changes nothing; unless all of
+    the user's rows are wanted in both places, which is then no estimate.
+    """
+    n_drawn = len(weights)
+    if n_at == n_behind == n_drawn:
+        everyone = np.arange(n_drawn)
+        share = weights / weights.sum()
+        return Cross(everyone, everyone, share, share, 1 - n_drawn / n_rows, n_rows)
+    order = np.random.default_rng(seed).permutation(n_drawn)
+    behind, at = np.sort(order[:n_behind]), np.sort(order[n_behind : n_behind + n_at])
+    return Cross(
+        at,
+        behind,
+        weights[at] / weights[at].sum(),
+        weights[behind] / weights[behind].sum(),
+        1 - n_behind / n_rows,
+        n_rows,
+    )
+
+
+def variances(each: Sequence[Callable[[], Floats]], cross: Cross) -> tuple[Floats, Floats | None]:
+    """Give the variance of every component, and the same with each group of rows left out.
+
+    Parameters
+    ----------
+    each
+        For every component, what gives g(x, b) of shape (rows at, rows behind, outputs).
+    cross
+        The rows.
+
+    Returns
+    -------
+    tuple
+        Variances (components, outputs); and (2 · GROUPS, components, outputs), None where all of
+        the user's rows were used and nothing is estimated.
+    """
+    found, again = [], []
+    kept = [] if cross.is_whole else list(cross.thinned())
+    for give in each:
+        numbers = give()
+        found.append(_variance(numbers, cross.at_weights, cross.behind_weights, cross))
+        again.append(
+            [
+                _variance(
+                    numbers[at][:, behind],
+                    cross.at_weights[at],
+                    cross.behind_weights[behind],
+                    cross,
+                )
+                for at, behind in kept
+            ]
+        )
+    if not kept:
+        return np.array(found), None
+    return np.array(found), np.array(again).transpose(1, 0, 2)
+
+
+def _variance(numbers: Floats, at: Floats, behind: Floats, cross: Cross) -> Floats:
+    at, behind = at / at.sum(), behind / behind.sum()
+    mean = np.einsum("b,abo->ao", behind, numbers)
+    overall = at @ mean
+    spread = at @ (mean - overall) ** 2
+    if cross.left > 0 and len(behind) > 1:
+        own = numbers - mean[:, None] - np.einsum("a,abo->bo", at, numbers) + overall
+        few = len(behind) / (len(behind) - 1)
+        spread = spread - cross.left * few * np.einsum("a,b,abo->o", at, behind**2, own**2)
+    if len(at) < cross.n_rows and len(at) > 1:
+        # of a sample to that of all rows
+        spread = spread / (1 - (at**2).sum()) * (1 - 1 / cross.n_rows)
+    return np.asarray(np.maximum(spread, 0.0))
+
+
+def jackknife_errors(replicates: Floats) -> Floats:
+    """Give standard errors from values with each group left out: (2 · GROUPS, ...) to (...).
+
+    The draws of both kinds of rows add up.
+    """
+    total = np.zeros(replicates.shape[1:])
+    for half in (replicates[:GROUPS], replicates[GROUPS:]):
+        total += (GROUPS - 1) / GROUPS * ((half - half.mean(axis=0)) ** 2).sum(axis=0)
+    return np.sqrt(total)
