@@ -1,0 +1,84 @@
+// The page as a whole: theme, contents, paper; and everything else is started here.
+
+const root = document.documentElement;
+
+/** @param {string} theme light or dark */
+function setTheme(theme) {
+  root.dataset.theme = theme;
+  redrawCharts();
+  document.dispatchEvent(new Event("clearwood-theme"));
+}
+
+function startTools() {
+  const tools = document.getElementById("tools");
+  const dark = () => root.dataset.theme === "dark";
+  const theme = el("button", {
+    type: "button", class: "quiet", "aria-pressed": String(dark()),
+    on: {
+      click: () => {
+        setTheme(dark() ? "light" : "dark");
+        theme.setAttribute("aria-pressed", String(dark()));
+        try {
+          localStorage.setItem("clearwood-theme", root.dataset.theme ?? "");
+        } catch {
+          // a sandboxed frame has no storage: the choice lasts as long as the page
+        }
+      },
+    },
+  }, "Dark");
+  const print = el("button", {
+    type: "button", class: "quiet", on: { click: async () => { await drawAll(); window.print(); } },
+  }, "Print");
+  tools?.append(theme, window.self === window.top ? print : "");
+}
+
+/** Mark the chapter that is being read in the contents. */
+function followReading() {
+  const links = new Map(all(".contents a").map((link) => [link.getAttribute("href"), link]));
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const entry of entries) {
+        if (!entry.isIntersecting) continue;
+        for (const link of links.values()) link.removeAttribute("aria-current");
+        links.get(`#${entry.target.id}`)?.setAttribute("aria-current", "true");
+      }
+    },
+    { rootMargin: "-15% 0px -80% 0px" },
+  );
+  all(".chapter").forEach((chapter) => observer.observe(chapter));
+}
+
+/** Paper is light, and nobody can scroll on it. */
+function prepareForPaper() {
+  /** @type {string | undefined} */
+  let theme;
+  window.addEventListener("beforeprint", () => {
+    theme = root.dataset.theme;
+    if (theme === "dark") setTheme("light");
+    drawAll();
+  });
+  window.addEventListener("afterprint", () => {
+    if (theme === "dark") setTheme(theme);
+  });
+}
+
+/** @param {HTMLElement} widget */
+function startWidget(widget) {
+  const start = widgets[widget.dataset.widget ?? ""];
+  const live = /** @type {HTMLElement | null} */ (widget.querySelector(".widget-live"));
+  if (!start || !live) return;
+  widget.classList.add("started");
+  whenNear(widget, () => start(live, readData(widget.id)));
+}
+
+function boot() {
+  all(".choice").forEach(startChoice);
+  all("figure.sheet").forEach((figure) => startSheet(figure));
+  all("figure.chart").forEach(startChart);
+  all(".widget").forEach(startWidget);
+  startTools();
+  followReading();
+  prepareForPaper();
+  Object.assign(outside, { number, csvLine, drawAll });
+  Object.assign(window, { clearwood: outside });
+}

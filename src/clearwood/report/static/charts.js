@@ -1,0 +1,301 @@
+// Charts: drawn by Vega when they come near, sized to their place, in the colours of the theme.
+
+/** @typedef {Record<string, any>} Spec */
+/** @typedef {{ columns: string[], rows: Cell[][] }} Rows */
+
+/**
+ * Colours that charts name by what they are in the light theme, and where the theme keeps them.
+ * @type {Record<string, string>}
+ */
+const THEMED = {
+  "#d55e00": "--up",
+  "#0072b2": "--down",
+  "#6e6e6e": "--muted",
+  "#f7f7f7": "--middle",
+  "#ffffff": "--paper",
+  "#b9b9b9": "--faint",
+  "#000000": "--ink",
+  black: "--ink",
+  white: "--paper",
+  "#009e73": "--green",
+  "#cc79a7": "--pink",
+  "#e69f00": "--amber",
+  "#56b4e9": "--sky",
+};
+
+/** Where a specification holds data and words, which are never restyled. */
+const DATA = new Set(["values", "datasets", "by column", "domain", "field", "title", "text"]);
+
+/**
+ * What has been drawn, to be drawn again when the theme or the width changes.
+ * @type {Map<HTMLElement, { spec: Spec, width: number, finalize: () => void, turn: number }>}
+ */
+const drawn = new Map();
+
+/** @type {((element: HTMLElement, spec: Spec, options: Spec) => Promise<any>) | undefined} */
+let embed;
+
+/** Start Vega, whose script waits in the page as text until the first chart needs it. */
+function vegaEmbed() {
+  if (!embed) {
+    const source = document.getElementById("vega")?.textContent ?? "";
+    document.head.append(el("script", {}, source));
+    embed = /** @type {any} */ (window).vegaEmbed;
+  }
+  return /** @type {NonNullable<typeof embed>} */ (embed);
+}
+
+/**
+ * Copy a value, changing what `change` changes on the way; data is left as it is.
+ * @param {any} value
+ * @param {(value: any) => any} change
+ * @returns {any}
+ */
+function mapSpec(value, change) {
+  if (Array.isArray(value)) return value.map((item) => mapSpec(item, change));
+  if (value === null || typeof value !== "object") return change(value);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, DATA.has(key) ? item : mapSpec(item, change)]),
+  );
+}
+
+/**
+ * Turn data that is carried by column back into records.
+ * @param {any} value
+ * @returns {any}
+ */
+function unpack(value) {
+  if (Array.isArray(value)) return value.map(unpack);
+  if (value === null || typeof value !== "object") return value;
+  const columns = value["by column"];
+  if (columns) {
+    const names = Object.keys(columns);
+    return columns[names[0]].map((/** @type {any} */ _, /** @type {number} */ row) =>
+      Object.fromEntries(names.map((name) => [name, columns[name][row]])),
+    );
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unpack(item)]));
+}
+
+/** @param {string} property @returns {string} */
+function themed(property) {
+  return getComputedStyle(document.documentElement).getPropertyValue(property).trim();
+}
+
+/**
+ * Vega's settings for the theme of now and a width.
+ * @param {number} width
+ * @returns {Spec}
+ */
+function chartConfig(width) {
+  const [ink, muted, line] = ["--ink", "--muted", "--line"].map(themed);
+  const text = { labelColor: muted, titleColor: muted, labelFontSize: 12, titleFontSize: 12 };
+  const limit = Math.round(Math.max(80, Math.min(220, width * 0.34)));
+  return {
+    aria: false, // the drawing has one text of its own
+    background: "transparent",
+    font: themed("--font"),
+    padding: 2,
+    view: { stroke: null },
+    axis: {
+      ...text, titleFontWeight: 500, titlePadding: 8, labelLimit: limit, titleLimit: width,
+      gridColor: line, domainColor: line, tickColor: line,
+    },
+    legend: { ...text, titleFontWeight: 500, labelLimit: limit, ...(width < 480 ? { orient: "bottom", columns: 2 } : {}) },
+    header: { ...text, labelLimit: limit },
+    title: { color: ink, subtitleColor: muted, fontSize: 13, fontWeight: 600, anchor: "start" },
+    mark: { color: themed("--down") },
+    text: { color: ink },
+    rule: { color: muted },
+    range: { category: ["--down", "--up", "--green", "--pink", "--amber", "--sky", "--ink"].map(themed) },
+  };
+}
+
+/**
+ * How wide the plots of a specification are side by side, axes and gaps not counted.
+ * @param {Spec} spec
+ * @returns {number}
+ */
+function span(spec) {
+  if (spec.hconcat) return spec.hconcat.reduce((/** @type {number} */ sum, /** @type {Spec} */ part) => sum + span(part), 0);
+  if (spec.vconcat) return Math.max(...spec.vconcat.map(span));
+  return typeof spec.width === "number" ? spec.width : 0;
+}
+
+/**
+ * Widen or narrow every plot of a specification.
+ * @param {Spec} spec
+ * @param {number} factor
+ * @returns {Spec}
+ */
+function stretch(spec, factor) {
+  const copy = { ...spec };
+  for (const key of ["hconcat", "vconcat"]) {
+    if (copy[key]) copy[key] = copy[key].map((/** @type {Spec} */ part) => stretch(part, factor));
+  }
+  if (typeof copy.width === "number") copy.width = Math.max(24, Math.round(copy.width * factor));
+  return copy;
+}
+
+/** @param {Spec} spec @returns {boolean} whether it is one plot, which takes any width */
+function isSingle(spec) {
+  const compound = ["hconcat", "vconcat", "concat", "facet", "repeat"].some((key) => key in spec);
+  const facets = ["row", "column", "facet"].some((channel) => spec.encoding?.[channel]);
+  return !compound && !facets && typeof spec.width !== "object";
+}
+
+/**
+ * Draw a chart into an element, or draw it again.
+ * @param {HTMLElement} element
+ * @param {Spec} spec of Vega-Lite
+ * @returns {Promise<void>}
+ */
+async function drawChart(element, spec) {
+  const width = Math.floor(element.clientWidth);
+  if (width === 0) return;
+  const before = drawn.get(element);
+  const turn = (before?.turn ?? 0) + 1;
+  before?.finalize();
+  drawn.set(element, { spec, width, finalize: () => {}, turn });
+
+  const colours = Object.fromEntries(Object.entries(THEMED).map(([light, name]) => [light, themed(name)]));
+  const recoloured = mapSpec(spec, (value) => (typeof value === "string" && colours[value.toLowerCase()]) || value);
+  const put = async (/** @type {Spec} */ sized) => {
+    const view = await vegaEmbed()(element, unpack(sized), {
+      mode: "vega-lite",
+      ast: true, // expressions are interpreted: the page's policy forbids code made from text
+      renderer: "svg",
+      actions: false,
+      defaultStyle: false,
+      tooltip: showTooltip,
+      config: chartConfig(width),
+    });
+    return () => view.finalize();
+  };
+
+  let finalize;
+  if (isSingle(recoloured)) {
+    finalize = await put({ ...recoloured, width, autosize: { type: "fit-x", contains: "padding" } });
+  } else {
+    finalize = await put(recoloured);
+    const natural = element.querySelector("svg")?.width.baseVal.value ?? width;
+    const plots = span(recoloured);
+    const factor = plots ? (width - (natural - plots)) / plots : 1;
+    if (plots && Math.abs(factor - 1) > 0.02) {
+      finalize();
+      finalize = await put(stretch(recoloured, Math.max(0.3, Math.min(2, factor))));
+    }
+  }
+  const now = drawn.get(element);
+  if (now?.turn === turn) now.finalize = finalize;
+  else finalize(); // drawn again meanwhile
+  element.classList.add("drawn");
+}
+
+/**
+ * Draw again what has been drawn: in the colours of now, at the widths of now.
+ * @returns {Promise<void>}
+ */
+async function redrawCharts() {
+  await Promise.all(Array.from(drawn, ([element, { spec }]) => drawChart(element, spec)));
+}
+
+/** @type {HTMLElement | undefined} */
+let tooltip;
+
+/**
+ * Show what lies under the pointer.
+ * @param {unknown} _handler
+ * @param {MouseEvent} event
+ * @param {unknown} _item
+ * @param {any} value
+ */
+function showTooltip(_handler, event, _item, value) {
+  if (!tooltip) {
+    tooltip = el("div", { class: "tooltip", "aria-hidden": "true" });
+    document.body.append(tooltip);
+  }
+  tooltip.hidden = value === null || value === undefined || value === "";
+  if (tooltip.hidden) return;
+  const pairs = typeof value === "object" ? Object.entries(value) : [["", value]];
+  tooltip.replaceChildren(
+    el("dl", {}, ...pairs.map(([name, shown]) =>
+      el("div", {}, el("dt", {}, String(name)), el("dd", {}, String(shown))))),
+  );
+  const box = tooltip.getBoundingClientRect();
+  tooltip.style.left = `${Math.max(4, Math.min(event.clientX + 14, innerWidth - box.width - 8))}px`;
+  tooltip.style.top = `${Math.max(4, Math.min(event.clientY + 14, innerHeight - box.height - 8))}px`;
+}
+
+/**
+ * The tables behind a chart: its own, or the data of its specification.
+ * @param {{ spec: Spec, table?: Record<string, Cell[]> }} data
+ * @returns {Rows[]}
+ */
+function chartTables(data) {
+  if (data.table) {
+    const columns = Object.keys(data.table);
+    const first = data.table[columns[0]] ?? [];
+    return [{ columns, rows: first.map((_, row) => columns.map((name) => data.table?.[name][row] ?? null)) }];
+  }
+  /** @type {Map<string, Rows>} */
+  const found = new Map();
+  const add = (/** @type {any[]} */ records) => {
+    const columns = Array.from(new Set(records.flatMap((record) => Object.keys(record))));
+    const rows = records.map((record) => columns.map((name) => record[name] ?? null));
+    // one row is a reference line, no data
+    if (records.length > 1) found.set(JSON.stringify([columns, rows]), { columns, rows });
+  };
+  const look = (/** @type {any} */ value) => {
+    if (value === null || typeof value !== "object") return;
+    for (const [key, item] of Object.entries(value)) {
+      if (key === "values" && Array.isArray(item) && typeof item[0] === "object") add(item);
+      else if (key === "datasets") Object.values(item).forEach(add);
+      else look(item);
+    }
+  };
+  look(unpack(data.spec));
+  return Array.from(found.values());
+}
+
+/**
+ * Bring a figure to life: drawn when near, its data one click away.
+ * @param {HTMLElement} figure
+ */
+function startChart(figure) {
+  const drawing = /** @type {HTMLElement} */ (figure.querySelector(".drawing"));
+  const draw = () => drawChart(drawing, readData(figure.id).spec);
+  waiting.set(drawing, draw);
+  whenNear(drawing, () => {
+    if (waiting.delete(drawing)) draw();
+  });
+  new ResizeObserver(
+    settled(() => {
+      const state = drawn.get(drawing);
+      if (state && drawing.clientWidth && Math.abs(drawing.clientWidth - state.width) > 4) draw();
+    }, 120),
+  ).observe(drawing);
+
+  const details = el("details", { class: "data" }, el("summary", {}, "Data"));
+  details.addEventListener("toggle", () => {
+    if (!details.open || details.children.length > 1) return;
+    const tables = chartTables(readData(figure.id));
+    tables.forEach((table, place) => {
+      const name = tables.length > 1 ? `${figure.id}-${place + 1}` : figure.id;
+      details.append(makeSheet(name, table));
+    });
+  });
+  figure.append(details);
+}
+
+/**
+ * Charts that have not been drawn yet.
+ * @type {Map<HTMLElement, () => Promise<void>>}
+ */
+const waiting = new Map();
+
+/** Draw every chart that is shown, near or not: for paper. */
+async function drawAll() {
+  const shown = Array.from(waiting).filter(([drawing]) => drawing.clientWidth > 0);
+  await Promise.all(shown.map(([drawing, draw]) => (waiting.delete(drawing), draw())));
+}
