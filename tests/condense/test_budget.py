@@ -39,6 +39,16 @@ def test_values_under_a_budget_keep_to_the_tolerance(any_forest, cells, seed, le
     assert np.abs(one.predict_raw(X) - forest.predict_raw(X)).max() <= tolerance
 
 
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), leaves=st.integers(2, 40))
+def test_medians_and_values_under_a_budget_are_the_ensembles(any_forest, cells, seed, leaves):
+    for aggregation in ("weighted median", "mean"):
+        forest = any_forest(seed, task="number", aggregation=aggregation, trees=3)
+        X = cells(forest)
+        one = cw.condense(forest, data=X, leaves=leaves)
+        np.testing.assert_array_equal(one.predict_raw(X), forest.predict_raw(X))
+
+
 def test_the_share_of_certified_rows_is_the_datas(any_forest, cells):
     forest = any_forest(12, task="binary", trees=12, kinds=["number"] * 3)
     X = cells(forest)

@@ -110,10 +110,12 @@ class Sets {
 class Store {
  public:
   static constexpr std::int32_t leaf = -1;
+  static constexpr std::uint32_t many = 1u << 30;
 
   struct Node {
     std::int32_t question = leaf;  // leaves: left is the number of the gain
     Id left = 0, right = 0;
+    std::uint32_t leaves = 1;    // as a tree, up to `many`
     std::uint64_t features = 0;  // bit feature % 64 of every feature asked about below
   };
 

@@ -11,24 +11,17 @@ BudgetComposer::BudgetComposer(const Ensemble& ensemble, const Decision& decisio
                                std::size_t max_leaves)
     : Composer(ensemble, decision, limits, std::move(poll)),
       rows_(rows),
+      timed_(std::isfinite(limits.seconds)),
       max_leaves_(std::max<std::size_t>(max_leaves, 1)) {
+  keeps_leaves_ = true;
   for (std::size_t j = 0; j < ensemble.n_features(); ++j) {
     cumulative_[j].assign(static_cast<std::size_t>(ensemble.n_cuts[j]) + 2, 0);
   }
 }
 
 std::int32_t BudgetComposer::certify(Item& item) {
-  if (item.state.ids.empty()) {
-    // near ties are added up as the library does, from one leaf per tree
-    for (std::size_t t = 0; t < ensemble_.n_trees(); ++t) {
-      Id id = store_.trees()[t];
-      for (std::size_t j = 0; j < item.box.size() && !store_.is_leaf(id); ++j) {
-        id = store_.restrict(id, static_cast<std::int32_t>(j), item.box[j]);
-      }
-      while (!store_.is_leaf(id)) id = store_.node(id).left;
-      constant_[t] = id;
-    }
-  }
+  // near ties and medians are told from one leaf per closed tree
+  constant_ = item.state.leaves;
   Validity unused(decision_.size());
   std::int32_t leaf = decide(item.state, unused);
   if (leaf < 0 && is_close()) {
@@ -108,7 +101,7 @@ std::string BudgetComposer::run() {
   };
   std::priority_queue<std::pair<double, std::int64_t>> queue;
   const auto bytes_of = [](const Item& item) {
-    return 160 + 8 * item.state.ids.size() + sizeof(Span) * item.box.size() + 4 * item.rows.size();
+    return 160 + 8 * item.state.ids.size() + 4 * item.state.leaves.size() + sizeof(Span) * item.box.size() + 4 * item.rows.size();
   };
   const auto enqueue = [&](std::unique_ptr<Item> item) {
     if (leaf_[std::size_t(item->node)] >= 0) return;
@@ -127,13 +120,13 @@ std::string BudgetComposer::run() {
   enqueue(std::move(first));
   std::string stopped;
   while (!queue.empty()) {
-    // branches that stay open take no leaves but time
-    if (items_.size() / 20 > max_leaves_ + 100) {
+    // branches that stay open take no leaves but time, which may have no other limit
+    if (items_.size() / (timed_ ? 1000 : 20) > max_leaves_ + 100) {
       stopped = "leaves";
       break;
     }
     try {
-      watch_.look(0, bytes() + item_bytes_);
+      watch_.look(0, bytes() + item_bytes_, 20000);
     } catch (const LimitReached& limit) {
       stopped = limit.what();
       break;

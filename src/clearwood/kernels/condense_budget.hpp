@@ -37,6 +37,7 @@ class BudgetComposer : public Composer {
   void recount(std::size_t node);
 
   const Rows& rows_;
+  bool timed_;
   std::size_t max_leaves_;
   std::vector<std::unique_ptr<Item>> items_;
   std::size_t item_bytes_ = 0;

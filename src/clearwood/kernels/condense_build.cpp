@@ -93,6 +93,7 @@ Composer::Composer(const Ensemble& ensemble, const Decision& decision, Limits li
 void Composer::absorb(State& state, std::int32_t position, Id leaf) {
   const auto at = static_cast<std::size_t>(position);
   constant_[at] = leaf;
+  if (keeps_leaves_) state.leaves[at] = leaf;
   const double* value = store_.low(leaf);
   for (std::size_t d = 0; d < state.base.size(); ++d) state.base[d] += value[d];
   if (decision_.mode == Mode::value || decision_.mode == Mode::median) {
@@ -102,6 +103,7 @@ void Composer::absorb(State& state, std::int32_t position, Id leaf) {
 
 State Composer::start() {
   State state;
+  if (keeps_leaves_) state.leaves.resize(ensemble_.n_trees());
   state.base.resize(decision_.size());
   for (std::size_t d = 0; d < decision_.size(); ++d) {
     const auto a = std::size_t(decision_.a[d]), b = std::size_t(decision_.b[d]);
@@ -131,6 +133,7 @@ State Composer::child(const State& state, std::int32_t feature, const Span& span
   next.base = state.base;
   next.dead = state.dead;
   next.closed = state.closed;
+  next.leaves = state.leaves;
   next.ids.reserve(state.ids.size());
   next.positions.reserve(state.ids.size());
   for (std::size_t i = 0; i < state.ids.size(); ++i) {
@@ -272,6 +275,7 @@ std::int32_t Composer::judge(State& state, Validity& validity) {
         Id id = state.ids[i];
         while (!store_.is_leaf(id)) id = store_.node(id).left;
         constant_[std::size_t(state.positions[i])] = id;
+        if (keeps_leaves_) state.leaves[std::size_t(state.positions[i])] = id;
         continue;
       }
       state.ids[kept] = state.ids[i];
@@ -315,7 +319,7 @@ std::int32_t Composer::judge(State& state, Validity& validity) {
 
 void Composer::score(Id id, double weight) {
   const Store::Node& node = store_.node(id);
-  if (node.question == Store::leaf) return;
+  if (node.question == Store::leaf || weight < least_weight) return;
   const double *low = store_.low(id), *high = store_.high(id);
   const double *ll = store_.low(node.left), *lh = store_.high(node.left);
   const double *rl = store_.low(node.right), *rh = store_.high(node.right);
@@ -376,6 +380,12 @@ void Composer::remember(const Hash& name, std::int32_t node, const Validity& val
   ranges_.insert(ranges_.end(), validity.hi.begin(), validity.hi.end());
 }
 
+std::size_t Composer::n_open(const State& state) const {
+  std::size_t sum = 0;
+  for (const Id id : state.ids) sum += store_.node(id).leaves;
+  return sum;
+}
+
 std::size_t Composer::bytes() const {
   return store_.bytes() + canvas_.bytes() + memo_.size() * 56 + entries_.size() * 8 +
          ranges_.size() * 8 + effects_bytes_;
@@ -394,7 +404,7 @@ std::int32_t Composer::build(State& state, std::vector<Span>& box, double weight
     progress_ += weight;
     return known;
   }
-  watch_.look(canvas_.size(), bytes());
+  watch_.look(canvas_.size(), bytes(), n_open(state));
   // closer bounds would end branches earlier, but those come out as one leaf in any case
   std::int32_t best = best_question(state);
   const auto j = static_cast<std::size_t>(store_.question(best).feature);

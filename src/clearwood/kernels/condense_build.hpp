@@ -22,11 +22,14 @@ class Watch {
  public:
   Watch(Limits limits, std::function<void()> poll)
       : limits_(limits), poll_(std::move(poll)), start_(std::chrono::steady_clock::now()) {}
-  void look(std::size_t nodes, std::size_t bytes) {
-    if (++calls_ % 256 != 0) return;
+  // `work` is about the number of small steps since the last look.
+  void look(std::size_t nodes, std::size_t bytes, std::size_t work) {
+    since_look_ += work + 1;
+    if (since_look_ < between_looks) return;
+    since_look_ = 0;
     if (nodes > limits_.nodes) throw LimitReached("leaves");
     if (bytes > limits_.bytes) throw LimitReached("memory");
-    if (calls_ % 4096 == 0 && poll_) poll_();
+    if (++looks_ % 16 == 0 && poll_) poll_();
     if (seconds() > limits_.seconds) throw LimitReached("seconds");
   }
   double seconds() const {
@@ -37,7 +40,8 @@ class Watch {
   Limits limits_;
   std::function<void()> poll_;
   std::chrono::steady_clock::time_point start_;
-  std::uint64_t calls_ = 0;
+  static constexpr std::size_t between_looks = 20000;
+  std::size_t since_look_ = 0, looks_ = 0;
 };
 
 // A diagram in the making: equal nodes kept once.
@@ -69,6 +73,7 @@ struct State {
   std::vector<double> base;  // per functional
   std::uint64_t dead = 0;
   std::uint64_t closed = 0;  // hash of the closed trees, where their order matters
+  std::vector<Id> leaves;    // of the closed trees, where states are not visited depth first
 };
 
 // For which sums of closed trees a subdiagram stays right: an interval per functional.
@@ -128,6 +133,8 @@ class Composer {
   double seconds() const { return watch_.seconds(); }
 
  protected:
+  // How many nodes the open trees have; what a step with them costs.
+  std::size_t n_open(const State& state) const;
   State start();
   // Decides the state's outcome as far as bounds can; -1 where they cannot. May close classes.
   std::int32_t decide(State& state, Validity& validity);
@@ -159,6 +166,7 @@ class Composer {
   Canvas canvas_;
   Watch watch_;
   std::vector<Id> constant_;  // leaf of each closed tree on the path to the current box
+  bool keeps_leaves_ = false;  // whether states hold them too
   std::vector<double> low_, high_;
   std::vector<std::int32_t> wanted_;  // functionals that the next question should narrow
   std::vector<double> score_;
@@ -171,6 +179,7 @@ class Composer {
   std::vector<Entry> entries_;
   std::vector<double> ranges_;
   double progress_ = 0;
+  static constexpr double least_weight = 1.0 / 256;  // questions deeper in a tree are not looked at
   static constexpr double prior_ = 2.0;  // rows that every box is given besides its own
   std::unordered_map<Id, Effects> effects_;
   std::size_t effects_bytes_ = 0;

@@ -10,6 +10,7 @@ namespace clearwood::condense {
 namespace {
 // of one tree; larger ones are bounded as they are
 constexpr std::size_t most_cells = 4096;
+constexpr std::uint32_t most_leaves = 64;
 // more functionals cost more than closer bounds save
 constexpr std::size_t most_functionals = 3;
 }  // namespace
@@ -28,6 +29,7 @@ const Effects& Composer::effects(Id id) {
   e.rest_low.assign(store_.low(id), store_.low(id) + n);
   e.rest_high.assign(store_.high(id), store_.high(id) + n);
   e.start.push_back(0);
+  if (store_.node(id).leaves > most_leaves) return e;
   // the tree's own cuts
   std::vector<std::pair<std::int32_t, std::int32_t>> cuts;
   bool plain = true;
@@ -219,7 +221,7 @@ double Composer::left_share(const Question& q, const std::vector<Span>& box,
 void Composer::tree_scores(Id id, double weight, const std::vector<Span>& box,
                            std::size_t n_rows) {
   const Store::Node node = store_.node(id);
-  if (node.question == Store::leaf) return;
+  if (node.question == Store::leaf || weight < least_weight) return;
   const double share = left_share(store_.question(node.question), box, n_rows);
   const Effects& mine = effects(id);
   const Effects& one = effects(node.left);

@@ -231,6 +231,7 @@ Id Store::make(std::int32_t question, Id left, Id right) {
   node.question = question;
   node.left = left;
   node.right = right;
+  node.leaves = std::min(nodes_[left].leaves + nodes_[right].leaves, many);
   node.features = nodes_[left].features | nodes_[right].features |
                   (std::uint64_t(1) << (questions_[question].feature % 64));
   nodes_.push_back(node);
