@@ -69,38 +69,42 @@ def _plain(cell: Any) -> Cell:
 def _written(cells: Sequence[Cell], *, bars: bool) -> list[WrittenCell]:
     plain = [_plain(cell) for cell in cells]
     if not is_numeric(plain):
-        return [WrittenCell(_word(cell)) for cell in plain]
+        return [_written_word(cell) for cell in plain]
     numbers = [None if cell is None else float(cell) for cell in plain]
-    whole = all(isinstance(cell, int) for cell in plain if cell is not None)
-    decimals = 0 if whole else _decimals([n for n in numbers if n is not None])
+    form = _format([cell for cell in plain if cell is not None])
     spans = _bars(numbers) if bars else [None] * len(numbers)
-    return [_written_number(cell, decimals, bar) for cell, bar in zip(plain, spans, strict=True)]
+    return [_written_number(cell, form, bar) for cell, bar in zip(plain, spans, strict=True)]
 
 
-def _word(cell: Cell) -> str:
+def _written_word(cell: Cell) -> WrittenCell:
     if isinstance(cell, bool):
-        return "yes" if cell else "no"
+        return WrittenCell("yes" if cell else "no")
     if isinstance(cell, int | float):
-        return number(cell)
-    return cell or ""
+        return WrittenCell(number(cell), repr(cell))
+    return WrittenCell(cell or "")
 
 
-def _written_number(cell: Cell, decimals: int | None, bar: Bar | None) -> WrittenCell:
+def _written_number(cell: Cell, form: str | None, bar: Bar | None) -> WrittenCell:
     if cell is None:
         return WrittenCell("", numeric=True)
     assert not isinstance(cell, str)
     if math.isinf(cell):
         return WrittenCell("∞" if cell > 0 else "−∞", str(cell), numeric=True)
-    text = number(cell) if decimals is None else f"{cell:.{decimals}f}"
-    if decimals is not None and abs(cell) >= 10_000:
-        text = f"{cell:,.{decimals}f}"
+    text = number(cell) if form is None else format(cell, form)
     text = text.replace("-", "−")  # as wide as a plus, so that columns stay aligned
     exact = repr(cell)
     return WrittenCell(text, None if text == exact else exact, numeric=True, bar=bar)
 
 
+def _format(cells: Sequence[Any]) -> str | None:
+    """Give the format that suits every number of a column; None where none does."""
+    decimals = 0 if all(isinstance(cell, int) for cell in cells) else _decimals(cells)
+    # years and small counts read better without separators
+    grouped = any(math.isfinite(cell) and abs(cell) >= 10_000 for cell in cells)
+    return None if decimals is None else f"{',' if grouped else ''}.{decimals}f"
+
+
 def _decimals(numbers: Sequence[float]) -> int | None:
-    """Give the decimals that suit every number of a column; None where none does."""
     sizes = [abs(number) for number in numbers if number and math.isfinite(number)]
     if not sizes:
         return 0

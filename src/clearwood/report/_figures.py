@@ -25,7 +25,7 @@ class Figure:
 
     title: str
     subtitle: tuple[str, ...]
-    #: ``spec`` and, where the chart brings its own, ``table``; see ``unpack`` in the page's script.
+    #: ``spec`` and, where the chart brings its own, ``table``; see ``unpackSpec`` in the page's script.
     data: dict[str, Any]
 
 

@@ -38,6 +38,8 @@ Copyright (c) University of Washington Interactive Data Lab and contributors. BS
 With parts of D3, Copyright Mike Bostock. ISC.
 */
 """
+# What the page's script calls; the rest of the bundle is private to it.
+_VEGA_USED = "window.vegaEmbed = vegaEmbed;"
 
 
 def render(title: str, sections: Sequence[Section], about: Sequence[tuple[str, str]] = ()) -> str:
@@ -147,7 +149,7 @@ def _vega() -> str:
     """Give Vega's script, which takes a second or two to put together."""
     import vl_convert
 
-    return _inline(f"{_VEGA_NOTICE}(() => {{{vl_convert.javascript_bundle()}}})();\n")
+    return _inline(f"{_VEGA_NOTICE}(() => {{{vl_convert.javascript_bundle(_VEGA_USED)}}})();\n")
 
 
 def _inline(script: str) -> str:

@@ -45,6 +45,7 @@ function followReading() {
     },
     { rootMargin: "-15% 0px -80% 0px" },
   );
+  links.values().next().value?.setAttribute("aria-current", "true");
   all(".chapter").forEach((chapter) => observer.observe(chapter));
 }
 

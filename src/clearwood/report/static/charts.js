@@ -64,8 +64,8 @@ function mapSpec(value, change) {
  * @param {any} value
  * @returns {any}
  */
-function unpack(value) {
-  if (Array.isArray(value)) return value.map(unpack);
+function unpackSpec(value) {
+  if (Array.isArray(value)) return value.map(unpackSpec);
   if (value === null || typeof value !== "object") return value;
   const columns = value["by column"];
   if (columns) {
@@ -74,7 +74,7 @@ function unpack(value) {
       Object.fromEntries(names.map((name) => [name, columns[name][row]])),
     );
   }
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unpack(item)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unpackSpec(item)]));
 }
 
 /** @param {string} property @returns {string} */
@@ -107,6 +107,8 @@ function chartConfig(width) {
     mark: { color: themed("--down") },
     text: { color: ink },
     rule: { color: muted },
+    axisXQuantitative: { tickCount: Math.max(3, Math.round(width / 90)) },
+    axisYQuantitative: { tickCount: 5 },
     range: { category: ["--down", "--up", "--green", "--pink", "--amber", "--sky", "--ink"].map(themed) },
   };
 }
@@ -160,9 +162,11 @@ async function drawChart(element, spec) {
 
   const colours = Object.fromEntries(Object.entries(THEMED).map(([light, name]) => [light, themed(name)]));
   const recoloured = mapSpec(spec, (value) => (typeof value === "string" && colours[value.toLowerCase()]) || value);
-  const put = async (/** @type {Spec} */ sized) => {
-    const view = await vegaEmbed()(element, unpack(sized), {
+  /** @param {Spec} sized @param {Spec} [layout] */
+  const put = async (sized, layout = {}) => {
+    const view = await vegaEmbed()(element, unpackSpec(sized), {
       mode: "vega-lite",
+      patch: (/** @type {Spec} */ compiled) => ({ ...compiled, ...layout }),
       ast: true, // expressions are interpreted: the page's policy forbids code made from text
       renderer: "svg",
       actions: false,
@@ -175,7 +179,7 @@ async function drawChart(element, spec) {
 
   let finalize;
   if (isSingle(recoloured)) {
-    finalize = await put({ ...recoloured, width, autosize: { type: "fit-x", contains: "padding" } });
+    finalize = await put({ ...recoloured, width }, { autosize: { type: "fit-x", contains: "padding" } });
   } else {
     finalize = await put(recoloured);
     const natural = element.querySelector("svg")?.width.baseVal.value ?? width;
@@ -254,7 +258,7 @@ function chartTables(data) {
       else look(item);
     }
   };
-  look(unpack(data.spec));
+  look(unpackSpec(data.spec));
   return Array.from(found.values());
 }
 
