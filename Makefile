@@ -44,6 +44,7 @@ demo: $(VENV)/installed
 	@$(BIN)/clearwood demo
 
 test: $(VENV)/installed-test
+	@tools/prerequisites $(PYTHON) browser
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy

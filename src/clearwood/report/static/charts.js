@@ -98,7 +98,8 @@ function chartConfig(width) {
     padding: 2,
     view: { stroke: null },
     axis: {
-      ...text, titleFontWeight: 500, titlePadding: 8, labelLimit: limit, titleLimit: width,
+      ...text, titleFontWeight: 500, titlePadding: 8, labelLimit: limit, maxExtent: limit + 40,
+      titleLimit: width,
       gridColor: line, domainColor: line, tickColor: line,
     },
     legend: { ...text, titleFontWeight: 500, labelLimit: limit, ...(width < 480 ? { orient: "bottom", columns: 2 } : {}) },

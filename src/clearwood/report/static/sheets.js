@@ -44,6 +44,7 @@ function startSheet(figure, whole) {
   let wanted = "";
 
   const rest = el("button", { type: "button", class: "quiet", on: { click: () => { open = !open; show(); } } });
+  const paper = el("p", { class: "paper" }); // says what paper leaves out
   const status = el("span", { class: "count", role: "status" });
   const search = el("input", {
     type: "search", placeholder: "Find", "aria-label": `Find in: ${caption()}`,
@@ -66,6 +67,7 @@ function startSheet(figure, whole) {
     rest.hidden = found.length <= shown;
     rest.textContent = open ? `Show ${shown} rows` : `Show all ${found.length.toLocaleString("en")} rows`;
     rest.setAttribute("aria-expanded", String(open));
+    paper.textContent = kept.size < lines.length ? `${kept.size} of ${lines.length} rows` : "";
     status.textContent = wanted ? `${found.length.toLocaleString("en")} of ${lines.length.toLocaleString("en")} rows` : "";
   }
 
@@ -90,7 +92,7 @@ function startSheet(figure, whole) {
     show();
   }
 
-  figure.append(el("div", { class: "sheet-tools" }, lines.length > 10 ? search : null, status, rest, save));
+  figure.append(el("div", { class: "sheet-tools" }, lines.length > 10 ? search : null, status, rest, save), paper);
   show();
 }
 
