@@ -1,0 +1,422 @@
+"""Models that add up functions of one or two columns, as tables and pieces of polynomials.
+
+What a column adds is not read from the model but asked: of levels one by one, and of numbers at
+places that are chosen where they are needed. A polynomial through a few of them has to meet the
+others; where it does not, the stretch is halved. Linear models are one piece then, splines a few
+around each knot, steps end between two neighbouring doubles, and logarithms become enough pieces to
+be right to ten digits.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.decompose._additive_game import AdditiveGame
+from clearwood.decompose._terms_game import TermsGame
+from clearwood.report._pack import plain_numbers
+from clearwood.report._page_columns import (
+    Asked,
+    NotCarriedError,
+    column_of,
+    limits,
+    mixed_rows,
+    parts_of,
+)
+from clearwood.table import Column, Kind, Table
+
+__all__ = ["sum_in_page", "tables_in_page"]
+
+Floats = NDArray[np.float64]
+
+_DEGREE = 5
+#: A polynomial has to meet what it was not fitted to this well, relative to the column's size.
+_PRECISION = 1e-11
+_MOST_PIECES = 600
+_MOST_HALVINGS = 60
+_CHECKED_ROWS = 300
+
+_FITTED = np.cos(np.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1))
+_CHECKED = np.array([-1.0, -0.83, -0.37, 0.07, 0.61, 1.0])
+_PLACES = np.concatenate([_FITTED, _CHECKED])
+_SOLVE = np.linalg.inv(np.vander(_FITTED, _DEGREE + 1, increasing=True))
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """A stretch of a column and the coefficients there, (degree + 1, outputs)."""
+
+    low: float
+    high: float
+    coefficients: Floats
+
+    def at(self, values: Floats) -> Floats:
+        """Give the polynomial at values, in the stretch's own coordinate."""
+        half = (self.high - self.low) / 2
+        t = np.zeros(len(values)) if half == 0 else (values - self.low) / half - 1
+        return np.vander(t, _DEGREE + 1, increasing=True) @ self.coefficients
+
+
+def sum_in_page(asked: Asked, *, seed: int) -> dict[str, Any]:
+    """Give a model that adds up one function a column.
+
+    Returns
+    -------
+    dict
+        ``columns``, one entry a player, each with ``missing`` (what a missing value adds, None
+        where the model does not take it) and: ``levels``, what each adds; or ``pieces``,
+        ``[low, high, coefficients]`` rising; or ``calendar``, what each calendar feature of a date
+        is multiplied with, the last one being the constant.
+    """
+    game = asked.game
+    assert isinstance(game, AdditiveGame)
+    curves = _Curves(asked, len(game.outputs))
+    columns = curves.all()
+    made = {"kind": "sum", "columns": columns, "constant": plain_numbers(game.constant)}
+    for table in (asked.table, mixed_rows(asked, _CHECKED_ROWS, seed)):
+        own = game.terms(asked.of(table))
+        for k, column in enumerate(asked.columns):
+            mine = _evaluated(columns[k], column, table.column(column.name), own.shape[2])
+            size = np.abs(own[:, k]).max(initial=0) + np.abs(game.constant).max(initial=0)
+            if not np.allclose(mine, own[:, k], rtol=0, atol=1e-9 * (1e-12 + size)):
+                raise NotCarriedError(
+                    f"what the model adds for the column {column.name!r} could not be written as "
+                    "a table or as pieces of polynomials"
+                )
+    return made
+
+
+@dataclass(frozen=True, eq=False)
+class _Curves:
+    """Finds what columns add, all columns in one go."""
+
+    asked: Asked
+    n_outputs: int
+
+    def terms(self, values: dict[int, Sequence[Any]]) -> dict[int, Floats]:
+        """Give what columns add at values, (values, outputs)."""
+        if not values:
+            return {}
+        longest = max(map(len, values.values()))
+        changes = {
+            k: column_of(self.asked.columns[k], [*own, *[own[-1]] * (longest - len(own))])
+            for k, own in values.items()
+        }
+        codes = self.asked.codes(changes, longest)
+        table = codes.reshape(longest, len(self.asked.columns), self.n_outputs)
+        return {k: table[: len(own), k] for k, own in values.items()}
+
+    def all(self) -> list[dict[str, Any]]:
+        columns = self.asked.columns
+        coded = {k: range(len(c.levels)) for k, c in enumerate(columns) if c.is_coded and c.levels}
+        levels = self.terms({k: list(codes) for k, codes in coded.items()})
+        numbers = [k for k, c in enumerate(columns) if c.kind in (Kind.NUMBER, Kind.WHOLE)]
+        pieces = self._pieces([k for k in numbers if not np.isnan(columns[k].values).all()])
+        found = []
+        for k, column in enumerate(columns):
+            entry: dict[str, Any] = {"missing": self._missing(k)}
+            if column.is_coded:
+                entry["levels"] = plain_numbers(levels[k]) if k in levels else []
+            elif column.kind is Kind.DATE:
+                entry["calendar"] = self._calendar(k)
+            else:
+                entry["pieces"] = [
+                    [p.low, p.high, plain_numbers(p.coefficients)] for p in pieces.get(k, ())
+                ]
+            found.append(entry)
+        return found
+
+    def _missing(self, k: int) -> list[Any] | None:
+        if k in self.asked.refuses_missing:
+            return None
+        if self.asked.columns[k].kind is Kind.TEXT:
+            return [0] * self.n_outputs
+        return plain_numbers(self.terms({k: [None]})[k][0])
+
+    def _calendar(self, k: int) -> list[Any]:
+        """Find what each calendar feature of a date is multiplied with."""
+        column = self.asked.columns[k]
+        low, high = limits(column)
+        generator = np.random.default_rng(k)
+        dates = np.round(generator.uniform(low, high + 1, 200))
+        parts = parts_of(column, dates)
+        middle, spread = parts.mean(axis=0), parts.std(axis=0)
+        spread[spread == 0] = 1.0
+        matrix = np.column_stack([(parts - middle) / spread, np.ones(len(parts))])
+        added = self.terms({k: dates.tolist()})[k]
+        solved = np.linalg.lstsq(matrix, added, rcond=None)[0]
+        factors = solved[:-1] / spread[:, None]
+        constant = solved[-1] - middle @ factors
+        return plain_numbers(np.vstack([factors, constant]))
+
+    def _pieces(self, players: Sequence[int]) -> dict[int, list[_Piece]]:
+        """Halve stretches until a polynomial meets the model on each."""
+        spans = {k: self._span(k) for k in players}
+        todo = {k: [span] for k, span in spans.items()}
+        done: dict[int, list[_Piece]] = {k: [] for k in players}
+        # what a column adds is a difference of scores, so their size sets what rounding leaves
+        constant = getattr(self.asked.game, "constant", np.zeros(1))
+        sizes = dict.fromkeys(players, float(np.abs(constant).max(initial=1e-300)))
+        for _ in range(_MOST_HALVINGS):
+            values = {
+                k: np.concatenate([_spread(*s) for s in own]) for k, own in todo.items() if own
+            }
+            if not values:
+                break
+            added = self.terms({k: own.tolist() for k, own in values.items()})
+            for k, own in added.items():
+                sizes[k] = max(sizes[k], float(np.abs(own).max()))
+                stretches, todo[k] = todo[k], []
+                blocks = own.reshape(len(stretches), len(_PLACES), self.n_outputs)
+                for (low, high), block in zip(stretches, blocks, strict=True):
+                    piece = _fitted(low, high, block, sizes[k])
+                    middle = low + (high - low) / 2
+                    if piece is not None:
+                        done[k].append(piece)
+                    elif not low < middle < high:  # a step between neighbouring doubles
+                        done[k] += _two_constants(low, high, block)
+                    else:
+                        todo[k] += [(low, middle), (middle, high)]
+                if len(todo[k]) + len(done[k]) > _MOST_PIECES:
+                    raise NotCarriedError(
+                        f"the curve of the column {self.asked.columns[k].name!r} would need more "
+                        f"than {_MOST_PIECES} pieces"
+                    )
+        return {k: _merged(sorted(own, key=lambda p: p.low), sizes[k]) for k, own in done.items()}
+
+    def _span(self, k: int) -> tuple[float, float]:
+        """Take as much beyond the data on both sides as the data covers, where the model can."""
+        low, high = limits(self.asked.columns[k])
+        width = (high - low) or max(abs(low), 1.0)
+        wide = (low - width, high + width)
+        try:
+            added = self.terms({k: list(wide)})[k]
+        except ValueError:
+            return low, high
+        return wide if np.isfinite(added).all() else (low, high)
+
+
+def _spread(low: float, high: float) -> Floats:
+    return np.clip(low + (high - low) * (_PLACES + 1) / 2, low, high)
+
+
+def _fitted(low: float, high: float, block: Floats, size: float) -> _Piece | None:
+    n = len(_FITTED)
+    piece = _Piece(low, high, _SOLVE @ block[:n])
+    checked = np.vander(_CHECKED, _DEGREE + 1, increasing=True) @ piece.coefficients
+    off = np.abs(checked - block[n:]).max()
+    return piece if off <= _PRECISION * size else None
+
+
+def _two_constants(low: float, high: float, block: Floats) -> list[_Piece]:
+    first, last = block[len(_FITTED)], block[-1]
+    pad = np.zeros((_DEGREE, block.shape[1]))
+    return [
+        _Piece(low, low, np.vstack([first[None], pad])),
+        _Piece(high, high, np.vstack([last[None], pad])),
+    ]
+
+
+def _merged(pieces: Sequence[_Piece], size: float) -> list[_Piece]:
+    """Let a piece go on where the next ones follow the same polynomial."""
+    kept: list[_Piece] = []
+    for piece in pieces:
+        if kept:
+            before = kept[-1]
+            wider = before if before.high - before.low >= piece.high - piece.low else piece
+            joined = _stretched(wider, before.low, piece.high)
+            if all(
+                np.abs(joined.at(x) - one.at(x)).max() <= 10 * _PRECISION * size
+                for one in (before, piece)
+                for x in [np.linspace(one.low, one.high, 7)]
+            ):
+                kept[-1] = joined
+                continue
+        kept.append(piece)
+    return kept
+
+
+def _stretched(piece: _Piece, low: float, high: float) -> _Piece:
+    """Give the same polynomial in the coordinate of a longer stretch."""
+    values = low + (high - low) * (_FITTED + 1) / 2
+    return _Piece(low, high, _SOLVE @ piece.at(values))
+
+
+def _evaluated(entry: dict[str, Any], own: Column, column: Column, n_outputs: int) -> Floats:
+    """Give what a column adds, as the page finds it."""
+    found = np.zeros((len(column), n_outputs))
+    gaps = column.missing
+    if column.kind is Kind.TEXT:
+        return found
+    if column.is_coded:
+        table = np.array(entry["levels"], np.float64).reshape(-1, n_outputs)
+        found[~gaps] = table[column.values[~gaps]]
+    elif column.kind is Kind.DATE:
+        values = column.values[~gaps].astype(np.int64).astype(np.float64)
+        parts = np.column_stack([parts_of(own, values), np.ones(len(values))])
+        found[~gaps] = parts @ np.array(entry["calendar"], np.float64)
+    elif entry["pieces"]:
+        pieces = [_Piece(low, high, np.array(c, np.float64)) for low, high, c in entry["pieces"]]
+        starts = np.array([piece.low for piece in pieces])
+        values = column.values
+        at = np.clip(np.searchsorted(starts, values, side="right") - 1, 0, len(pieces) - 1)
+        for number, piece in enumerate(pieces):
+            mine = ~gaps & (at == number)
+            found[mine] = piece.at(values[mine])
+    if gaps.any():
+        found[gaps] = np.array(entry["missing"], np.float64)
+    return found
+
+
+def tables_in_page(asked: Asked, *, seed: int) -> dict[str, Any]:
+    """Give a model that adds up tables of one and two columns.
+
+    Returns
+    -------
+    dict
+        ``axes``: the player of each, where its values lie in the tables (``levels``, the place of
+        each; or ``cuts``, the values from which the next of ``places`` begins) and ``missing``.
+        ``terms``: the axes of each table and its numbers, the last axis being the outputs.
+    """
+    game = asked.game
+    assert isinstance(game, TermsGame)
+    axes = _axes(asked)
+    for table in (asked.table, mixed_rows(asked, _CHECKED_ROWS, seed)):
+        _check_places(asked, axes, table)
+    terms = [
+        {
+            "axes": list(term.at),
+            "shape": list(term.table.shape),
+            "table": plain_numbers(term.table.ravel()),
+        }
+        for term in game.terms
+    ]
+    return {
+        "kind": "tables",
+        "columns": [
+            {"missing": None if k in asked.refuses_missing else []}
+            for k in range(len(asked.columns))
+        ],
+        "axes": axes,
+        "terms": terms,
+        "constant": plain_numbers(game.constant),
+    }
+
+
+def _axes(asked: Asked) -> list[dict[str, Any]]:
+    groups = np.asarray(asked.game.groups)
+    columns = asked.columns
+    coded = {
+        k: list(range(len(c.levels))) for k, c in enumerate(columns) if c.is_coded and c.levels
+    }
+    longest = max(map(len, coded.values()), default=1)
+    levels = asked.codes(
+        {k: column_of(columns[k], [*v, *[0] * (longest - len(v))]) for k, v in coded.items()},
+        longest,
+    )
+    numbers = [
+        k
+        for k in np.unique(groups).tolist()
+        if columns[k].kind in (Kind.NUMBER, Kind.WHOLE) and not columns[k].missing.all()
+    ]
+    if any(columns[k].kind is Kind.DATE for k in np.unique(groups)):
+        raise NotCarriedError("the page does not carry tables of dates")
+    cuts = _cuts(asked, numbers)
+    lacking = asked.codes(
+        {k: column_of(c, [None]) for k, c in enumerate(columns) if k not in asked.refuses_missing},
+        1,
+    )[0]
+    axes = []
+    for axis, k in enumerate(groups.tolist()):
+        entry: dict[str, Any] = {"player": k}
+        entry["missing"] = None if k in asked.refuses_missing else int(lacking[axis])
+        if columns[k].is_coded:
+            entry["levels"] = levels[: len(columns[k].levels), axis].astype(int).tolist()
+        elif axis in cuts:
+            entry["cuts"], entry["places"] = cuts[axis]
+        else:
+            entry["cuts"], entry["places"] = [], [int(lacking[axis])]
+        axes.append(entry)
+    return axes
+
+
+def _cuts(asked: Asked, players: Sequence[int]) -> dict[int, tuple[list[float], list[int]]]:
+    """Find where the place in a table changes, to the last bit."""
+    groups = np.asarray(asked.game.groups)
+    spans = {k: limits(asked.columns[k]) for k in players}
+    grids = {}
+    for k, (low, high) in spans.items():
+        width = (high - low) or max(abs(low), 1.0)
+        known = asked.columns[k].values
+        grids[k] = np.unique(
+            np.concatenate([known[~np.isnan(known)], [low - width, high + width, -1e300, 1e300]])
+        )
+    found: dict[int, tuple[list[float], list[int]]] = {}
+    steps: dict[int, list[tuple[float, int, int]]] = {
+        axis: [] for axis in range(len(groups)) if groups[axis] in players
+    }
+    for k in players:
+        _bisect(asked, k, grids[k], np.flatnonzero(groups == k), steps)
+    for axis, own in steps.items():
+        own.sort()
+        places = [own[0][1]] if own else None
+        k = int(groups[axis])
+        if places is None:
+            first = asked.codes({k: column_of(asked.columns[k], [float(grids[k][0])])}, 1)[0, axis]
+            found[axis] = ([], [int(first)])
+        else:
+            found[axis] = ([cut for cut, _, _ in own], places + [after for _, _, after in own])
+    return found
+
+
+def _bisect(
+    asked: Asked,
+    k: int,
+    grid: Floats,
+    axes: NDArray[np.intp],
+    steps: dict[int, list[tuple[float, int, int]]],
+) -> None:
+    def places(values: Floats) -> Floats:
+        return asked.codes({k: column_of(asked.columns[k], values.tolist())}, len(values))[:, axes]
+
+    low, high = grid[:-1], grid[1:]
+    at = places(grid)
+    before, after = at[:-1], at[1:]
+    while len(low):
+        differ = (before != after).any(axis=1)
+        low, high, before, after = low[differ], high[differ], before[differ], after[differ]
+        middle = low / 2 + high / 2
+        ended = ~((low < middle) & (middle < high))
+        for place in np.flatnonzero(ended):
+            for j, axis in enumerate(axes.tolist()):
+                if before[place, j] != after[place, j]:
+                    steps[axis].append(
+                        (float(high[place]), int(before[place, j]), int(after[place, j]))
+                    )
+        low, high, before, after = low[~ended], high[~ended], before[~ended], after[~ended]
+        middle = middle[~ended]
+        if not len(low):
+            break
+        between = places(middle)
+        low, high = np.concatenate([low, middle]), np.concatenate([middle, high])
+        before, after = np.concatenate([before, between]), np.concatenate([between, after])
+
+
+def _check_places(asked: Asked, axes: list[dict[str, Any]], table: Table) -> None:
+    own = asked.of(table)
+    for at, axis in enumerate(axes):
+        column = table.column(asked.columns[axis["player"]].name)
+        gaps = column.missing
+        mine = np.full(len(column), -1 if axis["missing"] is None else axis["missing"])
+        if column.is_coded:
+            mine[~gaps] = np.array([*axis["levels"], -1])[column.values[~gaps]]
+        else:
+            place = np.searchsorted(np.array(axis["cuts"]), column.values[~gaps], side="right")
+            mine[~gaps] = np.array(axis["places"])[place]
+        if not np.array_equal(mine, own[:, at]):
+            raise NotCarriedError(
+                f"where values of the column {column.name!r} lie in the model's tables could not "
+                "be repeated"
+            )
