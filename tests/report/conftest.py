@@ -4,9 +4,21 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import altair as alt
 import pytest
 
-from clearwood.report import Report
+from clearwood.report import (
+    Chart,
+    Choice,
+    Facts,
+    More,
+    Note,
+    Prose,
+    Report,
+    Section,
+    Sheet,
+    Widget,
+)
 
 ARTEFACTS = Path(__file__).parents[2] / "artefacts" / "report"
 
@@ -82,3 +94,69 @@ def keep() -> Callable:
         page.screenshot(path=ARTEFACTS / f"{name}.png", full_page=True)
 
     return keep_
+
+
+def line_chart(name: str = "line", *, title: str = "Effect of age", **fields: str) -> Chart:
+    """A chart of one plot, made as the library makes its own."""
+    x, y = fields.get("x", "age"), fields.get("y", "effect")
+    values = [{x: i, y: (i - 5) ** 2 / 10} for i in range(11)]
+    spec = alt.Chart(alt.Data(values=values)).mark_line(color="#0072B2")
+    spec = spec.encode(x=alt.X(f"{x}:Q"), y=alt.Y(f"{y}:Q")).properties(
+        width=420, height=200, title=alt.TitleParams(title, subtitle=["500 rows"])
+    )
+    return Chart(name, title, f"{title}: falls, then rises", spec.to_dict())
+
+
+def compound_chart(name: str = "compound") -> Chart:
+    """A chart of three plots, one above two."""
+    values = [{"level": level, "count": 3 + i} for i, level in enumerate(("a", "b", "c"))]
+    bars = alt.Chart(alt.Data(values=values)).mark_bar().encode(x="count:Q", y="level:N")
+    wide = alt.Chart(alt.Data(values=values)).mark_bar().encode(x="level:N", y="count:Q")
+    beside = alt.hconcat(bars.properties(width=300), bars.properties(width=80))
+    spec = alt.vconcat(wide.properties(width=420, height=120), beside)
+    return Chart(name, "Counts", "Counts of three levels", spec.to_dict())
+
+
+@pytest.fixture
+def everything() -> Report:
+    """A page with every kind of block."""
+    rows = tuple((f"column {i}", i % 3, (i - 5) / 7, i % 2 == 0) for i in range(30))
+    sheet = Sheet(
+        "columns", "The columns", ("name", "missing", "share", "used"), rows, bars=("share",)
+    )
+    options = ("partial dependence", "ICE", "ALE")
+    many = tuple((f"column {i}", (line_chart(f"of-{i}"),)) for i in range(12))
+    return Report(
+        "What predicts accidents?",
+        (
+            Section(
+                "summary",
+                "Summary",
+                (
+                    Prose(("It predicts well.", "Be careful."), lead=True),
+                    Facts((("predicted", "accidents"), ("rows", "10,000"))),
+                    Note("Two go together", "power and weight.", "caution", ("power", "weight")),
+                    Note("Nothing is missing", "Every cell has a value.", "good"),
+                    Note("Levels", "Many.", items=tuple(f"level {i}" for i in range(9))),
+                ),
+            ),
+            Section("data", "Data", (sheet, compound_chart())),
+            Section(
+                "why",
+                "Why, overall",
+                (
+                    Choice("kind", "Kind", tuple((o, (line_chart(o),)) for o in options)),
+                    Choice("column", "Column", many),
+                ),
+            ),
+            Section(
+                "tree",
+                "One tree",
+                (
+                    More("More about it", (Prose(("Told on demand.",)), line_chart("late"))),
+                    Widget("one", "tree", "The tree has three leaves.", {}),
+                ),
+            ),
+        ),
+        about=(("data", "claims.csv"), ("model", "forest")),
+    )

@@ -25,14 +25,16 @@ class Figure:
 
     title: str
     subtitle: tuple[str, ...]
-    #: ``spec`` and, where the chart brings its own, ``table``; see ``unpackSpec`` in the page's script.
+    #: ``spec`` and, where the chart brings its own, ``table``; read by the page's ``charts.js``.
     data: dict[str, Any]
 
 
 def figure(chart: Chart) -> Figure:
     """Take a chart apart into words and a drawing."""
     data: dict[str, Any] = {
-        "spec": {key: _compact(value) for key, value in chart.spec.items() if key not in _LEFT_OUT}
+        "spec": {
+            key: _small(key, value) for key, value in chart.spec.items() if key not in _LEFT_OUT
+        }
     }
     if chart.data is not None:
         data["table"] = {name: list(values) for name, values in chart.data.items()}
@@ -45,28 +47,33 @@ def _subtitle(title: Any) -> tuple[str, ...]:
 
 
 def _compact(value: Any) -> Any:
-    """Write lists of records by column and round numbers: a page carries a hundred figures."""
-    if isinstance(value, Mapping):
-        return {key: _compact(item) for key, item in value.items()}
-    if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}")
+    """Make the data within a specification small: a page carries a hundred figures."""
     if isinstance(value, list | tuple):
-        items = [_compact(item) for item in value]
-        return _by_column(items) if _are_records(items) else items
-    return value
+        return [_compact(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {key: _small(key, item) for key, item in value.items()}
 
 
-def _are_records(items: Sequence[Any]) -> bool:
-    """Say whether these are three records or more, all with the same fields."""
-    return (
-        len(items) > 2
-        and all(isinstance(item, dict) for item in items)
-        and bool(items[0])
-        and all(item.keys() == items[0].keys() for item in items)
-        # a list of views or layers is no data
-        and not any(isinstance(value, dict | list) for item in items for value in item.values())
-    )
+def _small(key: str, value: Any) -> Any:
+    if key == "datasets":
+        return {name: _by_column(records) for name, records in value.items()}
+    if key == "values" and isinstance(value, list | tuple):
+        return _by_column(value)
+    return _compact(value)
 
 
-def _by_column(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    return {"by column": {name: [record[name] for record in records] for name in records[0]}}
+def _by_column(records: Sequence[Any]) -> Any:
+    """Write records that have the same fields by column, so that no name is written twice."""
+    first = records[0] if records else None
+    if (
+        not isinstance(first, Mapping)
+        or not first
+        or any(record.keys() != first.keys() for record in records)
+    ):
+        return list(records)
+    return {"by column": {name: [_rounded(record[name]) for record in records] for name in first}}
+
+
+def _rounded(value: Any) -> Any:
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value

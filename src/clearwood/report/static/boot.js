@@ -34,18 +34,22 @@ function startTools() {
 
 /** Mark the chapter that is being read in the contents. */
 function followReading() {
+  const contents = document.querySelector(".contents");
   const links = new Map(all(".contents a").map((link) => [link.getAttribute("href"), link]));
+  const mark = (/** @type {HTMLElement | undefined} */ link) => {
+    for (const other of links.values()) other.removeAttribute("aria-current");
+    link?.setAttribute("aria-current", "true");
+    contents?.scrollTo({ left: (link?.offsetLeft ?? 0) - 24 }); // where it is a bar
+  };
   const observer = new IntersectionObserver(
     (entries) => {
       for (const entry of entries) {
-        if (!entry.isIntersecting) continue;
-        for (const link of links.values()) link.removeAttribute("aria-current");
-        links.get(`#${entry.target.id}`)?.setAttribute("aria-current", "true");
+        if (entry.isIntersecting) mark(links.get(`#${entry.target.id}`));
       }
     },
     { rootMargin: "-15% 0px -80% 0px" },
   );
-  links.values().next().value?.setAttribute("aria-current", "true");
+  mark(links.values().next().value);
   all(".chapter").forEach((chapter) => observer.observe(chapter));
 }
 
