@@ -205,3 +205,13 @@ def test_what_cannot_be_sampled_is_said(X, options, message):
         cw.explain(model, X, **options)
     with pytest.raises(cw.InputError, match="exactly"):
         cw.explain(model, X).shapley(X[:1], interactions=True)
+
+
+def test_a_forest_can_be_asked_instead_of_taken_apart():
+    """Of deep forests the exact way takes too long; asking all rows gives the same numbers."""
+    data = cw.datasets.load("diabetes").head(40)
+    model = cw.learner("gbm", max_depth=2, max_iter=3).fit(data)
+    asked = cw.explain(model, data, exact=False, n_background=40)
+    assert "sampled" in asked.notes[0]
+    exact = cw.explain(model, data)
+    assert_allclose(asked.effect("bmi", points=9).values, exact.effect("bmi", points=9).values)

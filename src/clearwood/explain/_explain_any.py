@@ -50,6 +50,7 @@ def explain(
     weights: Any = None,
     n_background: int | None = None,
     time_budget: float | None = None,
+    exact: bool = True,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> Decomposition:
@@ -84,6 +85,9 @@ def explain(
     time_budget
         Seconds that measuring the importance may take, where the model has to be asked: fewer rows
         are then used, and the standard errors are larger.
+    exact
+        Whether to take the model apart exactly where that can be done. Forests of millions of
+        leaves take hours; asking them takes seconds.
     seed
         Fixes the draw.
     n_jobs
@@ -101,18 +105,19 @@ def explain(
     >>> bool((parts.standard_errors > 0).any()), bool(abs(parts.remainder).max() < 1e-9)
     (True, True)
     """
-    try:
-        return decompose.explain(
-            model,
-            data,
-            max_order=max_order,
-            scale=scale,
-            output=output,
-            weights=weights,
-            n_jobs=n_jobs,
-        )
-    except NotTakenApartError:
-        pass  # the model is sound, and can be asked
+    if exact:
+        try:
+            return decompose.explain(
+                model,
+                data,
+                max_order=max_order,
+                scale=scale,
+                output=output,
+                weights=weights,
+                n_jobs=n_jobs,
+            )
+        except NotTakenApartError:
+            pass  # the model is sound, and can be asked
     if n_background is not None and n_background < 2:
         raise InputError(f"n_background is {n_background}; it must be at least 2")
     if time_budget is not None and not time_budget > 0:

@@ -11,8 +11,15 @@ if TYPE_CHECKING:
     from clearwood.benchmark._calibration import CalibrationCurve
     from clearwood.benchmark._curves import LearningCurve
     from clearwood.benchmark._excess_risk import ExcessRisk
+    from clearwood.benchmark._residuals import Residuals
 
-__all__ = ["plot_bias_variance", "plot_calibration", "plot_excess_risk", "plot_learning"]
+__all__ = [
+    "plot_bias_variance",
+    "plot_calibration",
+    "plot_excess_risk",
+    "plot_learning",
+    "plot_residuals",
+]
 
 _SIZE = {"width": 380, "height": 260}
 
@@ -116,6 +123,51 @@ def plot_calibration(curve: "CalibrationCurve") -> Any:
         f"error {number(curve.error)}; {100 * curve.confidence:g} % intervals"
     )
     return _titled(alt.layer(diagonal, span, dots), f"Calibration of {curve.learner}", note, note)
+
+
+def plot_residuals(found: "Residuals") -> Any:
+    """Draw quantiles of truth less prediction against the prediction.
+
+    Parameters
+    ----------
+    found
+        What `residuals_of` gave.
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    import altair as alt
+
+    names = ("q05", "q25", "q50", "q75", "q95")
+    rows = [
+        {"predicted": at, **dict(zip(names, line, strict=True)), "rows": count}
+        for at, line, count in zip(
+            found.predicted.tolist(), found.quantiles.tolist(), found.rows.tolist(), strict=True
+        )
+    ]
+    x = alt.X(
+        "predicted:Q",
+        title=f"predicted {found.what}",
+        scale=alt.Scale(zero=False),
+        axis=alt.Axis(**AXIS),
+    )
+    base = alt.Chart(records(rows)).encode(x=x)
+    y = alt.Y("q05:Q", title="truth less prediction")
+    tooltip = [alt.Tooltip(f"{name}:Q", format=".4g") for name in rows[0]]
+    zero = alt.Chart(records([{"at": 0}])).mark_rule(color=GREY, strokeDash=[4, 4])
+    layers = [
+        base.mark_area(opacity=0.18, color=DOWN).encode(y=y, y2="q95:Q"),
+        base.mark_area(opacity=0.3, color=DOWN).encode(y="q25:Q", y2="q75:Q"),
+        zero.encode(y="at:Q"),
+        base.mark_line(point=True, color=DOWN).encode(y="q50:Q", tooltip=tooltip),
+    ]
+    words = (
+        f"half of the predictions are off by at most {number(found.typical)}, nine tenths by at "
+        f"most {number(found.large)}"
+    )
+    note = "line: median; darker: half of the rows; lighter: nine tenths"
+    return _titled(alt.layer(*layers), f"Residuals of {found.learner}", note, words)
 
 
 def plot_bias_variance(parts: "BiasVariance") -> Any:

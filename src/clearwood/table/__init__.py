@@ -4,6 +4,7 @@ from clearwood.table._column import Column
 from clearwood.table._column_encoders import Encoded
 from clearwood.table._encoder import Encoder
 from clearwood.table._kinds import Kind, Role, Task
+from clearwood.table._profile import Profile, profile
 from clearwood.table._read import as_table, read, read_as
 from clearwood.table._schema import ColumnSchema, Schema
 from clearwood.table._table import Table
@@ -15,12 +16,14 @@ __all__ = [
     "Encoded",
     "Encoder",
     "Kind",
+    "Profile",
     "Role",
     "Schema",
     "Table",
     "Task",
     "as_table",
     "find_task",
+    "profile",
     "read",
     "read_as",
 ]

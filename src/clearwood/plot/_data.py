@@ -1,0 +1,158 @@
+"""Figures of tables: distributions of columns, and how columns go together."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.plot._style import AXIS, DOWN, GREY, cut, records
+
+if TYPE_CHECKING:
+    from clearwood.explain import Dependence
+    from clearwood.table import Profile
+
+__all__ = ["plot_dependence", "plot_profile"]
+
+_WIDTH = 220
+_MOST_COLUMNS = 40
+
+
+def plot_profile(profile: "Profile", *, width: int = _WIDTH, height: int = 80) -> Any:
+    """Draw the distribution of a column: a histogram, or bars by level.
+
+    Parameters
+    ----------
+    profile
+        What `clearwood.table.profile` gave.
+    width, height
+        Of the drawing, in pixels.
+
+    Returns
+    -------
+    altair.Chart
+    """
+    import altair as alt
+
+    total = max(profile.n_rows, 1)
+    shares = (profile.counts / total).tolist()
+    tooltip: list[Any] = [alt.Tooltip("share:Q", format=".1%", title="share of rows")]
+    if profile.edges is None:
+        names = [cut(level) for level in profile.levels]
+        rows: list[dict[str, Any]] = [
+            {"level": name, "share": share} for name, share in zip(names, shares, strict=True)
+        ]
+        chart = (
+            alt.Chart(records(rows))
+            .mark_bar(color=DOWN, opacity=0.75)
+            .encode(
+                y=alt.Y("level:N", sort=names, title=None),
+                x=alt.X("share:Q", title="share of rows", axis=alt.Axis(format="%", **AXIS)),
+                tooltip=["level:N", *tooltip],
+            )
+            .properties(width=width, height=alt.Step(16))
+        )
+    else:
+        dates = profile.edges.dtype.kind == "M"
+        ends = [_end(edge) if dates else float(edge) for edge in profile.edges]
+        rows = [
+            {"low": low, "high": high, "share": share}
+            for low, high, share in zip(ends[:-1], ends[1:], shares, strict=True)
+        ]
+        x = alt.X(
+            f"low:{'T' if dates else 'Q'}",
+            title=None,
+            axis=alt.Axis(tickCount=4, **AXIS),
+            scale=alt.Scale(zero=False, nice=False),
+        )
+        chart = (
+            alt.Chart(records(rows))
+            .mark_rect(color=DOWN, opacity=0.75, stroke="white", strokeWidth=0.5)
+            .encode(
+                x=x,
+                x2="high",
+                y=alt.Y("share:Q", title=None, axis=alt.Axis(format="%", tickCount=3, **AXIS)),
+                y2=alt.Y2Datum(0),
+                tooltip=["low:Q" if not dates else "low:T", *tooltip],
+            )
+            .properties(width=width, height=height)
+        )
+    told = f"{profile.name}: {profile.kind.value}, {profile.values}"
+    if profile.n_missing:
+        told += f", {profile.n_missing / total:.1%} missing"
+    return chart.properties(
+        title=alt.TitleParams(cut(profile.name, 40), anchor="start"), description=told
+    )
+
+
+def _end(edge: np.datetime64) -> str:
+    return str(edge.astype("datetime64[s]"))
+
+
+def plot_dependence(found: "Dependence", *, most: int = _MOST_COLUMNS) -> Any:
+    """Draw how far columns tell about one another, those that go together side by side.
+
+    Parameters
+    ----------
+    found
+        What `clearwood.explain.dependence` gave.
+    most
+        How many columns: those that depend most on some other.
+
+    Returns
+    -------
+    altair.Chart
+    """
+    import altair as alt
+
+    off = found.strength - np.diag(np.diag(found.strength))
+    kept = np.sort(np.argsort(-off.max(axis=1, initial=0.0), kind="stable")[:most])
+    order = _neighbours(found.strength[np.ix_(kept, kept)])
+    chosen = kept[order]
+    names = [cut(found.columns[k], 24) for k in chosen]
+    rows = [
+        {"column": names[i], "other": names[j], "strength": float(found.strength[k, m])}
+        for i, k in enumerate(chosen)
+        for j, m in enumerate(chosen)
+        if k != m
+    ]
+    size = 22 if len(chosen) <= 20 else 14
+    axis = alt.Axis(title=None, labelFontSize=11 if size == 22 else 9, grid=False)
+    chart = (
+        alt.Chart(records(rows))
+        .mark_rect()
+        .encode(
+            x=alt.X("column:N", sort=names, axis=axis),
+            y=alt.Y("other:N", sort=names, axis=axis),
+            color=alt.Color(
+                "strength:Q",
+                scale=alt.Scale(domain=[0, 1], range=["#F2F2F2", DOWN]),
+                title="strength",
+            ),
+            tooltip=["column:N", "other:N", alt.Tooltip("strength:Q", format=".2f")],
+        )
+        .properties(width=alt.Step(size), height=alt.Step(size))
+    )
+    subtitle = [f"from 0 (nothing) to 1 (all); {found.n_rows:,} rows"]
+    if len(found.columns) > len(chosen):
+        subtitle.append(f"the {len(chosen)} of {len(found.columns)} columns that depend most")
+    told = "; ".join(f"{a} and {b} {value:.2f}" for a, b, value in found.pairs()[:5])
+    title = alt.TitleParams(
+        "How far columns tell about one another",
+        subtitle=subtitle,
+        anchor="start",
+        subtitleColor=GREY,
+    )
+    return chart.properties(title=title, description=f"Strongest pairs: {told or 'none'}")
+
+
+def _neighbours(strength: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Give an order in which columns that go together stand together."""
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    if len(strength) < 3:
+        return np.arange(len(strength))
+    distance = np.clip(1 - strength, 0, 1)
+    np.fill_diagonal(distance, 0)
+    tree = linkage(squareform(distance, checks=False), "average")
+    return np.asarray(leaves_list(tree), np.intp)

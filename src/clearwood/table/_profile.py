@@ -1,0 +1,122 @@
+"""What a column holds, in numbers: how many, how spread, how often."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.table._column import Column
+from clearwood.table._kinds import Kind
+from clearwood.table._summary import describe_values
+
+__all__ = ["Profile", "profile"]
+
+_MOST_LEVELS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """The distribution of one column.
+
+    Made by `clearwood.table.profile`.
+
+    Parameters
+    ----------
+    name, kind
+        The column.
+    n_rows, n_missing, n_distinct
+        Rows, rows without a value, and different values.
+    values
+        The range or the first levels, in words.
+    edges
+        For numbers and dates: the ends of the bins, one more than counts.
+    levels
+        For categories and text: the most frequent ones, the last being "(others)" where some are
+        left out.
+    counts
+        Rows in each bin or level; missing values are in none.
+    """
+
+    name: str
+    kind: Kind
+    n_rows: int
+    n_missing: int
+    n_distinct: int
+    values: str
+    counts: NDArray[np.int64]
+    edges: NDArray[Any] | None = None
+    levels: tuple[str, ...] = ()
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether there is at most one value."""
+        return self.n_distinct <= 1
+
+
+def profile(column: Column, *, bins: int = 20, levels: int = _MOST_LEVELS) -> Profile:
+    """Describe a column.
+
+    Parameters
+    ----------
+    column
+        Of a table.
+    bins
+        How many bins of equal width numbers and dates are counted in.
+    levels
+        How many levels are counted on their own.
+
+    Examples
+    --------
+    >>> found = profile(Column("age", Kind.WHOLE, np.array([18.0, 30, 30, 42, np.nan])), bins=2)
+    >>> found.n_missing, found.n_distinct, found.counts.tolist(), found.edges.tolist()
+    (1, 3, [1, 3], [18.0, 30.0, 42.0])
+    """
+    present = column.values[~column.missing]
+    described: dict[str, Any] = {
+        "name": column.name,
+        "kind": column.kind,
+        "n_rows": len(column),
+        "n_missing": len(column) - len(present),
+        "values": describe_values(column),
+    }
+    if column.is_coded or column.kind is Kind.TEXT:
+        words = np.array(column.levels, dtype=object)[present] if column.is_coded else present
+        found, counts = np.unique(words.astype(str), return_counts=True)
+        order = np.argsort(-counts, kind="stable")
+        if column.kind is Kind.ORDERED and len(found) <= levels:
+            place = {level: k for k, level in enumerate(column.levels)}
+            order = np.array(sorted(range(len(found)), key=lambda k: place[str(found[k])]), np.intp)
+        shown = order[: levels if len(found) <= levels else levels - 1]
+        rest = int(counts.sum() - counts[shown].sum())
+        names = [str(found[k]) for k in shown] + (["(others)"] if rest else [])
+        return Profile(
+            **described,
+            n_distinct=len(found),
+            counts=np.array([*counts[shown].tolist(), *([rest] if rest else [])], np.int64),
+            levels=tuple(names),
+        )
+    dates = column.kind is Kind.DATE
+    numbers = present.astype("datetime64[us]").astype(np.float64) if dates else present
+    distinct = np.unique(numbers)
+    described["n_distinct"] = len(distinct)
+    if not len(distinct):
+        return Profile(**described, counts=np.zeros(0, np.int64), edges=present[:0])
+    if not dates and len(distinct) <= bins and (distinct == np.round(distinct)).all():
+        # few whole numbers: a bin for each, so that none is split between two
+        ends = np.arange(distinct[0] - 0.5, distinct[-1] + 1.0)
+        bins = len(ends) - 1 if len(ends) <= 4 * bins else bins
+    counts, edges = np.histogram(numbers, _ends(distinct, bins))
+    return Profile(
+        **described,
+        counts=counts.astype(np.int64),
+        edges=edges.astype(np.int64).astype("datetime64[us]") if dates else edges,
+    )
+
+
+def _ends(distinct: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
+    low, high = float(distinct[0]), float(distinct[-1])
+    span = high - low
+    if not np.isfinite(span) or span <= abs(low) * 1e-12:
+        return np.array([low - 0.5, high + 0.5]) if low == high else np.array([low, high])
+    return np.linspace(low, high, bins + 1)
