@@ -53,7 +53,9 @@ class Setting:
     risk
         The exact (or nearly exact) risk of given coefficients under the model.
     solvers
-        The learner whose risk is estimated, and one to compare it with.
+        The learner whose risk is estimated, and those it is compared with.
+    folds, repeats
+        What it is cross-validated with; the first so many repeats make an interval each.
     """
 
     name: str
@@ -62,7 +64,9 @@ class Setting:
     draw: Callable[[np.random.Generator, int, int], Draw]
     losses: Callable[[Array, Array], Array]
     risk: Callable[[Array, Array], float]
-    solvers: tuple[Solver, Solver]
+    solvers: tuple[Solver, ...]
+    folds: tuple[int, ...] = (10, 5)
+    repeats: tuple[int, ...] = (1, 3, 10)
 
 
 @dataclass(frozen=True)
@@ -71,11 +75,12 @@ class Simulated:
 
     outer: list[list[Array]]
     pairs: list[dict[tuple[int, int], Array]]
+    rows: list[list[NDArray[np.intp]]]
     risk: float
 
 
 def losses_of_table(setting: Setting, folds: NDArray[np.int64], seed: int) -> list[Simulated]:
-    """Draw a table and cross-validate both learners on it, leaving out single folds and pairs.
+    """Draw a table and cross-validate all learners on it, leaving out single folds and pairs.
 
     Parameters
     ----------
@@ -124,7 +129,7 @@ def _in_shape(
         else:
             pairs[repeat][j, k] = line[rows[repeat][j]]
             pairs[repeat][k, j] = line[rows[repeat][k]]
-    return Simulated(outer, pairs, risk)
+    return Simulated(outer, pairs, rows, risk)
 
 
 # models ------------------------------------------------------------------------------------------
@@ -316,7 +321,8 @@ def _proximal(x: Array, y: Array, weights: Array, penalty: float, b: Array) -> A
 
 
 #: The settings of Bates, Hastie and Tibshirani (2024): independent standard normal features, four
-#: of which matter, and noise of variance 1.
+#: of which matter, and noise of variance 1. Each learner is compared with others that hardly
+#: differ from it, and with such that do. "large" has as many rows as to need one repeat only.
 SETTINGS: dict[str, Setting] = {
     setting.name: setting
     for setting in (
@@ -327,7 +333,12 @@ SETTINGS: dict[str, Setting] = {
             _gaussian(1.0),
             _squared,
             _squared_risk,
-            (Solver("least squares", _ridge(0.0)), Solver("ridge", _ridge(30.0))),
+            (
+                Solver("least squares", _ridge(0.0)),
+                Solver("ridge 3", _ridge(3.0)),
+                Solver("ridge 30", _ridge(30.0)),
+                Solver("ridge 300", _ridge(300.0)),
+            ),
         ),
         Setting(
             "logistic",
@@ -337,7 +348,12 @@ SETTINGS: dict[str, Setting] = {
             _binary(0.5),
             _zero_one,
             _zero_one_risk,
-            (Solver("logistic", _logistic(1e-3)), Solver("ridge logistic", _logistic(10.0))),
+            (
+                Solver("logistic", _logistic(1e-3)),
+                Solver("ridge 1", _logistic(1.0)),
+                Solver("ridge 10", _logistic(10.0)),
+                Solver("ridge 100", _logistic(100.0)),
+            ),
         ),
         Setting(
             "lasso",
@@ -346,7 +362,22 @@ SETTINGS: dict[str, Setting] = {
             _gaussian(1.0),
             _squared,
             _squared_risk,
-            (Solver("lasso", _lasso(0.3)), Solver("sparser lasso", _lasso(0.45))),
+            (
+                Solver("lasso", _lasso(0.3)),
+                Solver("lasso 0.33", _lasso(0.33)),
+                Solver("lasso 0.45", _lasso(0.45)),
+            ),
+        ),
+        Setting(
+            "large",
+            2_000,
+            20,
+            _gaussian(1.0),
+            _squared,
+            _squared_risk,
+            (Solver("least squares", _ridge(0.0)), Solver("ridge 300", _ridge(300.0))),
+            folds=(5,),
+            repeats=(1,),
         ),
     )
 }

@@ -30,11 +30,13 @@ def bench_coverage():
 
 def test_nested_intervals_cover_where_naive_ones_miss(bench_coverage):
     # 150 tables of 100 rows and 20 columns: the Monte Carlo error of a coverage is about 2.5 %
-    found = bench_coverage.coverage("linear", folds=5, repeats=(5,), tables=150, seed=7)
+    found = bench_coverage.coverage("linear", folds=5, repeats=(3,), tables=150, seed=7)
     covered = {(one.of, one.interval): one.covered for one in found}
     bias = {(one.of, one.interval): one.bias for one in found}
-    assert 0.86 < covered["risk", "nested"] < 0.97
-    assert 0.86 < covered["difference", "nested"] < 0.99
+    promised = [share for (_, interval), share in covered.items() if interval == "nested"]
+    assert len(promised) == 4
+    assert min(promised) > 0.84
+    assert max(promised) < 0.97
     assert covered["risk", "naive"] < 0.82
     assert covered["risk", "nested"] - covered["risk", "naive"] > 0.08
     # fits with four fifths of the rows are worse; the nested estimate corrects for that
@@ -54,11 +56,11 @@ def drawn(simulations, name):
     ("name", "which", "reference"),
     [
         ("linear", 0, LinearRegression()),
-        ("linear", 1, Ridge(alpha=30.0)),
+        ("linear", 2, Ridge(alpha=30.0)),
         ("logistic", 0, LogisticRegression(C=1e3, tol=1e-9, max_iter=2000)),
-        ("logistic", 1, LogisticRegression(C=0.1, tol=1e-9, max_iter=2000)),
+        ("logistic", 2, LogisticRegression(C=0.1, tol=1e-9, max_iter=2000)),
         ("lasso", 0, Lasso(alpha=0.3, tol=1e-9, max_iter=50_000)),
-        ("lasso", 1, Lasso(alpha=0.45, tol=1e-9, max_iter=50_000)),
+        ("lasso", 2, Lasso(alpha=0.45, tol=1e-9, max_iter=50_000)),
     ],
     ids=lambda value: str(value)[:8],
 )
@@ -88,7 +90,7 @@ def test_exact_risks_are_those_of_many_new_rows(simulations, name):
 def test_losses_are_in_the_shape_that_intervals_take(simulations):
     setting = simulations.SETTINGS["linear"]
     folds = np.stack([np.random.default_rng(r).permutation(np.arange(100) % 4) for r in (0, 1)])
-    first, _ = simulations.losses_of_table(setting, folds, seed=3)
+    first, *_ = simulations.losses_of_table(setting, folds, seed=3)
     table = setting.draw(np.random.default_rng(3), 100, 20)
     keep = (folds[1] != 0) & (folds[1] != 2)
     fitted = LinearRegression().fit(table.x[keep], table.y[keep])

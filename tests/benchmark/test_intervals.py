@@ -9,9 +9,9 @@ from clearwood.benchmark._intervals import (
     corrected_interval,
     holdout_interval,
     naive_interval,
-    nested_interval,
     origin_interval,
 )
+from clearwood.benchmark._nested_interval import nested_interval
 from clearwood.benchmark._plans import KFold, pair_splits
 
 Z90 = stats.norm.ppf(0.95)
@@ -24,17 +24,18 @@ def mean_model_losses(y, train, test):
 
 def nested_parts(y, k=5, repeats=3, seed=0, losses=mean_model_losses):
     """The losses that the nested interval takes, by fitting for every fold and pair."""
-    outer, pairs = [], []
+    outer, pairs, rows = [], [], []
     splits = KFold(k, repeats).splits(len(y), seed=seed)
     for repeat in range(repeats):
         folds = [split for split in splits if split.repeat == repeat]
         outer.append([losses(y, split.train, split.test) for split in folds])
+        rows.append([split.test for split in folds])
         by_pair = {}
         for pair in pair_splits(folds):
             by_pair[pair.j, pair.k] = losses(y, pair.train, pair.test_j)
             by_pair[pair.k, pair.j] = losses(y, pair.train, pair.test_k)
         pairs.append(by_pair)
-    return outer, pairs
+    return outer, pairs, rows
 
 
 def test_naive_is_the_textbook_interval_of_a_mean():
@@ -107,34 +108,77 @@ def test_spans_of_time_are_the_observations():
     assert found.se == pytest.approx(2.0 / np.sqrt(3))
 
 
-def test_nested_estimate_follows_the_papers_formulas_without_the_bias_in_the_width():
+def test_nested_estimate_and_width_follow_their_formulas():
+    # row by row and fold by fold, as the page on intervals writes them
     y = np.random.default_rng(4).normal(size=47) ** 3
-    k, repeats = 5, 4
-    outer, pairs = nested_parts(y, k, repeats)
-    found = nested_interval(outer, pairs)
+    k, repeats, n = 5, 4, 47
+    outer, pairs, rows = nested_parts(y, k, repeats)
+    found = nested_interval(outer, pairs, rows=rows)
 
-    gaps, noises, inside, outside = [], [], [], []
-    for folds, by_pair in zip(outer, pairs, strict=True):
+    def squared_error(outer, insides):
+        gaps, noises, naive = [], [], []
+        for folds, inside in zip(outer, insides, strict=True):
+            for e_out, e_in in zip(folds, inside, strict=True):
+                gaps.append(e_in.mean() - e_out.mean())
+                noises.append(e_out.var(ddof=1) / len(e_out))
+                naive.append(e_in.var(ddof=1) / len(e_in))
+        return np.var(gaps) - np.mean(noises), np.mean(naive)
+
+    losses, inside_of_row = np.zeros(n), np.zeros(n)
+    for repeat in range(repeats):
         for fold in range(k):
-            e_in = np.concatenate([by_pair[j, fold] for j in range(k) if j != fold])
-            e_out = folds[fold]
-            gaps.append(e_in.mean() - e_out.mean())
-            noises.append(e_out.var(ddof=1) / len(e_out))
-            inside.append(e_in)
-        outside.append(np.concatenate(folds))
-    ncv = np.concatenate(inside).mean()
-    bias = (1 + (k - 2) / k) * (ncv - np.mean([part.mean() for part in outside]))
-    naive = np.sqrt(np.mean([part.var(ddof=1) / 47 for part in outside]))
-    # the square of the mean gap is the bias, which the estimate is rid of
-    mse = np.mean(np.square(gaps) - noises) - np.mean(gaps) ** 2
-    free = np.sqrt(max(mse, 0) * (k - 1) / k)
-    se = min(max(free, naive), np.sqrt(k) * naive)
-    assert found.estimate == pytest.approx(ncv - bias)
+            losses[rows[repeat][fold]] += outer[repeat][fold] / repeats
+            for other in set(range(k)) - {fold}:
+                share = pairs[repeat][fold, other] / repeats / (k - 1)
+                inside_of_row[rows[repeat][fold]] += share
+    insides = [
+        [np.concatenate([by_pair[j, i] for j in range(k) if j != i]) for i in range(k)]
+        for by_pair in pairs
+    ]
+    unmoved = [[losses[part] for part in folds] for folds in rows]
+    unmoved_insides = [
+        [np.concatenate([folds[j] for j in range(k) if j != i]) for i in range(k)]
+        for folds in unmoved
+    ]
+    mse, naive_inside = squared_error(outer, insides)
+    accident, naive_unmoved = squared_error(unmoved, unmoved_insides)
+    whole = [np.concatenate(folds) for folds in outer]
+    naive_outer = np.mean([part.var(ddof=1) / n for part in whole])
+    removed = np.var([part.mean() for part in whole], ddof=1) * (1 - 1 / repeats)
+    error = (mse - accident + naive_unmoved) / naive_inside * naive_outer - removed
+    naive = losses.var(ddof=1) / n
+    corrected = losses - (k - 2) / k * (inside_of_row - losses)
+    ratio = min(max(error / naive, 1), k)
+    se = np.sqrt(ratio * max(naive, corrected.var(ddof=1) / n))
+
+    bias = (1 + (k - 2) / k) * (inside_of_row.mean() - losses.mean())
+    assert found.estimate == pytest.approx(inside_of_row.mean() - bias)
     assert found.bias == pytest.approx(bias)
     assert found.se == pytest.approx(se)
-    assert found.inflation == pytest.approx(se / naive)
+    assert found.inflation == pytest.approx(se / np.sqrt(naive))
     assert found.high - found.estimate == pytest.approx(Z90 * se)
     assert (found.kind, found.n) == ("nested", 47)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000), k=st.integers(3, 6), repeats=st.integers(1, 3))
+def test_losses_that_do_not_depend_on_the_fit_have_the_naive_interval(seed, k, repeats):
+    y = np.random.default_rng(seed).exponential(size=37)
+    outer, pairs, rows = nested_parts(y, k, repeats, seed, losses=lambda y, _, test: y[test])
+    found, naive = nested_interval(outer, pairs, rows=rows), naive_interval(y)
+    assert (found.estimate, found.se) == pytest.approx((naive.estimate, naive.se))
+
+
+def test_losses_that_all_change_with_the_fit_have_a_wider_interval():
+    # one number for all rows of a fold, drawn for each fit: K observations, not n
+    rng = np.random.default_rng(11)
+    outer, pairs, rows = nested_parts(
+        np.zeros(200),
+        5,
+        10,
+        losses=lambda _, __, test: rng.normal() + 1e-3 * rng.normal(size=len(test)),
+    )
+    assert nested_interval(outer, pairs, rows=rows).inflation > 1.3
 
 
 def test_bias_correction_is_exact_where_risk_falls_as_one_over_rows():
@@ -148,12 +192,12 @@ def test_bias_correction_is_exact_where_risk_falls_as_one_over_rows():
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000), k=st.integers(3, 8), scale=st.floats(0.1, 100.0))
-def test_nested_standard_error_stays_within_its_bounds_and_scales(seed, k, scale):
+def test_nested_standard_error_is_no_less_than_the_naive_one_and_scales(seed, k, scale):
     rng = np.random.default_rng(seed)
     y = rng.normal(size=40)
-    outer, pairs = nested_parts(y, k, 1, seed)
+    outer, pairs, _ = nested_parts(y, k, 1, seed)
     found = nested_interval(outer, pairs)
-    assert 1 - 1e-9 <= found.inflation <= np.sqrt(k) + 1e-9
+    assert found.inflation >= 1 - 1e-9
     scaled = nested_interval(
         [[scale * part for part in folds] for folds in outer],
         [{key: scale * part for key, part in by_pair.items()} for by_pair in pairs],
@@ -163,18 +207,19 @@ def test_nested_standard_error_stays_within_its_bounds_and_scales(seed, k, scale
 
 
 def test_nested_difference_of_a_learner_to_itself_is_exactly_zero():
-    outer, pairs = nested_parts(np.random.default_rng(5).normal(size=30))
+    outer, pairs, rows = nested_parts(np.random.default_rng(5).normal(size=30))
     zero = nested_interval(
         [[part - part for part in folds] for folds in outer],
         [{key: part - part for key, part in by_pair.items()} for by_pair in pairs],
+        rows=rows,
     )
     assert (zero.estimate, zero.se, zero.inflation) == (0.0, 0.0, 1.0)
 
 
 def test_nested_with_groups_of_copies_is_nested_on_the_originals():
-    outer, pairs = nested_parts(np.random.default_rng(6).normal(size=40))
-    plain = nested_interval(outer, pairs)
-    groups = [[np.repeat(np.arange(len(part)), 3) for part in folds] for folds in outer]
+    outer, pairs, rows = nested_parts(np.random.default_rng(6).normal(size=40))
+    plain = nested_interval(outer, pairs, rows=rows)
+    groups = [[np.repeat(part, 3) for part in folds] for folds in rows]
     copied = nested_interval(
         [[np.repeat(part, 3) for part in folds] for folds in outer],
         [{key: np.repeat(part, 3) for key, part in by_pair.items()} for by_pair in pairs],
@@ -185,22 +230,46 @@ def test_nested_with_groups_of_copies_is_nested_on_the_originals():
 
 
 def test_nested_with_equal_weights_is_nested_without():
-    outer, pairs = nested_parts(np.random.default_rng(7).normal(size=40))
-    plain = nested_interval(outer, pairs)
+    outer, pairs, rows = nested_parts(np.random.default_rng(7).normal(size=40))
+    plain = nested_interval(outer, pairs, rows=rows)
     weights = [[np.full(len(part), 2.5) for part in folds] for folds in outer]
-    weighted = nested_interval(outer, pairs, weights=weights)
+    weighted = nested_interval(outer, pairs, rows=rows, weights=weights)
     assert (weighted.estimate, weighted.se) == pytest.approx((plain.estimate, plain.se))
 
 
-def test_a_missing_pair_is_refused():
-    outer, pairs = nested_parts(np.random.default_rng(8).normal(size=30))
-    del pairs[1][2, 0]
-    with pytest.raises(InputError, match="repeat 1 lacks losses"):
+def test_the_order_of_rows_within_a_fold_does_not_matter():
+    outer, pairs, rows = nested_parts(np.random.default_rng(9).normal(size=40) ** 2, repeats=2)
+    turned = nested_interval(
+        [[part[::-1] for part in folds] for folds in outer],
+        [{key: part[::-1] for key, part in by_pair.items()} for by_pair in pairs],
+        rows=[[part[::-1] for part in folds] for folds in rows],
+    )
+    plain = nested_interval(outer, pairs, rows=rows)
+    assert (turned.estimate, turned.se) == pytest.approx((plain.estimate, plain.se))
+
+
+def test_repeats_without_the_rows_they_are_about_are_refused():
+    outer, pairs, _ = nested_parts(np.random.default_rng(10).normal(size=30))
+    with pytest.raises(InputError, match=r"which row is which.*rows="):
         nested_interval(outer, pairs)
 
 
+def test_repeats_of_different_rows_are_refused():
+    outer, pairs, rows = nested_parts(np.random.default_rng(10).normal(size=30), repeats=2)
+    rows[1] = [part + 1 for part in rows[1]]
+    with pytest.raises(InputError, match="same rows"):
+        nested_interval(outer, pairs, rows=rows)
+
+
+def test_a_missing_pair_is_refused():
+    outer, pairs, rows = nested_parts(np.random.default_rng(8).normal(size=30))
+    del pairs[1][2, 0]
+    with pytest.raises(InputError, match="repeat 1 lacks losses"):
+        nested_interval(outer, pairs, rows=rows)
+
+
 def test_folds_of_one_row_are_refused():
-    outer, pairs = nested_parts(np.arange(4.0), k=4, repeats=1)
+    outer, pairs, _ = nested_parts(np.arange(4.0), k=4, repeats=1)
     with pytest.raises(InputError, match="two rows"):
         nested_interval(outer, pairs)
 
@@ -224,7 +293,7 @@ def test_every_kind_says_what_it_is_about():
         holdout_interval([1.0, 2.0]).target,
         corrected_interval([[1.0], [2.0]], [3, 3]).target,
         origin_interval([[1.0], [2.0]]).target,
-        nested_interval(*nested_parts(np.arange(9.0), k=3)).target,
+        nested_interval(*nested_parts(np.arange(9.0), k=3, repeats=1)[:2]).target,
     }
     assert len(kinds) == 5
 

@@ -140,6 +140,13 @@ def _columns(drawn):
     return drawn[0], drawn[1][:, 1]
 
 
+def test_a_line_that_is_flat_from_the_start_is_found_without_a_step():
+    # predictions that tell nothing: the first Newton step is exactly zero
+    slope, intercept = calibration_line([1, 0, 1, 0], [0.0, 0.0, 1.0, 1.0], kind="probability")
+    assert slope == pytest.approx(0.0, abs=1e-9)
+    assert intercept == pytest.approx(0.0, abs=1e-9)
+
+
 @settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.floats(0, 1), min_size=1, max_size=60),

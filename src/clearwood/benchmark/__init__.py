@@ -14,11 +14,11 @@ from clearwood.benchmark._intervals import (
     corrected_interval,
     holdout_interval,
     naive_interval,
-    nested_interval,
     origin_interval,
 )
 from clearwood.benchmark._losses import LOSSES, Loss, default_loss, find_loss
 from clearwood.benchmark._measures import Measures, measures
+from clearwood.benchmark._nested_interval import nested_interval
 from clearwood.benchmark._plans import (
     Bootstrap,
     HoldOut,
@@ -33,6 +33,7 @@ from clearwood.benchmark._plans import (
     pair_splits,
     splits_of,
 )
+from clearwood.benchmark._residuals import Residuals, residuals_of
 from clearwood.benchmark._result import Benchmark, Difference, Method, Standing
 from clearwood.benchmark._session import Snapshot
 from clearwood.benchmark._smoothers import LinearSmoother, linear_smoother, smoother_of_hat_matrix
@@ -66,6 +67,7 @@ __all__ = [
     "MonteCarlo",
     "PairSplit",
     "Plan",
+    "Residuals",
     "Snapshot",
     "Split",
     "Standing",
@@ -93,6 +95,7 @@ __all__ = [
     "nested_interval",
     "origin_interval",
     "pair_splits",
+    "residuals_of",
     "smoother_of_hat_matrix",
     "splits_of",
     "target_codes",

@@ -1,14 +1,15 @@
 """The record of tuning: every configuration, and what it promised."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from clearwood._errors import InputError, did_you_mean
-from clearwood.benchmark._frames import frame
+from clearwood.benchmark._frames import plain
+from clearwood.benchmark._tabular import Tabular
 from clearwood.benchmark._work import Outcome, Trial, Unit
 from clearwood.models._space import Choice, Dimension
 
@@ -16,7 +17,7 @@ __all__ = ["Archive", "Curve", "archive_of", "curve_of"]
 
 
 @dataclass(frozen=True)
-class Archive:
+class Archive(Tabular):
     """Every configuration that tuning tried for one learner.
 
     Parameters
@@ -33,8 +34,7 @@ class Archive:
     def __len__(self) -> int:
         return len(self.trials)
 
-    def to_frame(self, library: str | None = None) -> Any:
-        """Give one row a configuration and outer fold, as a data frame."""
+    def _columns(self) -> dict[str, list[Any]]:
         keys = dict.fromkeys(key for _, _, trial in self.trials for key in trial.settings)
         columns: dict[str, list[Any]] = {
             "repeat": [repeat for repeat, _, _ in self.trials],
@@ -44,12 +44,12 @@ class Archive:
             columns[key] = [trial.settings.get(key) for _, _, trial in self.trials]
         for key in ("risk", "se", "folds", "share", "seconds", "failure"):
             columns[key] = [getattr(trial, key) for _, _, trial in self.trials]
-        return frame(columns, library)
+        return columns
 
-    def to_json(self) -> list[dict[str, Any]]:
-        """Give plain JSON values."""
+    def to_json(self) -> list[dict[str, Any]]:  # type: ignore[override]
+        """Give one object a configuration and outer fold, as plain JSON values."""
         return [
-            {**vars(trial), "settings": dict(trial.settings), "repeat": repeat, "fold": fold}
+            plain({**vars(trial), "repeat": repeat, "fold": fold})
             for repeat, fold, trial in self.trials
         ]
 
@@ -59,7 +59,7 @@ class Archive:
 
 
 @dataclass(frozen=True)
-class Curve:
+class Curve(Tabular):
     """Inner risk against the values that tuning tried, averaged over the outer folds.
 
     The risks are those of tuning: the smallest of them is too good to be true, which is why the
@@ -98,16 +98,15 @@ class Curve:
             )
         return setting
 
-    def to_frame(self, library: str | None = None) -> Any:
-        """Give one row a configuration, as a data frame."""
-        columns: dict[str, list[Any]] = {
+    def _columns(self) -> dict[str, Sequence[Any]]:
+        columns: dict[str, Sequence[Any]] = {
             key: [settings[key] for settings in self.settings] for key in self.space
         }
-        return frame({**columns, "risk": self.risk, "se": self.se, "folds": self.folds}, library)
+        return {**columns, "risk": self.risk, "se": self.se, "folds": self.folds}
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain JSON values."""
-        return {"learner": self.learner, **self.to_frame("dict")}
+        """Give plain JSON values: a list for every setting, and the risks."""
+        return {"learner": self.learner, **{k: plain(v) for k, v in self._columns().items()}}
 
     def plot(self, setting: str | None = None) -> Any:
         """Draw the risk against one setting (Altair)."""

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clearwood._errors import InputError
 from clearwood.benchmark._fits import candidate, judge_all
-from clearwood.benchmark._frames import frame
 from clearwood.benchmark._plans import Bootstrap, HoldOut, splits_of
+from clearwood.benchmark._tabular import Tabular
 from clearwood.table import Table
 
 __all__ = ["BiasVariance", "bias_variance", "split_squared_error"]
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BiasVariance:
+class BiasVariance(Tabular):
     """Expected squared error taken apart.
 
     ``risk = bias + variance`` exactly, where the truth is not known and `bias` then contains the
@@ -55,19 +55,10 @@ class BiasVariance:
     noise: float
     cross: float
     by_row: dict[str, Array]
+    _untold: ClassVar[tuple[str, ...]] = ("by_row",)
 
-    def to_frame(self, library: str | None = None) -> Any:
-        """Give one row a test row, as a data frame."""
-        return frame({name: values.tolist() for name, values in self.by_row.items()}, library)
-
-    def to_json(self) -> dict[str, Any]:
-        """Give plain JSON values, without those of single rows."""
-        names = ("learner", "samples", "rows", "risk", "bias", "variance", "noise", "cross")
-        values = {name: getattr(self, name) for name in names}
-        return {
-            name: None if isinstance(value, float) and not np.isfinite(value) else value
-            for name, value in values.items()
-        }
+    def _columns(self) -> dict[str, list[Any]]:
+        return {name: values.tolist() for name, values in self.by_row.items()}
 
     def plot(self) -> Any:
         """Draw the parts of the error (Altair)."""

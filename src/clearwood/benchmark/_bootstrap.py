@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from clearwood._errors import InputError
 from clearwood.benchmark._fits import Judged, candidate, judge_all
-from clearwood.benchmark._frames import frame
 from clearwood.benchmark._losses import Loss
 from clearwood.benchmark._plans import Bootstrap, splits_of
+from clearwood.benchmark._tabular import Tabular
 
 __all__ = ["BootstrapRisk", "bootstrap_estimates", "bootstrap_risk", "no_information_risk"]
 
@@ -24,7 +24,7 @@ _SHIFTS = 200
 
 
 @dataclass(frozen=True)
-class BootstrapRisk:
+class BootstrapRisk(Tabular):
     """Estimates of risk from bootstrap samples.
 
     Parameters
@@ -68,17 +68,9 @@ class BootstrapRisk:
     overfitting: float
     se: float
 
-    def to_json(self) -> dict[str, Any]:
-        """Give plain JSON values."""
-        return {
-            key: None if isinstance(value, float) and not np.isfinite(value) else value
-            for key, value in vars(self).items()
-        }
-
-    def to_frame(self, library: str | None = None) -> Any:
-        """Give one row an estimate, as a data frame."""
+    def _columns(self) -> dict[str, list[Any]]:
         values = {name: getattr(self, key) for name, key in _NAMES.items()}
-        return frame({"estimate": list(values), "risk": list(values.values())}, library)
+        return {"estimate": list(values), "risk": list(values.values())}
 
     def __repr__(self) -> str:
         head = f"{self.loss} loss, {self.rows} rows, {self.samples} samples"

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
 from clearwood._errors import InputError, did_you_mean
-from clearwood.benchmark._frames import frame
+from clearwood.benchmark._tabular import Tabular
 
 __all__ = [
     "CalibrationCurve",
@@ -27,7 +27,7 @@ _EDGE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibrationCurve:
+class CalibrationCurve(Tabular):
     """What was observed where about the same was predicted.
 
     Parameters
@@ -65,23 +65,9 @@ class CalibrationCurve:
     error: float
     confidence: float
 
-    def to_frame(self, library: str | None = None) -> Any:
-        """Give one row a bin, as a data frame."""
+    def _columns(self) -> dict[str, list[Any]]:
         names = ("predicted", "observed", "low", "high", "rows")
-        return frame({name: getattr(self, name).tolist() for name in names}, library)
-
-    def to_json(self) -> dict[str, Any]:
-        """Give plain JSON values."""
-        numbers = {
-            name: value if np.isfinite(value) else None
-            for name, value in (
-                ("slope", self.slope),
-                ("intercept", self.intercept),
-                ("error", self.error),
-            )
-        }
-        words = {"learner": self.learner, "what": self.what, "kind": self.kind}
-        return {**words, **numbers, "confidence": self.confidence, **self.to_frame("dict")}
+        return {name: getattr(self, name).tolist() for name in names}
 
     def plot(self) -> Any:
         """Draw observed against predicted (Altair)."""
@@ -271,8 +257,9 @@ def calibration_line(
             return np.nan, np.nan
         step = np.linalg.solve(information, design.T @ (truth - p))
         # Newton's steps from the constant fit can overshoot when predictions are far too extreme
-        line = line + step * min(1.0, 5.0 / np.abs(step).max())
-        if np.abs(step).max() < 1e-9:
+        longest = float(np.abs(step).max())
+        line = line + step * (5.0 / max(longest, 5.0))
+        if longest < 1e-9:
             return float(line[1]), float(line[0] - line[1] * centre)
     return np.nan, np.nan
 

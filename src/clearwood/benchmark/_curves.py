@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from clearwood._errors import InputError
 from clearwood.benchmark._calibration import CalibrationCurve, calibration_of_target
 from clearwood.benchmark._fits import Candidate, Judged, candidate, judge_all
-from clearwood.benchmark._frames import frame
 from clearwood.benchmark._intervals import (
     Interval,
     corrected_interval,
@@ -18,6 +17,7 @@ from clearwood.benchmark._intervals import (
     origin_interval,
 )
 from clearwood.benchmark._plans import Plan, Split, default_plan, splits_of
+from clearwood.benchmark._tabular import Tabular
 from clearwood.table import Table
 
 __all__ = ["LearningCurve", "calibration_curve", "learning_curve"]
@@ -28,7 +28,7 @@ _SHARES = (0.1, 0.2, 0.4, 0.7, 1.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearningCurve:
+class LearningCurve(Tabular):
     """Risk against the number of training rows.
 
     Parameters
@@ -62,19 +62,9 @@ class LearningCurve:
     confidence: float
     fits: int
 
-    def to_frame(self, library: str | None = None) -> Any:
-        """Give one row a size, as a data frame."""
+    def _columns(self) -> dict[str, list[Any]]:
         names = ("sizes", "risk", "se", "low", "high", "training")
-        return frame({name: getattr(self, name).tolist() for name in names}, library)
-
-    def to_json(self) -> dict[str, Any]:
-        """Give plain JSON values."""
-        columns = {
-            name: [value if np.isfinite(value) else None for value in values]
-            for name, values in self.to_frame("dict").items()
-        }
-        words = {"learner": self.learner, "loss": self.loss, "interval": self.interval}
-        return {**words, "confidence": self.confidence, "fits": self.fits, **columns}
+        return {name: getattr(self, name).tolist() for name in names}
 
     def plot(self) -> Any:
         """Draw risk and training loss against the number of rows (Altair)."""

@@ -1,16 +1,15 @@
 """A benchmark as plain JSON values."""
 
-import math
-from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from clearwood.benchmark._frames import plain
 from clearwood.benchmark._text import as_text
 
 if TYPE_CHECKING:
     from clearwood.benchmark._result import Benchmark
 
-__all__ = ["document", "plain"]
+__all__ = ["document"]
 
 
 def document(bench: "Benchmark") -> dict[str, Any]:
@@ -57,24 +56,3 @@ def _by_fold(bench: "Benchmark", learner: str) -> list[dict[str, Any]]:
             }
         )
     return sorted(rows, key=lambda row: (row["repeat"], row["fold"]))
-
-
-def plain(value: Any) -> Any:
-    """Turn a value into what JSON has: numpy scalars into numbers, NaN and infinities into None.
-
-    Examples
-    --------
-    >>> plain({"risk": float("nan"), "folds": (1, 2)})
-    {'risk': None, 'folds': [1, 2]}
-    """
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, Iterable):
-        return [plain(item) for item in value]
-    return str(value)

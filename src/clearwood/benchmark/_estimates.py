@@ -12,9 +12,9 @@ from clearwood.benchmark._intervals import (
     corrected_interval,
     holdout_interval,
     naive_interval,
-    nested_interval,
     origin_interval,
 )
+from clearwood.benchmark._nested_interval import nested_interval
 from clearwood.benchmark._work import Array, Context, Outcome, Rows, Unit
 from clearwood.table import Table
 
@@ -145,5 +145,10 @@ def _nested(losses: LossesOf, confidence: float, folds: int, table: Table) -> In
         return [[values[losses.rows[key]] for key in keys] for keys in whole]
 
     return nested_interval(
-        outer, pairs, confidence, weights=of_rows(table.weights), groups=of_rows(table.groups)
+        outer,
+        pairs,
+        confidence,
+        rows=of_rows(np.arange(table.n_rows)),
+        weights=of_rows(table.weights),
+        groups=of_rows(table.groups),
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from clearwood._errors import InputError
 from clearwood._progress import progress
 from clearwood.benchmark._fits import Candidate, candidate
-from clearwood.benchmark._frames import frame
 from clearwood.benchmark._run import Workers
+from clearwood.benchmark._tabular import Tabular
 from clearwood.table import Table
 
 __all__ = ["ExcessRisk", "Truth", "excess_risk"]
@@ -33,7 +33,7 @@ class Truth(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ExcessRisk:
+class ExcessRisk(Tabular):
     """Risk above the least possible, as approximation and estimation error.
 
     ``R(fit) - R(truth) = [R(best of its kind) - R(truth)] + [R(fit) - R(best of its kind)]``: the
@@ -63,31 +63,21 @@ class ExcessRisk:
     estimation_se: Array
     tables: int
     large: int
+    _derived: ClassVar[tuple[str, ...]] = ("excess",)
 
     @property
     def excess(self) -> Array:
         """Risk above that of the truth, for each size."""
         return self.approximation + self.estimation
 
-    def to_frame(self, library: str | None = None) -> Any:
-        """Give one row a size, as a data frame."""
-        columns = {
+    def _columns(self) -> dict[str, list[Any]]:
+        return {
             "sizes": self.sizes.tolist(),
             "approximation": [self.approximation] * len(self.sizes),
             "estimation": self.estimation.tolist(),
             "estimation_se": self.estimation_se.tolist(),
             "excess": self.excess.tolist(),
         }
-        return frame(columns, library)
-
-    def to_json(self) -> dict[str, Any]:
-        """Give plain JSON values."""
-        words = {"learner": self.learner, "loss": self.loss, "tables": self.tables}
-        columns = {
-            name: [value if np.isfinite(value) else None for value in values]
-            for name, values in self.to_frame("dict").items()
-        }
-        return {**words, "large": self.large, **columns, "approximation": self.approximation}
 
     def plot(self) -> Any:
         """Draw both errors against the number of rows (Altair)."""

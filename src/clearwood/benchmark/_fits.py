@@ -13,7 +13,7 @@ from clearwood.benchmark._contenders import Contender, contenders
 from clearwood.benchmark._losses import Loss, default_loss, find_loss
 from clearwood.benchmark._run import Workers
 from clearwood.benchmark._target import checked_table, target_codes
-from clearwood.benchmark._work import judge, seed_of
+from clearwood.benchmark._work import in_words, judge, seed_of
 from clearwood.table import Table
 
 __all__ = ["Candidate", "Judged", "candidate", "judge_all"]
@@ -59,7 +59,16 @@ class Candidate:
         """Fit to some rows, which may repeat, and judge on others."""
         # the seed depends on the rows, not on when they come up, so workers cannot change results
         seed = seed_of(self.seed, self.contender.name, train.tobytes().hex())
-        model = self.contender.build({}, seed=seed).fit(self.table.take(train))
+        try:
+            model = self.contender.build({}, seed=seed).fit(self.table.take(train))
+        except InputError:
+            raise
+        except Exception as error:  # a library's own words, said of what
+            raise InputError(
+                f"learner {self.contender.name!r} cannot be fitted to {len(train)} of the "
+                f"{self.table.n_rows} rows: {in_words(error)}",
+                hint="ask for fits to more rows, or for another learner.",
+            ) from error
         return [
             Judged(*judge(model, self.table.take(rows), self.codes[rows], self.loss, self.classes))
             for rows in tests

@@ -1,7 +1,7 @@
 """Criteria that need no held-out rows: Cp, AIC, BIC, effective degrees of freedom."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +9,8 @@ from scipy import special
 from sklearn.linear_model import ElasticNet, LogisticRegression
 
 from clearwood._errors import InputError
-from clearwood.benchmark._frames import frame
 from clearwood.benchmark._smoothers import linear_smoother, parts_of, ridge_leverage
+from clearwood.benchmark._tabular import Tabular
 from clearwood.models import Learner
 from clearwood.table import Table
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class InSample:
+class InSample(Tabular):
     """Criteria computed from the rows a model was fitted to.
 
     They estimate the error at the same feature values with new targets, and hold if the model's
@@ -61,6 +61,7 @@ class InSample:
     noise: float = float("nan")
     cp: float = float("nan")
     gcv: float = float("nan")
+    _derived: ClassVar[tuple[str, ...]] = ("aic", "bic")
 
     @property
     def aic(self) -> float:
@@ -71,18 +72,6 @@ class InSample:
     def bic(self) -> float:
         """The Bayesian criterion."""
         return -2 * self.log_likelihood + float(np.log(self.rows)) * self.df
-
-    def to_json(self) -> dict[str, Any]:
-        """Give plain JSON values."""
-        values = {**vars(self), "aic": self.aic, "bic": self.bic}
-        return {
-            key: None if isinstance(value, float) and not np.isfinite(value) else value
-            for key, value in values.items()
-        }
-
-    def to_frame(self, library: str | None = None) -> Any:
-        """Give a frame of one row."""
-        return frame({key: [value] for key, value in self.to_json().items()}, library)
 
     def __repr__(self) -> str:
         told = ((key, getattr(self, key)) for key in ("df", "cp", "aic", "bic", "gcv"))

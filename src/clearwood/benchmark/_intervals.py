@@ -5,32 +5,31 @@ and gives an `Interval`. A row may have a weight; rows may be tied in groups, wh
 one observation each.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from clearwood._errors import InputError
+from clearwood.benchmark._tabular import Tabular
 
 __all__ = [
     "Interval",
+    "Mean",
     "corrected_interval",
     "holdout_interval",
+    "make_interval",
     "naive_interval",
-    "nested_interval",
     "origin_interval",
 ]
 
 Array = NDArray[np.float64]
-#: Something for every row of every fold of every repeat.
-Folded = Sequence[Sequence[ArrayLike]]
 
 
 @dataclass(frozen=True)
-class Interval:
+class Interval(Tabular):
     """An estimate with its standard error and interval.
 
     Parameters
@@ -69,13 +68,6 @@ class Interval:
     def target(self) -> str:
         """What the interval is meant to cover, in words."""
         return _TARGETS[self.kind]
-
-    def to_json(self) -> dict[str, Any]:
-        """Give the interval as plain JSON values; what is not a number becomes None."""
-        return {
-            key: None if isinstance(value, float) and not np.isfinite(value) else value
-            for key, value in asdict(self).items()
-        }
 
     def __repr__(self) -> str:
         level = f"{100 * self.confidence:g} %"
@@ -184,7 +176,7 @@ def corrected_interval(
     ratio = sum(len(part) for part in by_split) / sum(trained)
     plain = np.sqrt(between / len(means))
     se = float(np.sqrt((1 / len(means) + ratio) * between))
-    return _interval(
+    return make_interval(
         float(means.mean()),
         se,
         "corrected",
@@ -219,96 +211,8 @@ def origin_interval(losses: Sequence[ArrayLike], confidence: float = 0.9) -> Int
     return _plain("per-origin", np.concatenate(parts), None, confidence, spans)
 
 
-def nested_interval(
-    outer: Folded,
-    pairs: Sequence[Mapping[tuple[int, int], ArrayLike]],
-    confidence: float = 0.9,
-    *,
-    weights: Folded | None = None,
-    groups: Folded | None = None,
-) -> Interval:
-    """The nested-cross-validation estimate and interval of Bates, Hastie and Tibshirani (2024).
-
-    It estimates the risk of the procedure fitted to all n rows of this very table. For a repeat
-    with folds 1, ..., K, write out_k for the losses on fold k of the fit without k, and in_k for
-    the losses on every other fold j of the fit without j and k: a cross-validation of the table
-    without fold k. Averages over folds and repeats give
-
-    - bias = 2 (K-1)/K × (mean of all in - mean of all out), what fits with two folds less are
-      worse by, if risk falls towards its limit as 1 / rows;
-    - estimate = mean of all in - bias;
-    - mse = variance of (mean in_k - mean out_k) - mean of var(out_k) / n_k, the squared error of
-      cross-validation on n (K-1)/K rows without its bias; its root times sqrt((K-1)/K) is the
-      standard error for n rows, kept between the naive one and sqrt(K) times that.
-
-    The paper takes the mean square of (mean in_k - mean out_k) in place of its variance, and so
-    counts the bias in the width although the estimate is corrected for it. With 10 folds there is
-    no difference to speak of; with 5 folds and small tables its intervals are too wide.
-
-    Several repeats are needed for a stable standard error: an mse from K folds alone is noisy.
-
-    Parameters
-    ----------
-    outer
-        For every repeat, for every fold, the losses of its rows under the fit without it.
-    pairs
-        For every repeat, (j, k) → losses of the rows of fold j under the fit without j and k.
-    confidence
-        The level.
-    weights
-        Of the rows, in the same shape as `outer`.
-    groups
-        What ties rows together, in the same shape; the folds must not cut through groups.
-
-    Examples
-    --------
-    Losses that do not depend on the fit need no more than the naive interval; with more repeats
-    the nested one comes as near to it as one likes:
-
-    >>> rng = np.random.default_rng(0)
-    >>> losses = rng.exponential(size=100)
-    >>> outer = [np.array_split(rng.permutation(losses), 5) for _ in range(200)]
-    >>> both = [(j, k) for j in range(5) for k in range(5) if j != k]
-    >>> pairs = [{(j, k): folds[j] for j, k in both} for folds in outer]
-    >>> nested_interval(outer, pairs)
-    Interval(1.181, 90 % nested from 0.9943 to 1.367)
-    >>> naive_interval(losses)
-    Interval(1.181, 90 % naive from 0.9943 to 1.367)
-    """
-    repeats = _checked_repeats(outer, pairs, weights, groups)
-    k = len(repeats[0].outer)
-    gaps, noises, inside, outside, naive_variances = [], [], [], [], []
-    for repeat in repeats:
-        for fold in range(k):
-            within, of_within = repeat.inside(fold)
-            without = repeat.outer[fold]
-            gaps.append(within - without.mean)
-            noises.append(without.variance)
-            inside.append((within, of_within))
-        everyone = _Mean.together(repeat.outer)
-        outside.append(everyone.mean)
-        naive_variances.append(everyone.variance)
-    values, shares = np.transpose(inside)
-    mean_inside = float(np.average(values, weights=shares))
-    bias = 2 * (k - 1) / k * (mean_inside - float(np.mean(outside)))
-    naive = float(np.sqrt(np.mean(naive_variances)))
-    mse = max(float(np.var(gaps) - np.mean(noises)), 0.0) * (k - 1) / k
-    se = float(np.clip(np.sqrt(mse), naive, np.sqrt(k) * naive))
-    n = sum(fold.n for fold in repeats[0].outer)
-    return _interval(
-        mean_inside - bias,
-        se,
-        "nested",
-        n,
-        confidence,
-        degrees=None if groups is None else n - 1,
-        inflation=se / naive if naive > 0 else 1.0,
-        bias=bias,
-    )
-
-
 @dataclass(frozen=True, eq=False)
-class _Mean:
+class Mean:
     """A weighted mean of losses as a ratio of totals over independent units.
 
     With one unit a row and equal weights, `variance` is the usual s² / n; with units of several
@@ -319,7 +223,7 @@ class _Mean:
     weights: Array  # total weight, by unit
 
     @classmethod
-    def of(cls, losses: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None) -> "_Mean":
+    def of(cls, losses: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None) -> "Mean":
         values = np.asarray(losses, dtype=np.float64)
         shares = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
         if groups is None:
@@ -329,7 +233,7 @@ class _Mean:
         return cls(*(total.astype(np.float64) for total in totals))
 
     @classmethod
-    def together(cls, parts: Sequence["_Mean"]) -> "_Mean":
+    def together(cls, parts: Sequence["Mean"]) -> "Mean":
         return cls(
             np.concatenate([part.losses for part in parts]),
             np.concatenate([part.weights for part in parts]),
@@ -353,63 +257,6 @@ class _Mean:
         return float(scale * (residuals**2).sum())
 
 
-@dataclass(frozen=True, eq=False)
-class _Repeat:
-    outer: Sequence[_Mean]
-    pairs: Mapping[tuple[int, int], _Mean]
-
-    def inside(self, fold: int) -> tuple[float, float]:
-        """Cross-validation of the table without one fold: its mean and the weight of its rows."""
-        others = [self.pairs[j, fold] for j in range(len(self.outer)) if j != fold]
-        together = _Mean.together(others)
-        return together.mean, float(together.weights.sum())
-
-
-def _checked_repeats(
-    outer: Folded,
-    pairs: Sequence[Mapping[tuple[int, int], ArrayLike]],
-    weights: Folded | None,
-    groups: Folded | None,
-) -> list[_Repeat]:
-    if not outer or len(outer) != len(pairs):
-        raise InputError(
-            f"there are outer losses of {len(outer)} repeats, but pair losses of {len(pairs)}"
-        )
-    k = len(outer[0])
-    if k < 3:
-        raise InputError(
-            f"the nested interval needs 3 folds or more, not {k}",
-            hint="5 or 10 are usual; the naive interval does with fewer.",
-        )
-    wanted = {(j, i) for j in range(k) for i in range(k) if i != j}
-    made = []
-    for number, (folds, by_pair) in enumerate(zip(outer, pairs, strict=True)):
-        if len(folds) != k or set(by_pair) != wanted:
-            raise InputError(
-                f"repeat {number} lacks losses of a fold or of a pair of folds",
-                hint="the nested interval takes every fold and every pair; use the naive one.",
-            )
-        of_rows = [
-            (
-                None if weights is None else weights[number][fold],
-                None if groups is None else groups[number][fold],
-            )
-            for fold in range(k)
-        ]
-        means = [_Mean.of(losses, *of_rows[j]) for j, losses in enumerate(folds)]
-        if any(mean.n < 2 for mean in means):
-            raise InputError(
-                "the nested interval needs two rows (or groups) or more in every fold",
-                hint="ask for fewer folds.",
-            )
-        made.append(
-            _Repeat(
-                means, {(j, i): _Mean.of(by_pair[j, i], *of_rows[j]) for j, i in sorted(wanted)}
-            )
-        )
-    return made
-
-
 def _plain(
     kind: str,
     losses: ArrayLike,
@@ -417,16 +264,16 @@ def _plain(
     confidence: float,
     groups: ArrayLike | None,
 ) -> Interval:
-    mean = _Mean.of(losses, weights, groups)
+    mean = Mean.of(losses, weights, groups)
     if mean.n == 0:
         raise InputError("there are no losses to average")
     # one observation has a mean, but no standard error
     se = float(np.sqrt(mean.variance))
     degrees = None if groups is None else max(mean.n - 1, 1)
-    return _interval(mean.mean, se, kind, mean.n, confidence, degrees=degrees)
+    return make_interval(mean.mean, se, kind, mean.n, confidence, degrees=degrees)
 
 
-def _interval(
+def make_interval(
     estimate: float,
     se: float,
     kind: str,

@@ -10,7 +10,9 @@ from sklearn.metrics import roc_auc_score
 
 from clearwood._errors import InputError
 from clearwood.benchmark._calibration import calibration_error, calibration_line
+from clearwood.benchmark._frames import plain
 from clearwood.benchmark._losses import Needs
+from clearwood.benchmark._tabular import Tabular
 from clearwood.table import Task
 
 __all__ = ["MEANINGS", "Measures", "measures"]
@@ -34,7 +36,7 @@ MEANINGS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Measures:
+class Measures(Tabular):
     """Measures of one learner on rows it had not seen.
 
     Parameters
@@ -51,9 +53,16 @@ class Measures:
     def __getitem__(self, name: str) -> float:
         return self.values[name]
 
+    def _columns(self) -> dict[str, list[Any]]:
+        return {
+            "measure": list(self.values),
+            "value": list(self.values.values()),
+            "meaning": [MEANINGS[name] for name in self.values],
+        }
+
     def to_json(self) -> dict[str, float | None]:
-        """Give plain JSON values."""
-        return {name: v if np.isfinite(v) else None for name, v in self.values.items()}
+        """Give the values by name; what is not determined becomes None."""
+        return {name: plain(value) for name, value in self.values.items()}
 
     def __repr__(self) -> str:
         told = ", ".join(f"{name} {value:.4g}" for name, value in self.values.items())

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from clearwood.benchmark._calibration import CalibrationCurve, calibration_of_ta
 from clearwood.benchmark._estimates import interval_of, losses_of
 from clearwood.benchmark._frames import frame
 from clearwood.benchmark._measures import Measures, measures
+from clearwood.benchmark._tabular import Tabular
 from clearwood.benchmark._text import as_html, as_text, comparison_text
 from clearwood.benchmark._winner import Winner
 from clearwood.benchmark._work import Array, Context, Outcome, Rows, Unit
@@ -83,7 +84,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Tabular):
     """The risk of one learner less that of another, from paired differences row by row.
 
     Parameters
@@ -109,19 +110,12 @@ class Difference:
     confidence: float
     interval: str
     loss: str
+    _derived: ClassVar[tuple[str, ...]] = ("clear",)
 
     @property
     def clear(self) -> bool:
         """Whether the interval leaves zero out, so that one of the two is better."""
         return self.low > 0 or self.high < 0
-
-    def to_json(self) -> dict[str, Any]:
-        """Give plain JSON values."""
-        return {**vars(self), "clear": self.clear}
-
-    def to_frame(self, library: str | None = None) -> Any:
-        """Give a data frame of one row."""
-        return frame({key: [value] for key, value in self.to_json().items()}, library)
 
     def __repr__(self) -> str:
         return comparison_text(self)
@@ -244,7 +238,9 @@ class Benchmark:
         """
         if rule not in (None, "one_se"):
             raise InputError(f"there is no rule {rule!r}", hint="None or 'one_se'.")
-        able = [one for one in self.standings if np.isfinite(one.risk) and not one.failures]
+        finished = [one for one in self.standings if np.isfinite(one.risk)]
+        # where all have failed somewhere, the one that did so least comes first
+        able = [one for one in finished if not one.failures] or finished
         if not able:
             raise InputError(
                 "every learner failed", hint="bench.failures tells what went wrong in each."

@@ -6,7 +6,7 @@ from the fit with it: y_i - loo_i = (y_i - fitted_i) / (1 - H_ii).
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,8 +16,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._errors import InputError
-from clearwood.benchmark._frames import frame
 from clearwood.benchmark._intervals import Interval, naive_interval
+from clearwood.benchmark._tabular import Tabular
 from clearwood.models import Learner
 from clearwood.table import Table
 
@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LinearSmoother:
+class LinearSmoother(Tabular):
     """A fit whose fitted values are linear in the target.
 
     Parameters
@@ -53,6 +53,8 @@ class LinearSmoother:
     fitted: Array
     leverage: Array
     weights: Array | None = None
+    _derived: ClassVar[tuple[str, ...]] = ("df", "gcv", "left_out")
+    _untold: ClassVar[tuple[str, ...]] = ("weights",)
 
     @property
     def df(self) -> float:
@@ -91,19 +93,9 @@ class LinearSmoother:
         mean = np.average((self.y - self.fitted) ** 2, weights=self.weights)
         return float(mean / (1 - self.df / n) ** 2)
 
-    def to_frame(self, library: str | None = None) -> Any:
-        """Give one row a row of the table, as a data frame."""
+    def _columns(self) -> dict[str, list[Any]]:
         names = ("y", "fitted", "left_out", "leverage")
-        return frame({name: getattr(self, name).tolist() for name in names}, library)
-
-    def to_json(self) -> dict[str, Any]:
-        """Give plain JSON values."""
-        plain = {
-            name: [value if np.isfinite(value) else None for value in values]
-            for name, values in self.to_frame("dict").items()
-        }
-        gcv = self.gcv if np.isfinite(self.gcv) else None
-        return {"learner": self.learner, "df": self.df, "gcv": gcv, **plain}
+        return {name: getattr(self, name).tolist() for name in names}
 
     def __repr__(self) -> str:
         return (
