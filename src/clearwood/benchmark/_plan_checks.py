@@ -73,7 +73,8 @@ def _check_classes(given: Given, least: int, words: str) -> None:
         raise InputError(
             f"{words} needs {least} rows or more of every class; class {str(labels[rarest])!r} has "
             f"{counts[rarest]}",
-            hint="ask for fewer folds, leave that class out, or merge it with another.",
+            hint="ask for fewer folds, leave that class out, merge it with another, or, in a "
+            "benchmark, judge on one hold-out: interval='holdout'.",
         )
     if given.groups is None:
         return
