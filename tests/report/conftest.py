@@ -8,6 +8,7 @@ import altair as alt
 import pytest
 
 from clearwood.report import (
+    Block,
     Chart,
     Choice,
     Facts,
@@ -160,3 +161,63 @@ def everything() -> Report:
         ),
         about=(("data", "claims.csv"), ("model", "forest")),
     )
+
+
+HOSTILE = [
+    "</script><script>window.broken = 1</script>",
+    '"><img src=x onerror="window.broken = 1">',
+    "' onfocus='window.broken = 1' autofocus='",
+    "${window.broken = 1}`",
+    "{{ 7 * 7 }}{% raise %}",
+    "<!-- <![CDATA[ ]]> -->",
+    "</style></title></textarea>",
+    "a\u2028b\u2029c\u0000",
+    "عمر السائق",
+    "weighed down " * 16,
+    "x" * 200,
+    "driver's 🚗 “age”",
+]
+
+
+def blocks_of(text: str) -> tuple[Block, ...]:
+    """Every kind of block, with a text in every place where one can stand."""
+    spec = {
+        "data": {"values": [{text: i, "level": text} for i in range(3)]},
+        "mark": "point",
+        "encoding": {"x": {"field": "level", "type": "nominal", "title": text}},
+        "title": {"text": text, "subtitle": [text]},
+    }
+    return (
+        Prose((text, text), lead=True),
+        Facts(((text, text),)),
+        Note(text, text, "caution", (text,) * 8),
+        Sheet(text, text, (text, "number"), ((text, 1), (text, 2.5)), bars=("number",)),
+        Chart(text, text, text, spec),
+        Chart(text, text, text, spec, data={text: [text, 1.5]}),
+        Choice(text, text, ((text, (Prose((text,)),)), (text, (Prose((text,)),)))),
+        More(text, (Prose((text,)),)),
+        Widget(text, "tree", text, {text: text}),
+    )
+
+
+@pytest.fixture(params=HOSTILE)
+def hostile_text(request) -> str:
+    """A name or a cell that a careless page would break on."""
+    return request.param
+
+
+@pytest.fixture
+def report_of() -> Callable[..., Report]:
+    """A page with these texts in every place where one can stand."""
+
+    def made(*texts: str) -> Report:
+        sections = tuple(Section(text, text, blocks_of(text)) for text in texts)
+        return Report(texts[0], sections, about=tuple((text, text) for text in texts))
+
+    return made
+
+
+@pytest.fixture
+def hostile_report(report_of) -> Report:
+    """A page with all the names and cells that a careless page would break on."""
+    return report_of(*HOSTILE)

@@ -23,12 +23,15 @@ const THEMED = {
   "#56b4e9": "--sky",
 };
 
+/** How many times its own width a chart of several plots may take. */
+const MOST_STRETCH = 2;
+
 /** Where a specification holds data and words, which are never restyled. */
 const DATA = new Set(["values", "datasets", "by column", "domain", "field", "title", "text"]);
 
 /**
  * What has been drawn, to be drawn again when the theme or the width changes.
- * @type {Map<HTMLElement, { spec: Spec, width: number, finalize: () => void, turn: number }>}
+ * @type {Map<HTMLElement, { spec: Spec, width: number, finalize: () => void }>}
  */
 const drawn = new Map();
 
@@ -148,7 +151,8 @@ function isSingle(spec) {
 }
 
 /**
- * Draw a chart into an element, or draw it again.
+ * Draw a chart into an element, or draw it again. The element should say what the chart shows
+ * (`role="img"` with a label); where it does not, the specification's description does.
  * @param {HTMLElement} element
  * @param {Spec} spec of Vega-Lite
  * @returns {Promise<void>}
@@ -157,44 +161,86 @@ async function drawChart(element, spec) {
   const width = Math.floor(element.clientWidth);
   if (width === 0) return;
   const before = drawn.get(element);
-  const turn = (before?.turn ?? 0) + 1;
-  before?.finalize();
-  drawn.set(element, { spec, width, finalize: () => {}, turn });
-
-  const colours = Object.fromEntries(Object.entries(THEMED).map(([light, name]) => [light, themed(name)]));
-  const recoloured = mapSpec(spec, (value) => (typeof value === "string" && colours[value.toLowerCase()]) || value);
-  /** @param {Spec} sized @param {Spec} [layout] */
-  const put = async (sized, layout = {}) => {
-    const view = await vegaEmbed()(element, unpackSpec(sized), {
-      mode: "vega-lite",
-      patch: (/** @type {Spec} */ compiled) => ({ ...compiled, ...layout }),
-      ast: true, // expressions are interpreted: the page's policy forbids code made from text
-      renderer: "svg",
-      actions: false,
-      defaultStyle: false,
-      tooltip: showTooltip,
-      config: chartConfig(width),
-    });
-    return () => view.finalize();
-  };
-
-  let finalize;
-  if (isSingle(recoloured)) {
-    finalize = await put({ ...recoloured, width }, { autosize: { type: "fit-x", contains: "padding" } });
-  } else {
-    finalize = await put(recoloured);
-    const natural = element.querySelector("svg")?.width.baseVal.value ?? width;
-    const plots = span(recoloured);
-    const factor = plots ? (width - (natural - plots)) / plots : 1;
-    if (plots && Math.abs(factor - 1) > 0.02) {
-      finalize();
-      finalize = await put(stretch(recoloured, Math.max(0.3, Math.min(2, factor))));
-    }
+  const state = { spec, width, finalize: () => {} };
+  drawn.set(element, state);
+  if (spec.description && !element.hasAttribute("role")) {
+    fill(element, { role: "img", "aria-label": spec.description }, []);
   }
-  const now = drawn.get(element);
-  if (now?.turn === turn) now.finalize = finalize;
-  else finalize(); // drawn again meanwhile
+
+  // Made off the page and then put in place, so that nothing jumps.
+  const sheet = el("div", { "aria-hidden": "true" });
+  const finalize = await drawFitting(sheet, recolour(spec), width);
+  if (drawn.get(element) !== state) {
+    finalize(); // another drawing was asked for meanwhile
+    return;
+  }
+  before?.finalize();
+  state.finalize = finalize;
+  element.replaceChildren(sheet);
   element.classList.add("drawn");
+}
+
+/**
+ * Replace the colours that charts share by those of the theme of now.
+ * @param {Spec} spec
+ * @returns {Spec}
+ */
+function recolour(spec) {
+  const colours = Object.fromEntries(
+    Object.entries(THEMED).map(([light, name]) => [light, themed(name)]),
+  );
+  return mapSpec(spec, (value) =>
+    typeof value === "string" ? (colours[value.toLowerCase()] ?? value) : value,
+  );
+}
+
+/**
+ * Draw a chart as wide as it is told to be.
+ * @param {HTMLElement} sheet
+ * @param {Spec} spec
+ * @param {number} width
+ * @returns {Promise<() => void>} what to call when the drawing goes
+ */
+async function drawFitting(sheet, spec, width) {
+  const config = chartConfig(width);
+  if (isSingle(spec)) {
+    return put(sheet, { ...spec, width }, config, { autosize: { type: "fit-x", contains: "padding" } });
+  }
+  let sized = spec;
+  let finalize = await put(sheet, sized, config);
+  // Axes and gaps take what they take; a second look is needed where they change with the plots.
+  for (let look = 0; look < 3; look += 1) {
+    const total = sheet.querySelector("svg")?.width.baseVal.value ?? width;
+    const plots = span(sized);
+    if (!plots || (total <= width && total > width - 8)) break;
+    const factor = (plots + width - 2 - total) / plots;
+    if (plots * factor > span(spec) * MOST_STRETCH) break;
+    sized = stretch(sized, Math.max(0.2, factor));
+    finalize();
+    finalize = await put(sheet, sized, config);
+  }
+  return finalize;
+}
+
+/**
+ * @param {HTMLElement} sheet
+ * @param {Spec} spec
+ * @param {Spec} config
+ * @param {Spec} [layout] laid over what Vega-Lite makes of the specification
+ * @returns {Promise<() => void>}
+ */
+async function put(sheet, spec, config, layout = {}) {
+  const view = await vegaEmbed()(sheet, unpackSpec(spec), {
+    mode: "vega-lite",
+    patch: (/** @type {Spec} */ compiled) => ({ ...compiled, ...layout }),
+    ast: true, // expressions are interpreted: the page's policy forbids code made from text
+    renderer: "svg",
+    actions: false,
+    defaultStyle: false,
+    tooltip: showTooltip,
+    config,
+  });
+  return () => view.finalize();
 }
 
 /**
@@ -301,6 +347,6 @@ const waiting = new Map();
 
 /** Draw every chart that is shown, near or not: for paper. */
 async function drawAll() {
-  const shown = Array.from(waiting).filter(([drawing]) => drawing.clientWidth > 0);
+  const shown = Array.from(waiting).filter(([drawing]) => isShown(drawing));
   await Promise.all(shown.map(([drawing, draw]) => (waiting.delete(drawing), draw())));
 }

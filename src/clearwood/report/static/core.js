@@ -81,7 +81,7 @@ function all(selector, within = document) {
 function number(value) {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "" : value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
-  if (size >= 999.95) return value.toLocaleString("en", { maximumFractionDigits: 0 }).replace("-", "−");
+  if (size >= 1000) return value.toLocaleString("en", { maximumFractionDigits: 0 }).replace("-", "−");
   if (size > 0 && size < 1e-4) return value.toExponential(3).replace(/\.?0*e/, "e").replaceAll("-", "−");
   return String(Number(value.toPrecision(4))).replace("-", "−");
 }
@@ -123,6 +123,11 @@ function saveCsv(name, columns, rows) {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+/** @param {HTMLElement} element @returns {boolean} whether it is laid out, on the window or off it */
+function isShown(element) {
+  return element.clientWidth > 0 && (element.checkVisibility?.() ?? true);
 }
 
 /**
