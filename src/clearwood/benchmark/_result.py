@@ -251,10 +251,24 @@ class Benchmark:
             complexity = {name: c.complexity for name, c in self.context.contenders.items()}
             # among equally simple ones the first is the best
             chosen = min(near, key=lambda one: complexity[one.learner])
+        return self.choose(chosen.learner)
+
+    def choose(self, learner: str) -> Winner:
+        """Any of the learners, ready to be tuned and fitted as the benchmark judged it.
+
+        Examples
+        --------
+        >>> import clearwood as cw
+        >>> data = cw.datasets.load("diabetes")
+        >>> bench = cw.benchmark(data, ["baseline", "ols"], tune=0, repeats=1)
+        >>> model = bench.choose("baseline").fit(data)
+        >>> len(set(model.predict(data)))
+        1
+        """
         return Winner(
-            name=chosen.learner,
-            standing=chosen,
-            contender=self.context.contenders[chosen.learner],
+            name=learner,
+            standing=self[learner],
+            contender=self.context.contenders[learner],
             loss=self.context.loss,
             tuning=self.context.tuning,
             seed=self.context.seed,
