@@ -146,7 +146,7 @@ def _beeswarm(found: "Shapley", most: int, notes: list[str]) -> Any:
     colour = alt.Color(
         "rank:Q",
         title=["value of", "the column"],
-        scale=alt.Scale(domain=[0, 1], range=["#0072B2", "#B9B9B9", "#D55E00"]),
+        scale=alt.Scale(domain=[0, 1], range=[DOWN, "#B9B9B9", UP], interpolate="rgb"),
         legend=alt.Legend(
             values=[0, 1], labelExpr="datum.value == 0 ? 'low' : 'high'", gradientLength=90
         ),

@@ -58,7 +58,8 @@ def diverging(values: Any) -> Any:
     import altair as alt
 
     size = float(np.abs(values).max(initial=0.0)) or 1.0
-    return alt.Scale(domain=[-size, 0, size], range=[DOWN, "#F7F7F7", UP])
+    # mixed as paint is: by hue, the way from blue to a grey would lead through green
+    return alt.Scale(domain=[-size, 0, size], range=[DOWN, "#F7F7F7", UP], interpolate="rgb")
 
 
 def number(value: Any) -> str:

@@ -105,7 +105,10 @@ function chartConfig(width) {
       titleLimit: width,
       gridColor: line, domainColor: line, tickColor: line,
     },
-    legend: { ...text, titleFontWeight: 500, labelLimit: limit, ...(width < 480 ? { orient: "bottom", columns: 2 } : {}) },
+    legend: {
+      ...text, titleFontWeight: 500, labelLimit: limit,
+      ...(width < 480 ? { orient: "bottom", columns: 2, layout: { bottom: { direction: "vertical" } } } : {}),
+    },
     header: { ...text, labelLimit: limit },
     title: { color: ink, subtitleColor: muted, fontSize: 13, fontWeight: 600, anchor: "start" },
     mark: { color: themed("--down") },
@@ -148,6 +151,11 @@ function isSingle(spec) {
   const compound = ["hconcat", "vconcat", "concat", "facet", "repeat"].some((key) => key in spec);
   const facets = ["row", "column", "facet"].some((channel) => spec.encoding?.[channel]);
   return !compound && !facets && typeof spec.width !== "object";
+}
+
+/** @param {Spec} spec @returns {boolean} whether it writes beside its marks, perhaps past its edge */
+function hasText(spec) {
+  return (spec.mark?.type ?? spec.mark) === "text" || (spec.layer ?? []).some(hasText);
 }
 
 /**
@@ -203,10 +211,12 @@ function recolour(spec) {
  */
 async function drawFitting(sheet, spec, width) {
   const config = chartConfig(width);
-  if (isSingle(spec)) {
+  const single = isSingle(spec);
+  if (single && !hasText(spec)) {
     return put(sheet, { ...spec, width }, config, { autosize: { type: "fit-x", contains: "padding" } });
   }
-  let sized = spec;
+  const start = single ? { ...spec, width: Math.max(60, width - 120) } : spec;
+  let sized = start;
   let finalize = await put(sheet, sized, config);
   // Axes and gaps take what they take; a second look is needed where they change with the plots.
   for (let look = 0; look < 3; look += 1) {
@@ -214,7 +224,7 @@ async function drawFitting(sheet, spec, width) {
     const plots = span(sized);
     if (!plots || (total <= width && total > width - 8)) break;
     const factor = (plots + width - 2 - total) / plots;
-    if (plots * factor > span(spec) * MOST_STRETCH) break;
+    if (plots * factor > span(start) * MOST_STRETCH) break;
     sized = stretch(sized, Math.max(0.2, factor));
     finalize();
     finalize = await put(sheet, sized, config);
