@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         what_if,
     )
     from clearwood.models import Learner, inspect, learner, load, save
+    from clearwood.report import Report, report
     from clearwood.table import Table, read
 
 __version__ = "0.1.0"
@@ -45,6 +46,7 @@ _HOME = {
     "MissingExtraError": "clearwood._errors",
     "ModelEffect": "clearwood.explain",
     "ModelImportance": "clearwood.explain",
+    "Report": "clearwood.report",
     "Shapley": "clearwood.explain",
     "Table": "clearwood.table",
     "WhatIf": "clearwood.explain",
@@ -64,6 +66,7 @@ _HOME = {
     "load": "clearwood.models",
     "models": "",
     "read": "clearwood.table",
+    "report": "",
     "save": "clearwood.models",
     "shapley": "clearwood.explain",
     "what_if": "clearwood.explain",
@@ -82,6 +85,7 @@ __all__ = [
     "MissingExtraError",
     "ModelEffect",
     "ModelImportance",
+    "Report",
     "Shapley",
     "Table",
     "WhatIf",
@@ -101,6 +105,7 @@ __all__ = [
     "load",
     "models",
     "read",
+    "report",
     "save",
     "shapley",
     "what_if",

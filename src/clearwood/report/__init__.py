@@ -1,5 +1,9 @@
-"""The report: everything about a model on one page that works offline."""
+"""The report: everything about a model on one page that works offline.
 
+The package is called as the function it is named after: ``clearwood.report(model, data)``.
+"""
+
+from clearwood._callable import make_callable
 from clearwood.report._blocks import (
     Block,
     Cell,
@@ -13,6 +17,7 @@ from clearwood.report._blocks import (
     Sheet,
     Widget,
 )
+from clearwood.report._build import report
 from clearwood.report._report import Report
 
 __all__ = [
@@ -28,4 +33,7 @@ __all__ = [
     "Section",
     "Sheet",
     "Widget",
+    "report",
 ]
+
+make_callable(__name__, report)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,20 @@ from numpy.typing import NDArray
 from clearwood.table import Table, Task
 
 if TYPE_CHECKING:
-    from clearwood.benchmark import Benchmark, CalibrationCurve, LearningCurve, Measures
+    from clearwood.benchmark import (
+        Benchmark,
+        CalibrationCurve,
+        Interval,
+        LearningCurve,
+        Measures,
+        Residuals,
+    )
     from clearwood.condense import Condensed
-    from clearwood.decompose import Decomposition, Importance, Interactions, Shapley
-    from clearwood.explain import Agreement, ModelEffect, ModelImportance
+    from clearwood.decompose import Decomposition, Effect, Importance, Interactions, Shapley
+    from clearwood.explain import Agreement, Alone, Dependence, Drift, ModelEffect
+    from clearwood.table import Profile
 
-__all__ = ["EffectViews", "Findings", "Options", "Stage"]
+__all__ = ["EffectViews", "Findings", "Options", "Performance", "Stage"]
 
 Floats = NDArray[np.float64]
 
@@ -54,6 +62,44 @@ class EffectViews:
     pdp: "ModelEffect | None" = None
     ice: "ModelEffect | None" = None
     ale: "ModelEffect | None" = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Performance:
+    """How well the model predicts some rows.
+
+    Parameters
+    ----------
+    rows
+        Which ones: "out-of-fold" (all rows, each by a fit that had not seen it), "test" (rows
+        given as held out) or "training" (the rows it was, or may have been, fitted to).
+    n_rows
+        How many.
+    loss
+        What the risk is the mean of.
+    risk
+        With its interval.
+    baseline
+        The risk of always predicting the mean, or the shares of the classes.
+    measures, calibration, residuals
+        Beside the loss; None where they make no sense.
+    """
+
+    rows: Literal["out-of-fold", "test", "training"]
+    n_rows: int
+    loss: str
+    risk: "Interval"
+    baseline: float | None = None
+    measures: "Measures | None" = None
+    calibration: "CalibrationCurve | None" = None
+    residuals: "Residuals | None" = None
+
+    @property
+    def explained(self) -> float | None:
+        """The share of the baseline's risk that the model takes away."""
+        if self.baseline is None or not self.baseline > 0:
+            return None
+        return 1 - self.risk.estimate / self.baseline
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -103,18 +149,27 @@ class Findings:
         For the most important columns, by column, the most important first.
     importance, interactions
         Shares of variance by order, from the decomposition.
-    permutation
-        Permutation importance, where the target is known.
     interaction_effects
-        The strongest interactions, as partial dependence or components of two columns.
+        The strongest interactions, as components of two columns.
+    profiles
+        The distribution of each column, by name.
+    dependence
+        How far the features tell about one another.
     agreement
         Where the methods tell different stories.
     shapley
         Interventional values of the rows of `sample`, over `sample`.
     condensed
         One tree for the model.
-    calibration, measures, learning
-        How well, where a target is known.
+    performance
+        How well, where a target is known: on rows that the model had not seen where there are
+        some.
+    learning
+        Risk against the number of training rows.
+    alone
+        What each column explains on its own.
+    drift
+        How the test rows differ from the table's, or its last rows in time from the first.
     test
         Rows that were held out, where they were given.
     options
@@ -123,6 +178,8 @@ class Findings:
         What was done, in order, with its time.
     failures
         For each stage that gave no result: why, in words for the reader.
+    warned
+        For each stage, what the library warned of.
     """
 
     model: Any
@@ -146,15 +203,18 @@ class Findings:
     effects: Mapping[str, EffectViews] = field(default_factory=dict)
     importance: "Importance | None" = None
     interactions: "Interactions | None" = None
-    permutation: "ModelImportance | None" = None
-    interaction_effects: tuple[Any, ...] = ()
+    interaction_effects: "tuple[Effect, ...]" = ()
+    profiles: "Mapping[str, Profile]" = field(default_factory=dict)
+    dependence: "Dependence | None" = None
     agreement: "Agreement | None" = None
     shapley: "Shapley | None" = None
     condensed: "Condensed | None" = None
-    calibration: "CalibrationCurve | None" = None
-    measures: "Measures | None" = None
+    performance: Performance | None = None
     learning: "LearningCurve | None" = None
+    alone: "Alone | None" = None
+    drift: "Drift | None" = None
     test: Table | None = None
     options: Options = field(default_factory=Options)
     stages: tuple[Stage, ...] = ()
     failures: Mapping[str, str] = field(default_factory=dict)
+    warned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -1,0 +1,227 @@
+"""How well: the benchmark with intervals, calibration, residuals, the learning curve."""
+
+import math
+
+from clearwood.benchmark import Benchmark, LearningCurve, Residuals
+from clearwood.benchmark._measures import MEANINGS
+from clearwood.benchmark._text import settings_in_words
+from clearwood.models import Learner
+from clearwood.report._blocks import (
+    Block,
+    Cell,
+    Choice,
+    Facts,
+    More,
+    Note,
+    Prose,
+    Section,
+    Sheet,
+)
+from clearwood.report._charts import chart
+from clearwood.report._findings import Findings, Performance
+from clearwood.report._loss_words import how_well, interval_meaning, loss_name
+from clearwood.report._words import count, named, number, percent, sentence
+
+__all__ = ["section"]
+
+
+def section(findings: Findings) -> Section:
+    """Write the chapter about how well the model predicts."""
+    blocks: list[Block] = [Prose((" ".join(how_well(findings)),), lead=True)]
+    if findings.performance is not None and findings.performance.rows == "training":
+        blocks.append(_flattering())
+    if findings.benchmark is not None:
+        blocks += _compared(findings, findings.benchmark)
+    blocks += _settings(findings)
+    if findings.performance is not None:
+        blocks += _kept(findings.performance)
+    blocks += _learning(findings)
+    return Section("how-well", "How well", tuple(blocks))
+
+
+def _flattering() -> Note:
+    return Note(
+        "These numbers are too good",
+        "They are about rows that the model may have been fitted to, and a flexible model knows "
+        "those by heart. For an honest estimate give a benchmark, cw.report(model, data, "
+        "benchmark=cw.benchmark(data)), or rows it has not seen, test=...",
+        tone="caution",
+    )
+
+
+def _compared(findings: Findings, bench: Benchmark) -> list[Block]:
+    confidence = f"{100 * bench.method.confidence:g} %"
+    chosen = findings.chosen
+    which = (
+        f"The model of this page is “{chosen}”."
+        if chosen is not None
+        else "The model of this page is not one of them."
+    )
+    first = (
+        f"{count(len(bench.standings), 'learner')} compared by their {loss_name(bench.loss)} on "
+        f"rows not fitted to (lower is better). {which} How: {bench.method.plan}; "
+        f"{bench.method.tuning}; seed {bench.method.seed}."
+    )
+    kinds = dict.fromkeys(one.interval for one in bench.standings if math.isfinite(one.risk))
+    meaning = "; ".join(interval_meaning(kind) for kind in kinds)
+    second = (
+        f"The {confidence} interval is {meaning}. Differences to the best are measured row by row, "
+        "so that their intervals can be shorter than those of the risks. The best of several is a "
+        "little better here than it will be on new rows, as it was chosen for its result."
+    )
+    blocks: list[Block] = [Prose((first, second))]
+    if any(one.folds for one in bench.standings):
+        blocks.append(chart("benchmark", bench.plot(), title="Risk of each learner"))
+    blocks.append(_standings(bench, confidence))
+    if bench.warnings:
+        blocks.append(
+            More(
+                f"{count(len(bench.warnings), 'warning')} of the benchmark",
+                (Note("Said by the benchmark", "", items=bench.warnings),),
+            )
+        )
+    for name, reasons in bench.failures.items():
+        blocks.append(
+            Note(
+                f"Fits of {named(name)} failed",
+                "It could not be judged fairly on all folds.",
+                tone="caution",
+                items=tuple(reasons),
+            )
+        )
+    return blocks
+
+
+def _standings(bench: Benchmark, confidence: str) -> Sheet:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            one.learner,
+            one.risk,
+            one.low,
+            one.high,
+            one.difference,
+            one.difference_low,
+            one.difference_high,
+            one.fit_seconds,
+            one.failures,
+            settings_in_words(one.settings),
+        )
+        for one in bench.standings
+    ]
+    known = [
+        tuple(None if isinstance(cell, float) and not math.isfinite(cell) else cell for cell in row)
+        for row in rows
+    ]
+    return Sheet(
+        "benchmark",
+        f"{loss_name(bench.loss).capitalize()} of each learner, best first, with {confidence} "
+        "intervals; seconds of one tuning and fit; settings typical of the folds",
+        (
+            "learner",
+            "risk",
+            "low",
+            "high",
+            "above the best",
+            "low of difference",
+            "high of difference",
+            "seconds",
+            "failed fits",
+            "settings",
+        ),
+        tuple(known),
+    )
+
+
+def _settings(findings: Findings) -> list[Block]:
+    model = findings.model
+    if not isinstance(model, Learner):
+        return []
+    items = tuple((key, str(value)) for key, value in model.all_settings.items())
+    if not items:
+        return []
+    title = f"Settings of the model explained here ({model.name})"
+    return [More(title, (Facts(items),))]
+
+
+def _kept(found: Performance) -> list[Block]:
+    blocks: list[Block] = []
+    views: list[tuple[str, tuple[Block, ...]]] = []
+    where = {
+        "out-of-fold": "on rows the fits had not seen",
+        "test": "on the test rows",
+        "training": "on rows the model may have been fitted to",
+    }[found.rows]
+    if found.calibration is not None:
+        curve = found.calibration
+        words = (
+            f"Rows are put into bins of similar prediction; in each, the mean prediction is "
+            f"compared with what was observed, {where}. Points on the dashed line: what is "
+            "predicted comes true on average. The line through them has slope "
+            f"{number(curve.slope)} (1 if calibrated; below 1, predictions are too extreme) and "
+            f"intercept {number(curve.intercept)}."
+        )
+        views.append(("Calibration", (Prose((words,)), chart("calibration", curve.plot()))))
+    if found.residuals is not None:
+        rest = found.residuals
+        words = (
+            f"Truth less prediction, {where}, against the prediction: the median and the ranges of "
+            f"half and of nine tenths of the rows. {_bias(rest)}"
+        )
+        views.append(("Residuals", (Prose((words,)), chart("residuals", rest.plot()))))
+    if len(views) == 1:
+        blocks += views[0][1]
+    elif views:
+        blocks.append(Choice("kept", "Show", tuple(views)))
+    if found.measures is not None:
+        rows = tuple(
+            (
+                name.replace("_", " "),
+                value if math.isfinite(value) else None,
+                MEANINGS.get(name, ""),
+            )
+            for name, value in found.measures.values.items()
+        )
+        blocks.append(
+            Sheet(
+                "measures",
+                f"Measures beside the loss, {where}",
+                ("measure", "value", "what it says"),
+                rows,
+            )
+        )
+    return blocks
+
+
+def _bias(rest: Residuals) -> str:
+    if abs(rest.bias) < 0.001 * rest.typical:
+        return "On average, predictions are neither too high nor too low."
+    side = "low" if rest.bias > 0 else "high"
+    return f"On average, predictions are {number(abs(rest.bias))} too {side}."
+
+
+def _learning(findings: Findings) -> list[Block]:
+    curve = findings.learning
+    if curve is None:
+        why = findings.failures.get("learning curve")
+        if why is None:
+            return []
+        return [Note("No learning curve", sentence(why))]
+    return [
+        Prose((_would_help(curve),)),
+        chart("learning", curve.plot()),
+    ]
+
+
+def _would_help(curve: LearningCurve) -> str:
+    """Say whether more rows would help: by what the last step of the curve gained."""
+    first, last = float(curve.risk[0]), float(curve.risk[-1])
+    gained = float(curve.risk[-2] - curve.risk[-1]) if len(curve.risk) > 1 else 0.0
+    told = (
+        f"With {number(curve.sizes[0])} training rows the {loss_name(curve.loss)} is "
+        f"{number(first)}, with {number(curve.sizes[-1])} it is {number(last)}."
+    )
+    # within chance the last step says nothing
+    if gained > float(curve.se[-1]) and gained > 0.02 * abs(last):
+        share = percent(gained / abs(last)) if last else "much"
+        return f"{told} The last step still took away {share}: more rows would likely help."
+    return f"{told} The curve is flat at its end: more rows of this kind would help little."

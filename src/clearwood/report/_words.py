@@ -1,0 +1,200 @@
+"""Numbers, names and shapes as sentences."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clearwood.explain._effect_result import ModelEffect
+from clearwood.explain._shape import Shape, shape_of
+from clearwood.report._findings import EffectViews, Findings
+from clearwood.table import Task
+
+__all__ = [
+    "count",
+    "effect_sentence",
+    "listed",
+    "named",
+    "number",
+    "percent",
+    "quantity",
+    "sentence",
+    "share",
+    "shown_output",
+    "value_of",
+]
+
+_LONG_NAME = 60
+
+
+def count(n: int, noun: str, plural: str | None = None) -> str:
+    """Count things.
+
+    Examples
+    --------
+    >>> count(1, "row"), count(2000, "row"), count(2, "class", "classes")
+    ('1 row', '2,000 rows', '2 classes')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def number(value: Any) -> str:
+    """Write a number with three or four digits that count.
+
+    Examples
+    --------
+    >>> number(206855.8), number(0.012345), number(1.0), number(-3.14159), number(1234567890.0)
+    ('206,900', '0.01235', '1', '-3.142', '1,235,000,000')
+    """
+    value = float(value)
+    if not np.isfinite(value):
+        return "unknown"
+    if abs(value) >= 1e15 or (value and abs(value) < 1e-4):
+        return f"{value:.3g}"
+    rounded = float(f"{value:.4g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:.4g}"
+
+
+def percent(value: float) -> str:
+    """Write a share as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.624), percent(0.062), percent(0.0004), percent(0.0), percent(0.9999)
+    ('62 %', '6.2 %', 'under 0.1 %', '0 %', 'over 99.9 %')
+    """
+    if 0 < value < 0.001:
+        return "under 0.1 %"
+    if 0.999 < value < 1:
+        return "over 99.9 %"
+    if 0.1 <= abs(value) <= 0.99 or value in (0.0, 1.0):
+        return f"{100 * value:.0f} %"
+    return f"{100 * value:.1f} %"
+
+
+#: A share of something, which is said in the same words.
+share = percent
+
+
+def listed(names: Sequence[str], *, most: int = 5) -> str:
+    """Join names as one would say them.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2)
+    ('a, b and c', 'a, b and 2 more')
+    """
+    shown = [named(name) for name in names[:most]]
+    left = len(names) - len(shown)
+    if left:
+        return f"{', '.join(shown)} and {left:,} more"
+    if len(shown) < 2:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def named(name: str) -> str:
+    """Shorten a name that would drown a sentence."""
+    return name if len(name) <= _LONG_NAME else name[: _LONG_NAME - 1] + "…"
+
+
+def sentence(text: str) -> str:
+    """Begin with a capital and end with a full stop."""
+    text = text.strip()
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
+def value_of(value: Any) -> str:
+    """Write a value of a column.
+
+    Examples
+    --------
+    >>> value_of(18.0), value_of(np.datetime64("2024-03-01T00:00:00")), value_of(None)
+    ('18', '2024-03-01', 'missing')
+    """
+    if value is None or value != value:  # NaN and NaT differ from themselves
+        return "missing"
+    if isinstance(value, np.datetime64):
+        return str(value.astype("datetime64[D]"))
+    if isinstance(value, int | float | np.number):
+        return number(value)
+    return f"“{named(str(value))}”"
+
+
+def quantity(findings: Findings, output: str | None = None) -> str:
+    """Say what the predictions are."""
+    target = findings.target or "the target"
+    if findings.classes:
+        label = output or findings.classes[-1]
+        if findings.scale == "probability":
+            return f"probability of {named(target)} = {named(label)}"
+        return f"score of {named(target)} = {named(label)}"
+    word = "number of " if findings.task is Task.COUNT else ""
+    return f"{word}{named(target)}" if findings.target else "prediction"
+
+
+def on_scale(findings: Findings, value: float) -> str:
+    """Write a prediction: probabilities in per cent."""
+    return percent(value) if findings.scale == "probability" else number(value)
+
+
+def shown_output(effect: ModelEffect) -> int:
+    """Give the output that an effect moves most, by position."""
+    values = effect.values.reshape(len(effect.grid[0]), -1)
+    spans = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
+    return int(np.argmax(spans))
+
+
+def effect_sentence(findings: Findings, views: EffectViews) -> str:
+    """Say what one column does to the mean prediction.
+
+    "The mean predicted accidents fall from 2.1 at age 18 to 0.9 at 60, the other columns staying
+    as they are in the data."
+    """
+    effect = views.pdp
+    if effect is None:
+        return ""
+    output = shown_output(effect)
+    several = len(effect.outputs) > 1
+    label = effect.outputs[output] if findings.classes else None
+    mean = f"the mean predicted {quantity(findings, label)}"
+    spread = findings.predictions
+    least = 0.0
+    if spread is not None and spread.size:
+        column = spread if spread.ndim == 1 else spread[:, min(output, spread.shape[1] - 1)]
+        least = 0.02 * float(np.nanstd(column))
+    shape = shape_of(effect, output=output, negligible=least)
+    told = _shape_words(findings, named(views.column), mean, shape)
+    most = " (the class it moves most)" if several and shape.trend != "flat" else ""
+    return sentence(f"{told}{most}")
+
+
+def _shape_words(findings: Findings, column: str, mean: str, shape: Shape) -> str:
+    values = [on_scale(findings, value) for value in shape.values]
+    at = [value_of(value) for value in shape.at]
+    if shape.trend == "flat":
+        return f"{mean} hardly changes with {column} alone"
+    if shape.trend in ("rises", "falls"):
+        return (
+            f"{mean} {shape.trend} from {values[0]} at {column} {at[0]} to {values[1]} at {at[1]}"
+        )
+    if shape.trend == "peaks":
+        return (
+            f"{mean} rises from {values[0]} at {column} = {at[0]} to {values[1]} at {at[1]}, then "
+            f"falls to {values[2]} at {at[2]}"
+        )
+    if shape.trend == "dips":
+        return (
+            f"{mean} falls from {values[0]} at {column} = {at[0]} to {values[1]} at {at[1]}, then "
+            f"rises to {values[2]} at {at[2]}"
+        )
+    if shape.trend == "levels":
+        return (
+            f"{mean} is lowest for {column} = {at[0]} ({values[0]}), highest for {at[1]} "
+            f"({values[1]})"
+        )
+    return (
+        f"{mean} goes up and down with {column}: lowest at {at[0]} ({values[0]}), highest at "
+        f"{at[1]} ({values[1]})"
+    )
