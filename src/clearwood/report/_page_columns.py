@@ -179,7 +179,8 @@ def _drawn_numbers(column: Column, n_rows: int, generator: np.random.Generator) 
     between = generator.uniform(low - 0.1 * (high - low), high + 0.1 * (high - low), n_rows)
     if column.kind in (Kind.WHOLE, Kind.DATE):
         between = np.round(between)
-    return np.where(generator.random(n_rows) < 0.5, drawn, between).tolist()
+    values: list[Any] = np.where(generator.random(n_rows) < 0.5, drawn, between).tolist()
+    return values
 
 
 def limits(column: Column) -> tuple[float, float]:

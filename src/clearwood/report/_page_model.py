@@ -3,7 +3,8 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,10 @@ from clearwood.report._page_forest import forest_in_page
 from clearwood.report._page_sum import sum_in_page, tables_in_page
 from clearwood.table import Table
 
-__all__ = ["PageModel", "page_model"]
+if TYPE_CHECKING:
+    from clearwood.report._findings import Findings
+
+__all__ = ["PageModel", "carried_model", "page_model"]
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +53,16 @@ class PageModel:
     data: Mapping[str, Any] | None = field(repr=False)
     reason: str = ""
     columns: tuple[str, ...] = ()
+
+
+_CARRIED: "WeakKeyDictionary[Findings, PageModel]" = WeakKeyDictionary()
+
+
+def carried_model(findings: "Findings") -> PageModel:
+    """Give the page's model of some findings; several chapters ask, and it is made once."""
+    if findings not in _CARRIED:
+        _CARRIED[findings] = page_model(findings.model, findings.sample, seed=findings.options.seed)
+    return _CARRIED[findings]
 
 
 def page_model(
@@ -92,7 +106,7 @@ def page_model(
         made |= _about(model, asked, seed)
         weight = len(json.dumps(made, separators=(",", ":")))
         if weight > most_characters:
-            raise NotCarriedError(_too_large(game, weight, most_characters))
+            return PageModel(None, _too_large(game, weight, most_characters))
     except NotCarriedError as error:
         return PageModel(None, str(error))
     except InputError as error:
