@@ -12,23 +12,40 @@ function setTheme(theme) {
 function startTools() {
   const tools = document.getElementById("tools");
   const dark = () => root.dataset.theme === "dark";
-  const theme = el("button", {
-    type: "button", class: "quiet", "aria-pressed": String(dark()),
-    on: {
-      click: () => {
-        setTheme(dark() ? "light" : "dark");
-        theme.setAttribute("aria-pressed", String(dark()));
-        try {
-          localStorage.setItem("clearwood-theme", root.dataset.theme ?? "");
-        } catch {
-          // a sandboxed frame has no storage: the choice lasts as long as the page
-        }
+  const theme = el(
+    "button",
+    {
+      type: "button",
+      class: "quiet",
+      "aria-pressed": String(dark()),
+      on: {
+        click: () => {
+          setTheme(dark() ? "light" : "dark");
+          theme.setAttribute("aria-pressed", String(dark()));
+          try {
+            localStorage.setItem("clearwood-theme", root.dataset.theme ?? "");
+          } catch {
+            // a sandboxed frame has no storage: the choice lasts as long as the page
+          }
+        },
       },
     },
-  }, "Dark");
-  const print = el("button", {
-    type: "button", class: "quiet", on: { click: async () => { await drawAll(); window.print(); } },
-  }, "Print");
+    "Dark",
+  );
+  const print = el(
+    "button",
+    {
+      type: "button",
+      class: "quiet",
+      on: {
+        click: async () => {
+          await drawAll();
+          window.print();
+        },
+      },
+    },
+    "Print",
+  );
   tools?.append(theme, window.self === window.top ? print : "");
 }
 

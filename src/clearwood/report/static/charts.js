@@ -101,13 +101,23 @@ function chartConfig(width) {
     padding: 2,
     view: { stroke: null },
     axis: {
-      ...text, titleFontWeight: 500, titlePadding: 8, labelLimit: limit, maxExtent: limit + 40,
+      ...text,
+      titleFontWeight: 500,
+      titlePadding: 8,
+      labelLimit: limit,
+      maxExtent: limit + 40,
       titleLimit: width,
-      gridColor: line, domainColor: line, tickColor: line,
+      gridColor: line,
+      domainColor: line,
+      tickColor: line,
     },
     legend: {
-      ...text, titleFontWeight: 500, labelLimit: limit,
-      ...(width < 480 ? { orient: "bottom", columns: 2, layout: { bottom: { direction: "vertical" } } } : {}),
+      ...text,
+      titleFontWeight: 500,
+      labelLimit: limit,
+      ...(width < 480
+        ? { orient: "bottom", columns: 2, layout: { bottom: { direction: "vertical" } } }
+        : {}),
     },
     header: { ...text, labelLimit: limit },
     title: { color: ink, subtitleColor: muted, fontSize: 13, fontWeight: 600, anchor: "start" },
@@ -116,7 +126,9 @@ function chartConfig(width) {
     rule: { color: muted },
     axisXQuantitative: { tickCount: Math.max(3, Math.round(width / 90)) },
     axisYQuantitative: { tickCount: 5 },
-    range: { category: ["--down", "--up", "--green", "--pink", "--amber", "--sky", "--ink"].map(themed) },
+    range: {
+      category: ["--down", "--up", "--green", "--pink", "--amber", "--sky", "--ink"].map(themed),
+    },
   };
 }
 
@@ -126,7 +138,11 @@ function chartConfig(width) {
  * @returns {number}
  */
 function span(spec) {
-  if (spec.hconcat) return spec.hconcat.reduce((/** @type {number} */ sum, /** @type {Spec} */ part) => sum + span(part), 0);
+  if (spec.hconcat)
+    return spec.hconcat.reduce(
+      (/** @type {number} */ sum, /** @type {Spec} */ part) => sum + span(part),
+      0,
+    );
   if (spec.vconcat) return Math.max(...spec.vconcat.map(span));
   return typeof spec.width === "number" ? spec.width : 0;
 }
@@ -213,7 +229,9 @@ async function drawFitting(sheet, spec, width) {
   const config = chartConfig(width);
   const single = isSingle(spec);
   if (single && !hasText(spec)) {
-    return put(sheet, { ...spec, width }, config, { autosize: { type: "fit-x", contains: "padding" } });
+    return put(sheet, { ...spec, width }, config, {
+      autosize: { type: "fit-x", contains: "padding" },
+    });
   }
   const start = single ? { ...spec, width: Math.max(60, width - 120) } : spec;
   let sized = start;
@@ -280,8 +298,13 @@ function showTooltip(_handler, event, _item, value) {
   if (tooltip.hidden) return;
   const pairs = typeof value === "object" ? Object.entries(value) : [["", value]];
   tooltip.replaceChildren(
-    el("dl", {}, ...pairs.map(([name, shown]) =>
-      el("div", {}, el("dt", {}, String(name)), el("dd", {}, String(shown))))),
+    el(
+      "dl",
+      {},
+      ...pairs.map(([name, shown]) =>
+        el("div", {}, el("dt", {}, String(name)), el("dd", {}, String(shown))),
+      ),
+    ),
   );
   const box = tooltip.getBoundingClientRect();
   tooltip.style.left = `${Math.max(4, Math.min(event.clientX + 14, innerWidth - box.width - 8))}px`;
@@ -297,7 +320,12 @@ function chartTables(data) {
   if (data.table) {
     const columns = Object.keys(data.table);
     const first = data.table[columns[0]] ?? [];
-    return [{ columns, rows: first.map((_, row) => columns.map((name) => data.table?.[name][row] ?? null)) }];
+    return [
+      {
+        columns,
+        rows: first.map((_, row) => columns.map((name) => data.table?.[name][row] ?? null)),
+      },
+    ];
   }
   /** @type {Map<string, Rows>} */
   const found = new Map();

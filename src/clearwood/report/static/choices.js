@@ -27,10 +27,19 @@ function showPanel(panels, place) {
  */
 function tabs(choice, panels, names) {
   const buttons = names.map((name, place) =>
-    el("button", {
-      type: "button", role: "tab", id: `${panels[place].id}-tab`, dir: "auto",
-      "aria-controls": panels[place].id, on: { click: () => select(place), keydown: move },
-    }, name));
+    el(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        id: `${panels[place].id}-tab`,
+        dir: "auto",
+        "aria-controls": panels[place].id,
+        on: { click: () => select(place), keydown: move },
+      },
+      name,
+    ),
+  );
   panels.forEach((panel) => {
     panel.setAttribute("role", "tabpanel");
     panel.setAttribute("aria-labelledby", `${panel.id}-tab`);
@@ -62,7 +71,11 @@ function tabs(choice, panels, names) {
   }
 
   select(0);
-  return el("div", { class: "tabs", role: "tablist", "aria-label": choice.dataset.label }, ...buttons);
+  return el(
+    "div",
+    { class: "tabs", role: "tablist", "aria-label": choice.dataset.label },
+    ...buttons,
+  );
 }
 
 /**
@@ -72,8 +85,11 @@ function tabs(choice, panels, names) {
  * @returns {HTMLElement}
  */
 function list(choice, panels, names) {
-  const select = el("select", { id: `${choice.id}-list`, dir: "auto", on: { change: show } },
-    ...names.map((name, place) => el("option", { value: place }, name)));
+  const select = el(
+    "select",
+    { id: `${choice.id}-list`, dir: "auto", on: { change: show } },
+    ...names.map((name, place) => el("option", { value: place }, name)),
+  );
   const step = (/** @type {number} */ by) => () => {
     select.selectedIndex = (select.selectedIndex + by + names.length) % names.length;
     show();
@@ -86,10 +102,21 @@ function list(choice, panels, names) {
   }
 
   show();
-  return el("div", { class: "picker" },
+  return el(
+    "div",
+    { class: "picker" },
     el("label", { for: select.id }, choice.dataset.label ?? ""),
     select,
-    el("button", { type: "button", class: "quiet", "aria-label": "Previous", on: { click: step(-1) } }, "←"),
-    el("button", { type: "button", class: "quiet", "aria-label": "Next", on: { click: step(1) } }, "→"),
-    position);
+    el(
+      "button",
+      { type: "button", class: "quiet", "aria-label": "Previous", on: { click: step(-1) } },
+      "←",
+    ),
+    el(
+      "button",
+      { type: "button", class: "quiet", "aria-label": "Next", on: { click: step(1) } },
+      "→",
+    ),
+    position,
+  );
 }

@@ -81,8 +81,13 @@ function all(selector, within = document) {
 function number(value) {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "" : value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
-  if (size >= 1000) return value.toLocaleString("en", { maximumFractionDigits: 0 }).replace("-", "−");
-  if (size > 0 && size < 1e-4) return value.toExponential(3).replace(/\.?0*e/, "e").replaceAll("-", "−");
+  if (size >= 1000)
+    return value.toLocaleString("en", { maximumFractionDigits: 0 }).replace("-", "−");
+  if (size > 0 && size < 1e-4)
+    return value
+      .toExponential(3)
+      .replace(/\.?0*e/, "e")
+      .replaceAll("-", "−");
   return String(Number(value.toPrecision(4))).replace("-", "−");
 }
 

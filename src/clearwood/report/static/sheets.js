@@ -11,7 +11,9 @@ const MOST_ROWS = 500;
 function cellValue(cell) {
   const text = cell.querySelector("data")?.value ?? cell.textContent ?? "";
   if (text === "") return null;
-  return cell.classList.contains("number") ? Number(text.replace("inf", "Infinity").replace("−", "-").replaceAll(",", "")) : text;
+  return cell.classList.contains("number")
+    ? Number(text.replace("inf", "Infinity").replace("−", "-").replaceAll(",", ""))
+    : text;
 }
 
 /**
@@ -43,17 +45,46 @@ function startSheet(figure, whole) {
   let open = lines.length <= shown;
   let wanted = "";
 
-  const rest = el("button", { type: "button", class: "quiet", on: { click: () => { open = !open; show(); } } });
+  const rest = el("button", {
+    type: "button",
+    class: "quiet",
+    on: {
+      click: () => {
+        open = !open;
+        show();
+      },
+    },
+  });
   const paper = el("p", { class: "paper" }); // says what paper leaves out
   const status = el("span", { class: "count", role: "status" });
   const search = el("input", {
-    type: "search", placeholder: "Find", "aria-label": `Find in: ${caption()}`,
-    on: { input: () => { wanted = search.value.trim().toLocaleLowerCase(); show(); } },
+    type: "search",
+    placeholder: "Find",
+    "aria-label": `Find in: ${caption()}`,
+    on: {
+      input: () => {
+        wanted = search.value.trim().toLocaleLowerCase();
+        show();
+      },
+    },
   });
-  const save = el("button", {
-    type: "button", class: "quiet", "aria-label": `Save CSV: ${caption()}`,
-    on: { click: () => saveCsv(figure.id || "table", whole?.columns ?? columns, whole?.rows ?? inOrder.map((line) => line.values)) },
-  }, "Save CSV");
+  const save = el(
+    "button",
+    {
+      type: "button",
+      class: "quiet",
+      "aria-label": `Save CSV: ${caption()}`,
+      on: {
+        click: () =>
+          saveCsv(
+            figure.id || "table",
+            whole?.columns ?? columns,
+            whole?.rows ?? inOrder.map((line) => line.values),
+          ),
+      },
+    },
+    "Save CSV",
+  );
 
   /** @returns {string} */
   function caption() {
@@ -61,20 +92,30 @@ function startSheet(figure, whole) {
   }
 
   function show() {
-    const found = lines.filter((line) => !wanted || (line.row.textContent ?? "").toLocaleLowerCase().includes(wanted));
+    const found = lines.filter(
+      (line) => !wanted || (line.row.textContent ?? "").toLocaleLowerCase().includes(wanted),
+    );
     const kept = new Set(open ? found : found.slice(0, shown));
     for (const line of lines) line.row.hidden = !kept.has(line);
     rest.hidden = found.length <= shown;
-    rest.textContent = open ? `Show ${shown} rows` : `Show all ${found.length.toLocaleString("en")} rows`;
+    rest.textContent = open
+      ? `Show ${shown} rows`
+      : `Show all ${found.length.toLocaleString("en")} rows`;
     rest.setAttribute("aria-expanded", String(open));
     paper.textContent = kept.size < lines.length ? `${kept.size} of ${lines.length} rows` : "";
-    status.textContent = wanted ? `${found.length.toLocaleString("en")} of ${lines.length.toLocaleString("en")} rows` : "";
+    status.textContent = wanted
+      ? `${found.length.toLocaleString("en")} of ${lines.length.toLocaleString("en")} rows`
+      : "";
   }
 
   heads.forEach((head, place) => {
     if (lines.length < 2) return;
     const name = Array.from(head.childNodes);
-    const button = el("button", { type: "button", class: "sort", on: { click: () => sort(place) } }, ...name);
+    const button = el(
+      "button",
+      { type: "button", class: "sort", on: { click: () => sort(place) } },
+      ...name,
+    );
     head.append(button);
   });
 
@@ -92,7 +133,10 @@ function startSheet(figure, whole) {
     show();
   }
 
-  figure.append(el("div", { class: "sheet-tools" }, lines.length > 10 ? search : null, status, rest, save), paper);
+  figure.append(
+    el("div", { class: "sheet-tools" }, lines.length > 10 ? search : null, status, rest, save),
+    paper,
+  );
   show();
 }
 
@@ -115,7 +159,9 @@ function makeSheet(name, data) {
       ? `The first ${shown.length} of ${total} rows; the CSV file has all`
       : `${total} rows`;
 
-  const head = data.columns.map((column, place) => el("th", { scope: "col", ...kind(place) }, column));
+  const head = data.columns.map((column, place) =>
+    el("th", { scope: "col", ...kind(place) }, column),
+  );
   const body = shown.map((row) => {
     const cells = row.map((cell, place) => el("td", kind(place), writtenCell(cell)));
     return el("tr", {}, ...cells);
