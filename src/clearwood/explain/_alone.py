@@ -148,7 +148,8 @@ def _truth(column: Column) -> Floats:
     """Give numbers as one column, classes as indicators."""
     if not column.is_coded:
         return np.asarray(column.values[:, None], np.float64)
-    return (column.values[:, None] == np.unique(column.values)[None, :]).astype(np.float64)
+    codes = column.values
+    return np.asarray(codes[:, None] == np.unique(codes)[None, :], np.float64)
 
 
 def _explained(column: Column, truth: Floats, seed: int) -> float:

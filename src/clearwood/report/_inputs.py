@@ -111,8 +111,21 @@ def _is_fitted(model: Learner) -> bool:
 
 
 def _chosen(model: Any, benchmark: Benchmark) -> str | None:
+    """Give the learner of the benchmark that the model is: its name, with settings it allows."""
     name = getattr(model, "name", None)
-    return name if isinstance(name, str) and name in benchmark.learners else None
+    if not isinstance(name, str) or name not in benchmark.learners:
+        return None
+    contender = benchmark.context.contenders[name]
+    judged = contender.build({}, seed=0)
+    if not (isinstance(model, Learner) and isinstance(judged, Learner)):
+        return name
+    tuned = contender.space if benchmark.context.tuning is not None else {}
+    same = all(
+        model.all_settings[key] == value
+        for key, value in judged.all_settings.items()
+        if key not in tuned
+    )
+    return name if same else None
 
 
 def _same_rows(benchmark: Benchmark, table: Table) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from clearwood.report._blocks import Block, More, Note, Prose, Section, Sheet
 from clearwood.report._findings import Findings
 from clearwood.report._loss_words import loss_name
-from clearwood.report._words import count, listed, named, number, percent, sentence
+from clearwood.report._words import capital, count, listed, named, number, percent, sentence
 from clearwood.table import Kind, Role
 
 __all__ = ["Caution", "cautions", "section"]
@@ -144,6 +144,22 @@ def _honesty(findings: Findings) -> Iterator[Caution]:
             )
 
 
+def _better(findings: Findings) -> Iterator[Caution]:
+    bench, chosen = findings.benchmark, findings.chosen
+    if bench is None or chosen is None or bench.learners[0] == chosen:
+        return
+    best = bench.learners[0]
+    gap = bench.compare(chosen, best)
+    if gap.clear and gap.difference > 0:
+        yield Caution(
+            f"Another learner predicts better: {named(best)}",
+            f"Its {loss_name(bench.loss)} is {number(bench[best].risk)}, that of {named(chosen)} "
+            f"{number(bench[chosen].risk)} (difference {number(gap.difference)}, "
+            f"{100 * gap.confidence:g} % interval {number(gap.low)} to {number(gap.high)}).",
+            "Use the better one, unless there is a reason for this one.",
+        )
+
+
 def _calibration(findings: Findings) -> Iterator[Caution]:
     found = findings.performance
     if found is None or found.rows == "training" or found.calibration is None:
@@ -190,7 +206,7 @@ def _correlated(findings: Findings) -> Iterator[Caution]:
             f"{listed(group, most=8)} (strongest: {named(a)} and {named(b)}, {strength:.2f})"
         )
     yield Caution(
-        f"{count(len(found.groups), 'group')} of columns belong together",
+        f"{count(len(found.groups), 'group')} of columns that belong together",
         "Within a group, one column tells much about another. How the model shares the effect "
         "among them is partly chance: another sample could share it otherwise.",
         "Read the columns of a group together; do not conclude that one of them is unimportant.",
@@ -292,7 +308,7 @@ def _drifting(findings: Findings) -> Iterator[Caution]:
     if found is None or not found.differing:
         return
     yield Caution(
-        f"{found.second.capitalize()} differ from {found.first}",
+        f"{capital(found.second)} differ from {found.first}",
         f"{count(len(found.differing), 'column')} of {len(found.columns)} "
         f"{'is' if len(found.differing) == 1 else 'are'} distributed differently, by more than "
         "chance. How well the model does on rows like the first says less about the second.",
@@ -370,6 +386,7 @@ _CHECKS: tuple[Callable[[Findings], Iterator[Caution]], ...] = (
     _leaks,
     _names,
     _honesty,
+    _better,
     _drifting,
     _protected,
     _correlated,
@@ -407,7 +424,7 @@ def _drift_sheet(findings: Findings) -> list[Block]:
         rows,
         bars=("distance",),
     )
-    return [More(f"{found.first.capitalize()} and {found.second} compared", (sheet,))]
+    return [More(f"{capital(found.first)} and {found.second} compared", (sheet,))]
 
 
 def _checked(findings: Findings) -> str:

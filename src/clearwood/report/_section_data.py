@@ -61,13 +61,13 @@ def _columns(findings: Findings) -> Sheet:
                 found.n_distinct,
                 named(found.values),
                 _spark(found),
-                float(share[name]) if name in share else None,
+                round(100 * float(share[name]), 1) if name in share else None,
             )
         )
     return Sheet(
         "columns",
         "All columns: kind, role, missing and different values, range or levels, a small picture "
-        "of the distribution, and the share of the model's variation that goes back to it",
+        "of the distribution, and how much of the model's variation goes back to it",
         (
             "column",
             "kind",
@@ -76,11 +76,11 @@ def _columns(findings: Findings) -> Sheet:
             "different values",
             "values",
             "distribution",
-            "share of variation",
+            "% of variation",
         ),
         tuple(rows),
         shown=20,
-        bars=("share of variation",),
+        bars=("% of variation",),
     )
 
 
@@ -122,8 +122,8 @@ def _distributions(findings: Findings) -> list[Block]:
             Prose(
                 (
                     (
-                        f"Drawn for the target and the {len(shown) - 1} most important columns; the "
-                        "table above has all of them."
+                        f"Drawn for the target and the {len(shown) - 1} most important columns; "
+                        "the table above has all of them."
                     ),
                 )
             )
@@ -157,7 +157,8 @@ def _dependence(findings: Findings) -> list[Block]:
         blocks.append(
             Note(
                 f"{count(len(found.groups), 'group')} of columns that belong together",
-                f"Within a group, columns are linked by a strength of at least {found.threshold:g}. "
+                f"Within a group, columns are linked by a strength of at least "
+                f"{found.threshold:g}. "
                 "What the model does with one of them can hardly be told from what it does with "
                 "the others.",
                 items=items,

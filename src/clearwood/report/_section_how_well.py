@@ -20,7 +20,7 @@ from clearwood.report._blocks import (
 from clearwood.report._charts import chart
 from clearwood.report._findings import Findings, Performance
 from clearwood.report._loss_words import how_well, interval_meaning, loss_name
-from clearwood.report._words import count, named, number, percent, sentence
+from clearwood.report._words import capital, count, named, number, percent, sentence
 
 __all__ = ["section"]
 
@@ -114,7 +114,7 @@ def _standings(bench: Benchmark, confidence: str) -> Sheet:
     ]
     return Sheet(
         "benchmark",
-        f"{loss_name(bench.loss).capitalize()} of each learner, best first, with {confidence} "
+        f"{capital(loss_name(bench.loss))} of each learner, best first, with {confidence} "
         "intervals; seconds of one tuning and fit; settings typical of the folds",
         (
             "learner",

@@ -29,16 +29,16 @@ _OF_LEARNERS = {
 
 _REFERENCES = (
     (
-        "M. Hiabu (2024). Interpretable Machine Learning. Lecture notes. The decomposition into parts, "
-        "partial dependence, accumulated local effects, and what Shapley values are of."
+        "M. Hiabu (2024). Interpretable Machine Learning. Lecture notes. The decomposition into "
+        "parts, partial dependence, accumulated local effects, and what Shapley values are of."
     ),
     (
-        "D. W. Apley and J. Zhu (2020). Visualizing the effects of predictor variables in black box "
-        "supervised learning models. Journal of the Royal Statistical Society B 82. ALE."
+        "D. W. Apley and J. Zhu (2020). Visualizing the effects of predictor variables in black "
+        "box supervised learning models. Journal of the Royal Statistical Society B 82. ALE."
     ),
     (
-        "J. H. Friedman (2001). Greedy function approximation: a gradient boosting machine. Annals of "
-        "Statistics 29. Partial dependence."
+        "J. H. Friedman (2001). Greedy function approximation: a gradient boosting machine. Annals "
+        "of Statistics 29. Partial dependence."
     ),
     (
         "A. Goldstein, A. Kapelner, J. Bleich and E. Pitkin (2015). Peeking inside the black box. "
@@ -46,16 +46,17 @@ _REFERENCES = (
     ),
     "L. S. Shapley (1953). A value for n-person games. Contributions to the Theory of Games II.",
     (
-        "S. Bates, T. Hastie and R. Tibshirani (2024). Cross-validation: what does it estimate and how "
-        "well does it do it? Journal of the American Statistical Association 119. Nested intervals."
+        "S. Bates, T. Hastie and R. Tibshirani (2024). Cross-validation: what does it estimate and "
+        "how well does it do it? Journal of the American Statistical Association 119. Nested "
+        "intervals."
     ),
     (
-        "S. Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal "
-        "of Statistics 6. Drift, column by column."
+        "S. Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
+        "Journal of Statistics 6. Drift, column by column."
     ),
     (
-        "N. Brock (2022). On the equivalence of tree-based ensemble learners with decision trees. One "
-        "tree."
+        "N. Brock (2022). On the equivalence of tree-based ensemble learners with decision trees. "
+        "One tree."
     ),
 )
 
@@ -66,8 +67,8 @@ def section(findings: Findings) -> Section:
         Prose(
             (
                 (
-                    "The same data, versions and seed give the same page. The data behind every figure "
-                    "stands beside it, as a table and as CSV to save."
+                    "The same data, versions and seed give the same page. The data behind every "
+                    "figure stands beside it, as a table and as CSV to save."
                 ),
             ),
             lead=True,
@@ -109,9 +110,9 @@ def _facts(findings: Findings) -> tuple[tuple[str, str], ...]:
             (
                 "Benchmark",
                 (
-                    f"{', '.join(bench.learners)}; {bench.loss} loss; {method.plan}; {method.tuning}; "
-                    f"{100 * method.confidence:g} % {method.interval} intervals; seed {method.seed}; "
-                    f"{duration(bench.seconds)}"
+                    f"{', '.join(bench.learners)}; {bench.loss} loss; {method.plan}; "
+                    f"{method.tuning}; {100 * method.confidence:g} % {method.interval} intervals; "
+                    f"seed {method.seed}; {duration(bench.seconds)}"
                 ),
             )
         )
@@ -164,13 +165,17 @@ def _python(findings: Findings) -> str:
         read = f"data = cw.read({table.source!r}{target})"
     arguments = ["model", "data"]
     fit = "model = ...  # the model, as it was fitted"
-    if findings.benchmark is not None:
-        fit = f"bench = cw.benchmark(data, {list(findings.benchmark.learners)!r})\n"
-        fit += "model = bench.best().fit(data)"
-        arguments.append("benchmark=bench")
-    elif isinstance(findings.model, Learner):
+    if isinstance(findings.model, Learner):
         settings = "".join(f", {k}={v!r}" for k, v in (findings.model.settings or {}).items())
         fit = f"model = cw.learner({findings.model.name!r}{settings}).fit(data)"
+    bench = findings.benchmark
+    if bench is not None:
+        tune = ", tune=0" if bench.context.tuning is None else ""
+        seed = f", seed={bench.method.seed}" if bench.method.seed else ""
+        compare = f"bench = cw.benchmark(data, {list(bench.learners)!r}{tune}{seed})"
+        best = findings.chosen == bench.learners[0]
+        fit = f"{compare}\n{'model = bench.best().fit(data)' if best else fit}"
+        arguments.append("benchmark=bench")
     if findings.test is not None:
         arguments.append("test=test")
     if findings.options.quick:

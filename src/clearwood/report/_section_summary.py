@@ -59,12 +59,8 @@ def _matters(findings: Findings) -> str:
     if not order:
         return "Nothing: the model predicts the same for every row."
     top = [f"{named(importance.columns[k])} ({percent(float(total[k]))})" for k in order[:_TOP]]
-    told = [
-        (
-            f"Of the variation of the model's parts, most goes back to {listed(top)}"
-            f"{' (shares overlap where columns act together)' if importance.interaction.any() else ''}."
-        )
-    ]
+    overlap = " (shares overlap where columns act together)" if importance.interaction.any() else ""
+    told = [f"Of the variation of the predictions, most goes back to {listed(top)}{overlap}."]
     for k in order[:_TOP]:
         views = findings.effects.get(importance.columns[k])
         if views is not None:

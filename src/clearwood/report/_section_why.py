@@ -126,15 +126,17 @@ def _effects(findings: Findings) -> list[Block]:
     some = next(view for views in findings.effects.values() for view in _views(views).values())
     told = [
         (
-            f"One column at a time, the most important first, on the scale of the {some.unit}. Grey "
-            "below each curve: where the rows lie. Dotted or crossed: the method asks about rows that "
-            "hardly occur. The band is a 90 % interval for other rows and this same model."
+            f"One column at a time, the most important first, on the scale of the {some.unit}. "
+            "Grey below each curve: where the rows lie. Dotted or crossed: the method asks about "
+            "rows that hardly occur. The band is a 90 % interval for other rows and "
+            "this same model."
         ),
         (
-            "Three ways to look: the mean prediction when every row gets the value and keeps its other "
-            "columns (partial dependence); the same for single rows, whose curves differ in shape "
-            "where columns act together (ICE); and steps between neighbouring values averaged over the "
-            "rows that lie there (ALE), which does not ask about combinations that do not occur."
+            "Three ways to look: the mean prediction when every row gets the value and keeps its "
+            "other columns (partial dependence); the same for single rows, whose curves differ in "
+            "shape where columns act together (ICE); and steps between neighbouring values "
+            "averaged over the rows that lie there (ALE), which does not ask about "
+            "combinations that do not occur."
         ),
         f"Averaged over {count(some.n_rows, 'row')} of {findings.table.n_rows:,}"
         f" drawn with seed {findings.options.seed}."
@@ -281,13 +283,13 @@ def _stand_ins(found: Agreement) -> list[Block]:
         return []
     return [
         Note(
-            f"{count(len(apart), 'column')} tell about others",
+            f"{count(len(apart), 'column')} telling about others",
             "Rows with a value of such a column are predicted differently from what the value "
             "itself does to the prediction, since they differ in other columns too. The curves "
             "above show the latter; a table of mean predictions by value would show both mixed.",
             items=tuple(
-                f"{named(e.column)}: by {e.interventional_observational:.2f} standard deviations of "
-                f"the prediction"
+                f"{named(e.column)}: by {e.interventional_observational:.2f} standard deviations "
+                f"of the prediction"
                 + (f"; goes with {listed([n for n, _ in e.goes_with])}" if e.goes_with else "")
                 for e in apart
             ),

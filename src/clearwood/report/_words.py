@@ -11,6 +11,7 @@ from clearwood.report._findings import EffectViews, Findings
 from clearwood.table import Task
 
 __all__ = [
+    "capital",
     "count",
     "effect_sentence",
     "listed",
@@ -19,7 +20,6 @@ __all__ = [
     "percent",
     "quantity",
     "sentence",
-    "share",
     "shown_output",
     "value_of",
 ]
@@ -58,22 +58,21 @@ def number(value: Any) -> str:
 def percent(value: float) -> str:
     """Write a share as a percentage.
 
+    Number and sign are joined by a space that does not break.
+
     Examples
     --------
-    >>> percent(0.624), percent(0.062), percent(0.0004), percent(0.0), percent(0.9999)
-    ('62 %', '6.2 %', 'under 0.1 %', '0 %', 'over 99.9 %')
+    >>> told = [percent(share) for share in (0.624, 0.062, 0.0004, 0.0, 0.9999)]
+    >>> [text.replace(chr(160), " ") for text in told]
+    ['62 %', '6.2 %', 'under 0.1 %', '0 %', 'over 99.9 %']
     """
     if 0 < value < 0.001:
-        return "under 0.1 %"
+        return "under 0.1\u00a0%"
     if 0.999 < value < 1:
-        return "over 99.9 %"
+        return "over 99.9\u00a0%"
     if 0.1 <= abs(value) <= 0.99 or value in (0.0, 1.0):
-        return f"{100 * value:.0f} %"
-    return f"{100 * value:.1f} %"
-
-
-#: A share of something, which is said in the same words.
-share = percent
+        return f"{100 * value:.0f}\u00a0%"
+    return f"{100 * value:.1f}\u00a0%"
 
 
 def listed(names: Sequence[str], *, most: int = 5) -> str:
@@ -98,10 +97,14 @@ def named(name: str) -> str:
     return name if len(name) <= _LONG_NAME else name[: _LONG_NAME - 1] + "…"
 
 
+def capital(text: str) -> str:
+    """Begin with a capital; the rest stays as it is."""
+    return text[:1].upper() + text[1:]
+
+
 def sentence(text: str) -> str:
     """Begin with a capital and end with a full stop."""
-    text = text.strip()
-    text = text[:1].upper() + text[1:]
+    text = capital(text.strip())
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
@@ -177,7 +180,7 @@ def _shape_words(findings: Findings, column: str, mean: str, shape: Shape) -> st
         return f"{mean} hardly changes with {column} alone"
     if shape.trend in ("rises", "falls"):
         return (
-            f"{mean} {shape.trend} from {values[0]} at {column} {at[0]} to {values[1]} at {at[1]}"
+            f"{mean} {shape.trend} from {values[0]} at {column} = {at[0]} to {values[1]} at {at[1]}"
         )
     if shape.trend == "peaks":
         return (

@@ -71,6 +71,8 @@ def profile(column: Column, *, bins: int = 20, levels: int = _MOST_LEVELS) -> Pr
     >>> found = profile(Column("age", Kind.WHOLE, np.array([18.0, 30, 30, 42, np.nan])), bins=2)
     >>> found.n_missing, found.n_distinct, found.counts.tolist(), found.edges.tolist()
     (1, 3, [1, 3], [18.0, 30.0, 42.0])
+    >>> profile(Column("doors", Kind.WHOLE, np.array([2.0, 4, 4, 5]))).counts.tolist()
+    [1, 0, 2, 1]
     """
     present = column.values[~column.missing]
     described: dict[str, Any] = {
@@ -102,10 +104,6 @@ def profile(column: Column, *, bins: int = 20, levels: int = _MOST_LEVELS) -> Pr
     described["n_distinct"] = len(distinct)
     if not len(distinct):
         return Profile(**described, counts=np.zeros(0, np.int64), edges=present[:0])
-    if not dates and len(distinct) <= bins and (distinct == np.round(distinct)).all():
-        # few whole numbers: a bin for each, so that none is split between two
-        ends = np.arange(distinct[0] - 0.5, distinct[-1] + 1.0)
-        bins = len(ends) - 1 if len(ends) <= 4 * bins else bins
     counts, edges = np.histogram(numbers, _ends(distinct, bins))
     return Profile(
         **described,
@@ -117,6 +115,9 @@ def profile(column: Column, *, bins: int = 20, levels: int = _MOST_LEVELS) -> Pr
 def _ends(distinct: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
     low, high = float(distinct[0]), float(distinct[-1])
     span = high - low
+    if span < 2 * bins and (distinct == np.round(distinct)).all():
+        # few whole numbers: a bin for each, centred on it
+        return np.arange(low - 0.5, high + 1.0)
     if not np.isfinite(span) or span <= abs(low) * 1e-12:
         return np.array([low - 0.5, high + 0.5]) if low == high else np.array([low, high])
     return np.linspace(low, high, bins + 1)
