@@ -10,7 +10,17 @@ from typing import Annotated
 
 import typer
 
-from clearwood.cli import _benchmark, _condense, _demo, _explain, _fit, _inspect, _models, _predict
+from clearwood.cli import (
+    _benchmark,
+    _condense,
+    _demo,
+    _explain,
+    _fit,
+    _inspect,
+    _models,
+    _predict,
+    _report,
+)
 from clearwood.cli._errors import answer
 
 __all__ = ["app", "main", "verbs"]
@@ -31,6 +41,7 @@ app.command("explain")(_explain.explain)
 app.command("condense")(_condense.condense)
 app.command("certify")(_condense.certify)
 app.command("export")(_condense.export)
+app.command("report")(_report.report)
 app.command("inspect")(_inspect.inspect)
 app.command("demo")(_demo.demo)
 

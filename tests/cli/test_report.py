@@ -1,0 +1,85 @@
+"""`clearwood report`: from a table, or a model and a table, to one page."""
+
+from pathlib import Path
+
+import pytest
+
+import clearwood as cw
+
+
+def words(claims, *more):
+    return ("report", claims, "--target", "accidents", "-l", "baseline,glm", "--quick", *more)
+
+
+@pytest.fixture
+def model(claims):
+    table = cw.read(claims, target="accidents")
+    cw.save(cw.learner("glm").fit(table), "model.cw")
+    return Path("model.cw")
+
+
+def test_a_table_becomes_a_page_and_a_model(cli, claims):
+    answer = cli(*words(claims, "-o", "page.html", "--model", "best.cw", "--title", "Claims"))
+    assert answer.code == 0, answer.err
+    assert max(len(line) for line in answer.out.splitlines() if "file://" not in line) <= 80
+    assert "glm" in answer.out
+    assert Path("page.html").absolute().as_uri() in answer.out
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "<title>Claims" in page
+    assert "accidents" in page
+    assert cw.load("best.cw").name in {"glm", "baseline"}
+
+
+def test_the_same_command_goes_on_from_its_store_and_stands_on_the_page(cli, claims, monkeypatch):
+    table = cw.read(claims, target="accidents")
+    cw.benchmark(table, ["baseline", "glm"], tune=0, interval="holdout", store="runs.db")
+    command = [str(word) for word in words(claims, "--store", "runs.db", "--json")]
+    monkeypatch.setattr("sys.argv", ["clearwood", *command])
+    document = cli(*command).json
+    assert document["report"] == "report.html"
+    assert document["bytes"] == Path("report.html").stat().st_size
+    assert {"summary", "data"} <= set(document["sections"])
+    assert {one["learner"] for one in document["benchmark"]["learners"]} == {"baseline", "glm"}
+    assert "--target accidents" in Path("report.html").read_text(encoding="utf-8")
+
+
+def test_a_model_that_exists_is_explained_with_its_table(cli, claims, model):
+    answer = cli("report", model, claims, "--quick", "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["benchmark"] is None
+    assert Path("report.html").stat().st_size > 0
+
+
+def test_what_cannot_be_used_is_refused_before_any_work(cli, refused, claims, model):
+    said = refused("report", claims)
+    assert "--target is missing" in said
+    assert "DATA is missing" in refused("report", model)
+    assert "--learners goes with a table alone" in refused("report", model, claims, "-l", "glm")
+    assert "--tune goes with a table alone" in refused("report", model, claims, "--tune", "3")
+    assert "acidents" in refused("report", claims, "--target", "acidents")
+    assert "did you mean 'glm'" in refused("report", claims, "-t", "accidents", "-l", "glmm")
+    Path("report.html").write_text("mine")
+    assert "exists already" in refused(*words(claims))
+    assert Path("report.html").read_text() == "mine"
+    assert "would be read and replaced" in refused(*words(claims, "-o", claims, "--force"))
+
+
+def test_data_that_lack_a_column_are_refused_by_its_name(refused, claims, model):
+    lines = claims.read_text().splitlines()
+    names = lines[0].split(",")
+    gone = names.index("age")
+    short = Path("short.csv")
+    short.write_text(
+        "\n".join(",".join(c for i, c in enumerate(line.split(",")) if i != gone) for line in lines)
+    )
+    assert "'age'" in refused("report", model, short, "--quick")
+
+
+def test_a_stop_leaves_no_half_page(cli, claims, monkeypatch):
+    def stop(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cw, "report", stop, raising=False)
+    answer = cli(*words(claims))
+    assert answer.code == 130
+    assert not Path("report.html").exists()
