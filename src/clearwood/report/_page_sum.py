@@ -36,6 +36,7 @@ _DEGREE = 5
 _PRECISION = 1e-11
 _MOST_PIECES = 600
 _MOST_HALVINGS = 60
+_MOST_WHOLE_NUMBERS = 3_000
 _CHECKED_ROWS = 300
 
 _FITTED = np.cos(np.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1))
@@ -56,7 +57,7 @@ class _Piece:
         """Give the polynomial at values, in the stretch's own coordinate."""
         half = (self.high - self.low) / 2
         t = np.zeros(len(values)) if half == 0 else (values - self.low) / half - 1
-        return np.vander(t, _DEGREE + 1, increasing=True) @ self.coefficients
+        return np.vander(t, len(self.coefficients), increasing=True) @ self.coefficients
 
 
 def sum_in_page(asked: Asked, *, seed: int) -> dict[str, Any]:
@@ -138,9 +139,9 @@ class _Curves:
     def _calendar(self, k: int) -> list[Any]:
         """Find what each calendar feature of a date is multiplied with."""
         column = self.asked.columns[k]
-        low, high = limits(column)
-        generator = np.random.default_rng(k)
-        dates = np.round(generator.uniform(low, high + 1, 200))
+        # a century of dates: within few years the features nearly determine one another
+        century = np.array(["1950", "2050"], "datetime64[us]").astype(np.int64)
+        dates = np.round(np.random.default_rng(k).uniform(*century, 400))
         parts = parts_of(column, dates)
         middle, spread = parts.mean(axis=0), parts.std(axis=0)
         spread[spread == 0] = 1.0
@@ -180,11 +181,25 @@ class _Curves:
                     else:
                         todo[k] += [(low, middle), (middle, high)]
                 if len(todo[k]) + len(done[k]) > _MOST_PIECES:
-                    raise NotCarriedError(
-                        f"the curve of the column {self.asked.columns[k].name!r} would need more "
-                        f"than {_MOST_PIECES} pieces"
-                    )
+                    done[k], todo[k] = self._whole_numbers(k, *spans[k]), []
         return {k: _merged(sorted(own, key=lambda p: p.low), sizes[k]) for k, own in done.items()}
+
+    def _whole_numbers(self, k: int, low: float, high: float) -> list[_Piece]:
+        """Give one constant for each whole number, where those are all a column can hold.
+
+        Steps that were fitted to whole numbers may cut off what comes after the point, so that the
+        curve is a stair between any two of them.
+        """
+        column = self.asked.columns[k]
+        low, high = np.ceil(low), np.floor(high)
+        if column.kind is not Kind.WHOLE or high - low >= _MOST_WHOLE_NUMBERS:
+            raise NotCarriedError(
+                f"the curve of the column {column.name!r} would need more than {_MOST_PIECES} "
+                "pieces"
+            )
+        values = np.arange(low, high + 1)
+        added = self.terms({k: values.tolist()})[k]
+        return [_Piece(x, x, added[i : i + 1]) for i, x in enumerate(values.tolist())]
 
     def _span(self, k: int) -> tuple[float, float]:
         """Take as much beyond the data on both sides as the data covers, where the model can."""
@@ -212,11 +227,7 @@ def _fitted(low: float, high: float, block: Floats, size: float) -> _Piece | Non
 
 def _two_constants(low: float, high: float, block: Floats) -> list[_Piece]:
     first, last = block[len(_FITTED)], block[-1]
-    pad = np.zeros((_DEGREE, block.shape[1]))
-    return [
-        _Piece(low, low, np.vstack([first[None], pad])),
-        _Piece(high, high, np.vstack([last[None], pad])),
-    ]
+    return [_Piece(low, low, first[None]), _Piece(high, high, last[None])]
 
 
 def _merged(pieces: Sequence[_Piece], size: float) -> list[_Piece]:

@@ -352,6 +352,9 @@ function partsTable(sorted, columns, values, scale, raw) {
  */
 function changesTable(columns, original, values, before, now, at, scale) {
   const total = now.raw[at.raw] - before.raw[at.raw];
+  const inPoints = scale.kind === "same" && scale.isProbability;
+  const written = (/** @type {number} */ part) => signed(Number(((inPoints ? 100 : 1) * part).toPrecision(3)));
+  const unit = inPoints ? " (points)" : "";
   const all = columns.map((column, k) => {
     const was = before.parts[k * at.outputs + at.raw];
     const is = now.parts[k * at.outputs + at.raw];
@@ -363,10 +366,12 @@ function changesTable(columns, original, values, before, now, at, scale) {
   const lines = shown.map(({ k, was, is, moved, changed }) => el("tr", { class: changed ? "changed" : null },
     el("th", { scope: "row", dir: "auto" }, columns[k].name),
     el("td", { dir: "auto" }, changed ? `${valueText(columns[k], original[k])} → ${valueText(columns[k], values[k])}` : valueText(columns[k], values[k])),
-    ...[was, is, moved].map((part) => el("td", { class: "number" }, signed(Number(part.toPrecision(3)))))));
-  const unit = scale.kind === "same" ? "" : ` (${scale.unit})`;
-  const foot = el("tr", { class: "total" }, el("th", { scope: "row" }, "prediction" + unit), el("td", {}), el("td", { class: "number" }, number(before.raw[at.raw])), el("td", { class: "number" }, number(now.raw[at.raw])), el("td", { class: "number" }, signed(Number(total.toPrecision(3)))));
+    ...[was, is, moved].map((part) => el("td", { class: "number" }, written(part)))));
+  const ends = [before.raw[at.raw], now.raw[at.raw]].map((raw) => (scale.kind === "same" ? predictionText(scale, raw) : number(raw)));
+  const foot = el("tr", { class: "total" },
+    el("th", { scope: "row" }, scale.kind === "same" ? "prediction" : scale.unit), el("td", {}),
+    ...[...ends, written(total)].map((text) => el("td", { class: "number" }, text)));
   return [el("h4", {}, "What changed"),
     el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "What changed" },
-      el("table", {}, el("thead", {}, el("tr", {}, ...["column", "value", "part before", "part now", "difference"].map((name, k) => el("th", { scope: "col", class: k > 1 ? "number" : null }, name)))), el("tbody", {}, ...lines, foot)))];
+      el("table", {}, el("thead", {}, el("tr", {}, ...["column", "value", `part before${unit}`, `part now${unit}`, `difference${unit}`].map((name, k) => el("th", { scope: "col", class: k > 1 ? "number" : null }, name)))), el("tbody", {}, ...lines, foot)))];
 }

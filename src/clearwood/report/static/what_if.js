@@ -148,7 +148,7 @@ function numberControl(column, id, change) {
   });
   const box = el("input", {
     type: "number", step: "any", "aria-label": `${column.name}, as a number`,
-    on: { change: () => (box.value === "" ? give() : change(Number(box.value))), input: () => box.value !== "" && Number.isFinite(box.valueAsNumber) && change(Number(box.value)) },
+    on: { change: () => (box.value === "" ? give() : change(typed())), input: () => Number.isFinite(box.valueAsNumber) && change(typed()) },
   });
   const lacking = el("input", { type: "checkbox", on: { change: () => (lacking.checked ? change(null) : change(known)) } });
   const tick = el("label", { class: "if-missing" }, lacking, "missing");
@@ -160,6 +160,11 @@ function numberControl(column, id, change) {
   function rounded(value) {
     const whole = Math.round(value / step) * step;
     return Math.min(high, Math.max(low, Number(whole.toFixed(digits))));
+  }
+
+  /** What was typed; a column of whole numbers has no others. */
+  function typed() {
+    return column.kind === "whole" ? Math.round(box.valueAsNumber) : box.valueAsNumber;
   }
 
   function give() {
