@@ -36,7 +36,7 @@ class Prose:
 
 @dataclass(frozen=True)
 class Facts:
-    """Pairs of a word and what it is, shown as a short list."""
+    """Pairs of a word and what it is, shown as a short list; several lines are set as code."""
 
     items: tuple[tuple[str, str], ...]
 

@@ -354,10 +354,7 @@ function chartTables(data) {
 function startChart(figure) {
   const drawing = /** @type {HTMLElement} */ (figure.querySelector(".drawing"));
   const draw = () => drawChart(drawing, readData(figure.id).spec);
-  waiting.set(drawing, draw);
-  whenNear(drawing, () => {
-    if (waiting.delete(drawing)) draw();
-  });
+  whenNear(drawing, draw);
   new ResizeObserver(
     settled(() => {
       const state = drawn.get(drawing);
@@ -365,7 +362,9 @@ function startChart(figure) {
     }, 120),
   ).observe(drawing);
 
-  const details = el("details", { class: "data" }, el("summary", {}, "Data"));
+  const title = figure.querySelector(".chart-title")?.textContent ?? "";
+  const summary = el("summary", {}, "Data", el("span", { class: "unseen" }, ` of: ${title}`));
+  const details = el("details", { class: "data" }, summary);
   details.addEventListener("toggle", () => {
     if (!details.open || details.children.length > 1) return;
     const tables = chartTables(readData(figure.id));
@@ -375,16 +374,4 @@ function startChart(figure) {
     });
   });
   figure.append(details);
-}
-
-/**
- * Charts that have not been drawn yet.
- * @type {Map<HTMLElement, () => Promise<void>>}
- */
-const waiting = new Map();
-
-/** Draw every chart that is shown, near or not: for paper. */
-async function drawAll() {
-  const shown = Array.from(waiting).filter(([drawing]) => isShown(drawing));
-  await Promise.all(shown.map(([drawing, draw]) => (waiting.delete(drawing), draw())));
 }

@@ -136,20 +136,33 @@ function isShown(element) {
 }
 
 /**
+ * What has not come near yet, with what to do then.
+ * @type {Map<HTMLElement, () => Promise<void> | void>}
+ */
+const waiting = new Map();
+
+/**
  * Do something once an element comes near the window; elements that are not shown wait.
  * @param {HTMLElement} element
- * @param {() => void} action
+ * @param {() => Promise<void> | void} action
  */
 function whenNear(element, action) {
+  waiting.set(element, action);
   const observer = new IntersectionObserver(
     (entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       observer.disconnect();
-      action();
+      if (waiting.delete(element)) action();
     },
     { rootMargin: "300px 0px" },
   );
   observer.observe(element);
+}
+
+/** Do now what waits for elements that are shown to come near: nobody scrolls on paper. */
+async function drawAll() {
+  const shown = Array.from(waiting).filter(([element]) => isShown(element));
+  await Promise.all(shown.map(([element, action]) => waiting.delete(element) && action()));
 }
 
 /**
