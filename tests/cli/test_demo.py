@@ -19,6 +19,7 @@ FOLDER = Path("clearwood-demo")
 def _a_small_demo(monkeypatch):
     monkeypatch.setattr(_demo, "LEARNERS", {"baseline": {}, "glm": {}})
     monkeypatch.setattr(_demo, "ROWS", 300)
+    monkeypatch.setattr(_demo, "REPORT", {"quick": True, "sections": ["summary", "data"]})
 
 
 def contents(folder=FOLDER):
@@ -29,7 +30,9 @@ def test_the_demo_fits_into_80_columns_and_writes_what_it_says(cli):
     answer = cli("demo")
     assert answer.code == 0, answer.err
     assert answer.err == ""
-    assert max(len(line) for line in answer.out.splitlines()) <= 80
+    address = (FOLDER / "report.html").absolute().as_uri()
+    assert f"\nThe report: {address}\n" in answer.out
+    assert max(len(line) for line in answer.out.replace(address, "").splitlines()) <= 80
     for name in _demo.FILES:
         assert f"clearwood-demo/{name}" in answer.out
         assert (FOLDER / name).stat().st_size > 0
@@ -39,7 +42,7 @@ def test_every_command_it_recommends_works_when_pasted(cli):
     out = cli("demo").out
     block = out.partition("\nNext\n")[2].replace("\\\n", " ")
     commands = [shlex.split(line, comments=True) for line in block.splitlines()]
-    assert len(commands) == 5
+    assert len(commands) == 6
     for program, *words in commands:
         assert program == "clearwood"
         answer = cli(*words)

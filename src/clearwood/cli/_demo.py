@@ -1,4 +1,4 @@
-"""`clearwood demo`: a first look, from a table to a compared, saved and used model."""
+"""`clearwood demo`: a first look, from a table to a model that is compared, used and explained."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,12 +28,16 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "gbm": {"learning_rate": 0.05, "max_leaf_nodes": 8},
 }
 
+#: How the report is asked for.
+REPORT: dict[str, Any] = {"title": "Accidents of a simulated motor portfolio"}
+
 #: What is written, and what it is.
 FILES = {
     "insurance.csv": "the table",
     "results.json": "the comparison",
     "model.cw": "the best learner, fitted to all rows",
     "predictions.csv": "its predictions for the first 1,000 rows",
+    "report.html": "all about it on one page: open it in a browser",
 }
 
 
@@ -47,7 +51,7 @@ def demo(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Compare a few learners on a simulated insurance portfolio and save the best."""
+    """Compare a few learners on a simulated insurance portfolio, and report on the best."""
     import clearwood as cw
     from clearwood.benchmark import find_loss
     from clearwood.cli._cores import at_most
@@ -69,6 +73,15 @@ def demo(
     with at_most(jobs):
         best = bench.best().fit(table, n_jobs=jobs)
         predictions = prediction_columns(best, table.head(1000))
+        page = cw.report(
+            best,
+            table,
+            benchmark=bench,
+            command=f"{program()} demo --seed {seed}",
+            seed=seed,
+            n_jobs=jobs,
+            **REPORT,
+        )
 
     folder.make()
     write_columns(folder / "insurance.csv", table.to_dict(), force=True)
@@ -80,6 +93,9 @@ def demo(
     folder.record("model.cw")
     write_columns(folder / "predictions.csv", predictions, force=True)
     folder.record("predictions.csv")
+    page.save(folder / "report.html", force=True)
+    written.append(folder / "report.html")
+    folder.record("report.html")
     truth = cw.datasets.insurance_truth().mean(table)
     floor = float(find_loss("poisson").per_row(table.y, truth).mean())
     if json:
@@ -116,6 +132,8 @@ def _report(bench: "Benchmark", floor: float, folder: Path, table: "Table") -> N
         Text("Written", style="bold"),
         facts((str(folder / name), purpose) for name, purpose in FILES.items()),
         "",
+        f"The report: {(folder / 'report.html').absolute().as_uri()}",
+        "",
     )
     run, model = program(), quoted(folder / "model.cw")
     data = quoted(folder / "insurance.csv")
@@ -126,6 +144,7 @@ def _report(bench: "Benchmark", floor: float, folder: Path, table: "Table") -> N
             (f"{run} inspect {model}", "what is in the file"),
             (f"{run} explain {model} {data} -o why", ""),
             (f"{run} models", "what else there is"),
+            (f"{run} report {data} {roles} --quick -o report.html", ""),
             (f"{run} fit {data} {roles} --learner gbm -o gbm.cw", ""),
             (f"{run} predict gbm.cw {data} -o predictions.csv", ""),
         ],
