@@ -7,10 +7,13 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
+from clearwood.explain import _importance_permutation
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(500, 4))
@@ -224,3 +227,54 @@ def test_trees_without_gains_are_refused():
     model = BaggingRegressor(DecisionTreeRegressor(max_depth=2), 3, random_state=0).fit(X, X[:, 0])
     with pytest.raises(cw.InputError, match="does not say what its splits gained"):
         cw.importance(model, X, kind="impurity")
+
+
+def test_a_pipeline_that_is_a_sum_is_asked_column_by_column_with_the_same_result():
+    """What each column adds is found out once; shuffling then costs a sum."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(400, 6))
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, X[:, 0] + X[:, 1] > 0)
+    asked = []
+
+    class Counted(type(model)):
+        def predict_proba(self, X):
+            asked.append(len(X))
+            return super().predict_proba(X)
+
+    counted = Counted(model.steps)
+    found = cw.importance(counted, X, y=X[:, 0] + X[:, 1] > 0, repeats=10)
+    assert sum(asked) < 2 * len(X)
+    plain = cw.importance(model.predict_proba, X, y=X[:, 0] + X[:, 1] > 0, repeats=10, loss=_log)
+    np.testing.assert_allclose(found.values, plain.values, atol=1e-9)
+
+
+def _log(y, p):
+    return -np.log(np.where(y, p[:, 1], p[:, 0]))
+
+
+@pytest.mark.parametrize("kind", ["permutation", "loco", "variance", "shapley"])
+def test_a_time_budget_gives_what_is_done(kind):
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 0] + rng.normal(size=300)
+    model = KNeighborsRegressor().fit(X, y)
+    with pytest.warns(cw.ClearwoodWarning, match="ended early|the time of|precision"):
+        found = cw.importance(model, X, y=y, kind=kind, repeats=400, time_budget=1e-3)
+    assert np.isfinite(found.values).all()
+    assert found["x0"] > 0
+
+
+def test_interrupted_shuffles_give_those_that_are_done(monkeypatch):
+    monkeypatch.setattr(_importance_permutation, "_ROWS_PER_CALL", 100)
+    X = np.random.default_rng(10).normal(size=(100, 2))
+    calls = []
+
+    def model(X):
+        calls.append(len(X))
+        if len(calls) == 12:
+            raise KeyboardInterrupt
+        return X[:, 0]
+
+    with pytest.warns(cw.ClearwoodWarning, match="after 4 of 50 shuffles"):
+        found = cw.importance(model, X, y=X[:, 0], repeats=50)
+    assert found["x1"] == 0 < found["x0"]

@@ -218,3 +218,9 @@ def test_an_interrupted_run_gives_the_draws_that_are_done(X):
         found = cw.lime(interrupted, X, 0, n_features=2)
     assert len(found.draws) == 4
     assert found.r2 == pytest.approx(1.0)
+
+
+def test_a_time_budget_ends_the_draws_after_two(X):
+    with pytest.warns(cw.ClearwoodWarning, match="was over after 2 of 50 draws"):
+        found = cw.lime(lambda X: X[:, 0], X, 0, repeats=50, time_budget=1e-9)
+    assert found.draws.shape[0] == 2

@@ -152,8 +152,10 @@ def of_sheets(model: Any, score: Score, data: Any) -> AdditiveGame:
     def terms(sheet: Sheet) -> Floats:
         found = np.zeros((len(sheet), len(players), len(constant)))
         for k in range(len(players)):
-            held = sheet.held(reference, k)  # type: ignore[arg-type]
-            found[:, k] = score.of(held.native()) - constant
+            # what a column adds depends on its value alone: equal ones are asked about once
+            rows, value = sheet.distinct(k)
+            held = sheet.take(rows).held(reference, k)  # type: ignore[arg-type]
+            found[:, k] = (score.of(held.native()) - constant)[value]
         return found
 
     _check_additive(model, score, terms, background, constant)

@@ -44,6 +44,10 @@ class ArraySheet:
         """Give some rows."""
         return ArraySheet(self.values[rows])
 
+    def distinct(self, column: int) -> tuple[Index, Index]:
+        """Give a row for each value of a column, and for each row the position of its value."""
+        return _distinct(self.values[:, column])
+
 
 @dataclass(frozen=True, eq=False)
 class FrameSheet:
@@ -83,6 +87,10 @@ class FrameSheet:
         """Give some rows."""
         return FrameSheet(self.frame[rows if isinstance(rows, slice) else rows.tolist()])
 
+    def distinct(self, column: int) -> tuple[Index, Index]:
+        """Give a row for each value of a column, and for each row the position of its value."""
+        return _distinct(self.frame[self.frame.columns[column]].to_numpy())
+
 
 Sheet = ArraySheet | FrameSheet
 
@@ -119,6 +127,16 @@ def sheet_of(data: Any, names: Sequence[str] | None) -> Sheet:
             hint=did_you_mean(absent[0], frame.columns),
         )
     return FrameSheet(frame.select(list(names)))
+
+
+def _distinct(values: NDArray[Any]) -> tuple[Index, Index]:
+    if values.dtype.kind != "O":
+        _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+        return first, inverse
+    codes: dict[Any, int] = {}
+    inverse = np.array([codes.setdefault(value, len(codes)) for value in values], np.intp)
+    _, first = np.unique(inverse, return_index=True)
+    return first, inverse
 
 
 def _plain_index(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:

@@ -11,13 +11,15 @@ from clearwood._errors import InputError
 from clearwood._progress import progress
 from clearwood.decompose._present import as_frame, html_table, plain
 from clearwood.decompose._rows import as_data
+from clearwood.explain._asking import patience_of
+from clearwood.explain._association import association, associations, bins_of, profile_of
 from clearwood.explain._effect import measured_effect
 from clearwood.explain._effect_result import ModelEffect
-from clearwood.explain._extrapolation import association, associations, bins_of
 from clearwood.explain._importance import importance
 from clearwood.explain._predictor import Predictor, predictor_of
 from clearwood.explain._predictor_rows import Index
 from clearwood.table import Column, Kind, Table
+from clearwood.table._tell import tell
 
 __all__ = ["Agreement", "ColumnAgreement", "agreement"]
 
@@ -30,6 +32,7 @@ _DIFFERS = 0.1
 _GOES_WITH = 0.3
 _INTERACTS = 0.1
 _MOST_ROWS = 2000
+_MOST_ASKED = 500
 # Share of the importance that one measure gives and the other does not.
 _SHARE_DIFFERS = 0.1
 
@@ -191,6 +194,7 @@ def agreement(
     output: Any = None,
     scale: str | None = None,
     sample: int | None = None,
+    time_budget: float | None = None,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> Agreement:
@@ -209,7 +213,10 @@ def agreement(
     columns
         The columns to look at; all that vary when None.
     sample
-        How many rows are used; 2,000 by default.
+        How many rows are used; by default 2,000 of models that are read as trees, 500 of others.
+    time_budget
+        Seconds after which the columns that are done are given, with a warning; Ctrl-C does the
+        same.
     seed
         Fixes samples and draws.
 
@@ -232,12 +239,13 @@ def agreement(
     >>> found["x2"].agrees
     True
     """
+    patience = patience_of(time_budget)
     data = as_data(data)
     predictor = predictor_of(model, data, output=output, scale=scale, n_jobs=n_jobs)
     if len(predictor) < 2:
         raise InputError("the data has 1 row; a comparison needs rows that differ")
     names, notes = _columns(predictor, columns)
-    size = min(sample or _MOST_ROWS, len(predictor))
+    size = min(sample or (_MOST_ROWS if predictor.is_step else _MOST_ASKED), len(predictor))
     impurity, permutation, more = _importances(model, data, y, size, seed, n_jobs)
     notes += more
     rows = np.arange(len(predictor))  # the same rows that effects are averaged over
@@ -245,12 +253,24 @@ def agreement(
         rows = np.sort(np.random.default_rng(seed).choice(len(rows), size, replace=False))
     predicted = predictor.predict(rows)
     spread = float(np.sqrt(predicted.var(axis=0).sum()))
-    found = []
+    found: list[ColumnAgreement] = []
+    why = ""
     with progress("comparing", total=len(names)) as step:
-        for name in names:
-            shares = (impurity.get(name), permutation.get(name))
-            found.append(_compare(predictor, name, shares, spread, rows, predicted, seed))
-            step(1, note=name)
+        try:
+            for name in names:
+                if found and patience.is_over:
+                    why = patience.words
+                    break
+                shares = (impurity.get(name), permutation.get(name))
+                found.append(_compare(predictor, name, shares, spread, rows, predicted, seed))
+                step(1, note=name)
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            why = "interrupted"
+    if why:
+        notes.append(f"{why} after {len(found)} of {len(names)} columns")
+        tell(notes[-1])
     found.sort(key=lambda e: -max(e.pdp_ale, e.interventional_observational))
     return Agreement(tuple(found), predictor.kind, size, tuple(notes))
 
@@ -402,7 +422,7 @@ def _numbers(values: NDArray[Any]) -> Floats:
 
 
 def _goes_with(predictor: Predictor, position: int) -> tuple[tuple[str, float], ...]:
-    strength = associations(predictor.columns, position)
+    strength = associations(predictor.profiles, position)
     strength[position] = 0
     best = np.argsort(-strength, kind="stable")[:3]
     return tuple(
@@ -424,9 +444,9 @@ def _interaction(
         return size, None
     flat = (apart * np.sqrt(weight)[None, :, None]).reshape(len(apart), -1)
     _, _, directions = np.linalg.svd(flat, full_matrices=False)
-    main = Column("shape", Kind.NUMBER, flat @ directions[0])
+    main = profile_of(Column("shape", Kind.NUMBER, flat @ directions[0]))
     strength = [
-        0.0 if k == position else association(main, column.take(rows))
+        0.0 if k == position else association(main, profile_of(column.take(rows)))
         for k, column in enumerate(predictor.columns)
     ]
     best = int(np.argmax(strength))

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
+from clearwood.explain._association import ranks
+from clearwood.explain._effect_given import Given
 from clearwood.explain._effect_grid import common_levels
-from clearwood.explain._extrapolation import ranks
 from clearwood.explain._predictor_rows import Index
 from clearwood.table import Column, Kind
 
-__all__ = ["Axis", "axis_of", "level_order"]
+__all__ = ["Axis", "axis_of", "level_order", "spread_over"]
 
 Floats = NDArray[np.float64]
 
@@ -41,6 +43,8 @@ class Axis:
         Which rows have no value.
     note
         What was left out, if anything.
+    given
+        The values, where the user gave them.
     """
 
     values: NDArray[Any]
@@ -50,30 +54,56 @@ class Axis:
     is_ordered: bool
     missing: NDArray[np.bool_]
     note: str = ""
+    given: Given | None = None
+
+    @property
+    def lookups(self) -> Index:
+        """A row of the data with each node's value, or the nearest to it."""
+        return self.sources if self.given is None else self.given.near
+
+    @property
+    def beyond(self) -> NDArray[np.bool_]:
+        """Which nodes lie beyond the values of the data."""
+        return np.zeros(len(self.sources), bool) if self.given is None else self.given.beyond
 
     @property
     def n_steps(self) -> int:
         """How many steps there are, one less than nodes."""
         return len(self.sources) - 1
 
-    def node_weights(self, weights: Floats) -> Floats:
-        """Give the weight of the rows that counts for each node."""
-        found = np.zeros(len(self.sources))
-        for side in (0, 1):
-            shown = self.nodes[:, side] >= 0
-            found += 0.5 * np.bincount(
-                self.nodes[shown, side], weights[shown], minlength=len(self.sources)
-            )
-        return found
+    def at_nodes(self, rows: Index) -> csr_array:
+        """Give how much each of some rows counts for each node: (rows, nodes)."""
+        return spread_over([self.nodes[rows, side] for side in (0, 1)], len(self.sources), 0.5)
 
 
-def axis_of(columns: Sequence[Column], position: int, bins: int) -> Axis:
+def spread_over(places: Sequence[Index], n_places: int, share: float) -> csr_array:
+    """Give the matrix that adds up weights of rows by place: (rows, places), -1 for nowhere.
+
+    Examples
+    --------
+    >>> spread_over([np.array([0, 1, -1]), np.array([1, 1, 0])], 2, 0.5).toarray()
+    array([[0.5, 0.5],
+           [0. , 1. ],
+           [0.5, 0. ]])
+    """
+    row = np.concatenate([np.flatnonzero(place >= 0) for place in places])
+    column = np.concatenate([place[place >= 0] for place in places])
+    size = (len(places[0]), n_places)
+    return csr_array((np.full(len(row), share), (row, column)), shape=size)
+
+
+def axis_of(
+    columns: Sequence[Column], position: int, bins: int, given: Given | None = None
+) -> Axis:
     """Lay out the axis of a column: quantile bins of numbers and dates, levels one by one.
 
     Equal quantiles are one edge, so a value that many rows share makes fewer bins, never an empty
-    one. The edges are values that occur.
+    one. The edges are values that occur, or those that the user gave; rows beyond these are left
+    out.
     """
     column = columns[position]
+    if given is not None:
+        return _given_axis(column, given)
     if column.is_coded or column.kind is Kind.TEXT:
         return _level_axis(columns, position)
     missing = column.missing
@@ -96,6 +126,30 @@ def axis_of(columns: Sequence[Column], position: int, bins: int) -> Axis:
     else:
         nodes[present] = 0
     return Axis(distinct, present[first], steps, nodes, is_ordered=True, missing=missing)
+
+
+def _given_axis(column: Column, given: Given) -> Axis:
+    missing = column.missing
+    n_rows, last = len(column), len(given.values) - 1
+    steps, nodes = np.full((n_rows, 2), -1), np.full((n_rows, 2), -1)
+    if given.is_ordered:
+        own = np.flatnonzero(~missing)
+        values = column.values[own]
+        inside = own[(values >= given.values[0]) & (values <= given.values[-1])]
+        place = np.searchsorted(given.values, column.values[inside], side="left") - 1
+        steps[inside, 0] = place.clip(0)
+        nodes[inside] = np.column_stack([steps[inside, 0], steps[inside, 0] + 1])
+        left_out = len(own) - len(inside)
+    else:
+        node = given.place(column)
+        steps[:, 0] = np.where(node > 0, node - 1, -1)
+        steps[:, 1] = np.where((node >= 0) & (node < last), node, -1)
+        nodes[:] = node[:, None]
+        left_out = int(((node < 0) & ~missing).sum())
+    note = f"{left_out:,} rows have values beyond the grid of {column.name!r}" if left_out else ""
+    return Axis(
+        given.values, given.rows, steps, nodes, given.is_ordered, missing, note=note, given=given
+    )
 
 
 def _level_axis(columns: Sequence[Column], position: int) -> Axis:

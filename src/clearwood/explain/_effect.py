@@ -1,27 +1,26 @@
 """The effect of one or two columns on the prediction of any model."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._errors import InputError, did_you_mean
 from clearwood.decompose._present import one_output
-from clearwood.explain._ale import LocalEffects, first_order, second_order
-from clearwood.explain._ale_axis import axis_of
-from clearwood.explain._effect_bands import band, mean_replicates, resampled_weights
-from clearwood.explain._effect_grid import Points, checked_column, points_of
+from clearwood.explain._asking import patience_of
+from clearwood.explain._association import related
+from clearwood.explain._effect_bands import band
+from clearwood.explain._effect_given import Given, given_values
+from clearwood.explain._effect_grid import checked_column
+from clearwood.explain._effect_methods import METHODS
 from clearwood.explain._effect_refit import refitted
+from clearwood.explain._effect_request import Found, Request
 from clearwood.explain._effect_result import TITLES, Kind, ModelEffect
-from clearwood.explain._extrapolation import related, support_of
-from clearwood.explain._ice import centred_curves, slopes
-from clearwood.explain._marginal import marginal_means, marginal_replicates
-from clearwood.explain._pdp import curves, exact_dependence, outside_shares
+from clearwood.explain._extrapolation import WAYS
 from clearwood.explain._predictor import Predictor, predictor_of
 from clearwood.explain._predictor_rows import Index
-from clearwood.explain._supported import supported_curves, supported_means
 from clearwood.table._tell import tell
 
 __all__ = ["effect", "measured_effect"]
@@ -34,45 +33,10 @@ _POINTS_BESIDE = 20
 _ROWS_PER_MEAN = 25
 # Predictions kept at once: with more, rows are sampled unless the user says how many.
 _MOST_PREDICTIONS = 40_000_000
-_ROWS_FOR_BAND = 2000
+# The mean prediction takes this many rows where that of each row is nearly known.
+_ROWS_FOR_MEAN = 2000
 
-
-@dataclass(frozen=True, eq=False)
-class _Request:
-    """What was asked for, checked."""
-
-    model: Any
-    data: Any
-    predictor: Predictor
-    positions: tuple[int, ...]
-    kind: Kind
-    most: int
-    rows: Index
-    weights: Floats
-    centred: bool
-    derivative: bool
-    draws: int
-    level: float
-    look_outside: bool
-    exact: bool
-    seed: int
-    n_jobs: int
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """What a method found, before it is put into a result."""
-
-    grid: tuple[NDArray[Any], ...]
-    values: Floats
-    shares: Floats
-    outside: Floats
-    is_ordered: tuple[bool, ...]
-    replicates: Floats | None = None
-    curves: Floats | None = None
-    exact: bool = False
-    left_out: str | None = None
-    notes: tuple[str, ...] = ()
+Extrapolation = bool | Literal["distance", "isolation"]
 
 
 def effect(
@@ -82,6 +46,7 @@ def effect(
     *,
     kind: Kind = "pdp",
     points: int | None = None,
+    grid: Sequence[Any] | None = None,
     output: Any = None,
     scale: str | None = None,
     centred: bool | None = None,
@@ -92,7 +57,8 @@ def effect(
     y: Any = None,
     sample: int | None = None,
     exact: bool = True,
-    extrapolation: bool = True,
+    extrapolation: Extrapolation = True,
+    time_budget: float | None = None,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> ModelEffect:
@@ -127,6 +93,10 @@ def effect(
         The most values (or bins, for "ale") of a column of numbers or dates, at quantiles; 40 for
         one column and 20 for each of two by default. Of categories, the 50 most common levels are
         shown.
+    grid
+        The values to show instead: numbers, dates or levels of one column, or one sequence of them
+        for each of two (None for a column that keeps its quantiles). Numbers and dates need not
+        occur in the data; for "ale" they are the edges of the bins.
     output
         The class or output; all of them when None, of two classes the second.
     scale
@@ -152,7 +122,12 @@ def effect(
     exact
         Whether to read a partial dependence off the exact decomposition where there is one.
     extrapolation
-        Whether to look for grid points at which the rows asked lie outside the data.
+        How to find grid points at which the rows asked lie outside the data: by "distance" to the
+        nearest rows in the columns that go together (True), by an "isolation" forest over all
+        columns, or not at all (False).
+    time_budget
+        Seconds after which the effect is given over the rows that are done, which are a random
+        sample of all; the band allows for that. Ctrl-C does the same.
     seed
         Fixes the draws and the sample.
     n_jobs
@@ -166,7 +141,7 @@ def effect(
     -----
     ClearwoodWarning
         Where more than a fifth of the rows asked at a grid point lie outside the data, with the
-        number of such points; where levels are left out.
+        number of such points; where levels are left out; where the time was over.
 
     Examples
     --------
@@ -178,6 +153,8 @@ def effect(
     True
     >>> cw.effect(lambda X: X[:, 0] ** 2, [[-1.0, 5], [0, 6], [2, 7]], "x0").values
     array([1., 0., 4.])
+    >>> cw.effect(lambda X: X[:, 0] ** 2, [[-1.0, 5], [0, 6], [2, 7]], "x0", grid=[0, 1]).values
+    array([0., 1.])
     """
     found = measured_effect(
         model,
@@ -185,6 +162,7 @@ def effect(
         columns,
         kind=kind,
         points=points,
+        grid=grid,
         output=output,
         scale=scale,
         centred=centred,
@@ -194,12 +172,14 @@ def effect(
         sample=sample,
         exact=exact,
         extrapolation=extrapolation,
+        time_budget=time_budget,
         seed=seed,
         n_jobs=n_jobs,
         quiet=False,
     )
     if refit:
         options = {"points": points, "output": output, "scale": scale, "sample": sample}
+        options["grid"] = grid
         again = _refits(model, data, y, found, refit, seed, {**options, "n_jobs": n_jobs})
         lower, upper = band(again, level)
         note = f"the band is over {refit} models fitted to resampled rows"
@@ -244,6 +224,7 @@ def measured_effect(
     *,
     kind: Kind = "pdp",
     points: int | None = None,
+    grid: Sequence[Any] | None = None,
     output: Any = None,
     scale: str | None = None,
     centred: bool | None = None,
@@ -252,13 +233,16 @@ def measured_effect(
     level: float = 0.95,
     sample: int | None = None,
     exact: bool = True,
-    extrapolation: bool = True,
+    extrapolation: Extrapolation = True,
+    time_budget: float | None = None,
     seed: int = 0,
     n_jobs: int = 1,
     quiet: bool = True,
 ) -> ModelEffect:
     """Measure an effect, without a warning unless told to; as `effect` otherwise."""
+    patience = patience_of(time_budget)
     _check_options(kind, points, bands, level, derivative=derivative)
+    way = _way(extrapolation)
     predictor = (
         data
         if isinstance(data, Predictor)
@@ -267,10 +251,16 @@ def measured_effect(
     positions = _positions(predictor, columns)
     if kind == "ice" and len(positions) == 2:
         raise InputError("individual curves are of one column", hint="use kind='pdp' for two.")
+    wanted = _wanted(positions, grid)
+    given: dict[int, Given] = {}
+    if wanted:
+        predictor, given = given_values(
+            model, data, predictor, wanted, output=output, scale=scale, n_jobs=n_jobs
+        )
     most = points or _default_points(kind, len(positions), len(predictor))
     rows, note = _rows(predictor, kind, most ** len(positions), sample, seed)
     weights = np.ones(len(rows)) if predictor.weights is None else predictor.weights[rows]
-    request = _Request(
+    request = Request(
         model=model,
         data=data,
         predictor=predictor,
@@ -283,21 +273,49 @@ def measured_effect(
         derivative=derivative,
         draws=bands,
         level=level,
-        look_outside=extrapolation,
+        extrapolation=way,
         exact=exact and sample is None,
         seed=seed,
         n_jobs=n_jobs,
+        patience=patience,
+        given=given,
     )
-    found = _METHODS[kind](request)
-    warned = [note] if note else []
-    warned += [] if found.left_out is None else [found.left_out]
+    found = METHODS[kind](request)
     made = _result(request, found)
+    warned = [words for words in (note, found.left_out, found.stopped) if words]
     if made.extrapolates.any():
         warned.append(_extrapolation_note(made, request))
     if not quiet:
-        for note in warned:
-            tell(note)
+        for words in warned:
+            tell(words)
     return replace(made, notes=(*warned, *made.notes))
+
+
+def _way(extrapolation: Extrapolation) -> str | None:
+    if isinstance(extrapolation, bool):
+        return WAYS[0] if extrapolation else None
+    if extrapolation not in WAYS:
+        raise InputError(
+            f"there is no way {extrapolation!r} to find extrapolation",
+            hint=did_you_mean(str(extrapolation), WAYS),
+        )
+    return extrapolation
+
+
+def _wanted(positions: tuple[int, ...], grid: Any) -> dict[int, Sequence[Any]]:
+    """Give the values that the user wants shown, by the position of their column."""
+    if grid is None:
+        return {}
+    if isinstance(grid, str) or not hasattr(grid, "__len__"):
+        raise InputError(f"grid is {grid!r}; it is a list of values", hint="grid=[20, 40, 60].")
+    if len(positions) == 1:
+        return {positions[0]: grid}
+    if len(grid) != 2 or any(isinstance(values, str | float | int) for values in grid):
+        raise InputError(
+            "the grid of two columns has one list of values for each",
+            hint="grid=([20, 40, 60], None) gives those of the first column only.",
+        )
+    return {k: values for k, values in zip(positions, grid, strict=True) if values is not None}
 
 
 def _check_options(
@@ -361,233 +379,23 @@ def _rows(
     return np.sort(chosen), note
 
 
-# The methods
+# The result
 
 
-def _pdp(request: _Request) -> _Found:
-    points = _points(request)
-    if request.exact and request.kind == "pdp":
-        found = exact_dependence(
-            request.model,
-            request.data,
-            request.predictor,
-            points,
-            request.most,
-            request.n_jobs,
-        )
-        if found is not None:
-            return _exact(request, points, found)
-    each = curves(request.predictor, points, request.rows)
-    replicates = None
-    if request.draws:
-        replicates = mean_replicates(each, request.weights, request.draws, request.seed)
-    mean = np.einsum("i,ijk->jk", request.weights, each) / request.weights.sum()
-    return _dependence(request, points, mean, replicates)
-
-
-def _exact(request: _Request, points: Points, found: Floats) -> _Found:
-    """Give an exact curve a band from the curves of some rows, narrowed to the number of all."""
-    replicates = None
-    if request.draws:
-        size = min(len(request.rows), _ROWS_FOR_BAND)
-        chosen = np.random.default_rng(request.seed).choice(len(request.rows), size, replace=False)
-        each = curves(request.predictor, points, request.rows[chosen])
-        drawn = mean_replicates(each, request.weights[chosen], request.draws, request.seed)
-        narrower = np.sqrt(size / len(request.rows))
-        centre = np.average(each, axis=0, weights=request.weights[chosen])
-        replicates = found + (drawn - centre) * narrower
-    return replace(_dependence(request, points, found, replicates), exact=True)
-
-
-def _dependence(
-    request: _Request, points: Points, mean: Floats, replicates: Floats | None
-) -> _Found:
-    return _Found(
-        grid=points.values,
-        values=mean.reshape(*points.shape, -1),
-        shares=_shares(request, points),
-        outside=_outside(request, points),
-        is_ordered=tuple(grid.is_ordered for grid in points.grids),
-        replicates=None if replicates is None else _shaped(replicates, points),
-        left_out=_left_out(points.notes),
-    )
-
-
-def _ice(request: _Request) -> _Found:
-    points = _points(request)
-    each = curves(request.predictor, points, request.rows)
-    if request.derivative:
-        each = slopes(each, points.grids[0])
-    elif request.centred:
-        each = centred_curves(each)
-    replicates = None
-    if request.draws:
-        replicates = mean_replicates(each, request.weights, request.draws, request.seed)
-    mean = np.einsum("i,ijk->jk", request.weights, each) / request.weights.sum()
-    return replace(_dependence(request, points, mean, replicates), curves=each)
-
-
-def _marginal(request: _Request) -> _Found:
-    points = _points(request)
-    predicted = request.predictor.predict(request.rows)
-    mean = marginal_means(predicted, points, request.rows, request.weights)
-    replicates = None
-    if request.draws:
-        drawn = marginal_replicates(
-            predicted, points, request.rows, request.weights, request.draws, request.seed
-        )
-        replicates = _shaped(drawn, points)
-    return _Found(
-        grid=points.values,
-        values=mean.reshape(*points.shape, -1),
-        shares=_shares(request, points),
-        outside=np.zeros(points.shape),
-        is_ordered=tuple(grid.is_ordered for grid in points.grids),
-        replicates=replicates,
-        left_out=_left_out(points.notes),
-    )
-
-
-def _supported(request: _Request) -> _Found:
-    points = _points(request)
-    support = support_of(request.predictor.columns, request.positions, seed=request.seed)
-    each, outside = supported_curves(request.predictor, points, request.rows, support)
-    mean = supported_means(each, request.weights)
-    replicates = None
-    if request.draws:
-        drawn = mean_replicates(each, request.weights, request.draws, request.seed)
-        replicates = _shaped(drawn, points)
-    left_out = float(outside.mean())
-    notes = [f"{left_out:.0%} of the rows asked for lie outside the data and are left out"]
-    if not np.isfinite(mean).all():
-        notes.append(f"at {int((~np.isfinite(mean[:, 0])).sum())} points no row lies in the data")
-    return _Found(
-        grid=points.values,
-        values=mean.reshape(*points.shape, -1),
-        shares=_shares(request, points),
-        outside=np.zeros(points.shape),
-        is_ordered=tuple(grid.is_ordered for grid in points.grids),
-        replicates=replicates,
-        left_out=_left_out(points.notes),
-        notes=tuple(notes if left_out else ()),
-    )
-
-
-def _ale(request: _Request) -> _Found:
-    predictor, positions = request.predictor, request.positions
-    axes = tuple(axis_of(predictor.columns, k, request.most) for k in positions)
-    notes = []
-    local: LocalEffects
-    if len(positions) == 1:
-        support = None
-        if request.look_outside:
-            support = support_of(predictor.columns, positions, seed=request.seed)
-        local = first_order(
-            predictor, positions[0], axes[0], request.rows, request.weights, support
-        )
-        values = [_with_missing(axes[0].values, len(local.shares))]
-    else:
-        pair = (positions[0], positions[1])
-        both = np.logical_and.reduce([(axis.steps[request.rows] >= 0).any(axis=1) for axis in axes])
-        if not both.any():
-            raise InputError(
-                "no rows have values of both columns that differ from each other",
-                hint="an interaction needs two values of either, besides missing; "
-                "kind='pdp' shows missing as a value of its own.",
-            )
-        local = second_order(predictor, pair, (axes[0], axes[1]), request.rows, request.weights)
-        values = [axis.values for axis in axes]
-        if local.empty:
-            n_cells = axes[0].n_steps * axes[1].n_steps
-            notes.append(
-                f"{local.empty} of {n_cells} cells have no rows; they take the difference of the "
-                "nearest cell that has some"
-            )
-        if any(axis.missing.any() for axis in axes):
-            notes.append("rows with a missing value in one of the columns are left out")
-    drawn = None
-    if request.draws:
-        drawn = np.stack(
-            [
-                local.accumulate(weights, centred=request.centred)
-                for block in resampled_weights(request.weights, request.draws, request.seed)
-                for weights in block
-            ]
-        )
-    return _Found(
-        grid=tuple(values),
-        values=local.accumulate(request.weights, centred=request.centred),
-        shares=local.shares,
-        outside=local.outside,
-        is_ordered=tuple(axis.is_ordered for axis in axes),
-        replicates=drawn,
-        left_out=_left_out([axis.note for axis in axes if axis.note]),
-        notes=tuple(notes),
-    )
-
-
-_METHODS = {
-    "pdp": _pdp,
-    "ice": _ice,
-    "marginal": _marginal,
-    "supported_pdp": _supported,
-    "ale": _ale,
-}
-
-
-# What the methods share
-
-
-def _points(request: _Request) -> Points:
-    predictor = request.predictor
-    return points_of(predictor.columns, request.positions, predictor.weights, request.most)
-
-
-def _shares(request: _Request, points: Points) -> Floats:
-    predictor = request.predictor
-    whole = np.ones(len(predictor)) if predictor.weights is None else predictor.weights
-    return points.shares(whole)
-
-
-def _shaped(replicates: Floats, points: Points) -> Floats:
-    return replicates.reshape(len(replicates), *points.shape, replicates.shape[-1])
-
-
-def _with_missing(values: NDArray[Any], n_nodes: int) -> NDArray[Any]:
-    if n_nodes == len(values):
-        return values
-    if values.dtype.kind == "M":
-        return np.append(values, np.datetime64("NaT"))
-    if values.dtype.kind == "f":
-        return np.append(values, np.nan)
-    return np.append(values.astype(object), [None])
-
-
-def _left_out(notes: Sequence[str]) -> str | None:
-    return "; ".join(notes) or None
-
-
-def _outside(request: _Request, points: Points) -> Floats:
-    """Find the points at which rows are asked about that lie outside the data."""
-    if not request.look_outside:
-        return np.zeros(points.shape)
-    columns = request.predictor.columns
-    support = support_of(columns, request.positions, seed=request.seed)
-    return outside_shares(points, request.rows, support).reshape(points.shape)
-
-
-def _extrapolation_note(made: ModelEffect, request: _Request) -> str:
-    predictor = request.predictor
-    names = [repr(predictor.names[k]) for k in related(predictor.columns, request.positions)]
+def _extrapolation_note(made: ModelEffect, request: Request) -> str:
     words = " and ".join(repr(name) for name in made.columns)
+    because = ""
+    if request.extrapolation == "distance":
+        predictor = request.predictor
+        names = [repr(predictor.names[k]) for k in related(predictor.profiles, request.positions)]
+        because = f", because of {', '.join(names)}" if names else ""
     return (
         f"at {int(made.extrapolates.sum())} of {made.extrapolates.size} grid points of {words}, "
-        "more than a fifth of the rows asked about lie outside the data, because of "
-        f"{', '.join(names)}; drawn dotted"
+        f"more than a fifth of the rows asked about lie outside the data{because}; drawn dotted"
     )
 
 
-def _result(request: _Request, found: _Found) -> ModelEffect:
+def _result(request: Request, found: Found) -> ModelEffect:
     predictor = request.predictor
     values, replicates = found.values, found.replicates
     if request.centred and request.kind not in ("ale", "ice"):
@@ -595,7 +403,7 @@ def _result(request: _Request, found: _Found) -> ModelEffect:
     lower = upper = None
     if replicates is not None:
         lower, upper = (one_output(end) for end in band(replicates, request.level))
-    baseline = np.average(predictor.predict(request.rows), axis=0, weights=request.weights)
+    baseline = _baseline(request, found)
     return ModelEffect(
         kind=request.kind,
         columns=tuple(predictor.names[k] for k in request.positions),
@@ -609,18 +417,39 @@ def _result(request: _Request, found: _Found) -> ModelEffect:
         model=predictor.kind,
         unit=predictor.unit,
         outputs=predictor.outputs,
-        n_rows=len(request.rows),
+        n_rows=len(found.rows),
         evaluations=predictor.evaluations[0],
         lower=lower,
         upper=upper,
         level=request.level,
         curves=None if found.curves is None else one_output(found.curves),
-        rows=None if found.curves is None else predictor.labels[request.rows],
+        rows=None if found.curves is None else predictor.labels[found.rows],
         centred=request.centred,
         derivative=request.derivative,
         exact=found.exact,
         notes=found.notes,
     )
+
+
+def _baseline(request: Request, found: Found) -> Floats:
+    """Give the mean prediction.
+
+    Where each row's prediction is nearly known, from asking about the ends of its step, only the
+    rows for which it may be farthest off are asked, and some of the others for the mean difference.
+    """
+    rows, weights = found.rows, found.weights
+    if found.near is None or len(rows) <= _ROWS_FOR_MEAN:
+        return np.asarray(np.average(request.predictor.predict(rows), axis=0, weights=weights))
+    predicted = found.near[:, :-1].copy()
+    order = np.argsort(-found.near[:, -1], kind="stable")
+    n_unsure = max(_ROWS_FOR_MEAN // 2, int(np.isinf(found.near[:, -1]).sum()))
+    unsure, others = order[:n_unsure], order[n_unsure:]
+    some = others[np.linspace(0, len(others) - 1, _ROWS_FOR_MEAN // 2).round().astype(np.intp)]
+    asked = request.predictor.predict(rows[np.concatenate([unsure, some])])
+    predicted[unsure] = asked[:n_unsure]
+    rest = asked[n_unsure:] - predicted[some]
+    predicted[others] += np.average(rest, axis=0, weights=weights[some])
+    return np.asarray(np.average(predicted, axis=0, weights=weights))
 
 
 def _recentred(

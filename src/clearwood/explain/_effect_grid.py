@@ -1,7 +1,7 @@
 """The points at which an effect is shown, as rows that have those values."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from clearwood._errors import InputError
 from clearwood.decompose._grid import Grid, grid_of
+from clearwood.explain._effect_given import Given
 from clearwood.explain._predictor_rows import Index
 from clearwood.table import Column
 
@@ -32,11 +33,14 @@ class Points:
         Their values. ``nearest`` is -1 for rows whose level is not shown.
     notes
         What was left out.
+    given
+        Values that the user gave, by the position of their column.
     """
 
     positions: tuple[int, ...]
     grids: tuple[Grid, ...]
     notes: tuple[str, ...] = ()
+    given: Mapping[int, Given] = field(default_factory=dict)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -46,11 +50,32 @@ class Points:
     @property
     def sources(self) -> dict[int, Index]:
         """For each column, the row that has its value at each point (points in C order)."""
+        return self._crossed([grid.rows for grid in self.grids])
+
+    @property
+    def lookups(self) -> dict[int, Index]:
+        """For each column, a row of the data with its value at each point, or the nearest to it."""
+        return self._crossed(
+            [
+                self.given[position].near if position in self.given else grid.rows
+                for position, grid in zip(self.positions, self.grids, strict=True)
+            ]
+        )
+
+    @property
+    def beyond(self) -> NDArray[np.bool_]:
+        """Which points have a value beyond those of the data."""
+        found = np.zeros(self.shape, bool)
+        for axis, position in enumerate(self.positions):
+            if position in self.given:
+                size = [1] * len(self.shape)
+                size[axis] = -1
+                found |= self.given[position].beyond.reshape(size)
+        return found.ravel()
+
+    def _crossed(self, rows: Sequence[Index]) -> dict[int, Index]:
         index = np.indices(self.shape).reshape(len(self.shape), -1)
-        return {
-            position: grid.rows[at]
-            for position, grid, at in zip(self.positions, self.grids, index, strict=True)
-        }
+        return {k: own[at] for k, own, at in zip(self.positions, rows, index, strict=True)}
 
     @property
     def values(self) -> tuple[NDArray[Any], ...]:
@@ -75,18 +100,26 @@ class Points:
 
 
 def points_of(
-    columns: Sequence[Column], positions: Sequence[int], weights: Floats | None, most: int
+    columns: Sequence[Column],
+    positions: Sequence[int],
+    weights: Floats | None,
+    most: int,
+    given: Mapping[int, Given] | None = None,
 ) -> Points:
     """Choose the values of one or two columns: all that occur, quantiles where there are many."""
     grids, notes = [], []
+    given = given or {}
     for position in positions:
         column = columns[position]
+        if position in given:
+            grids.append(given[position].grid(column, weights))
+            continue
         grid = grid_of(column, weights, most)
         if not grid.is_ordered and len(grid) > MOST_LEVELS:
             grid, note = _common(column, grid)
             notes.append(note)
         grids.append(grid)
-    return Points(tuple(positions), tuple(grids), tuple(notes))
+    return Points(tuple(positions), tuple(grids), tuple(notes), given)
 
 
 def _common(column: Column, grid: Grid) -> tuple[Grid, str]:

@@ -54,7 +54,7 @@ class ModelEffect:
     rows
         Labels of the rows of the curves.
     baseline
-        The mean prediction: a number, or one per output.
+        The mean prediction: a number, or one per output. For "ale" of more than 2,000 rows, nearly.
     centred
         Whether values are measured from their mean (curves from their first value).
     derivative

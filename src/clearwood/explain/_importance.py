@@ -1,5 +1,6 @@
 """How much each column matters to a model: six answers to as many questions."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,7 +10,9 @@ from numpy.typing import NDArray
 
 from clearwood._errors import InputError, did_you_mean
 from clearwood._progress import progress
+from clearwood.decompose._of_model import game_of
 from clearwood.decompose._rows import as_data
+from clearwood.explain._asking import Patience, patience_of
 from clearwood.explain._effect_bands import band, mean_replicates
 from clearwood.explain._effect_grid import points_of
 from clearwood.explain._effect_refit import Training, known_target, training_of
@@ -25,6 +28,7 @@ from clearwood.explain._predictor_rows import Index
 from clearwood.explain._shapley import shapley
 from clearwood.models import Learner
 from clearwood.table import Table
+from clearwood.table._tell import tell
 
 __all__ = ["importance"]
 
@@ -32,9 +36,12 @@ Floats = NDArray[np.float64]
 ImportanceKind = Literal["permutation", "impurity", "variance", "shapley", "loco", "coefficients"]
 
 _POINTS = 30
-_ROWS_FOR_CURVES = 2000
-_ROWS_FOR_SHAPLEY = 500
 _DRAWS = 200
+# Rows, for models that are read as trees or sums and for those that have to be asked.
+_ROWS_FOR_CURVES, _ROWS_ASKED_FOR_CURVES = 2000, 500
+_ROWS_FOR_SHAPLEY, _ROWS_ASKED_FOR_SHAPLEY = 500, 100
+# Of the values of one row: the mean over rows is many times more precise.
+_PRECISION = 0.05
 
 _LOCO_NOTE = (
     "{} folds; the intervals are for these fits: that other training rows would give other models "
@@ -62,12 +69,18 @@ class _Request:
     output: Any
     scale: str | None
     sample: int | None
+    patience: Patience
     seed: int
     n_jobs: int
 
-    def predictor(self) -> Predictor:
+    def predictor(self, *, many: bool = False) -> Predictor:
         return predictor_of(
-            self.model, self.data, output=self.output, scale=self.scale, n_jobs=self.n_jobs
+            self.model,
+            self.data,
+            output=self.output,
+            scale=self.scale,
+            n_jobs=self.n_jobs,
+            many=many,
         )
 
 
@@ -86,6 +99,7 @@ def importance(
     output: Any = None,
     scale: str | None = None,
     sample: int | None = None,
+    time_budget: float | None = None,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> ModelImportance:
@@ -137,7 +151,11 @@ def importance(
     output, scale
         As for `effect`.
     sample
-        How many rows are used; all, but 2,000 for "variance" and 500 for "shapley".
+        How many rows are used. By default all; 2,000 for "variance" and 500 for "shapley" of models
+        that are read as trees or sums, and 500 and 100 of those that have to be asked.
+    time_budget
+        Seconds after which what is done is given, with a warning: fewer shuffles, folds or rows,
+        and so wider intervals. Ctrl-C does the same, once there is something to give.
     seed
         Fixes shuffles, folds and samples.
     n_jobs
@@ -161,6 +179,7 @@ def importance(
     """
     if kind not in TITLES:
         raise InputError(f"there is no importance {kind!r}", hint=did_you_mean(str(kind), TITLES))
+    patience = patience_of(time_budget)
     if repeats < 1:
         raise InputError(f"repeats is {repeats}; a column is shuffled at least once")
     if not 0 < level < 1:
@@ -180,6 +199,7 @@ def importance(
         output=output,
         scale=scale,
         sample=sample,
+        patience=patience,
         seed=seed,
         n_jobs=n_jobs,
     )
@@ -190,7 +210,7 @@ def importance(
 
 
 def _permutation(request: _Request) -> ModelImportance:
-    predictor = request.predictor()
+    predictor = request.predictor(many=request.repeats > 1)
     y = known_target(request.data, request.y)
     measure, words = row_loss(predictor, y, request.loss)
     rows = _rows(request, len(predictor), None)
@@ -203,8 +223,12 @@ def _permutation(request: _Request) -> ModelImportance:
         repeats=request.repeats,
         conditional=request.conditional,
         seed=request.seed,
+        patience=request.patience,
     )
     notes = []
+    if found.repeats < request.repeats:
+        notes.append(f"ended early, after {found.repeats} of {request.repeats} shuffles")
+        tell(notes[-1])
     if _looks_like_training(request.model, request.data):
         notes.append(
             "these look like the rows that the model was fitted to; what it learned by heart "
@@ -213,7 +237,7 @@ def _permutation(request: _Request) -> ModelImportance:
     if request.conditional:
         notes.append("shuffled among rows alike in the columns that go with each")
     weights = None if predictor.weights is None else predictor.weights[rows]
-    values, lower, upper = _mean_interval(found, weights, request.level)
+    values, lower, upper = _mean_interval(found.differences, weights, request.level)
     return ModelImportance(
         kind="permutation",
         columns=tuple(players),
@@ -242,8 +266,17 @@ def _loco(request: _Request) -> ModelImportance:
         folds=request.folds,
         scale=request.scale,
         seed=request.seed,
+        patience=request.patience,
     )
-    values, lower, upper = _mean_interval(found, predictor.weights, request.level)
+    notes = [_LOCO_NOTE.format(request.folds)]
+    done = np.flatnonzero(np.isfinite(found).all(axis=1))
+    if len(done) < len(found):
+        notes.append(
+            f"{request.patience.words} after {len(done):,} of {len(found):,} held-out rows"
+        )
+        tell(notes[-1])
+    weights = None if predictor.weights is None else predictor.weights[done]
+    values, lower, upper = _mean_interval(found[done], weights, request.level)
     return ModelImportance(
         kind="loco",
         columns=tuple(players),
@@ -253,20 +286,25 @@ def _loco(request: _Request) -> ModelImportance:
         level=request.level,
         measure=words,
         model=predictor.kind,
-        n_rows=len(training),
-        notes=(_LOCO_NOTE.format(request.folds),),
+        n_rows=len(done),
+        notes=tuple(notes),
     )
 
 
 def _shapley(request: _Request) -> ModelImportance:
     n_rows = _count(request.data)
-    rows = _rows(request, n_rows, _ROWS_FOR_SHAPLEY)
-    asked = Training.rows(request.data, rows)
+    known = _is_known(request)
+    rows = _rows(request, n_rows, _ROWS_FOR_SHAPLEY if known else _ROWS_ASKED_FOR_SHAPLEY)
+    # in random order, so that those done in time are a sample
+    rows = np.random.default_rng(request.seed).permutation(rows)
     found = shapley(
         request.model,
-        asked,
+        Training.rows(request.data, rows),
         background=request.data,
+        method="auto" if known else "permutation",
         output=request.output,
+        precision=0.02 if known else _PRECISION,
+        time_budget=request.patience.budget,
         seed=request.seed,
         n_jobs=request.n_jobs,
     )
@@ -285,14 +323,17 @@ def _shapley(request: _Request) -> ModelImportance:
         level=request.level,
         measure=f"mean absolute value, {found.about.unit}",
         model=found.about.model,
-        n_rows=len(rows),
+        n_rows=len(found),
         notes=tuple(notes),
     )
 
 
 def _variance(request: _Request) -> ModelImportance:
     predictor = request.predictor()
-    rows = _rows(request, len(predictor), _ROWS_FOR_CURVES)
+    most = _ROWS_FOR_CURVES if predictor.is_step else _ROWS_ASKED_FOR_CURVES
+    rows = _rows(request, len(predictor), most)
+    if request.patience.budget is not None:
+        rows = _in_time(request, predictor, rows, _POINTS * len(predictor.names))
     weights = np.ones(len(rows)) if predictor.weights is None else predictor.weights[rows]
     values, lower, upper = (np.zeros(len(predictor.names)) for _ in range(3))
     with progress("holding columns", total=len(predictor.names)) as step:
@@ -318,6 +359,29 @@ def _variance(request: _Request) -> ModelImportance:
         n_rows=len(rows),
         notes=("interactions do not count: a column that acts only with others has none",),
     )
+
+
+def _in_time(request: _Request, predictor: Predictor, rows: Index, per_row: int) -> Index:
+    """Give as many of the rows as there is time for, by how long the first ones take."""
+    some = rows[np.linspace(0, len(rows) - 1, min(len(rows), 200)).round().astype(np.intp)]
+    started = time.monotonic()
+    predictor.predict(some)
+    per_evaluation = max(time.monotonic() - started, 1e-6) / len(some)
+    assert request.patience.budget is not None
+    size = int(np.clip(request.patience.budget / per_evaluation / per_row, 20, len(rows)))
+    if size < len(rows):
+        tell(f"the time of {request.patience.budget:g} s is enough for {size} of {len(rows)} rows")
+    chosen = np.random.default_rng(request.seed).choice(rows, size, replace=False)
+    return np.sort(chosen)
+
+
+def _is_known(request: _Request) -> bool:
+    """Whether the model can be taken apart, so that nothing has to be sampled."""
+    try:
+        game_of(request.model, request.data)
+    except InputError:
+        return False
+    return True
 
 
 def _variances(curve: Floats, shares: Floats) -> Floats:

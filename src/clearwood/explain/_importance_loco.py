@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from clearwood._errors import ClearwoodWarning
 from clearwood._progress import progress
+from clearwood.explain._asking import Patience
 from clearwood.explain._effect_refit import Training
 from clearwood.explain._importance_losses import row_loss
 from clearwood.explain._predictor import Predictor, predictor_of
@@ -31,6 +32,7 @@ def loco_differences(
     folds: int,
     scale: str | None,
     seed: int,
+    patience: Patience,
 ) -> tuple[Floats, str]:
     """Give for each row and player the increase of the loss on rows that were held out.
 
@@ -40,17 +42,20 @@ def loco_differences(
     Returns
     -------
     (ndarray of shape (rows, players), the measure in words)
+        NaN for rows of folds for which there was no time; the first is always done.
     """
     n_rows = len(training)
     parts = np.array_split(np.random.default_rng(seed).permutation(n_rows), folds)
-    found = np.empty((n_rows, len(players)))
+    found = np.full((n_rows, len(players)), np.nan)
     made = {
         name: _without(training.data, [predictor.names[k] for k in positions], predictor)
         for name, positions in players.items()
     }
     words = ""
     with progress("fitting anew", total=folds * (len(players) + 1)) as step:
-        for part in parts:
+        for fold, part in enumerate(parts):
+            if fold and patience.is_over:
+                break
             kept = np.setdiff1d(np.arange(n_rows), part)
             whole, words = _losses(training, training.data, kept, part, loss, scale)
             step(1)

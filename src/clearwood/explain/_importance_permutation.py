@@ -1,22 +1,43 @@
 """Permutation importance: how much worse predictions get when a column is shuffled."""
 
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._progress import progress
-from clearwood.explain._extrapolation import bins_of, coordinates, is_ordered, ranks, related
+from clearwood.explain._asking import Patience
+from clearwood.explain._association import bins_of, coordinates, is_ordered, ranks, related
 from clearwood.explain._importance_losses import RowLoss
 from clearwood.explain._predictor import Predictor
 from clearwood.explain._predictor_rows import Index
 
-__all__ = ["permutation_differences", "strata"]
+__all__ = ["Shuffled", "permutation_differences", "strata"]
 
 Floats = NDArray[np.float64]
 
+# Rows of one call: enough that calls are few, few enough that the work can be stopped.
+_ROWS_PER_CALL = 50_000
 _MOST_STRATA = 16
 _ROWS_PER_STRATUM = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Shuffled:
+    """What shuffling did.
+
+    Parameters
+    ----------
+    differences
+        For each row and player the mean increase of the loss: (rows, players).
+    repeats
+        How often each player was shuffled.
+    """
+
+    differences: Floats
+    repeats: int
 
 
 def permutation_differences(
@@ -28,32 +49,43 @@ def permutation_differences(
     repeats: int,
     conditional: bool,
     seed: int,
-) -> Floats:
-    """Give for each row and player the mean increase of the loss over the shuffles.
+    patience: Patience,
+) -> Shuffled:
+    """Shuffle every player, again and again, until all repeats are done or the time is over.
 
-    All columns of a group are shuffled together, so what binds them is kept. Each column's
-    shuffles are asked in one call.
-
-    Returns
-    -------
-    ndarray of shape (rows, players)
+    All columns of a group are shuffled together, so what binds them is kept. Several shuffles of a
+    player are asked in one call, as long as that is no larger than is worth while.
     """
     generator = np.random.default_rng(seed)
     before = loss(predictor.predict(rows), rows)
-    found = np.empty((len(rows), len(players)))
-    with progress("shuffling", total=len(players)) as step:
-        for k, (name, positions) in enumerate(players.items()):
-            groups = None
-            if conditional:
-                groups = strata(predictor, positions)[rows]
-            drawn = [_shuffled(rows, groups, generator) for _ in range(repeats)]
-            source = np.concatenate(drawn)
-            base = np.tile(rows, repeats)
-            predicted = predictor.predict(base, dict.fromkeys(positions, source))
-            after = loss(predicted, base).reshape(repeats, -1).mean(axis=0)
-            found[:, k] = after - before
-            step(1, note=name)
-    return found
+    groups = [
+        strata(predictor, positions)[rows] if conditional else None
+        for positions in players.values()
+    ]
+    total = np.zeros((len(rows), len(players)))
+    at_once = max(1, _ROWS_PER_CALL // len(rows))
+    done, started = 0, time.monotonic()
+    asked = predictor.evaluations[0]
+    with progress("shuffling", total=len(players) * repeats) as step:
+        try:
+            while done < repeats and not (done and patience.is_over):
+                size = min(at_once, repeats - done)
+                found = np.empty_like(total)
+                for k, (name, positions) in enumerate(players.items()):
+                    source = np.concatenate(
+                        [_shuffled(rows, groups[k], generator) for _ in range(size)]
+                    )
+                    base = np.tile(rows, size)
+                    predicted = predictor.predict(base, dict.fromkeys(positions, source))
+                    found[:, k] = loss(predicted, base).reshape(size, -1).sum(axis=0)
+                    speed = (predictor.evaluations[0] - asked) / (time.monotonic() - started)
+                    step(size, note=f"{name}, {speed:,.0f} evaluations/s")
+                total += found
+                done += size
+        except KeyboardInterrupt:
+            if not done:
+                raise
+    return Shuffled(total / done - before[:, None], done)
 
 
 def _shuffled(rows: Index, groups: Index | None, generator: np.random.Generator) -> Index:
@@ -75,7 +107,7 @@ def strata(predictor: Predictor, positions: Sequence[int]) -> Index:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     columns = predictor.columns
-    others = related(columns, positions)
+    others = related(predictor.profiles, positions)
     n_rows = len(predictor)
     if not others:
         return np.zeros(n_rows, np.intp)

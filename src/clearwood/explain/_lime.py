@@ -1,5 +1,6 @@
 """LIME: a sparse linear model near one row, and how far it can be trusted."""
 
+import time
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from clearwood._errors import InputError, did_you_mean
 from clearwood._progress import progress
 from clearwood.decompose._rows import as_data
+from clearwood.explain._asking import Patience, patience_of
 from clearwood.explain._lime_fit import chosen_terms, fit, moments_of
 from clearwood.explain._lime_representation import Representation, representation_of
 from clearwood.explain._lime_result import Lime
@@ -28,6 +30,8 @@ _AGREED = 0.9
 _VARIES = 1e-3
 #: Fewer rows than this, counted by their weight, fit nothing.
 _FEWEST = 30.0
+#: One draw shows no instability.
+_FEWEST_DRAWS = 2
 
 
 def lime(
@@ -42,6 +46,7 @@ def lime(
     repeats: int = 10,
     output: Any = None,
     scale: str | None = None,
+    time_budget: float | None = None,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> Lime:
@@ -81,6 +86,8 @@ def lime(
         The class, or the name of the output; by default the one predicted for the row.
     scale
         "probability", "margin" or "response"; by default probabilities where there are some.
+    time_budget
+        Seconds after which the draws that are done are used, at least two; Ctrl-C does the same.
     seed
         Fixes the draws.
     n_jobs
@@ -97,6 +104,7 @@ def lime(
     >>> found.terms, found.coefficients.round(6), round(found.r2, 6)
     (('x0', 'x1'), array([ 2., -1.]), 1.0)
     """
+    patience = patience_of(time_budget)
     _check(kernel_width, n_features, select, n_samples, repeats)
     data = as_data(data)
     both, n_rows = stacked(model, _row(data, row), data)
@@ -112,7 +120,7 @@ def lime(
     predictor = predictor.taking(output)
     space = representation_of(predictor.columns)
     features, predicted = _asked(
-        predictor, model, both, space, n_samples, repeats, output, scale, seed, n_jobs
+        predictor, model, both, space, n_samples, repeats, output, scale, seed, n_jobs, patience
     )
     width = 0.75 * float(np.sqrt(len(space.columns))) if kernel_width is None else kernel_width
     done = len(features) // n_samples
@@ -163,22 +171,28 @@ def _asked(
     scale: str | None,
     seed: int,
     n_jobs: int,
+    patience: Patience,
 ) -> tuple[Floats, Floats]:
     """Draw rows and ask the model about them; one call per draw."""
     generator = np.random.default_rng(seed)
     features, predicted = [], []
     with progress("drawing rows", total=repeats) as step:
         try:
-            for _ in range(repeats):
+            started = time.monotonic()
+            for done in range(repeats):
+                if done >= _FEWEST_DRAWS and patience.is_over:
+                    tell(f"{patience.words} after {done} of {repeats} draws")
+                    break
                 drawn = space.draw(n_samples, generator)
                 base = np.zeros(n_samples, np.intp)
                 rows = perturbed(both, predictor.names, base, drawn.taken, drawn.written)
                 asked = predictor_of(model, rows, output=output, scale=scale, n_jobs=n_jobs)
                 predicted.append(asked.predict(np.arange(n_samples))[:, 0])
                 features.append(drawn.features)
-                step(1)
+                speed = n_samples * (done + 1) / max(time.monotonic() - started, 1e-9)
+                step(1, note=f"{speed:,.0f} evaluations/s")
         except KeyboardInterrupt:
-            if len(features) < 2:
+            if len(features) < _FEWEST_DRAWS:
                 raise
             tell(f"interrupted after {len(features)} of {repeats} draws")
     return np.concatenate(features), np.concatenate(predicted[: len(features)])

@@ -10,7 +10,7 @@ from clearwood.decompose._explain import explain
 from clearwood.decompose._of_model import game_of
 from clearwood.decompose._tree_game import TreeGame
 from clearwood.explain._effect_grid import Points
-from clearwood.explain._extrapolation import Support
+from clearwood.explain._extrapolation import Region
 from clearwood.explain._predictor import Predictor
 from clearwood.explain._predictor_rows import Index
 
@@ -78,13 +78,13 @@ def exact_dependence(
     return found[..., wanted].reshape(-1, len(wanted))
 
 
-def outside_shares(points: Points, rows: Index, support: Support) -> Floats:
+def outside_shares(points: Points, rows: Index, support: Region) -> Floats:
     """Give the share of the made-up rows of each point that lie outside the data."""
     n_points = int(np.prod(points.shape))
     size = min(len(rows), max(20, _ROWS_LOOKED_AT // n_points))
     # evenly over the rows, the same at every point
     chosen = rows[np.linspace(0, len(rows) - 1, size).round().astype(np.intp)]
     base = np.tile(chosen, n_points)
-    held = {k: np.repeat(source, size) for k, source in points.sources.items()}
-    outside = support.outside(base, held)
-    return np.asarray(outside.reshape(n_points, size).mean(axis=1))
+    held = {k: np.repeat(source, size) for k, source in points.lookups.items()}
+    outside = support.outside(base, held).reshape(n_points, size).mean(axis=1)
+    return np.where(points.beyond, 1.0, outside)

@@ -1,8 +1,10 @@
 """Any model as one function of rows: few large calls, answers that are checked."""
 
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import narwhals as nw
@@ -12,9 +14,12 @@ from numpy.typing import NDArray
 from clearwood import forest as forests
 from clearwood._errors import InputError, did_you_mean
 from clearwood._progress import progress
+from clearwood.decompose._additive_game import AdditiveGame
 from clearwood.decompose._of_model import game_of
 from clearwood.decompose._rows import as_data, label_rows, user_columns
 from clearwood.decompose._tree_game import TreeGame
+from clearwood.explain._association import Profile, profile_of
+from clearwood.explain._perturbed import take_rows
 from clearwood.explain._predictor_rows import (
     Compose,
     Index,
@@ -23,7 +28,7 @@ from clearwood.explain._predictor_rows import (
     frame_rows,
     some_frame,
 )
-from clearwood.explain._predictor_scores import Scorer, forest_scorer, scorer_of
+from clearwood.explain._predictor_scores import LINKS, Scorer, forest_scorer, scorer_of
 from clearwood.forest import Forest
 from clearwood.models import Learner
 from clearwood.table import Column, Table, as_table
@@ -35,6 +40,7 @@ Scale = Literal["probability", "margin", "response"]
 
 #: Cells of one call: large enough that calls are few, small enough to stay in memory.
 _CELLS_PER_CALL = 8_000_000
+_ROWS_COMPARED = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +92,11 @@ class Predictor:
         """What the numbers are, in words."""
         return self.scorer.unit
 
+    @cached_property
+    def profiles(self) -> tuple[Profile, ...]:
+        """What is needed of each column to say which go together."""
+        return tuple(profile_of(column) for column in self.columns)
+
     def position(self, name: Any) -> int:
         """Give the position of a column; a wrong name is answered with the nearest."""
         if isinstance(name, int | np.integer) and not isinstance(name, bool):
@@ -112,14 +123,18 @@ class Predictor:
         """
         held = held or {}
         size = max(1, _CELLS_PER_CALL // max(len(self.columns), 1))
+        self.evaluations[0] += len(base)
+        if len(base) <= size:
+            return self.scorer.checked(self.compose(base, held), len(base))
         found = np.empty((len(base), len(self.outputs)))
+        started = time.monotonic()
         with progress("asking the model", total=len(base)) as step:
             for first in range(0, len(base), size):
                 part = slice(first, first + size)
                 asked = self.compose(base[part], {k: v[part] for k, v in held.items()})
                 found[part] = self.scorer.checked(asked, len(base[part]))
-                step(len(base[part]))
-        self.evaluations[0] += len(base)
+                speed = (first + len(base[part])) / max(time.monotonic() - started, 1e-6)
+                step(len(base[part]), note=f"{speed:,.0f} evaluations/s")
         return found
 
     def taking(self, output: Any) -> "Predictor":
@@ -134,6 +149,7 @@ def predictor_of(
     output: Any = None,
     scale: str | None = None,
     n_jobs: int = 1,
+    many: bool = False,
 ) -> Predictor:
     """Give a model and rows as a `Predictor`.
 
@@ -150,6 +166,9 @@ def predictor_of(
         for numbers. By default probabilities where there are some.
     n_jobs
         Threads, where the model is read as a forest.
+    many
+        Whether it will be asked many times about each row, so that finding out what each column of
+        a pipeline that ends in a linear model adds, once, pays.
 
     Examples
     --------
@@ -169,6 +188,8 @@ def predictor_of(
         )
     data = as_data(data)
     found = _of_trees(model, data, scale, n_jobs)
+    if found is None and many and hasattr(model, "steps"):
+        found = _of_sum(model, data, scale)
     if found is None and isinstance(model, Learner):
         found = _of_learner(model, data, scale)
     if found is None:
@@ -212,6 +233,36 @@ def _of_trees(model: Any, data: Any, scale: str | None, n_jobs: int) -> Predicto
         kind=game.kind,
         is_step=True,
     )
+
+
+def _of_sum(model: Any, data: Any, scale: str | None) -> Predictor | None:
+    """Ask a sum over columns through its terms, where a link of them is what the model gives."""
+    try:
+        game = game_of(model, data)
+        if not isinstance(game, AdditiveGame):
+            return None
+        rows = game.rows(data)
+        few = np.arange(min(len(rows), _ROWS_COMPARED))
+        plain = _of_anything(model, take_rows(data, few), scale)
+    except InputError:
+        return None
+    truth = np.asarray(plain.scorer.call(plain.compose(few, {})))
+    for link in LINKS:
+        made = link(game.predict(rows.codes[few]))
+        if made.shape == truth.shape and np.allclose(made, truth, rtol=1e-9, atol=1e-12):
+            return replace(
+                plain,
+                columns=rows.columns,
+                labels=rows.labels,
+                weights=rows.weights,
+                scorer=replace(plain.scorer, call=_linked(game, link)),
+                compose=code_rows(rows.codes, game.groups),
+            )
+    return None
+
+
+def _linked(game: AdditiveGame, link: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
+    return lambda codes: link(game.predict(codes))
 
 
 def _of_learner(model: Learner, data: Any, scale: str | None) -> Predictor:

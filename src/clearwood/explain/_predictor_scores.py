@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, softmax
 
 from clearwood._errors import InputError, did_you_mean
 from clearwood.forest import Forest, _links, _predict
 
-__all__ = ["Scorer", "forest_scorer", "scorer_of"]
+__all__ = ["LINKS", "Scorer", "forest_scorer", "scorer_of"]
 
 Floats = NDArray[np.float64]
 
@@ -225,3 +226,26 @@ def forest_scorer(forest: Forest, classes: Any, scale: str | None, n_jobs: int) 
 
 def _numbered(n_outputs: int) -> tuple[str, ...]:
     return ("prediction",) if n_outputs == 1 else tuple(f"output {k}" for k in range(n_outputs))
+
+
+def _logistic(scores: Floats) -> Floats:
+    positive = expit(scores[:, 0])
+    return np.column_stack([1 - positive, positive])
+
+
+def _softmax(scores: Floats) -> Floats:
+    return np.asarray(softmax(scores, axis=1))
+
+
+def _single(scores: Floats) -> Floats:
+    return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+#: From what an additive model adds up, (rows, outputs), to what it answers.
+LINKS: tuple[Callable[[Floats], Floats], ...] = (
+    _single,
+    _logistic,
+    _softmax,
+    lambda scores: _both_signs(scores[:, 0]),
+    lambda scores: np.exp(np.minimum(_single(scores), 700.0)),
+)

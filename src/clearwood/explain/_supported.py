@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood.explain._effect_grid import Points
-from clearwood.explain._extrapolation import Support
+from clearwood.explain._extrapolation import Region
 from clearwood.explain._predictor import Predictor
 from clearwood.explain._predictor_rows import Index
 
@@ -13,26 +13,25 @@ __all__ = ["supported_curves", "supported_means"]
 Floats = NDArray[np.float64]
 
 
-def supported_curves(
-    predictor: Predictor, points: Points, rows: Index, support: Support
-) -> tuple[Floats, Floats]:
-    """Give the individual curves where they lie within the data, and the share that does not.
+def supported_curves(predictor: Predictor, points: Points, rows: Index, support: Region) -> Floats:
+    """Give the individual curves where they lie within the data.
 
     Only rows within the data are asked of the model; the others are NaN.
 
     Returns
     -------
-    (ndarray of shape (rows, points, outputs), ndarray of shape (points,))
+    ndarray of shape (rows, points, outputs)
     """
     n_points, n_rows = int(np.prod(points.shape)), len(rows)
     base = np.tile(rows, n_points)
+    looked = {k: np.repeat(source, n_rows) for k, source in points.lookups.items()}
+    inside = ~(support.outside(base, looked) | np.repeat(points.beyond, n_rows))
     held = {k: np.repeat(source, n_rows) for k, source in points.sources.items()}
-    inside = ~support.outside(base, held)
     found = np.full((len(base), len(predictor.outputs)), np.nan)
     kept = {k: source[inside] for k, source in held.items()}
-    found[inside] = predictor.predict(base[inside], kept)
-    shares = 1 - inside.reshape(n_points, n_rows).mean(axis=1)
-    return found.reshape(n_points, n_rows, -1).transpose(1, 0, 2), shares
+    if inside.any():
+        found[inside] = predictor.predict(base[inside], kept)
+    return found.reshape(n_points, n_rows, -1).transpose(1, 0, 2)
 
 
 def supported_means(found: Floats, weights: Floats) -> Floats:
