@@ -155,6 +155,125 @@ def test_a_path_predicts_what_single_fits_predict(numbers, name):
         np.testing.assert_allclose(model.predict(test), single.predict(test), atol=5e-3)
 
 
+BOOSTERS = {
+    "gbm": "max_iter",
+    "lightgbm": "n_estimators",
+    "xgboost": "n_estimators",
+    "catboost": "iterations",
+}
+
+
+def booster(name):
+    if name != "gbm":
+        pytest.importorskip(name)
+    return name, BOOSTERS[name]
+
+
+def context_of(data, name, loss=None):
+    from clearwood.benchmark._contenders import contenders
+    from clearwood.benchmark._losses import default_loss, find_loss
+    from clearwood.benchmark._target import target_codes
+    from clearwood.benchmark._work import Context
+
+    chosen = default_loss(data.task) if loss is None else find_loss(loss, task=data.task)
+    (contender,) = contenders([name], data, chosen, seed=0)
+    return Context(data, *target_codes(data), chosen, {"one": contender}, None, 0), contender
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Numbers, categories and missing values, with three targets."""
+    rng = np.random.default_rng(3)
+    size = rng.normal(size=200)
+    colour = rng.choice(["red", "green", "blue"], size=200)
+    mean = size + (colour == "red")
+    columns = {"size": np.where(rng.random(200) < 0.1, np.nan, size), "colour": colour}
+    return {
+        "regression": {**columns, "y": mean + rng.normal(size=200)},
+        "count": {**columns, "y": rng.poisson(np.exp(mean / 2))},
+        "multiclass": {
+            **columns,
+            "y": np.array(["a", "b", "c"])[np.digitize(mean + rng.normal(size=200), [-0.5, 1])],
+        },
+    }
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+@pytest.mark.parametrize("task", ["regression", "count", "multiclass"])
+def test_the_stages_of_one_fit_are_the_fits_with_fewer_trees(mixed, name, task):
+    name, trees = booster(name)
+    data = cw.read(mixed[task], target="y", task=task)
+    context, contender = context_of(data, name)
+    path = path_of(contender, context)
+    train, test = data.take(slice(0, 150)), data.take(slice(150, None))
+    several = [{**contender.defaults, "learning_rate": 0.05, trees: n} for n in (20, 3, 11)]
+    told = path.fit(contender, several, train, test, seed=5)
+    for settings, model in zip(several, told, strict=True):
+        single = contender.build(settings, seed=5).fit(train)
+        assert (model.predict(test) == single.predict(test)).all()
+        if task == "multiclass":
+            np.testing.assert_array_equal(model.predict_proba(test), single.predict_proba(test))
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_a_fit_that_no_longer_gains_stops_and_more_trees_are_out_of_the_race(name):
+    name, trees = booster(name)
+    rng = np.random.default_rng(0)
+    data = cw.read({"x": rng.normal(size=120), "y": rng.normal(size=120)}, target="y")
+    context, contender = context_of(data, name)
+    path = path_of(contender, context)
+    several = [{**contender.defaults, "learning_rate": 0.3, trees: n} for n in (5, 40, 600)]
+    train, test = data.take(slice(0, 80)), data.take(slice(80, None))
+    few, some, most = path.fit(contender, several, train, test, seed=0)
+    single = contender.build(several[1], seed=0).fit(train)
+    np.testing.assert_array_equal(some.predict(test), single.predict(test))
+    assert (few.predict(test) != some.predict(test)).any()
+    assert most.startswith("growing ended at ")
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+@pytest.mark.parametrize("task", ["regression", "count", "multiclass"])
+def test_stopping_early_fits_all_rows_with_the_trees_that_were_best_on_some(mixed, name, task):
+    name, trees = booster(name)
+    data = cw.read(mixed[task], target="y", task=task)
+    options = {"learning_rate": 0.3, trees: 300, "seed": 1}
+    stopped = cw.learner(name, early_stopping=True, **options).fit(data)
+    count = stopped.entry.stages.trees(stopped.estimator_)
+    assert 1 <= count < 150
+    single = cw.learner(name, **{**options, trees: count}).fit(data)
+    np.testing.assert_array_equal(stopped.predict(data), single.predict(data))
+    assert stopped.entry.stages.trees(cw.learner(name, **options).fit(data).estimator_) == 300
+
+
+def test_early_stopping_is_yes_or_no(numbers):
+    with pytest.raises(cw.InputError, match="early_stopping='auto' is not known"):
+        cw.learner("gbm", early_stopping="auto").fit(numbers)
+
+
+def test_a_number_of_trees_is_tuned_along_fits_and_hopeless_ones_are_given_up(numbers):
+    space = {"gbm": {"max_iter": Whole(1, 60, log=True), "learning_rate": Real(0.02, 0.2)}}
+    options = {"tune": 4, "space": space, "interval": "naive", "outer": 3, "inner": 4}
+    raced = cw.benchmark(numbers, ["gbm"], **options)
+    trials = [trial for _, _, trial in raced.archive("gbm").trials]
+    # the defaults and one draw, each at many numbers of trees
+    assert len({trial.settings["learning_rate"] for trial in trials}) == 2
+    assert len({trial.settings["max_iter"] for trial in trials}) > 8
+    assert {trial.folds for trial in trials} > {4}
+    full = cw.benchmark(numbers, ["gbm"], racing=False, **options)
+    for key, outcome in raced.outcomes.items():
+        assert outcome.settings == full.outcomes[key].settings
+
+
+def test_trees_are_not_tuned_along_fits_where_that_would_judge_something_else(numbers):
+    for given, loss in ((cw.learner("gbm", early_stopping=True), None), ("gbm", None)):
+        context, contender = context_of(numbers, given, loss)
+        found = path_of(contender, context)
+        assert (found is None) == (given != "gbm")
+    two = cw.read({"x": np.arange(40.0), "y": ["a", "b"] * 20}, target="y")
+    context, contender = context_of(two, "gbm", "hinge")
+    assert path_of(contender, context) is None
+
+
 def test_a_path_tries_a_hundred_values_for_the_price_of_one(numbers):
     bench = cw.benchmark(numbers, ["lasso"], tune=5, interval="naive")
     curve = bench.curve("lasso")

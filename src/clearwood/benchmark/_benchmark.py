@@ -29,6 +29,7 @@ from clearwood.benchmark._standings import (
 from clearwood.benchmark._target import checked_table, target_codes
 from clearwood.benchmark._tune import Tuning
 from clearwood.benchmark._work import Context
+from clearwood.models import catalogue
 from clearwood.table import Table
 
 __all__ = ["benchmark"]
@@ -38,7 +39,7 @@ Search = Literal["random", "grid", "halving", "hyperband", "tpe", "gp"]
 
 def benchmark(
     data: Table,
-    learners: Any,
+    learners: Any = None,
     *,
     loss: str | Loss | None = None,
     outer: int = 5,
@@ -76,7 +77,8 @@ def benchmark(
         A table with a target. Group and time columns it names are respected by all splits.
     learners
         Names of the catalogue, `Learner` objects, scikit-learn estimators, pairs of a name and one
-        of these, or a dict of them by name.
+        of these, or a dict of them by name; a few usual ones when left out, from a constant to
+        boosted trees (`clearwood.models.catalogue.usual`).
     loss
         What a wrong prediction costs; the task's own when left out: squared for numbers, Poisson
         deviance for counts, log for classes.
@@ -143,6 +145,8 @@ def benchmark(
     assert table.task is not None
     judged_by = loss if isinstance(loss, Loss) else _loss(loss, table)
     codes, classes = target_codes(table)
+    if learners is None:
+        learners = catalogue.usual(table.task)
     taking_part = contenders(learners, table, judged_by, seed=seed, space=space)
     by_name = {contender.name: contender for contender in taking_part}
     resampling = outer_plan(

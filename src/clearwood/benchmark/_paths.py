@@ -14,7 +14,7 @@ from clearwood.table import Table
 if TYPE_CHECKING:
     from clearwood.benchmark._work import Context
 
-__all__ = ["Path", "path_of", "while_tuning"]
+__all__ = ["Path", "Told", "alike_but_for", "path_of", "while_tuning"]
 
 Array = NDArray[np.float64]
 
@@ -57,19 +57,52 @@ def while_tuning(
 
 def path_of(contender: Contender, context: "Context") -> "Path | None":
     """The path along which a contender can be fitted, if it has one and the data allow it."""
+    from clearwood.benchmark._tree_path import tree_path_of
+
     template = contender.template
-    if (
-        not isinstance(template, Learner)
-        or template.name not in _COEFFICIENTS
-        or "alpha" not in contender.space
-        or template.categories == "target"  # its codes differ between fitting and predicting
-        or context.table.weights is not None
-    ):
+    # codes of categories by their target differ between fitting and predicting
+    if not isinstance(template, Learner) or template.categories == "target":
         return None
-    return Path(template.name)
+    if template.name in _COEFFICIENTS:
+        fits = "alpha" in contender.space and context.table.weights is None
+        return PenaltyPath(template.name) if fits else None
+    return tree_path_of(contender, template, context)
 
 
-class Path:
+def alike_but_for(setting: str, races: Sequence[Racer]) -> list[list[Racer]]:
+    """Bring together configurations that differ in one setting only."""
+    found: dict[str, list[Racer]] = {}
+    for race in races:
+        others = {key: value for key, value in race.settings.items() if key != setting}
+        found.setdefault(repr(sorted(others.items())), []).append(race)
+    return list(found.values())
+
+
+class Path(Protocol):
+    """Configurations that differ in one setting and share a fit."""
+
+    #: Whether it pays to give up configurations early.
+    racing: bool
+
+    def configurations(self, contender: Contender, trials: int, seed: int) -> list[Settings]:
+        """Which configurations to try, the defaults aside."""
+
+    def groups(self, races: Sequence[Racer]) -> list[list[Racer]]:
+        """Bring together the configurations that one fit serves."""
+
+    def fit(
+        self,
+        contender: Contender,
+        several: Sequence[Settings],
+        train: Table,
+        test: Table,
+        *,
+        seed: int,
+    ) -> Sequence["Told | str"]:
+        """Fit once; give for each configuration a model, or why there is none."""
+
+
+class PenaltyPath:
     """The penalty ``alpha`` of a linear model, fitted for many values at once.
 
     Parameters
@@ -78,6 +111,9 @@ class Path:
         "ridge" (one singular value decomposition), "lasso" or "elastic-net" (coordinate descent
         that starts each value where the one before ended).
     """
+
+    #: the values cost about one fit together: nothing is saved by giving some up
+    racing = False
 
     def __init__(self, learner: str) -> None:
         self.learner = learner
@@ -91,11 +127,7 @@ class Path:
 
     def groups(self, races: Sequence[Racer]) -> list[list[Racer]]:
         """Bring together the configurations that one path serves."""
-        found: dict[str, list[Racer]] = {}
-        for race in races:
-            others = {key: value for key, value in race.settings.items() if key != "alpha"}
-            found.setdefault(repr(sorted(others.items())), []).append(race)
-        return list(found.values())
+        return alike_but_for("alpha", races)
 
     def fit(
         self,
@@ -126,13 +158,31 @@ class Path:
 
 
 class Told:
-    """A model whose predictions are known already."""
+    """A model whose predictions are known already.
 
-    def __init__(self, predicted: Array) -> None:
+    Parameters
+    ----------
+    predicted
+        Numbers, or a column of probabilities a class.
+    classes
+        The labels of the columns.
+    """
+
+    def __init__(self, predicted: Array, classes: NDArray[Any] | None = None) -> None:
         self.predicted = predicted
+        self.classes_ = classes
 
-    def predict(self, X: Table) -> Array:
+    def predict(self, X: Table) -> NDArray[Any]:
         """Give the predictions, whose rows are those of the table."""
+        assert len(self.predicted) == X.n_rows
+        if self.classes_ is None:
+            return self.predicted
+        labels: NDArray[Any] = self.classes_[self.predicted.argmax(axis=1)]
+        return labels
+
+    def predict_proba(self, X: Table) -> Array:
+        """Give the probabilities."""
+        assert self.classes_ is not None
         assert len(self.predicted) == X.n_rows
         return self.predicted
 

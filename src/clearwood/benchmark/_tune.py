@@ -231,8 +231,7 @@ class _Judge:
             for group, results in zip(groups, found, strict=True):
                 for race, result in zip(group, results, strict=True):
                     race.add(result)
-            # the values of a path cost about one fit together: nothing is saved by giving some up
-            if self.tuning.racing and self.path is None:
+            if self.tuning.racing and (self.path is None or self.path.racing):
                 _give_up_hopeless(rivals, self.weights)
 
     def _rows(self, fold: int, share: float) -> tuple[Rows, Rows]:
@@ -307,14 +306,16 @@ def _try(
             settings = while_tuning(contender, several[0], n_rows=train.n_rows)
             models = [contender.build(settings, seed=seed).fit(train)]
         found = [
-            judge(model, test, codes, context.loss, context.classes)[0].astype(np.float32)
+            model
+            if isinstance(model, str)
+            else judge(model, test, codes, context.loss, context.classes)[0].astype(np.float32)
             for model in models
         ]
     except Exception as error:  # a configuration that cannot be fitted loses
         took = (time.perf_counter() - start) / len(several)
         return [Result(None, took, in_words(error)) for _ in several]
     took = (time.perf_counter() - start) / len(several)
-    return [Result(losses, took) for losses in found]
+    return [Result(None, took, one) if isinstance(one, str) else Result(one, took) for one in found]
 
 
 def _trial_key(contender: Contender, settings: Mapping[str, Any], fold: Fold) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 from clearwood._errors import InputError
 from clearwood.models._entry import Entry, Job
 from clearwood.models._space import Real, Whole
+from clearwood.models._stages import CATBOOST, GBM, LIGHTGBM, XGBOOST
 from clearwood.models._tasks import ANY, one_of
 from clearwood.table import Task
 
@@ -14,9 +15,13 @@ __all__ = ["ENTRIES"]
 def _gbm(job: Job) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-    settings = dict(job.settings)
+    settings = _without_early_stopping(job)
     loss, quantile = settings.pop("loss"), settings.pop("quantile")
-    shared = {**settings, "categorical_features": list(job.categorical) or None}
+    shared = {
+        **settings,
+        "categorical_features": list(job.categorical) or None,
+        "early_stopping": False,
+    }
     if job.task.is_classification:
         one_of(job, "loss", [None, "log_loss"])
         return HistGradientBoostingClassifier(random_state=job.seed, **shared)
@@ -35,7 +40,7 @@ def _lightgbm(job: Job) -> Any:
     from lightgbm import LGBMClassifier, LGBMRegressor
 
     settings = {
-        **job.settings,
+        **_without_early_stopping(job),
         "random_state": job.seed,
         "n_jobs": job.n_jobs,
         "subsample_freq": 1,  # without it the share of rows would be ignored
@@ -59,7 +64,7 @@ def _xgboost(job: Job) -> Any:
     from xgboost import XGBClassifier, XGBRegressor
 
     settings = {
-        **job.settings,
+        **_without_early_stopping(job),
         "random_state": job.seed,
         "n_jobs": job.n_jobs,
         "tree_method": "hist",
@@ -79,7 +84,7 @@ def _catboost(job: Job) -> Any:
     from catboost import CatBoostClassifier, CatBoostRegressor
 
     settings = {
-        **job.settings,
+        **_without_early_stopping(job),
         "random_seed": job.seed,
         "thread_count": job.n_jobs,
         "verbose": False,
@@ -106,6 +111,12 @@ def _ebm(job: Job) -> Any:
         return QuietEBMClassifier(**settings)
     objective = "poisson_deviance" if job.task is Task.COUNT else "rmse"
     return QuietEBMRegressor(objective=objective, **settings)
+
+
+def _without_early_stopping(job: Job) -> dict[str, Any]:
+    """The settings of the library: stopping early is the learner's business, not the model's."""
+    one_of(job, "early_stopping", [True, False])
+    return {key: value for key, value in job.settings.items() if key != "early_stopping"}
 
 
 def _types(job: Job, *, category: str, number: str) -> list[str]:
@@ -151,6 +162,7 @@ ENTRIES = (
         categories="native",
         native_levels=254,
         missing="native",
+        stages=GBM,
         complexity=8,
     ),
     Entry(
@@ -176,6 +188,7 @@ ENTRIES = (
             "reg_lambda": 0.0,
             "subsample": 1.0,
             "colsample_bytree": 1.0,
+            "early_stopping": False,
         },
         space={
             "n_estimators": Whole(50, 600, log=True),
@@ -187,6 +200,7 @@ ENTRIES = (
         },
         categories="native",
         missing="native",
+        stages=LIGHTGBM,
         complexity=8,
         module="lightgbm",
         extra="lightgbm",
@@ -213,6 +227,7 @@ ENTRIES = (
             "reg_lambda": 1.0,
             "subsample": 1.0,
             "colsample_bytree": 1.0,
+            "early_stopping": False,
         },
         space={
             "n_estimators": Whole(50, 600, log=True),
@@ -225,6 +240,7 @@ ENTRIES = (
         },
         categories="native",
         missing="native",
+        stages=XGBOOST,
         complexity=8,
         module="xgboost",
         extra="xgboost",
@@ -247,6 +263,7 @@ ENTRIES = (
             "depth": 6,
             "l2_leaf_reg": 3.0,
             "random_strength": 1.0,
+            "early_stopping": False,
         },
         space={
             "iterations": Whole(50, 600, log=True),
@@ -257,6 +274,7 @@ ENTRIES = (
         # its own treatment of categories needs text or integers, and a matrix holds neither
         categories="onehot",
         missing="native",
+        stages=CATBOOST,
         complexity=8,
         module="catboost",
         extra="catboost",

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from clearwood._errors import MissingExtraError
 from clearwood.models._space import Dimension
+from clearwood.models._stages import Stages
 from clearwood.table import Task
 
 __all__ = ["Categories", "Entry", "Job", "Reading"]
@@ -79,6 +80,8 @@ class Entry:
     fit_options
         What the estimator's ``fit`` is told beside rows, target and weights, for libraries that
         take it nowhere else.
+    stages
+        For boosted trees: how to stop them early and to read them at fewer trees.
     complexity
         Orders learners from simple to complex, for "the simplest within one standard error".
     module, extra
@@ -107,6 +110,7 @@ class Entry:
     reference: bool = False
     native_levels: int | None = None
     fit_options: Callable[[Job], Mapping[str, Any]] | None = None
+    stages: Stages | None = None
     complexity: int = 5
     module: str | None = None
     extra: str | None = None

@@ -27,6 +27,7 @@ from clearwood.kernels._threads import limited
 from clearwood.models import catalogue
 from clearwood.models._convergence import convergence_named
 from clearwood.models._entry import Categories, Entry, Job
+from clearwood.models._stages import stopped_early
 from clearwood.table import Encoder, Table, Task, as_table, find_task
 
 __all__ = ["Learner", "learner"]
@@ -380,6 +381,8 @@ def _fit(
     target: NDArray[Any],
     weight: NDArray[np.float64] | None,
 ) -> Any:
+    if entry.stages is not None and job.settings.get("early_stopping"):
+        job = stopped_early(entry, job, encoded, target, weight)
     estimator = entry.build(job)
     options = dict(entry.fit_options(job)) if entry.fit_options else {}
     if weight is None:

@@ -1,0 +1,220 @@
+"""Boosted models tree by tree: stopping while they grow, and reading them at fewer trees."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from clearwood.models._entry import Entry, Job
+
+__all__ = ["CATBOOST", "GBM", "LIGHTGBM", "XGBOOST", "Stages", "grow", "stopped_early"]
+
+Array = NDArray[np.float64]
+Options = Mapping[str, Any]
+
+#: Trees without any gain on the watched rows after which growing ends.
+PATIENCE = 50
+#: The share of the training rows that ``early_stopping=True`` watches, and the fewest of them.
+_SHARE = 0.1
+_LEAST_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Stages:
+    """How a library's boosted models are grown and read tree by tree.
+
+    Parameters
+    ----------
+    setting
+        What it calls the number of trees.
+    watching
+        From rows to watch, their target and a patience: parameters of the estimator, and options
+        of its ``fit``.
+    trees
+        How many trees (rounds, with several classes) a fitted estimator has.
+    best
+        With how many of them it did best on the rows it watched, by the loss it minimises.
+    at
+        Predictions of an estimator with its first so many trees, for each of some rising numbers:
+        of rows, as probabilities or as numbers.
+    """
+
+    setting: str
+    watching: Callable[[Any, Array, NDArray[Any], int], tuple[Options, Options]]
+    trees: Callable[[Any], int]
+    best: Callable[[Any], int]
+    at: Callable[[Any, Array, Sequence[int], bool], Iterator[Array]]
+
+
+def grow(
+    entry: "Entry",
+    job: "Job",
+    rows: tuple[Array, NDArray[Any], Array | None],
+    watched: tuple[Array, NDArray[Any]],
+    *,
+    patience: int = PATIENCE,
+) -> Any:
+    """Fit a boosted model, ending where more trees have not helped on watched rows for a while.
+
+    Parameters
+    ----------
+    entry, job
+        What is fitted, and how; it says how many trees there may be.
+    rows
+        Encoded rows, their target and weights.
+    watched
+        Encoded rows that are not fitted, and their target.
+    patience
+        How many trees may bring nothing.
+    """
+    assert entry.stages is not None
+    X, y, weight = rows
+    estimator = entry.build(job)
+    options = dict(entry.fit_options(job)) if entry.fit_options else {}
+    if len(watched[0]):
+        params, more = entry.stages.watching(estimator, *watched, patience)
+        estimator.set_params(**params)
+        options.update(more)
+    return estimator.fit(X, y, **options, **({} if weight is None else {"sample_weight": weight}))
+
+
+def stopped_early(
+    entry: "Entry", job: "Job", X: Array, y: NDArray[Any], weight: Array | None
+) -> "Job":
+    """The same job with the number of trees that was best on a tenth of the rows.
+
+    The caller fits all rows with it, so that no row is lost and the model is an ordinary one.
+    """
+    assert entry.stages is not None
+    train, test = _split(y, job)
+    if len(test) < _LEAST_ROWS:
+        return job
+    rows = (X[train], y[train], None if weight is None else weight[train])
+    grown = grow(entry, job, rows, (X[test], y[test]))
+    best = max(1, entry.stages.best(grown))
+    return replace(job, settings={**job.settings, entry.stages.setting: best})
+
+
+def _split(y: NDArray[Any], job: "Job") -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows to fit and rows to watch; every class stays among those that are fitted."""
+    order = np.random.default_rng(job.seed).permutation(len(y))
+    count = round(_SHARE * len(y))
+    watched = order[:count]
+    if job.task.is_classification:
+        first = np.unique(y[order], return_index=True)[1]
+        watched = np.setdiff1d(watched, order[first])
+    return np.setdiff1d(np.arange(len(y)), watched), np.sort(watched)
+
+
+# how each library does it --------------------------------------------------------------------
+
+
+def _gbm_watching(_: Any, X: Array, y: NDArray[Any], patience: int) -> tuple[Options, Options]:
+    # no tolerance: it would count from the first tree on, where the loss is largest
+    params = {"early_stopping": True, "n_iter_no_change": patience, "tol": 0.0}
+    return params, {"X_val": X, "y_val": y}
+
+
+def _gbm_at(model: Any, X: Array, counts: Sequence[int], classes: bool) -> Iterator[Array]:  # noqa: FBT001 - an internal table of functions
+    wanted = set(counts)
+    stages = model.staged_predict_proba(X) if classes else model.staged_predict(X)
+    for number, told in enumerate(stages, start=1):
+        if number in wanted:
+            yield told
+
+
+def _lightgbm_watching(
+    model: Any, X: Array, y: NDArray[Any], patience: int
+) -> tuple[Options, Options]:
+    options: dict[str, Any] = {"callbacks": [_LightgbmPatience(patience)]}
+    if "eval_X" in inspect.signature(model.fit).parameters:
+        return {}, {**options, "eval_X": (X,), "eval_y": (y,)}
+    return {}, {**options, "eval_set": [(X, y)]}
+
+
+class _LightgbmPatience:
+    """Stop like LightGBM's own callback, which however throws away the trees after the best."""
+
+    order = 30
+
+    def __init__(self, patience: int) -> None:
+        self.patience = patience
+        self.best = (np.inf, 0)
+
+    def __call__(self, env: Any) -> None:
+        from lightgbm.callback import EarlyStopException
+
+        _, _, value, higher_is_better, *_ = env.evaluation_result_list[0]
+        loss = -value if higher_is_better else value
+        if loss < self.best[0]:
+            self.best = (loss, env.iteration)
+        if env.iteration - self.best[1] >= self.patience:
+            raise EarlyStopException(env.iteration, env.evaluation_result_list)
+
+
+def _lightgbm_best(model: Any) -> int:
+    (by_metric,) = model.evals_result_.values()
+    return int(np.argmin(next(iter(by_metric.values())))) + 1
+
+
+def _lightgbm_at(model: Any, X: Array, counts: Sequence[int], classes: bool) -> Iterator[Array]:  # noqa: FBT001
+    predict = model.predict_proba if classes else model.predict
+    for count in counts:
+        yield predict(X, num_iteration=count)
+
+
+def _xgboost_watching(_: Any, X: Array, y: NDArray[Any], patience: int) -> tuple[Options, Options]:
+    return {"early_stopping_rounds": patience}, {"eval_set": [(X, y)], "verbose": False}
+
+
+def _xgboost_at(model: Any, X: Array, counts: Sequence[int], classes: bool) -> Iterator[Array]:  # noqa: FBT001
+    predict = model.predict_proba if classes else model.predict
+    for count in counts:
+        yield predict(X, iteration_range=(0, count))
+
+
+def _catboost_watching(_: Any, X: Array, y: NDArray[Any], patience: int) -> tuple[Options, Options]:
+    # all trees are kept: which of the stages is best is for others to say
+    params = {"early_stopping_rounds": patience, "use_best_model": False}
+    return params, {"eval_set": (X, y)}
+
+
+def _catboost_at(model: Any, X: Array, counts: Sequence[int], classes: bool) -> Iterator[Array]:  # noqa: FBT001
+    predict = model.predict_proba if classes else model.predict
+    for count in counts:
+        yield predict(X, ntree_end=count)
+
+
+GBM = Stages(
+    "max_iter",
+    _gbm_watching,
+    lambda model: int(model.n_iter_),
+    # scores, the first of them before any tree
+    lambda model: int(np.argmax(model.validation_score_)),
+    _gbm_at,
+)
+LIGHTGBM = Stages(
+    "n_estimators",
+    _lightgbm_watching,
+    lambda model: int(model.booster_.current_iteration()),
+    _lightgbm_best,
+    _lightgbm_at,
+)
+XGBOOST = Stages(
+    "n_estimators",
+    _xgboost_watching,
+    lambda model: int(model.get_booster().num_boosted_rounds()),
+    lambda model: int(model.best_iteration) + 1,
+    _xgboost_at,
+)
+CATBOOST = Stages(
+    "iterations",
+    _catboost_watching,
+    lambda model: int(model.tree_count_),
+    lambda model: int(model.get_best_iteration()) + 1,
+    _catboost_at,
+)
