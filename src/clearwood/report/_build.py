@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from altair.utils.schemapi import debug_mode
+
 from clearwood._errors import InputError, did_you_mean
 from clearwood.report import (
     _section_cautions,
@@ -119,11 +121,11 @@ def report(
         raise InputError(f"sample is {sample}; the page carries at least one row")
     given = check(model, data, benchmark, test)
     found = gather(given, title=title or _title(given), options=options)
-    return Report(
-        title=found.title,
-        sections=tuple(_written(found, options)),
-        about=_about(found),
-    )
+    # the figures are put together by our own code; checking each against Vega's schema again
+    # takes longer than drawing them
+    with debug_mode(False):
+        written = _written(found, options)
+    return Report(title=found.title, sections=tuple(written), about=_about(found))
 
 
 def _checked(sections: Sequence[str] | None) -> tuple[str, ...] | None:

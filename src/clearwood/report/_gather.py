@@ -218,7 +218,7 @@ class _Gathering:
             if exact and rows < table.n_rows:
                 table = thinned(table, max(rows, 200), options.seed)
         many = len(self.given.features) > 60
-        return explain(
+        found = explain(
             self.asked,
             table,
             max_order=1 if many and not exact else 2,
@@ -227,6 +227,21 @@ class _Gathering:
             seed=options.seed,
             n_jobs=options.n_jobs,
         )
+        return replace(
+            found,
+            columns=self._named(found.columns),
+            components=tuple(self._named(found.columns, names) for names in found.components),
+        )
+
+    def _named(
+        self, columns: tuple[str, ...], chosen: tuple[str, ...] | None = None
+    ) -> tuple[str, ...]:
+        """Give columns the table's names: a model fitted to an array knows only positions."""
+        own = self.given.features
+        known = dict(zip(columns, own, strict=True)) if len(own) == len(columns) else {}
+        if set(columns) <= set(own):
+            known = {}
+        return tuple(known.get(name, name) for name in chosen or columns)
 
     def _ranked(self, found: Findings) -> list[str]:
         """Give the columns, the most important first where that is known."""
@@ -373,13 +388,14 @@ class _Gathering:
             cost = n_leaves * (_SECONDS_PER_LEAF + 2 * len(self.sample) * _SECONDS_PER_LEAF_AND_ROW)
             if cost > self.limits.shapley:
                 options["method"] = "permutation"
-        return shapley(
+        found = shapley(
             self.asked,
             self.sample,
             background=self.sample,
             time_budget=self.limits.shapley,
             **options,
         )
+        return replace(found, columns=self._named(found.columns))
 
     def _condensed(self) -> Condensed:
         if not isinstance(self.asked, Forest):
