@@ -102,7 +102,7 @@ def report(
     Examples
     --------
     >>> import clearwood as cw
-    >>> data = cw.datasets.load("iris")
+    >>> data = cw.datasets.load("wine")
     >>> model = cw.learner("tree", max_depth=2).fit(data)
     >>> page = cw.report(model, data, quick=True, sections=["summary", "how-well"])
     >>> [section.title for section in page.sections]
@@ -123,7 +123,7 @@ def report(
     found = gather(given, title=title or _title(given), options=options)
     # the figures are put together by our own code; checking each against Vega's schema again
     # takes longer than drawing them
-    with debug_mode(False):
+    with debug_mode(False):  # noqa: FBT003 - its name says what is off
         written = _written(found, options)
     return Report(title=found.title, sections=tuple(written), about=_about(found))
 

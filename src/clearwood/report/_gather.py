@@ -51,6 +51,10 @@ _CURVES = 25
 # a factor of three.
 _SECONDS_PER_LEAF = 1.5e-5
 _SECONDS_PER_LEAF_AND_ROW = 2e-8
+#: With more leaves than this there is no point in trying to make one tree.
+_MOST_LEAVES = 500_000
+#: Averages over fewer rows than this would be noise.
+_FEWEST_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,7 @@ class _Gathering:
         self.limits = _QUICK if self.options.quick else _THOROUGH
         self.table = self.given.table
         self.asked: Any = self.given.model
+        self.seconds_per_row = 0.0
         rng = np.random.default_rng(self.options.seed)
         n_rows = self.table.n_rows
         size = min(self.options.sample, n_rows)
@@ -111,6 +116,8 @@ class _Gathering:
         stages = self.stages
         predictor = stages.run("predictions", self._read_model)
         predictions = None if predictor is None else stages.run("predicting", _predict(predictor))
+        if predictions is not None:
+            self.seconds_per_row = stages.done[-1].seconds / self.table.n_rows
         found = self._start(title, predictor, predictions)
         profiles = stages.run(
             "columns", lambda: {column.name: profile(column) for column in self.table}
@@ -153,11 +160,13 @@ class _Gathering:
             if forests.supports(inner):
                 try:
                     read = forests.from_model(model)
-                    predictor_of(read, self.sample)
-                    self.asked = read
+                    asked = predictor_of(read, self.sample)
                 except InputError:
-                    self.asked = model  # asked itself
-        return predictor_of(self.given.model, self.table, n_jobs=self.options.n_jobs)
+                    pass  # asked itself
+                else:
+                    same = tuple(map(str, asked.scorer.classes)) == self.given.classes
+                    self.asked = read if same and asked.names == self.given.features else model
+        return predictor_of(self.asked, self.table, n_jobs=self.options.n_jobs)
 
     def _start(
         self, title: str, predictor: Predictor | None, predictions: Floats | None
@@ -211,7 +220,7 @@ class _Gathering:
         options, limits = self.options, self.limits
         table, exact = self.table, True
         if isinstance(self.asked, Forest):
-            n_leaves = int((self.asked.left < 0).sum())
+            n_leaves = self.asked.n_leaves
             seconds = limits.decomposition / n_leaves - _SECONDS_PER_LEAF
             rows = int(seconds / _SECONDS_PER_LEAF_AND_ROW)
             exact = rows >= min(200, table.n_rows)
@@ -251,8 +260,15 @@ class _Gathering:
         order = np.argsort(-total, kind="stable")
         return [found.importance.columns[k] for k in order]
 
+    def _affordable(self, seconds: float, most: int, columns: int) -> int:
+        """Give the rows for which so many columns can be asked at every grid value in a time."""
+        asked = seconds / max(self.seconds_per_row, 1e-9)
+        return int(np.clip(asked / max(columns, 1) / (_POINTS + 2), _FEWEST_ROWS, most))
+
     def _effects(self, order: list[str]) -> dict[str, EffectViews]:
-        rows = thinned(self.table, self.limits.effect_rows, self.options.seed)
+        n_columns = min(len(order), MOST_EFFECTS)
+        n_rows = self._affordable(self.limits.effects, self.limits.effect_rows, n_columns)
+        rows = thinned(self.table, n_rows, self.options.seed)
         clock = Clock(self.limits.effects)
         found: dict[str, EffectViews] = {}
         failed = None
@@ -308,16 +324,18 @@ class _Gathering:
         return tuple(shown)
 
     def _agreement(self, order: list[str], found: Findings) -> Any:
-        options = self.options
-        rows = thinned(self.table, self.limits.agreement_rows, options.seed)
+        options, limits = self.options, self.limits
         share = {}
         if found.importance is not None:
             share = dict(zip(found.importance.columns, found.importance.total, strict=True))
         # of columns that do next to nothing there is no story to tell
         names = [name for name in order[:MOST_EFFECTS] if share.get(name, 1.0) > 0.005]
-        return agreement(
-            self.asked, rows, columns=names or order[:1], seed=options.seed, n_jobs=options.n_jobs
-        )
+        names = names or order[:1]
+        n_rows = self._affordable(limits.agreement, limits.agreement_rows, len(names))
+        if n_rows <= _FEWEST_ROWS:
+            names = names[: MOST_EFFECTS // 4]
+        rows = thinned(self.table, n_rows, options.seed)
+        return agreement(self.asked, rows, columns=names, seed=options.seed, n_jobs=options.n_jobs)
 
     # How well
 
@@ -366,6 +384,9 @@ class _Gathering:
         # five folds at shares 0.1, 0.2, 0.4, 0.7 and 1 of four fifths of the rows
         expected = 5 * 2.4 * 0.8 * float(model.training_["seconds"]) + 0.5
         expected *= self.table.n_rows / max(1, int(model.training_["rows"]))
+        if self.options.quick:
+            stages.skip("learning curve", "it is left out of a quick look")
+            return None
         if expected > self.limits.learning:
             stages.skip(
                 "learning curve",
@@ -384,7 +405,7 @@ class _Gathering:
     def _shapley(self) -> Shapley:
         options: dict[str, Any] = {"seed": self.options.seed, "n_jobs": self.options.n_jobs}
         if isinstance(self.asked, Forest):
-            n_leaves = int((self.asked.left < 0).sum())
+            n_leaves = self.asked.n_leaves
             cost = n_leaves * (_SECONDS_PER_LEAF + 2 * len(self.sample) * _SECONDS_PER_LEAF_AND_ROW)
             if cost > self.limits.shapley:
                 options["method"] = "permutation"
@@ -400,6 +421,12 @@ class _Gathering:
     def _condensed(self) -> Condensed:
         if not isinstance(self.asked, Forest):
             raise InputError(f"{self.given.name} is not made of trees")
+        n_leaves = self.asked.n_leaves
+        if n_leaves > _MOST_LEAVES:
+            raise InputError(
+                f"the model has {n_leaves:,} leaves, too many to be made one tree in the time given",
+                hint="cw.condense(model, seconds=...) tries.",
+            )
         seconds = self.options.condense_seconds
         if self.options.quick:
             seconds = min(seconds, 3.0)

@@ -67,8 +67,9 @@ def section(findings: Findings) -> Section:
         Prose(
             (
                 (
-                    "The same data, versions and seed give the same page. The data behind every "
-                    "figure stands beside it, as a table and as CSV to save."
+                    "The same data, versions and seed give the same page, except where a time "
+                    "limit cut work short, which is said there. The data behind every figure "
+                    "stands beside it, as a table and as CSV to save."
                 ),
             ),
             lead=True,
