@@ -139,12 +139,12 @@ def _static(name: str) -> str:
 
 @cache
 def _style() -> str:
-    return "\n".join(_static(name) for name in _STYLES if (_HERE / "static" / name).exists())
+    return "\n".join(_static(name) for name in _STYLES)
 
 
 @cache
 def _script() -> str:
-    parts = "\n".join(_static(name) for name in _SCRIPTS if (_HERE / "static" / name).exists())
+    parts = "\n".join(_static(name) for name in _SCRIPTS)
     return _inline(f'(() => {{\n"use strict";\n{parts}\nboot();\n}})();\n')
 
 

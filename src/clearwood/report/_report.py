@@ -8,6 +8,7 @@ from html import escape
 from clearwood.files import atomic_write
 from clearwood.report._blocks import Block, Chart, Choice, More, Section
 from clearwood.report._page import render
+from clearwood.report._words import count
 
 __all__ = ["Report"]
 
@@ -67,8 +68,8 @@ class Report:
     def __repr__(self) -> str:
         charts = sum(1 for section in self.sections for _ in _charts(section.blocks))
         return (
-            f"Report {self.title!r}: {_count(len(self.sections), 'section')}, "
-            f"{_count(charts, 'chart')}"
+            f"Report {self.title!r}: {count(len(self.sections), 'section')}, "
+            f"{count(charts, 'chart')}"
         )
 
     def _repr_html_(self) -> str:
@@ -90,7 +91,3 @@ def _charts(blocks: Sequence[Block]) -> Iterator[Chart]:
                 yield from _charts(inner)
         elif isinstance(block, More):
             yield from _charts(block.blocks)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
