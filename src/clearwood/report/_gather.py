@@ -44,6 +44,7 @@ MOST_INTERACTIONS = 4
 _POINTS = 40
 _POINTS_BESIDE = 14
 _POINTS_OF_CURVES = 30
+_POINTS_OF_CLASSES = 20
 _CURVES = 25
 
 # What the exact decomposition of a forest costs, in seconds on one core: for each leaf a table
@@ -293,14 +294,14 @@ class _Gathering:
 
     def _effect(self, rows: Table, name: str, kind: str) -> Any:
         options: dict[str, Any] = {"seed": self.options.seed, "n_jobs": self.options.n_jobs}
-        curves = kind == "ice"
+        curves, several = kind == "ice", len(self.given.classes) > 2
         shown = thinned(rows, _CURVES, self.options.seed) if curves else rows
         return effect(
             self.asked,
             shown,
             name,
             kind=kind,  # type: ignore[arg-type]
-            points=_POINTS_OF_CURVES if curves else _POINTS,
+            points=_POINTS_OF_CLASSES if several else _POINTS_OF_CURVES if curves else _POINTS,
             bands=0 if curves else 100,
             level=0.9,
             exact=False,
@@ -424,7 +425,7 @@ class _Gathering:
         n_leaves = self.asked.n_leaves
         if n_leaves > _MOST_LEAVES:
             raise InputError(
-                f"the model has {n_leaves:,} leaves, too many to be made one tree in the time given",
+                f"the model has {n_leaves:,} leaves, too many to make one tree in the time given",
                 hint="cw.condense(model, seconds=...) tries.",
             )
         seconds = self.options.condense_seconds

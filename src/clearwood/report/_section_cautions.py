@@ -8,7 +8,17 @@ import numpy as np
 from clearwood.report._blocks import Block, More, Note, Prose, Section, Sheet
 from clearwood.report._findings import Findings
 from clearwood.report._loss_words import loss_name
-from clearwood.report._words import capital, count, listed, named, number, percent, sentence
+from clearwood.report._words import (
+    beyond_words,
+    capital,
+    count,
+    is_sampled,
+    listed,
+    named,
+    number,
+    percent,
+    sentence,
+)
 from clearwood.table import Kind, Role
 
 __all__ = ["Caution", "cautions", "section"]
@@ -235,15 +245,14 @@ def _hidden(findings: Findings) -> Iterator[Caution]:
     if beyond > 0.1:
         yield Caution(
             f"{percent(beyond)} of the model's variation is in no figure",
-            "It comes from three or more columns acting together, which curves and heat maps of "
-            "one and two columns do not show.",
+            f"It comes from {beyond_words(findings)}, which curves and heat maps do not show.",
             "Look at single rows, where all of it is accounted for; a model of depth 2 has none.",
         )
 
 
 def _sampled(findings: Findings) -> Iterator[Caution]:
     why = findings.decomposition
-    if why is not None and any("sampled" in note for note in why.notes):
+    if why is not None and is_sampled(findings):
         yield Caution(
             "Explanations are estimated",
             "This model can only be asked, not taken apart (or is too large for it), so that "

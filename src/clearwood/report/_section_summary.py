@@ -6,7 +6,16 @@ from clearwood.report._blocks import Block, Facts, Prose, Section
 from clearwood.report._findings import Findings
 from clearwood.report._loss_words import how_well
 from clearwood.report._section_cautions import cautions
-from clearwood.report._words import count, effect_sentence, listed, named, percent, sentence
+from clearwood.report._words import (
+    beyond_words,
+    capital,
+    count,
+    effect_sentence,
+    listed,
+    named,
+    percent,
+    sentence,
+)
 from clearwood.table import Task
 
 __all__ = ["section"]
@@ -85,15 +94,18 @@ def _together(findings: Findings) -> str:
     beyond = importance.remainder_share
     joint = max(0.0, 1 - main - beyond)
     if joint + beyond < 0.005:
+        left = (
+            f", up to {percent(joint + beyond)} of its variation" if joint + beyond > 1e-6 else ""
+        )
         return (
-            "Columns act one by one: the prediction is, up to "
-            f"{percent(joint + beyond)} of its variation, a sum of one curve a column."
+            f"Columns act one by one: on the scale of the {importance.about.unit}, the prediction "
+            f"is a sum of one curve a column{left}."
         )
     told = f"Pairs of columns acting together make up {percent(joint)} of the variation"
     if len(pairs) and pairs.share[0] > 0:
         told += f"; the strongest pair is {listed(pairs.components[0])} ({percent(pairs.share[0])})"
     if beyond > 0.001:
-        told += f". Three and more columns together make up {percent(beyond)}"
+        told += f". {capital(beyond_words(findings))} make up {percent(beyond)}"
     return sentence(told)
 
 

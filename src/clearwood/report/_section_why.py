@@ -7,8 +7,10 @@ from clearwood.report._blocks import Block, Choice, More, Note, Prose, Section, 
 from clearwood.report._charts import chart, of_outputs
 from clearwood.report._findings import EffectViews, Findings
 from clearwood.report._words import (
+    beyond_words,
     count,
     effect_sentence,
+    is_sampled,
     listed,
     named,
     percent,
@@ -18,7 +20,7 @@ from clearwood.report._words import (
 __all__ = ["section"]
 
 #: Classes drawn in one figure; more lines cannot be told apart.
-MOST_CLASSES = 6
+MOST_CLASSES = 5
 
 _VIEWS = {
     "pdp": "Mean (partial dependence)",
@@ -56,10 +58,10 @@ def _importance(findings: Findings) -> list[Block]:
         f"Parts of one column make up {percent(main)} of that variation, parts of two columns "
         f"{percent(pairs)}"
     )
-    told += f", of three and more {percent(beyond)}." if beyond > 0 else "."
+    told += f"; {beyond_words(findings)} make up {percent(beyond)}." if beyond > 0 else "."
     scale = (
         f"The parts add up on the scale of the {why.about.unit}; they are "
-        f"{'exact' if why.about.background and not _is_sampled(findings) else 'estimated'} over "
+        f"{'exact' if why.about.background and not is_sampled(findings) else 'estimated'} over "
         f"{why.background} (interventional: a column that is not held takes the values of those "
         "rows, whatever the others are)."
     )
@@ -112,11 +114,6 @@ def _importance(findings: Findings) -> list[Block]:
             ),
         ),
     ]
-
-
-def _is_sampled(findings: Findings) -> bool:
-    why = findings.decomposition
-    return why is not None and any("sampled" in note for note in why.notes)
 
 
 def _effects(findings: Findings) -> list[Block]:

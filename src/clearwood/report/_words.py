@@ -11,9 +11,11 @@ from clearwood.report._findings import EffectViews, Findings
 from clearwood.table import Task
 
 __all__ = [
+    "beyond_words",
     "capital",
     "count",
     "effect_sentence",
+    "is_sampled",
     "listed",
     "named",
     "number",
@@ -25,6 +27,8 @@ __all__ = [
 ]
 
 _LONG_NAME = 60
+# Of models that are asked, with more columns than this some pairs are not looked at.
+_ALL_PAIRS = 15
 
 
 def count(n: int, noun: str, plural: str | None = None) -> str:
@@ -137,6 +141,21 @@ def quantity(findings: Findings, output: str | None = None) -> str:
     return f"{word}{named(target)}" if findings.target else "prediction"
 
 
+def is_sampled(findings: Findings) -> bool:
+    """Whether the model was asked rather than taken apart."""
+    why = findings.decomposition
+    return why is not None and any("sampled" in note for note in why.notes)
+
+
+def beyond_words(findings: Findings) -> str:
+    """Say what lies beyond the pairs of a decomposition."""
+    if findings.decomposition is not None and findings.decomposition.order < 2:
+        return "two and more columns together"
+    if is_sampled(findings) and len(findings.features) > _ALL_PAIRS:
+        return "three and more columns together, and pairs that were not looked at,"
+    return "three and more columns together"
+
+
 def on_scale(findings: Findings, value: float) -> str:
     """Write a prediction: probabilities in per cent."""
     return percent(value) if findings.scale == "probability" else number(value)
@@ -166,7 +185,7 @@ def effect_sentence(findings: Findings, views: EffectViews) -> str:
     least = 0.0
     if spread is not None and spread.size:
         column = spread if spread.ndim == 1 else spread[:, min(output, spread.shape[1] - 1)]
-        least = 0.02 * float(np.nanstd(column))
+        least = 0.05 * float(np.nanstd(column))
     shape = shape_of(effect, output=output, negligible=least)
     told = _shape_words(findings, named(views.column), mean, shape)
     most = " (the class it moves most)" if several and shape.trend != "flat" else ""
@@ -176,7 +195,7 @@ def effect_sentence(findings: Findings, views: EffectViews) -> str:
 def _shape_words(findings: Findings, column: str, mean: str, shape: Shape) -> str:
     values = [on_scale(findings, value) for value in shape.values]
     at = [value_of(value) for value in shape.at]
-    if shape.trend == "flat":
+    if shape.trend == "flat" or len(set(values)) == 1:
         return f"{mean} hardly changes with {column} alone"
     if shape.trend in ("rises", "falls"):
         return (
