@@ -4,7 +4,9 @@ import base64
 import hashlib
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
+import clearwood.plot
 from clearwood.report import Report
 from clearwood.report import _page as page_module
 
@@ -140,6 +142,23 @@ def test_no_name_is_used_by_two_files_of_the_script():
     ]
     assert declared
     assert sorted(declared) == sorted(set(declared))
+
+
+def test_every_colour_of_the_librarys_figures_has_one_in_either_theme():
+    figures = Path(clearwood.plot.__file__).parent.glob("*.py")
+    named = {
+        colour.lower()
+        for file in figures
+        for colour in re.findall(r"#[0-9A-Fa-f]{6}", file.read_text(encoding="utf-8"))
+    }
+    themed = dict(
+        re.findall(r'^  "?(#?\w+)"?: "(--\w+)",$', page_module._static("charts.js"), re.M)
+    )
+    assert len(named) > 5
+    assert named <= themed.keys()
+    style = page_module._static("page.css")
+    for name in themed.values():
+        assert len(re.findall(rf"^\s+{name}: #", style, re.M)) == 2, name
 
 
 def test_scripts_cannot_end_their_element():

@@ -12,6 +12,7 @@ const THEMED = {
   "#0072b2": "--down",
   "#6e6e6e": "--muted",
   "#f7f7f7": "--middle",
+  "#f2f2f2": "--middle",
   "#ffffff": "--paper",
   "#b9b9b9": "--faint",
   "#000000": "--ink",
