@@ -318,3 +318,34 @@ def test_four_folds_of_the_lecture_notes():
         if unit.test.tolist() == [3]
     }
     assert unlucky == pytest.approx({"zero": 0.0, "mean": 1.0})
+
+
+# Hiabu (2024), Examples 7 and 8, through the front door: targets 1, 1, 1, 0; one algorithm always
+# says 0, the other the mean of the training rows.
+def zero_and_mean(plan, seed=0):
+    from sklearn.dummy import DummyRegressor
+
+    columns = {"x": [1.0, 2.0, 1.0, 2.0] * 2, "y": [1.0, 1.0, 1.0, 0.0] * 2}
+    # reading refuses tables this small; the example has four rows
+    table = cw.read(columns, target="y", task="regression").take(slice(0, 4))
+    algorithms = {"zero": DummyRegressor(strategy="constant", constant=0.0), "mean": "baseline"}
+    return cw.benchmark(table, algorithms, plan=plan, tune=0, loss="squared", seed=seed)
+
+
+def test_example_7_the_winner_of_a_single_split_depends_on_the_split():
+    expected = {0: (1, 1 / 9), 1: (1, 1 / 9), 2: (1, 1 / 9), 3: (0, 1)}
+    winners = {}
+    for seed in range(20):
+        bench = zero_and_mean(HoldOut(0.25), seed)
+        (rows,) = bench.losses("zero").rows.values()
+        left_out = int(rows[0])
+        assert (bench["zero"].risk, bench["mean"].risk) == pytest.approx(expected[left_out])
+        winners[left_out] = bench.best().name
+    assert winners == {0: "mean", 1: "mean", 2: "mean", 3: "zero"}
+
+
+def test_example_8_cross_validation_finds_the_better_algorithm():
+    bench = zero_and_mean(LeaveOneOut())
+    assert bench["zero"].risk == pytest.approx(3 / 4)
+    assert bench["mean"].risk == pytest.approx(1 / 3)
+    assert bench.learners == ("mean", "zero")

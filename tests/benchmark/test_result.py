@@ -94,6 +94,60 @@ def test_the_difference_of_a_learner_with_itself_is_zero(bench):
     assert not found.clear
 
 
+def test_choosing_judges_each_fold_by_the_learner_the_others_chose(numbers):
+    # the choice among two learners that hardly differ, written out as in Hiabu (2024), section 2.3
+    learners = ["ridge", "lasso", "knn"]
+    bench = cw.benchmark(numbers, learners, tune=0, repeats=2, outer=4, seed=3)
+    losses = {name: bench.losses(name) for name in learners}
+    judged, counts = [], dict.fromkeys(learners, 0)
+    for repeat in range(2):
+        for fold in range(4):
+            others = [other for other in range(4) if other != fold]
+            inner = {
+                name: np.concatenate([one.pairs[repeat, other, fold] for other in others]).mean()
+                for name, one in losses.items()
+            }
+            name = min(inner, key=inner.get)
+            counts[name] += 1
+            judged.append(losses[name].outer[repeat, fold])
+    winner = bench.learners[0]
+    of_winner = np.concatenate(list(losses[winner].outer.values()))
+    found = bench.choosing()
+    assert found.optimism == pytest.approx(np.concatenate(judged).mean() - of_winner.mean())
+    assert found.risk == pytest.approx(bench[winner].risk + found.optimism)
+    assert dict(found.chosen) == {name: count for name, count in counts.items() if count}
+    assert found.winner == winner
+    json.dumps(found.to_json(), allow_nan=False)
+    assert found.to_frame("dict")["learner"] == list(found.chosen)
+
+
+def test_the_best_of_many_guesses_looks_better_than_choosing_among_them_is():
+    from sklearn.dummy import DummyRegressor
+
+    rng = np.random.default_rng(0)
+    noise = cw.read({"x": rng.normal(size=60), "y": rng.normal(size=60)}, target="y")
+    guesses = {
+        f"{guess:+.2f}": DummyRegressor(strategy="constant", constant=guess)
+        for guess in np.linspace(-0.5, 0.5, 11)
+    }
+    found = cw.benchmark(noise, guesses, tune=0, repeats=3).choosing()
+    assert found.optimism > 0
+    assert len(found.chosen) > 1
+
+
+def test_choosing_without_the_fits_that_judge_it_is_refused(numbers):
+    bench = cw.benchmark(numbers, ["ols", "baseline"], tune=0, interval="naive")
+    with pytest.raises(cw.InputError, match="interval='nested'"):
+        bench.choosing()
+
+
+def test_any_learner_can_be_chosen_and_fitted(bench, numbers):
+    model = bench.choose("baseline").fit(numbers)
+    assert len(set(model.predict(numbers))) == 1
+    with pytest.raises(cw.InputError, match=r"'olz' was not compared.*'ols'"):
+        bench.choose("olz")
+
+
 def test_the_nested_interval_is_no_shorter_than_the_naive_one(bench):
     for one in bench.standings:
         assert one.interval == "nested"

@@ -31,10 +31,20 @@ def distance(settings):
     return abs(np.log(settings["size"] / 40)) + abs(np.log(settings["rate"] / 0.3))
 
 
-@pytest.mark.parametrize("name", ["random", "grid", "halving", "hyperband", "tpe"])
-def test_every_search_tries_the_defaults_and_improves_on_them(name):
-    if name == "tpe":
+SEARCHES = ["random", "grid", "halving", "hyperband", "tpe", "gp"]
+
+
+def require(search):
+    """Skip a search whose packages are not installed."""
+    if search in ("tpe", "gp"):
         pytest.importorskip("optuna")
+    if search == "gp":
+        pytest.importorskip("torch")
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_every_search_tries_the_defaults_and_improves_on_them(name):
+    require(name)
     evaluate, _ = judge_by(distance)
     trials = search(name, SPACE, DEFAULTS, trials=27, seed=0, evaluate=evaluate, least_share=0.01)
     assert DEFAULTS in [dict(trial.settings) for trial in trials]
@@ -45,10 +55,9 @@ def test_every_search_tries_the_defaults_and_improves_on_them(name):
         assert 0.01 <= trial.settings["rate"] <= 1.0
 
 
-@pytest.mark.parametrize("name", ["random", "grid", "halving", "hyperband", "tpe"])
+@pytest.mark.parametrize("name", SEARCHES)
 def test_the_seed_decides_what_is_tried(name):
-    if name == "tpe":
-        pytest.importorskip("optuna")
+    require(name)
     runs = []
     for seed in (1, 1, 2):
         evaluate, _ = judge_by(distance)
@@ -93,10 +102,30 @@ def test_bayesian_search_without_its_package_names_the_extra(monkeypatch, number
         cw.benchmark(numbers, ["ridge"], search="tpe")
 
 
-@pytest.mark.parametrize("search", ["halving", "hyperband", "tpe"])
+def test_a_gaussian_process_search_without_pytorch_says_so(monkeypatch, numbers):
+    pytest.importorskip("optuna")
+    monkeypatch.setattr(_searches, "find_spec", lambda name: None if name == "torch" else name)
+    with pytest.raises(cw.InputError, match=r"PyTorch.*search='tpe'"):
+        cw.benchmark(numbers, ["ridge"], search="gp")
+
+
+@pytest.mark.parametrize("search", ["tpe", "gp"])
+def test_bayesian_searches_learn_from_what_they_tried(search):
+    require(search)
+    run = _searches.search
+    space = {**SPACE, "kind": Choice("good", "bad")}
+    evaluate, _ = judge_by(lambda one: distance(one) + 3 * (one["kind"] == "bad"))
+    defaults = {**DEFAULTS, "kind": "bad"}
+    found = run(search, space, defaults, trials=30, seed=0, evaluate=evaluate)
+    late = [trial.settings["kind"] for trial in found[-8:]]
+    assert late.count("good") >= 6
+    risks = [trial.risk for trial in found]
+    assert np.mean(risks[-8:]) < np.mean(risks[:8])
+
+
+@pytest.mark.parametrize("search", ["halving", "hyperband", "tpe", "gp"])
 def test_searches_work_inside_a_benchmark(numbers, search):
-    if search == "tpe":
-        pytest.importorskip("optuna")
+    require(search)
     bench = cw.benchmark(numbers, ["knn"], tune=6, search=search, interval="naive", outer=3)
     assert bench["knn"].failures == 0
     assert {trial.settings["n_neighbors"] for _, _, trial in bench.archive("knn").trials} >= {15}

@@ -1,5 +1,7 @@
 """Running in parallel: the same numbers on any number of workers and on any backend."""
 
+import os
+
 import joblib
 import numpy as np
 import pytest
@@ -55,19 +57,26 @@ def test_a_worker_uses_one_core():
 
 
 @pytest.mark.slow
-def test_a_dask_cluster_of_two_workers_gives_the_same_numbers(numbers, alone, tmp_path):
+@pytest.mark.parametrize("processes", [False, True], ids=["threads", "processes"])
+def test_a_dask_cluster_of_two_workers_gives_the_same_numbers(numbers, alone, tmp_path, processes):
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,
-            processes=False,
+            processes=processes,
             dashboard_address=None,
             local_directory=str(tmp_path),
         ) as cluster,
-        distributed.Client(cluster),
+        distributed.Client(cluster) as client,
         joblib.parallel_config(backend="dask"),
     ):
         assert not Workers(1).shares_files
+        assert Workers(1).count == 2
         bench = cw.benchmark(numbers, LEARNERS, store=tmp_path / "runs.db", **OPTIONS)
+        where = client.run(lambda dask_worker: (os.getpid(), dask_worker.state.executed_count))
     assert numbers_of(bench) == alone
+    pids, done = zip(*where.values(), strict=True)
+    assert (os.getpid() in pids) != processes
+    # both have worked
+    assert min(done) > 0

@@ -6,6 +6,7 @@ from clearwood.benchmark._benchmark import benchmark
 from clearwood.benchmark._bias_variance import BiasVariance, bias_variance
 from clearwood.benchmark._bootstrap import BootstrapRisk, bootstrap_risk
 from clearwood.benchmark._calibration import CalibrationCurve, calibration_of
+from clearwood.benchmark._choosing import Choosing
 from clearwood.benchmark._curves import LearningCurve, calibration_curve, learning_curve
 from clearwood.benchmark._excess_risk import ExcessRisk, excess_risk
 from clearwood.benchmark._in_sample import InSample, in_sample
@@ -51,6 +52,7 @@ __all__ = [
     "Bootstrap",
     "BootstrapRisk",
     "CalibrationCurve",
+    "Choosing",
     "Curve",
     "Difference",
     "ExcessRisk",

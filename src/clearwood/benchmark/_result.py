@@ -9,6 +9,7 @@ import numpy as np
 from clearwood._errors import InputError, did_you_mean
 from clearwood.benchmark._archive import Archive, Curve, archive_of, curve_of
 from clearwood.benchmark._calibration import CalibrationCurve, calibration_of_target
+from clearwood.benchmark._choosing import Choosing, choosing
 from clearwood.benchmark._estimates import interval_of, losses_of
 from clearwood.benchmark._frames import frame
 from clearwood.benchmark._measures import Measures, measures
@@ -274,8 +275,28 @@ class Benchmark:
             seed=self.context.seed,
         )
 
+    def choosing(self) -> Choosing:
+        """The risk of choosing the best of these learners, and by how much the winner looks better.
+
+        Needs the fits of the nested interval. Where these reuse settings (`Method.pairs`), the
+        fold that judges has had a say in the settings, though not in the choice among learners.
+
+        Examples
+        --------
+        >>> import clearwood as cw
+        >>> data = cw.datasets.load("diabetes")
+        >>> bench = cw.benchmark(data, ["baseline", "ols"], tune=0, repeats=1)
+        >>> dict(bench.choosing().chosen)
+        {'ols': 5}
+        """
+        return choosing(self)
+
     def compare(self, first: str, second: str) -> Difference:
-        """By how much the risk of one learner is above that of another, with an interval."""
+        """By how much the risk of one learner is above that of another, with an interval.
+
+        The interval is for two learners that were named before looking. Of several, each holds
+        its level alone; for all of m to hold together, ask for ``confidence=1 - 0.1 / m``.
+        """
         for name in (first, second):
             self._place(name)
         losses = self.losses(first) - self.losses(second)
