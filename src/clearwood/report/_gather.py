@@ -12,7 +12,8 @@ from clearwood._errors import InputError
 from clearwood.benchmark import Benchmark, LearningCurve, learning_curve
 from clearwood.condense import Condensed, condense
 from clearwood.decompose import Decomposition, Effect, Shapley
-from clearwood.explain import agreement, alone, dependence, drift, effect, explain, shapley
+from clearwood.explain import agreement, alone, dependence, drift, explain, shapley
+from clearwood.explain._effect import measured_effect
 from clearwood.explain._predictor import Predictor, predictor_of
 from clearwood.forest import Forest
 from clearwood.models import Learner
@@ -269,7 +270,12 @@ class _Gathering:
     def _effects(self, order: list[str]) -> dict[str, EffectViews]:
         n_columns = min(len(order), MOST_EFFECTS)
         n_rows = self._affordable(self.limits.effects, self.limits.effect_rows, n_columns)
-        rows = thinned(self.table, n_rows, self.options.seed)
+        seed, n_jobs = self.options.seed, self.options.n_jobs
+        rows = thinned(self.table, n_rows, seed)
+        few = thinned(rows, _CURVES, seed)
+        # read once: of a large forest that takes longer than an effect
+        many = predictor_of(self.asked, rows, n_jobs=n_jobs)
+        asked = {"pdp": many, "ice": predictor_of(self.asked, few, n_jobs=n_jobs), "ale": many}
         clock = Clock(self.limits.effects)
         found: dict[str, EffectViews] = {}
         failed = None
@@ -281,9 +287,9 @@ class _Gathering:
                 )
                 break
             views: dict[str, Any] = {}
-            for kind in ("pdp", "ice", "ale"):
+            for kind, predictor in asked.items():
                 try:
-                    views[kind] = self._effect(rows, name, kind)
+                    views[kind] = self._effect(predictor, name, kind)
                 except InputError as error:
                     failed = error
             if views:
@@ -292,13 +298,11 @@ class _Gathering:
             raise failed
         return found
 
-    def _effect(self, rows: Table, name: str, kind: str) -> Any:
-        options: dict[str, Any] = {"seed": self.options.seed, "n_jobs": self.options.n_jobs}
+    def _effect(self, asked: Predictor, name: str, kind: str) -> Any:
         curves, several = kind == "ice", len(self.given.classes) > 2
-        shown = thinned(rows, _CURVES, self.options.seed) if curves else rows
-        return effect(
-            self.asked,
-            shown,
+        return measured_effect(
+            None,
+            asked,
             name,
             kind=kind,  # type: ignore[arg-type]
             points=_POINTS_OF_CLASSES if several else _POINTS_OF_CURVES if curves else _POINTS,
@@ -306,7 +310,8 @@ class _Gathering:
             level=0.9,
             exact=False,
             extrapolation=not curves,
-            **options,
+            seed=self.options.seed,
+            n_jobs=self.options.n_jobs,
         )
 
     def _pairs(self, found: Findings) -> tuple[Effect, ...]:

@@ -114,9 +114,8 @@ def beside(findings: Findings, found: Performance) -> list[str]:
             f"tenths by at most {number(found.residuals.large)}."
         )
     if "accuracy" in values:
-        told.append(
-            f"The class it holds most probable is right in {percent(values['accuracy'])} of the rows."
-        )
+        right = percent(values["accuracy"])
+        told.append(f"The class it holds most probable is right in {right} of the rows.")
     if values.get("auc", 0) > 0:
         if len(findings.classes) == 2:
             told.append(
