@@ -7,6 +7,7 @@ pipeline whose columns are each made from one column of the user's. What was fou
 the encoder on rows put together at random before it is believed.
 """
 
+import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,13 +19,14 @@ from numpy.typing import NDArray
 
 from clearwood._errors import InputError
 from clearwood.decompose._game import Game
-from clearwood.report._pack import plain_number
+from clearwood.report._pack import packed, plain_number
 from clearwood.table import Column, Kind, Table
 from clearwood.table._calendar import CALENDAR_PARTS, calendar
 
 __all__ = [
     "Asked",
     "NotCarriedError",
+    "carried_values",
     "column_of",
     "encoded",
     "encoding",
@@ -64,6 +66,16 @@ def page_values(column: Column) -> list[Any]:
     if column.kind is Kind.DATE:
         numbers = _as_numbers(column.values)
     return [plain_number(value) for value in numbers]
+
+
+def carried_values(column: Column) -> Any:
+    """Give a column for the page, as a list or packed, whichever is shorter; NaN for missing."""
+    values = page_values(column)
+    if column.is_coded or column.kind is Kind.TEXT:
+        return values
+    numbers = packed(np.array([np.nan if value is None else value for value in values]))
+    as_list = len(json.dumps(values, separators=(",", ":")))
+    return numbers if len(json.dumps(numbers)) < as_list else values
 
 
 def _as_numbers(dates: NDArray[Any]) -> Floats:
@@ -120,10 +132,14 @@ class Asked:
 
         Columns do not touch each other's codes, so all can be asked about in one call.
         """
+        return self.of(self.changed(changes, n_rows))
+
+    def changed(self, changes: Mapping[int, Column], n_rows: int) -> Table:
+        """Give the table's first row, repeated, with some columns changed."""
         first = self.table.take(np.zeros(n_rows, np.intp))
         changed = {self.columns[k].name: column for k, column in changes.items()}
         columns = tuple(changed.get(column.name, column) for column in first.columns)
-        return self.of(replace(first, columns=columns))
+        return replace(first, columns=columns)
 
     def of(self, table: Table) -> Floats:
         """Give the codes of rows."""
@@ -227,6 +243,7 @@ def encoding(asked: Asked, used: NDArray[np.intp]) -> list[dict[str, Any]]:
         if len(probe) and len(places[k])
     }
     codes = asked.codes(changes, longest)[:, used]
+    lacking = _missing(asked, used)
     found = []
     for k, column in enumerate(asked.columns):
         at, probe = places[k], probes[k]
@@ -239,7 +256,7 @@ def encoding(asked: Asked, used: NDArray[np.intp]) -> list[dict[str, Any]]:
             made = _of_levels(codes[: len(probe), at], at)
         else:
             made = _of_numbers(column, np.array(probe, np.float64), codes[: len(probe), at], at)
-        made["missing"] = _missing(asked, k, used, at)
+        made["missing"] = None if k in asked.refuses_missing else _placed(at, lacking[at])
         if column.kind is Kind.DATE:
             made["date"] = True
         found.append(made)
@@ -323,15 +340,14 @@ def _way(part: Floats, code: Floats, p: int) -> list[Any] | None:
     return [p, float(center), float(spread)]
 
 
-def _missing(
-    asked: Asked, k: int, used: NDArray[np.intp], at: NDArray[np.intp]
-) -> list[Any] | None:
-    if k in asked.refuses_missing:
-        return None
-    if not len(at) or asked.columns[k].kind is Kind.TEXT:
-        return []
-    codes = asked.codes({k: column_of(asked.columns[k], [None])}, 1)[0, used]
-    return _placed(at, codes[at])
+def _missing(asked: Asked, used: NDArray[np.intp]) -> Floats:
+    """Give the codes of a row that lacks everything that the model lets a row lack."""
+    gaps = {
+        k: column_of(column, [None])
+        for k, column in enumerate(asked.columns)
+        if k not in asked.refuses_missing and column.kind is not Kind.TEXT
+    }
+    return np.asarray(asked.codes(gaps, 1)[0, used])
 
 
 def encoded(asked: Asked, entries: Sequence[Mapping[str, Any]], table: Table, width: int) -> Floats:

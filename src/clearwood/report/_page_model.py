@@ -117,8 +117,8 @@ def page_model(
 def _why_not(model: Any, error: InputError) -> str:
     if "median" in error.message:
         return error.message
-    name = error.message.partition(" is not ")[0]
-    del model
+    is_function = callable(model) and not hasattr(model, "predict")
+    name = "a function" if is_function else error.message.partition(" is not ")[0]
     return f"{name} is neither a sum over trees nor a sum of functions of one or two columns"
 
 
@@ -144,9 +144,9 @@ def _made(model: Any, asked: Asked, seed: int) -> dict[str, Any]:
     if isinstance(asked.game, TreeGame):
         return forest_in_page(model, asked, seed=seed)
     if isinstance(asked.game, AdditiveGame):
-        return sum_in_page(asked, seed=seed)
+        return sum_in_page(asked, model=model, seed=seed)
     if isinstance(asked.game, TermsGame):
-        return tables_in_page(asked, seed=seed)
+        return tables_in_page(asked, model=model, seed=seed)
     raise NotCarriedError("the model is neither a sum over trees nor one of functions of columns")
 
 

@@ -7,8 +7,9 @@ around each knot, steps end between two neighbouring doubles, and logarithms bec
 be right to ten digits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from clearwood.report._page_columns import (
     mixed_rows,
     parts_of,
 )
+from clearwood.report._page_hints import known_cuts, known_knots
 from clearwood.table import Column, Kind, Table
 
 __all__ = ["sum_in_page", "tables_in_page"]
@@ -60,8 +62,17 @@ class _Piece:
         return np.vander(t, len(self.coefficients), increasing=True) @ self.coefficients
 
 
-def sum_in_page(asked: Asked, *, seed: int) -> dict[str, Any]:
+def sum_in_page(asked: Asked, *, model: Any = None, seed: int) -> dict[str, Any]:
     """Give a model that adds up one function a column.
+
+    Parameters
+    ----------
+    asked
+        Its game, an `AdditiveGame`, and the page's rows.
+    model
+        The model as the user gave it: where it tells its knots, they need not be searched.
+    seed
+        Of the rows on which the pieces are checked.
 
     Returns
     -------
@@ -73,7 +84,7 @@ def sum_in_page(asked: Asked, *, seed: int) -> dict[str, Any]:
     """
     game = asked.game
     assert isinstance(game, AdditiveGame)
-    curves = _Curves(asked, len(game.outputs))
+    curves = _Curves(asked, len(game.outputs), known_knots(model, asked))
     columns = curves.all()
     made = {"kind": "sum", "columns": columns, "constant": plain_numbers(game.constant)}
     for table in (asked.table, mixed_rows(asked, _CHECKED_ROWS, seed)):
@@ -95,6 +106,7 @@ class _Curves:
 
     asked: Asked
     n_outputs: int
+    knots: Mapping[int, Sequence[float]]
 
     def terms(self, values: dict[int, Sequence[Any]]) -> dict[int, Floats]:
         """Give what columns add at values, (values, outputs)."""
@@ -115,9 +127,10 @@ class _Curves:
         levels = self.terms({k: list(codes) for k, codes in coded.items()})
         numbers = [k for k, c in enumerate(columns) if c.kind in (Kind.NUMBER, Kind.WHOLE)]
         pieces = self._pieces([k for k in numbers if not np.isnan(columns[k].values).all()])
+        missing = self._missing()
         found = []
         for k, column in enumerate(columns):
-            entry: dict[str, Any] = {"missing": self._missing(k)}
+            entry: dict[str, Any] = {"missing": missing[k]}
             if column.is_coded:
                 entry["levels"] = plain_numbers(levels[k]) if k in levels else []
             elif column.kind is Kind.DATE:
@@ -129,19 +142,24 @@ class _Curves:
             found.append(entry)
         return found
 
-    def _missing(self, k: int) -> list[Any] | None:
-        if k in self.asked.refuses_missing:
-            return None
-        if self.asked.columns[k].kind is Kind.TEXT:
-            return [0] * self.n_outputs
-        return plain_numbers(self.terms({k: [None]})[k][0])
+    def _missing(self) -> list[list[Any] | None]:
+        """Give what a missing value of each column adds; None where the model does not take it."""
+        refused = self.asked.refuses_missing
+        kinds = [column.kind for column in self.asked.columns]
+        asked = [k for k, kind in enumerate(kinds) if k not in refused and kind is not Kind.TEXT]
+        added = self.terms({k: [None] for k in asked})
+        nothing = [0] * self.n_outputs
+        return [
+            plain_numbers(added[k][0]) if k in added else None if k in refused else nothing
+            for k in range(len(kinds))
+        ]
 
     def _calendar(self, k: int) -> list[Any]:
         """Find what each calendar feature of a date is multiplied with."""
         column = self.asked.columns[k]
         # a century of dates: within few years the features nearly determine one another
-        century = np.array(["1950", "2050"], "datetime64[us]").astype(np.int64)
-        dates = np.round(np.random.default_rng(k).uniform(*century, 400))
+        first, last = np.array(["1950", "2050"], "datetime64[us]").astype(np.int64).tolist()
+        dates = np.round(np.random.default_rng(k).uniform(first, last, 400))
         parts = parts_of(column, dates)
         middle, spread = parts.mean(axis=0), parts.std(axis=0)
         spread[spread == 0] = 1.0
@@ -154,8 +172,8 @@ class _Curves:
 
     def _pieces(self, players: Sequence[int]) -> dict[int, list[_Piece]]:
         """Halve stretches until a polynomial meets the model on each."""
-        spans = {k: self._span(k) for k in players}
-        todo = {k: [span] for k, span in spans.items()}
+        spans = self._spans(players)
+        todo = {k: self._parted(k, *span) for k, span in spans.items()}
         done: dict[int, list[_Piece]] = {k: [] for k in players}
         # what a column adds is a difference of scores, so their size sets what rounding leaves
         constant = getattr(self.asked.game, "constant", np.zeros(1))
@@ -184,6 +202,12 @@ class _Curves:
                     done[k], todo[k] = self._whole_numbers(k, *spans[k]), []
         return {k: _merged(sorted(own, key=lambda p: p.low), sizes[k]) for k, own in done.items()}
 
+    def _parted(self, k: int, low: float, high: float) -> list[tuple[float, float]]:
+        """Part a stretch at the knots that are known."""
+        inside = [knot for knot in self.knots.get(k, ()) if low < knot < high]
+        ends = [low, *sorted(set(inside)), high]
+        return list(pairwise(ends))
+
     def _whole_numbers(self, k: int, low: float, high: float) -> list[_Piece]:
         """Give one constant for each whole number, where those are all a column can hold.
 
@@ -201,16 +225,25 @@ class _Curves:
         added = self.terms({k: values.tolist()})[k]
         return [_Piece(x, x, added[i : i + 1]) for i, x in enumerate(values.tolist())]
 
-    def _span(self, k: int) -> tuple[float, float]:
+    def _spans(self, players: Sequence[int]) -> dict[int, tuple[float, float]]:
         """Take as much beyond the data on both sides as the data covers, where the model can."""
-        low, high = limits(self.asked.columns[k])
-        width = (high - low) or max(abs(low), 1.0)
-        wide = (low - width, high + width)
+        narrow = {k: limits(self.asked.columns[k]) for k in players}
+        wide = {k: _widened(*ends) for k, ends in narrow.items()}
+        if self._are_finite(wide):
+            return wide
+        return {k: wide[k] if self._are_finite({k: wide[k]}) else narrow[k] for k in players}
+
+    def _are_finite(self, ends: dict[int, tuple[float, float]]) -> bool:
         try:
-            added = self.terms({k: list(wide)})[k]
+            added = self.terms(dict(ends))
         except ValueError:
-            return low, high
-        return wide if np.isfinite(added).all() else (low, high)
+            return False
+        return all(np.isfinite(own).all() for own in added.values())
+
+
+def _widened(low: float, high: float) -> tuple[float, float]:
+    width = (high - low) or max(abs(low), 1.0)
+    return low - width, high + width
 
 
 def _spread(low: float, high: float) -> Floats:
@@ -281,8 +314,17 @@ def _evaluated(entry: dict[str, Any], own: Column, column: Column, n_outputs: in
     return found
 
 
-def tables_in_page(asked: Asked, *, seed: int) -> dict[str, Any]:
+def tables_in_page(asked: Asked, *, model: Any = None, seed: int) -> dict[str, Any]:
     """Give a model that adds up tables of one and two columns.
+
+    Parameters
+    ----------
+    asked
+        Its game, a `TermsGame`, and the page's rows.
+    model
+        The model as the user gave it: where it tells its cuts, they need not be searched.
+    seed
+        Of the rows on which the tables are checked.
 
     Returns
     -------
@@ -293,7 +335,7 @@ def tables_in_page(asked: Asked, *, seed: int) -> dict[str, Any]:
     """
     game = asked.game
     assert isinstance(game, TermsGame)
-    axes = _axes(asked)
+    axes = _axes(asked, known_cuts(model, asked))
     for table in (asked.table, mixed_rows(asked, _CHECKED_ROWS, seed)):
         _check_places(asked, axes, table)
     terms = [
@@ -316,7 +358,7 @@ def tables_in_page(asked: Asked, *, seed: int) -> dict[str, Any]:
     }
 
 
-def _axes(asked: Asked) -> list[dict[str, Any]]:
+def _axes(asked: Asked, hints: Mapping[int, Sequence[float]]) -> list[dict[str, Any]]:
     groups = np.asarray(asked.game.groups)
     columns = asked.columns
     coded = {
@@ -334,7 +376,7 @@ def _axes(asked: Asked) -> list[dict[str, Any]]:
     ]
     if any(columns[k].kind is Kind.DATE for k in np.unique(groups)):
         raise NotCarriedError("the page does not carry tables of dates")
-    cuts = _cuts(asked, numbers)
+    cuts = _cuts(asked, numbers, hints)
     lacking = asked.codes(
         {k: column_of(c, [None]) for k, c in enumerate(columns) if k not in asked.refuses_missing},
         1,
@@ -353,66 +395,88 @@ def _axes(asked: Asked) -> list[dict[str, Any]]:
     return axes
 
 
-def _cuts(asked: Asked, players: Sequence[int]) -> dict[int, tuple[list[float], list[int]]]:
-    """Find where the place in a table changes, to the last bit."""
+@dataclass(frozen=True, eq=False)
+class _Stretch:
+    """Part of a column, and its places in the tables at both ends."""
+
+    low: float
+    high: float
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+
+def _cuts(
+    asked: Asked, players: Sequence[int], hints: Mapping[int, Sequence[float]]
+) -> dict[int, tuple[list[float], list[int]]]:
+    """Find where the place in a table changes, to the last bit, all columns in one go."""
     groups = np.asarray(asked.game.groups)
-    spans = {k: limits(asked.columns[k]) for k in players}
-    grids = {}
-    for k, (low, high) in spans.items():
-        width = (high - low) or max(abs(low), 1.0)
-        known = asked.columns[k].values
-        grids[k] = np.unique(
-            np.concatenate([known[~np.isnan(known)], [low - width, high + width, -1e300, 1e300]])
-        )
-    found: dict[int, tuple[list[float], list[int]]] = {}
-    steps: dict[int, list[tuple[float, int, int]]] = {
-        axis: [] for axis in range(len(groups)) if groups[axis] in players
+    axes = {k: np.flatnonzero(groups == k) for k in players}
+
+    def places(values: dict[int, list[float]]) -> dict[int, list[tuple[int, ...]]]:
+        longest = max(map(len, values.values()))
+        changes = {
+            k: column_of(asked.columns[k], [*own, *[own[-1]] * (longest - len(own))])
+            for k, own in values.items()
+        }
+        codes = asked.codes(changes, longest).astype(np.intp)
+        return {
+            k: list(map(tuple, codes[: len(own), axes[k]].tolist())) for k, own in values.items()
+        }
+
+    grids = {k: _grid(asked.columns[k], hints.get(k, ())) for k in players}
+    at = places(grids) if players else {}
+    todo = {
+        k: [
+            _Stretch(*ends) for ends in zip(grid[:-1], grid[1:], at[k][:-1], at[k][1:], strict=True)
+        ]
+        for k, grid in grids.items()
     }
-    for k in players:
-        _bisect(asked, k, grids[k], np.flatnonzero(groups == k), steps)
-    for axis, own in steps.items():
-        own.sort()
-        places = [own[0][1]] if own else None
-        k = int(groups[axis])
-        if places is None:
-            first = asked.codes({k: column_of(asked.columns[k], [float(grids[k][0])])}, 1)[0, axis]
-            found[axis] = ([], [int(first)])
-        else:
-            found[axis] = ([cut for cut, _, _ in own], places + [after for _, _, after in own])
-    return found
+    steps: dict[int, list[_Stretch]] = {k: [] for k in players}
+    while any(todo.values()):
+        halves: dict[int, list[_Stretch]] = {}
+        for k, stretches in todo.items():
+            for one in stretches:
+                if one.before == one.after:
+                    continue
+                middle = one.low / 2 + one.high / 2
+                wanted = halves.setdefault(k, []) if one.low < middle < one.high else steps[k]
+                wanted.append(one)
+        middles = {k: [one.low / 2 + one.high / 2 for one in own] for k, own in halves.items()}
+        between = places(middles) if middles else {}
+        todo = {
+            k: [
+                half
+                for one, x, place in zip(own, middles[k], between[k], strict=True)
+                for half in (
+                    _Stretch(one.low, x, one.before, place),
+                    _Stretch(x, one.high, place, one.after),
+                )
+            ]
+            for k, own in halves.items()
+        }
+    return {
+        int(axis): _stairs(sorted(steps[k], key=lambda one: one.high), j, at[k][0])
+        for k in players
+        for j, axis in enumerate(axes[k])
+    }
 
 
-def _bisect(
-    asked: Asked,
-    k: int,
-    grid: Floats,
-    axes: NDArray[np.intp],
-    steps: dict[int, list[tuple[float, int, int]]],
-) -> None:
-    def places(values: Floats) -> Floats:
-        return asked.codes({k: column_of(asked.columns[k], values.tolist())}, len(values))[:, axes]
+def _grid(column: Column, cuts: Sequence[float]) -> list[float]:
+    """Give values to begin with; a cut that is known is there with the double before it."""
+    known = column.values[~np.isnan(column.values)]
+    beyond = [*_widened(*limits(column)), -1e300, 1e300]
+    grid: list[float] = np.unique(
+        np.concatenate([known, beyond, cuts, np.nextafter(cuts, -np.inf)])
+    ).tolist()
+    return grid
 
-    low, high = grid[:-1], grid[1:]
-    at = places(grid)
-    before, after = at[:-1], at[1:]
-    while len(low):
-        differ = (before != after).any(axis=1)
-        low, high, before, after = low[differ], high[differ], before[differ], after[differ]
-        middle = low / 2 + high / 2
-        ended = ~((low < middle) & (middle < high))
-        for place in np.flatnonzero(ended):
-            for j, axis in enumerate(axes.tolist()):
-                if before[place, j] != after[place, j]:
-                    steps[axis].append(
-                        (float(high[place]), int(before[place, j]), int(after[place, j]))
-                    )
-        low, high, before, after = low[~ended], high[~ended], before[~ended], after[~ended]
-        middle = middle[~ended]
-        if not len(low):
-            break
-        between = places(middle)
-        low, high = np.concatenate([low, middle]), np.concatenate([middle, high])
-        before, after = np.concatenate([before, between]), np.concatenate([between, after])
+
+def _stairs(
+    steps: Sequence[_Stretch], j: int, first: tuple[int, ...]
+) -> tuple[list[float], list[int]]:
+    """Give the values at which the place on one axis changes, and the places between them."""
+    own = [one for one in steps if one.before[j] != one.after[j]]
+    return [one.high for one in own], [first[j], *(one.after[j] for one in own)]
 
 
 def _check_places(asked: Asked, axes: list[dict[str, Any]], table: Table) -> None:

@@ -12,7 +12,7 @@ from clearwood.explain._predictor import predictor_of
 from clearwood.report._blocks import Block, Note, Prose, Section, Widget
 from clearwood.report._findings import Findings
 from clearwood.report._pack import packed, plain_number, plain_numbers
-from clearwood.report._page_columns import limits, page_values
+from clearwood.report._page_columns import carried_values, limits
 from clearwood.report._page_model import PageModel, carried_model
 from clearwood.report._tree_places import directions
 from clearwood.table import Column, Kind
@@ -95,7 +95,7 @@ def rows_in_page(findings: Findings, carried: PageModel) -> dict[str, Any]:
             _column(column, findings.table.column(column.name), carried, k)
             for k, column in enumerate(columns)
         ],
-        "values": [page_values(column) for column in columns],
+        "values": [carried_values(column) for column in columns],
         "order": _order(findings, names),
         "outputs": outputs,
         "prediction": plain_numbers(predicted.T),

@@ -29,6 +29,8 @@ def section(findings: Findings) -> Section:
     condensed = findings.condensed
     if condensed is None:
         return Section("one-tree", title, (_no_tree(findings),))
+    if condensed.certificate.share_certified == 0 or not condensed.diagram.certified.any():
+        return Section("one-tree", title, (_nothing_certified(condensed),))
     places = tree_of(findings)
     blocks: list[Block] = [Prose(_opening(findings, condensed), lead=True)]
     if condensed.fallback is not None:
@@ -116,14 +118,28 @@ def _opening(findings: Findings, condensed: Condensed) -> tuple[str, ...]:
     return first, asked
 
 
-def _partly(condensed: Condensed) -> Note:
-    certificate = condensed.certificate
-    share = certificate.share_certified
-    why = {
+def _stopped(condensed: Condensed) -> str:
+    return {
         "leaves": "the tree reached the number of leaves it may have",
         "seconds": "the time it may take was used up",
         "memory": "the memory it may take was used up",
-    }.get(str(certificate.stopped), "the tree would be too big")
+    }.get(str(condensed.certificate.stopped), "the tree would be too big")
+
+
+def _nothing_certified(condensed: Condensed) -> Note:
+    return Note(
+        "One tree for this model is out of reach",
+        f"A tree that predicts what the model predicts exists, but {_stopped(condensed)} before "
+        "any row of the table came to a leaf of it that is certified. A smaller model (fewer or "
+        "shallower trees), a tolerance, or more time and leaves bring it within reach: "
+        "cw.condense(model, tolerance=..., leaves=..., seconds=...).",
+    )
+
+
+def _partly(condensed: Condensed) -> Note:
+    certificate = condensed.certificate
+    share = certificate.share_certified
+    why = _stopped(condensed)
     rows = f" of the {certificate.n_rows:,} rows" if certificate.n_rows else " of the rows"
     head = "Only a part of the tree is certified"
     if share is not None:

@@ -87,6 +87,17 @@ function sourceOf(data, rows) {
 }
 
 /**
+ * The rows of the page: columns come as lists, or packed with NaN for missing.
+ * @param {any} data
+ * @returns {any[][]}
+ */
+function rowsOf(data) {
+  const columns = data.values.map((/** @type {any} */ own) =>
+    Array.isArray(own) ? own : Array.from(unpack(own), (value) => (Number.isNaN(value) ? null : value)));
+  return data.labels.map((/** @type {any} */ _, /** @type {number} */ row) => columns.map((/** @type {any[]} */ own) => own[row]));
+}
+
+/**
  * Bring the chapter to life.
  * @param {HTMLElement} element
  * @param {any} data
@@ -95,7 +106,7 @@ function startRows(element, data) {
   const id = element.parentElement?.id ?? "rows";
   /** @type {RowColumn[]} */
   const columns = data.columns;
-  const rows = data.labels.map((/** @type {any} */ _, /** @type {number} */ row) => data.values.map((/** @type {any[]} */ own) => own[row]));
+  const rows = rowsOf(data);
   const source = sourceOf(data, rows);
   const tree = treeOfPage();
   const several = data.outputs.length > 1;
@@ -375,3 +386,5 @@ function changesTable(columns, original, values, before, now, at, scale) {
     el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "What changed" },
       el("table", {}, el("thead", {}, el("tr", {}, ...["column", "value", `part before${unit}`, `part now${unit}`, `difference${unit}`].map((name, k) => el("th", { scope: "col", class: k > 1 ? "number" : null }, name)))), el("tbody", {}, ...lines, foot)))];
 }
+
+Object.assign(outside, { rowsOf, surprises });
