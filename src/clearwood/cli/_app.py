@@ -6,9 +6,10 @@ and completion quick.
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from clearwood.cli import (
     _benchmark,
@@ -25,8 +26,19 @@ from clearwood.cli._errors import answer
 
 __all__ = ["app", "main", "verbs"]
 
+
+class _InOrder(TyperGroup):
+    """Lists `explain`, which has verbs of its own, before the verb that usually follows it."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        names = [name for name in super().list_commands(ctx) if name != "explain"]
+        names.insert(names.index("condense"), "explain")
+        return names
+
+
 app = typer.Typer(
     name="clearwood",
+    cls=_InOrder,
     help="Interpretable supervised learning on tables.",
     epilog="Start with: clearwood demo",
     no_args_is_help=True,
@@ -37,7 +49,7 @@ app.command("models")(_models.models)
 app.command("benchmark")(_benchmark.benchmark)
 app.command("fit")(_fit.fit)
 app.command("predict")(_predict.predict)
-app.command("explain")(_explain.explain)
+app.add_typer(_explain.app, name="explain")
 app.command("condense")(_condense.condense)
 app.command("certify")(_condense.certify)
 app.command("export")(_condense.export)
@@ -48,7 +60,8 @@ app.command("demo")(_demo.demo)
 
 def verbs() -> tuple[str, ...]:
     """Give the names of the verbs, so that hints mention only what is there."""
-    return tuple(command.name or "" for command in app.registered_commands)
+    commands = [command.name or "" for command in app.registered_commands]
+    return (*commands, *(group.name or "" for group in app.registered_groups))
 
 
 def _version(*, asked: bool) -> None:

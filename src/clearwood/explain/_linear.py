@@ -167,6 +167,12 @@ class Contributions:
         )
         return found
 
+    def plot(self, **options: Any) -> Any:
+        """Draw what each column adds to one row (Altair)."""
+        from clearwood.plot._changes import plot_contributions
+
+        return plot_contributions(self, **options)
+
 
 def contributions(model: Any, rows: Any, *, output: Any = None) -> Contributions:
     """Say what each column adds to the prediction of rows, for a linear model.

@@ -118,6 +118,12 @@ class WhatIf:
         found: dict[str, Any] = plain({name: getattr(self, name) for name in names})
         return found
 
+    def plot(self, **options: Any) -> Any:
+        """Draw what each change contributes, and what it does alone (Altair)."""
+        from clearwood.plot._changes import plot_what_if
+
+        return plot_what_if(self, **options)
+
 
 def what_if(
     model: Any,

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._errors import InputError, did_you_mean
-from clearwood.plot._effects import _edges, _plain
-from clearwood.plot._style import AXIS, DOWN, GREY, cut, diverging, number
+from clearwood.plot._density import density
+from clearwood.plot._heat_map import MISSING, heat_map, near_shares, plain
+from clearwood.plot._style import DOWN, GREY, cut, diverging, level_step, number
 
 if TYPE_CHECKING:
     from clearwood.explain import ModelEffect
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["plot_model_effect"]
 
 _WIDTH, _HEIGHT = 420, 240
-_MISSING = "missing"
 
 
 def plot_model_effect(
@@ -60,10 +60,10 @@ def _rows(effect: "ModelEffect", output: str | None) -> list[dict[str, Any]]:
                 continue
             found.append(
                 {
-                    "x": _plain(x),
-                    "value": _plain(float(values[i, k])),
-                    "lower": None if lower is None else _plain(float(lower[i, k])),
-                    "upper": None if upper is None else _plain(float(upper[i, k])),
+                    "x": plain(x),
+                    "value": plain(float(values[i, k])),
+                    "lower": None if lower is None else plain(float(lower[i, k])),
+                    "upper": None if upper is None else plain(float(upper[i, k])),
                     "output": name,
                     "share": float(effect.shares[i]),
                     "outside": float(effect.outside[i]),
@@ -101,7 +101,7 @@ def _scale(effect: "ModelEffect") -> Any:
         shown += [np.nanquantile(effect.curves, [0.005, 0.995])]
     known = np.concatenate([np.ravel(part) for part in shown if part is not None])
     low, high = float(np.nanmin(known)), float(np.nanmax(known))
-    return alt.Scale(domain=[low, high], nice=True, zero=False, clamp=True)
+    return alt.Scale(domain=[low, high], nice=True, zero=False)
 
 
 def _curve(effect: "ModelEffect", output: str | None, most_curves: int) -> Any:
@@ -136,7 +136,7 @@ def _curve(effect: "ModelEffect", output: str | None, most_curves: int) -> Any:
         line = _chart(part).mark_line(interpolate=shape, strokeWidth=2, **dashes)
         layers.append(line.encode(x=x, y=y, color=colour, tooltip=tooltip))
     main = alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
-    figure = alt.vconcat(main, _density(effect, kind), spacing=4)
+    figure = alt.vconcat(main, density(effect.columns[0], effect.grid[0], effect.shares), spacing=4)
     absent = [row for row in rows if row["x"] is None]
     if absent:
         return _titled(alt.hconcat(figure, _missing(effect, absent, colour)), effect)
@@ -172,13 +172,15 @@ def _individual(effect: "ModelEffect", x: Any, most: int) -> list[Any]:
     chosen = np.unique(np.linspace(0, n_rows - 1, min(most, n_rows)).round().astype(np.intp))
     values = effect.curves.reshape(n_rows, len(effect.grid[0]), -1)[..., -1]
     rows = [
-        {"x": _plain(at), "value": _plain(float(values[i, j])), "row": int(i)}
+        {"x": plain(at), "value": plain(float(values[i, j])), "row": int(i)}
         for i in chosen
         for j, at in enumerate(effect.grid[0])
-        if _plain(at) is not None
+        if plain(at) is not None
     ]
     shape: Any = "step" if effect.is_step else "linear"
-    line = _chart(rows).mark_line(interpolate=shape, strokeWidth=0.6, opacity=0.35, color=GREY)
+    line = _chart(rows).mark_line(
+        interpolate=shape, strokeWidth=0.6, opacity=0.35, color=GREY, clip=True
+    )
     return [line.encode(x=x, y=alt.Y("value:Q"), detail="row:N")]
 
 
@@ -196,54 +198,10 @@ def _reference(effect: "ModelEffect") -> list[Any]:
     return [rule.encode(y=alt.Y("at:Q"))]
 
 
-def _density(effect: "ModelEffect", kind: str) -> Any:
-    """Draw the density of the rows: share per width, which quantiles as grid values need."""
-    import altair as alt
-
-    edges = [pair for pair in _edges(effect.grid[0]) if pair[0] is not None]
-    values = effect.grid[0]
-    shares = effect.shares[: len(edges)]
-    widths = _widths(values[: len(edges)])
-    rows = [
-        {"low": low, "high": high, "density": float(share / width), "share": float(share)}
-        for (low, high), share, width in zip(edges, shares, widths, strict=True)
-    ]
-    x = alt.X(
-        f"low:{kind}",
-        title=effect.columns[0],
-        axis=alt.Axis(**AXIS),
-        scale=alt.Scale(zero=False, nice=False),
-    )
-    hidden = alt.Axis(labels=False, ticks=False, grid=False)
-    return (
-        _chart(rows)
-        .mark_rect(color=GREY, opacity=0.6)
-        .encode(
-            x=x,
-            x2="high",
-            y=alt.Y("density:Q", title="density", axis=hidden),
-            y2=alt.datum(0),
-            tooltip=[alt.Tooltip("share:Q", format=".1%", title="share of rows")],
-        )
-        .properties(width=_WIDTH, height=36)
-    )
-
-
-def _widths(values: Any) -> Any:
-    numbers = (
-        values.astype("datetime64[us]").astype(np.float64) if values.dtype.kind == "M" else values
-    )
-    if len(numbers) == 1:
-        return np.ones(1)
-    middle = (numbers[1:] + numbers[:-1]) / 2
-    ends = [1.5 * numbers[0] - 0.5 * numbers[1], *middle, 1.5 * numbers[-1] - 0.5 * numbers[-2]]
-    return np.diff(np.array(ends))
-
-
 def _missing(effect: "ModelEffect", rows: list[dict[str, Any]], colour: Any) -> Any:
     import altair as alt
 
-    marked = [{**row, "x": _MISSING} for row in rows]
+    marked = [{**row, "x": MISSING} for row in rows]
     base = _chart(marked).encode(
         x=alt.X("x:N", title=None, axis=alt.Axis(labelAngle=0)), color=colour
     )
@@ -264,7 +222,7 @@ def _levels(effect: "ModelEffect", output: str | None) -> Any:
 
     rows = _rows(effect, output)
     for row in rows:
-        row["level"] = _MISSING if row["x"] is None else cut(str(row["x"]))
+        row["level"] = MISSING if row["x"] is None else cut(str(row["x"]))
         row["where"] = "extrapolates" if row["outside"] > 0.2 else "within the data"
         row["rows"] = f"{row['share']:.0%} of rows" if row["share"] >= 0.005 else "< 1% of rows"
     order = list(dict.fromkeys(row["level"] for row in rows))
@@ -297,9 +255,9 @@ def _levels(effect: "ModelEffect", output: str | None) -> Any:
         _chart(rows[::n_outputs])
         .mark_text(align="left", color=GREY, fontSize=10)
         .encode(y=alt.Y("level:N", sort=order, title=None, axis=None), text="rows:N")
-        .properties(width=80, height=alt.Step(22 * n_outputs))
+        .properties(width=80, height=level_step(n_outputs))
     )
-    main = alt.layer(*layers).properties(width=_WIDTH - 80, height=alt.Step(22 * n_outputs))
+    main = alt.layer(*layers).properties(width=_WIDTH - 80, height=level_step(n_outputs))
     return _titled(alt.hconcat(main, sizes, spacing=6).resolve_scale(y="shared"), effect)
 
 
@@ -314,70 +272,34 @@ def _reference_line(effect: "ModelEffect") -> list[Any]:
 
 
 def _heat_map(effect: "ModelEffect", output: str | None) -> Any:
-    """Draw two columns against each other; pale where rows asked about lie outside the data."""
+    """Draw two columns against each other; dots where rows asked about lie outside the data."""
     import altair as alt
 
     k = len(effect.outputs) - 1 if output is None else effect.outputs.index(str(output))
     values = effect.values.reshape(*effect.shares.shape, -1)[..., k]
-    axes, ends = [], []
-    for letter, name, grid, ordered in zip(
-        "xy", effect.columns, effect.grid, effect.is_ordered, strict=True
-    ):
-        channel = alt.X if letter == "x" else alt.Y
-        if ordered:
-            kind = "T" if grid.dtype.kind == "M" else "Q"
-            scale = alt.Scale(zero=False, nice=False)
-            axes.append(channel(f"{letter}:{kind}", title=name, scale=scale))
-            ends.append(_edges(grid))
-        else:
-            labels = [_MISSING if v is None else cut(str(v)) for v in grid]
-            axes.append(channel(f"{letter}:N", title=name, sort=labels))
-            ends.append([(label, label) for label in labels])
-    pale = effect.extrapolates | ((effect.shares == 0) & (effect.kind == "ale"))
-    rows = [
-        {
-            "x": x,
-            "x2": x2,
-            "y": y,
-            "y2": y2,
-            "a": str(effect.grid[0][i]),
-            "b": str(effect.grid[1][j]),
-            "value": _plain(float(values[i, j])),
-            "share": float(effect.shares[i, j]),
-            "pale": bool(pale[i, j]),
-        }
-        for i, (x, x2) in enumerate(ends[0])
-        for j, (y, y2) in enumerate(ends[1])
-        if x is not None and y is not None
-    ]
-    known = values[np.isfinite(values)]
-    colour = diverging(known) if effect.centred else alt.Scale(scheme="viridis")
-    chart = _chart(rows).mark_rect()
-    chart = chart.encode(
-        x=axes[0],
-        y=axes[1],
-        color=alt.Color("value:Q", title=_axis_title(effect).split(" "), scale=colour),
-        opacity=alt.condition("datum.pale", alt.value(0.35), alt.value(1.0)),
-        tooltip=[
-            alt.Tooltip("a:N", title=effect.columns[0]),
-            alt.Tooltip("b:N", title=effect.columns[1]),
-            alt.Tooltip("value:Q", format=".4g"),
-            alt.Tooltip("share:Q", format=".2%", title="share of rows"),
-        ],
+    chart = heat_map(
+        columns=effect.columns,
+        grid=effect.grid,
+        is_ordered=effect.is_ordered,
+        values=values,
+        shares=effect.shares,
+        dotted=effect.extrapolates,
+        colour=diverging(values[np.isfinite(values)])
+        if effect.centred
+        else alt.Scale(scheme="viridis"),
+        title=_axis_title(effect).split(" "),
     )
-    if effect.is_ordered[0]:
-        chart = chart.encode(x2="x2")
-    if effect.is_ordered[1]:
-        chart = chart.encode(y2="y2")
-    chart = chart.properties(width=_WIDTH - 80, height=_WIDTH - 120)
-    return _titled(chart, effect, ["pale: no data there"] if pale.any() else [])
+    more = [f"output: {effect.outputs[k]}"] if len(effect.outputs) > 1 else []
+    if (near_shares(effect.shares, effect.is_ordered) == 0).any():
+        more.append("pale: no rows near")
+    return _titled(chart, effect, more)
 
 
 def _titled(figure: Any, effect: "ModelEffect", more: list[str] | None = None) -> Any:
     import altair as alt
 
     subtitle = [effect.about, *(more or [])]
-    if effect.extrapolates.any() and len(effect.columns) == 1:
+    if effect.extrapolates.any():
         share = f"{effect.extrapolates.sum()} of {effect.extrapolates.size} points"
         subtitle.append(f"dotted: asks about rows outside the data ({share})")
     words = alt.TitleParams(effect.title, subtitle=subtitle, anchor="start", subtitleColor=GREY)

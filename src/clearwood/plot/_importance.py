@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 __all__ = ["plot_importance", "plot_interactions"]
 
 _WIDTH = 380
+# Standard errors of a 95% interval.
+_NORMAL = 1.96
 
 
 def plot_importance(importance: "Importance", *, most: int = 20) -> Any:
@@ -63,11 +65,28 @@ def plot_importance(importance: "Importance", *, most: int = 20) -> Any:
         )
         .properties(width=_WIDTH, height=alt.Step(20))
     )
+    errors = importance.total_errors
+    if errors is not None:
+        notes.append("black: 95% interval of the whole bar")
+        chart = alt.layer(chart, _intervals(names, total[order], errors[order])).properties(
+            width=_WIDTH, height=alt.Step(20)
+        )
     words = ", ".join(
         f"{name} {total[k]:.1%}" for name, k in zip(names[:8], order[:8], strict=True)
     )
     figure = titled(chart, "What moves the prediction", importance.about, notes)
     return figure.properties(description=f"Shares of variance: {words}")
+
+
+def _intervals(names: list[str], shares: Any, errors: Any) -> Any:
+    import altair as alt
+
+    rows = [
+        {"column": name, "low": max(float(share - _NORMAL * e), 0.0), "high": share + _NORMAL * e}
+        for name, share, e in zip(names, shares.tolist(), errors.tolist(), strict=True)
+    ]
+    rule = alt.Chart(records(rows)).mark_rule(color="black", strokeWidth=1.5)
+    return rule.encode(y=alt.Y("column:N", sort=names), x="low:Q", x2="high:Q")
 
 
 def plot_interactions(interactions: "Interactions", *, most: int = 20) -> Any:

@@ -16,6 +16,7 @@ __all__ = [
     "UP",
     "cut",
     "diverging",
+    "level_step",
     "number",
     "records",
     "titled",
@@ -60,6 +61,14 @@ def diverging(values: Any) -> Any:
     size = float(np.abs(values).max(initial=0.0)) or 1.0
     # mixed as paint is: by hue, the way from blue to a grey would lead through green
     return alt.Scale(domain=[-size, 0, size], range=[DOWN, "#F7F7F7", UP], interpolate="rgb")
+
+
+def level_step(n_outputs: int) -> Any:
+    """Give the height of a level of a category: more where each output has a line of its own."""
+    import altair as alt
+
+    # without "for", the height would be that of one output
+    return alt.Step(max(24, 12 * n_outputs), **{"for": "position"})
 
 
 def number(value: Any) -> str:

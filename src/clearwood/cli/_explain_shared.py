@@ -1,0 +1,222 @@
+"""What the verbs of `clearwood explain` share: their files, and how results are written."""
+
+import io
+import json as jsons
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from clearwood._errors import InputError, did_you_mean
+from clearwood.cli._console import emit, say, written
+
+__all__ = [
+    "ClassName",
+    "DataFile",
+    "Groups",
+    "Outputs",
+    "Scale",
+    "TimeBudget",
+    "check_outputs",
+    "groups_of",
+    "model_and_table",
+    "show",
+]
+
+#: What a result is written as, by the ending of the file's name.
+_ENDINGS = (".json", ".csv", ".parquet", ".svg", ".png", ".html")
+_PICTURES = (".svg", ".png", ".html")
+_SHARPNESS = 2
+#: Lines of a table that are shown where there is no file to look into.
+_MOST_LINES = 40
+
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA", help="Rows with the model's columns, usually the training rows."
+    ),
+]
+Outputs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Where it goes; the ending says as what: .json, .csv, .parquet, .svg, .png, .html. "
+        "Repeatable.",
+        show_default=False,
+    ),
+]
+ClassName = Annotated[
+    str | None,
+    typer.Option(
+        "--class",
+        metavar="NAME",
+        help="The class or output that is explained (output= in the library); all without it, of "
+        "two classes the second.",
+        show_default=False,
+    ),
+]
+Scale = Annotated[
+    str | None,
+    typer.Option(
+        "--scale",
+        metavar="SCALE",
+        help="probability, margin (log odds) or response.",
+        show_default=False,
+    ),
+]
+TimeBudget = Annotated[
+    float | None,
+    typer.Option(
+        "--time-budget",
+        metavar="SECONDS",
+        help="After so long what is done is given, with its errors.",
+        show_default=False,
+    ),
+]
+Groups = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--groups",
+        metavar="NAME=COLUMN,COLUMN",
+        help="Columns that count as one. Repeatable.",
+        show_default=False,
+    ),
+]
+
+
+def model_and_table(
+    model: Path, data: Path, *, delimiter: str | None, decimal: str, encoding: str | None
+) -> tuple[Any, Any]:
+    """Load a model, and read a table the way its own was, with the target if it is there."""
+    import clearwood as cw
+    from clearwood._progress import progress
+    from clearwood.table import as_table, read_as
+
+    fitted = cw.load(model)
+    options: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+    with progress(f"reading {data.name}"):
+        if isinstance(fitted, cw.Learner):
+            return fitted, read_as(data, fitted.schema_, **options)
+        return fitted, as_table(data, **options)
+
+
+def groups_of(texts: Sequence[str] | None) -> dict[str, list[str]] | None:
+    """Read groups of columns: ``place=lat,lon``.
+
+    Examples
+    --------
+    >>> groups_of(["place=lat,lon", "money=income"])
+    {'place': ['lat', 'lon'], 'money': ['income']}
+    """
+    found: dict[str, list[str]] = {}
+    for text in texts or ():
+        name, equals, columns = text.partition("=")
+        listed = [column.strip() for column in columns.split(",") if column.strip()]
+        if not equals or not name.strip() or not listed:
+            raise InputError(
+                f"--groups {text!r} is not of the form NAME=COLUMN,COLUMN",
+                hint="write it like --groups place=lat,lon",
+            )
+        if name.strip() in found:
+            raise InputError(f"the group {name.strip()!r} is given twice")
+        found[name.strip()] = listed
+    return found or None
+
+
+def check_outputs(outputs: Sequence[Path] | None, *, force: bool, inputs: Sequence[Path]) -> None:
+    """Raise, before any work, where the result could not be written afterwards."""
+    from clearwood.cli._output import check_output
+
+    for path in outputs or ():
+        if path.suffix.lower() not in _ENDINGS:
+            raise InputError(
+                f"'{path}' does not say what it is: its name ends in {path.suffix or 'nothing'!r}",
+                hint=did_you_mean(path.suffix, _ENDINGS),
+            )
+        check_output(path, force=force, inputs=inputs)
+
+
+def show(result: Any, outputs: Sequence[Path] | None, *, force: bool, as_json: bool) -> None:
+    """Write a result to its files; then say it, as words or as JSON."""
+    from clearwood.cli._output import write_columns, write_json
+
+    for path in outputs or ():
+        ending = path.suffix.lower()
+        if ending == ".json":
+            write_json(path, result.to_json(), force=force)
+        elif ending in _PICTURES:
+            _write_picture(path, result.plot(), force=force)
+        else:
+            write_columns(path, _written_out(result.to_frame("dict")), force=force)
+    if as_json:
+        emit({**result.to_json(), "files": [str(path) for path in outputs or ()]})
+        return
+    words = repr(result)
+    say(words)
+    for note in getattr(result, "notes", ()):
+        if note not in words:
+            say(f"note: {note}")
+    for path in outputs or ():
+        say(f"Wrote {path}")
+    if not outputs:
+        say("", _table(result.to_frame("dict")))
+
+
+def _write_picture(path: Path, chart: Any, *, force: bool) -> None:
+    from clearwood.files import atomic_write
+
+    ending = path.suffix.lower().removeprefix(".")
+    if ending == "html":
+        made = chart.to_html(inline=True).encode("utf-8")
+    else:
+        buffer: Any = io.BytesIO() if ending == "png" else io.StringIO()
+        chart.save(
+            buffer, format=ending, **({"scale_factor": _SHARPNESS} if ending == "png" else {})
+        )
+        found = buffer.getvalue()
+        made = found if isinstance(found, bytes) else found.encode("utf-8")
+    with atomic_write(path, force=force) as file:
+        file.write(made)
+    written.append(path)
+
+
+def _written_out(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Write what a table cannot hold as JSON text: lists within a cell."""
+    return {
+        name: [jsons.dumps(v) if isinstance(v, list | dict) else v for v in values]
+        for name, values in columns.items()
+    }
+
+
+def _table(columns: dict[str, list[Any]]) -> Any:
+    """Lay out a frame for reading; the middle of a long one is left out."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from clearwood.cli._console import figure
+
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    n_rows = len(next(iter(columns.values()), []))
+    for name, values in columns.items():
+        numeric = all(isinstance(v, int | float) or v is None for v in values)
+        shown.add_column(str(name), justify="right" if numeric else "left", overflow="fold")
+    half = _MOST_LINES // 2
+    lines = (
+        range(n_rows) if n_rows <= _MOST_LINES else [*range(half), *range(n_rows - half, n_rows)]
+    )
+    for k, row in enumerate(lines):
+        if n_rows > _MOST_LINES and k == half:
+            shown.add_row(*(Text("…") for _ in columns))
+        cells = (values[row] for values in columns.values())
+        shown.add_row(*(Text(_cell(value, figure)) for value in cells))
+    return shown
+
+
+def _cell(value: Any, figure: Any) -> str:
+    if value is None or value != value:  # NaN differs from itself
+        return ""
+    return figure(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,110 @@
+"""Figures of what moves one prediction: changes of a row, and what columns add to it."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearwood._errors import InputError, did_you_mean
+from clearwood.plot._style import AXIS, DOWN, GREY, UP, cut, number, records
+
+if TYPE_CHECKING:
+    from clearwood.explain import Contributions, WhatIf
+
+__all__ = ["plot_contributions", "plot_what_if"]
+
+_WIDTH = 380
+
+
+def plot_what_if(found: "WhatIf", *, output: str | None = None) -> Any:
+    """Draw what each change contributes, and beside it what it does alone.
+
+    Parameters
+    ----------
+    found
+        What `clearwood.what_if` gave.
+    output
+        The output to draw, where there are several; the last when None.
+
+    Returns
+    -------
+    altair.TopLevelMixin
+        A chart.
+    """
+    import altair as alt
+
+    if output is not None and str(output) not in found.outputs:
+        raise InputError(
+            f"there is no output {output!r}", hint=did_you_mean(str(output), found.outputs)
+        )
+    k = len(found.outputs) - 1 if output is None else found.outputs.index(str(output))
+    rows = [
+        {
+            "change": cut(f"{column}: {was} → {now}", 44),
+            "value": float(share[k]),
+            "alone": float(alone[k]),
+        }
+        for column, was, now, share, alone in zip(
+            found.columns, found.was, found.now, found.shares, found.alone, strict=True
+        )
+    ]
+    ticks = _bars(rows, "change", f"moves the {found.unit}").mark_tick(
+        color="black", thickness=2, size=14
+    )
+    figure = alt.layer(
+        _signed(_bars(rows, "change", f"moves the {found.unit}")), ticks.encode(x="alone:Q")
+    )
+    before, after = number(found.before[k]), number(found.after[k])
+    name = "" if len(found.outputs) == 1 else f" of {found.outputs[k]}"
+    words = f"prediction{name} {before} → {after}"
+    return _titled(figure, "What if", [words, "mark: the change alone", found.model], words)
+
+
+def plot_contributions(found: "Contributions", *, row: int = 0) -> Any:
+    """Draw what each column adds to one row.
+
+    Parameters
+    ----------
+    found
+        What `clearwood.contributions` gave.
+    row
+        The row's position among those that were taken apart.
+
+    Returns
+    -------
+    altair.TopLevelMixin
+        A chart.
+    """
+    if not 0 <= row < len(found.rows):
+        raise InputError(f"there is no row {row}; {len(found.rows)} were taken apart")
+    order = np.argsort(-np.abs(found.values[row]), kind="stable")
+    rows = [{"column": cut(found.columns[k]), "value": float(found.values[row, k])} for k in order]
+    figure = _signed(_bars(rows, "column", f"adds to the {found.unit}"))
+    words = f"constant {number(found.constant)}, total {number(found.total[row])}"
+    title = f"What columns add to row {found.rows[row]}"
+    return _titled(figure, title, [words, found.model], words)
+
+
+def _bars(rows: list[dict[str, Any]], name: str, title: str) -> Any:
+    import altair as alt
+
+    return alt.Chart(records(rows)).encode(
+        y=alt.Y(f"{name}:N", sort=[str(row[name]) for row in rows], title=None),
+        x=alt.X("value:Q", title=title, axis=alt.Axis(tickCount=6, **AXIS)),
+        tooltip=[f"{name}:N", alt.Tooltip("value:Q", format="+.4g", title=title)],
+    )
+
+
+def _signed(chart: Any) -> Any:
+    import altair as alt
+
+    colour = alt.condition("datum.value > 0", alt.value(UP), alt.value(DOWN))
+    return chart.mark_bar(height={"band": 0.7}).encode(color=colour)
+
+
+def _titled(figure: Any, title: str, subtitle: list[str], words: str) -> Any:
+    import altair as alt
+
+    heading = alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitleColor=GREY)
+    return figure.properties(
+        title=heading, width=_WIDTH, height=alt.Step(26), description=f"{title}: {words}"
+    )

@@ -1,0 +1,176 @@
+"""Heat maps of two columns, and the values of a column as positions and cells of a figure."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.plot._style import AXIS, cut, records
+
+__all__ = ["MISSING", "edges", "heat_map", "near_shares", "plain"]
+
+MISSING = "missing"
+
+_WIDTH, _HEIGHT = 340, 300
+_PALE = 0.3
+
+
+def plain(value: Any) -> Any:
+    """Give a value as JSON has it; None where it is missing."""
+    if isinstance(value, np.datetime64):
+        return None if np.isnat(value) else str(value.astype("datetime64[s]"))
+    if isinstance(value, float | np.floating):
+        return None if np.isnan(value) else float(value)
+    return value
+
+
+def edges(values: NDArray[Any]) -> list[tuple[Any, Any]]:
+    """Give the ends of the cell of each value: half-way to its neighbours, and no farther.
+
+    The first and the last cell end at their value, so that nothing is drawn beyond the data.
+    Missing values have no cell: (None, None).
+
+    Examples
+    --------
+    >>> edges(np.array([0.0, 1.0, 4.0, np.nan]))
+    [(0.0, 0.5), (0.5, 2.5), (2.5, 4.0), (None, None)]
+    """
+    dates = values.dtype.kind == "M"
+    absent = np.isnat(values) if dates else np.isnan(values)
+    numbers = values[~absent]
+    numbers = numbers.astype("datetime64[us]").astype(np.float64) if dates else numbers
+    if len(numbers) == 1:
+        inner = np.array([numbers[0] - 0.5, numbers[0] + 0.5])
+    else:
+        middle = (numbers[1:] + numbers[:-1]) / 2
+        inner = np.concatenate([numbers[:1], middle, numbers[-1:]])
+    ends = [plain(np.datetime64(int(end), "us")) if dates else float(end) for end in inner]
+    cells: list[tuple[Any, Any]] = list(pairwise(ends))
+    return cells + [(None, None)] * int(absent.sum())
+
+
+def near_shares(shares: NDArray[np.float64], is_ordered: Sequence[bool]) -> NDArray[np.float64]:
+    """Give the share of rows in each cell and its neighbours along ordered axes."""
+    reach = [1 if ordered else 0 for ordered in is_ordered]
+    padded = np.pad(shares, [(step, step) for step in reach])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, [2 * step + 1 for step in reach])
+    return np.asarray(windows.sum(axis=(-2, -1)))
+
+
+def heat_map(
+    *,
+    columns: Sequence[str],
+    grid: Sequence[NDArray[Any]],
+    is_ordered: Sequence[bool],
+    values: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    dotted: NDArray[np.bool_],
+    colour: Any,
+    title: Sequence[str],
+) -> Any:
+    """Draw two columns against each other.
+
+    Parameters
+    ----------
+    columns, grid, is_ordered
+        The two columns, their values, and whether these lie on an axis.
+    values, shares
+        At each pair of values, what is shown and the share of the rows.
+    dotted
+        Pairs that are marked with a dot: there the model was asked about rows outside the data.
+    colour
+        The colour scale.
+    title
+        Of the legend, line by line.
+
+    Returns
+    -------
+    altair.LayerChart
+        Cells with no rows near are pale.
+    """
+    import altair as alt
+
+    axes, ends = [], []
+    for letter, name, own, ordered in zip("xy", columns, grid, is_ordered, strict=True):
+        channel = alt.X if letter == "x" else alt.Y
+        if ordered:
+            kind = "T" if own.dtype.kind == "M" else "Q"
+            scale = alt.Scale(zero=False, nice=False)
+            axes.append(channel(f"{letter}:{kind}", title=name, scale=scale, axis=alt.Axis(**AXIS)))
+            ends.append(edges(own))
+        else:
+            labels = [MISSING if value is None else cut(str(value)) for value in own]
+            axes.append(channel(f"{letter}:N", title=name, sort=labels))
+            ends.append([(label, label) for label in labels])
+    near = near_shares(shares, is_ordered)
+    rows = [
+        {
+            "x": x,
+            "x2": x2,
+            "y": y,
+            "y2": y2,
+            "a": str(grid[0][i]),
+            "b": str(grid[1][j]),
+            "value": plain(float(values[i, j])),
+            "share": float(shares[i, j]),
+            "near": float(near[i, j]),
+            "dotted": bool(dotted[i, j]),
+        }
+        for i, (x, x2) in enumerate(ends[0])
+        for j, (y, y2) in enumerate(ends[1])
+        if x is not None and y is not None
+    ]
+    cells = (
+        alt.Chart(records(rows))
+        .mark_rect()
+        .encode(
+            x=axes[0],
+            y=axes[1],
+            color=alt.Color("value:Q", title=list(title), scale=colour),
+            opacity=alt.condition("datum.near > 0", alt.value(1.0), alt.value(_PALE)),
+            tooltip=[
+                alt.Tooltip("a:N", title=columns[0]),
+                alt.Tooltip("b:N", title=columns[1]),
+                alt.Tooltip("value:Q", format=".4g"),
+                alt.Tooltip("share:Q", format=".2%", title="share of rows"),
+            ],
+        )
+    )
+    cells = cells.encode(x2="x2") if is_ordered[0] else cells
+    cells = cells.encode(y2="y2") if is_ordered[1] else cells
+    layers = [cells, *_dots([row for row in rows if row["dotted"]], grid, is_ordered)]
+    return alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
+
+
+def _dots(
+    rows: list[dict[str, Any]], grid: Sequence[NDArray[Any]], is_ordered: Sequence[bool]
+) -> list[Any]:
+    """Put a dot into the middle of some cells."""
+    import altair as alt
+
+    if not rows:
+        return []
+    channels = {}
+    for letter, own, ordered in zip("xy", grid, is_ordered, strict=True):
+        channel = alt.X if letter == "x" else alt.Y
+        if not ordered:
+            channels[letter] = channel(f"{letter}:N")
+        elif own.dtype.kind == "M":
+            channels[letter] = channel(f"{letter}:T", bandPosition=0.5)
+        else:
+            channels[letter] = channel(f"{letter}m:Q")
+    marked = [
+        {
+            **row,
+            **{
+                f"{letter}m": (row[letter] + row[f"{letter}2"]) / 2
+                for letter, own, ordered in zip("xy", grid, is_ordered, strict=True)
+                if ordered and own.dtype.kind != "M"
+            },
+        }
+        for row in rows
+    ]
+    dots = alt.Chart(records(marked)).mark_point(size=6, filled=True, color="black", opacity=0.7)
+    return [dots.encode(**channels)]

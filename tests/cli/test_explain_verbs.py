@@ -1,0 +1,170 @@
+"""`clearwood explain effect`, `importance`, ...: the library's answers, in words and in files."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import clearwood as cw
+from clearwood.table import read_as
+
+
+@pytest.fixture
+def model(cli, claims):
+    words = ("fit", claims, "--target", "accidents", "-l", "gbm", "-o", "model.cw")
+    assert cli(*words, "--set", "max_iter=10").code == 0
+    return Path("model.cw")
+
+
+@pytest.fixture
+def both(model, claims):
+    """The fitted model and its table, as the library has them."""
+    fitted = cw.load(model)
+    return fitted, read_as(claims, fitted.schema_)
+
+
+@pytest.mark.parametrize("kind", ["pdp", "ice", "marginal", "ale", "supported_pdp"])
+def test_every_kind_of_effect_is_the_librarys(cli, model, claims, both, kind):
+    answer = cli("explain", "effect", model, claims, "age", "--kind", kind, "--json")
+    assert answer.code == 0, answer.err
+    found = cw.effect(*both, "age", kind=kind)
+    assert answer.json["kind"] == kind
+    np.testing.assert_allclose(answer.json["values"], found.values)
+    np.testing.assert_allclose(answer.json["upper"], found.upper)
+
+
+def test_two_columns_a_grid_and_a_class(cli, flowers):
+    fit = ("fit", flowers, "--target", "kind", "-l", "tree", "-o", "tree.cw")
+    assert cli(*fit).code == 0
+    answer = cli(
+        *("explain", "effect", "tree.cw", flowers, "length", "width", "--class", "rose"),
+        *("--grid", "1,2,3", "--grid", "0.5,1", "--bands", 0, "--extrapolation", "none", "--json"),
+    )
+    assert answer.code == 0, answer.err
+    assert answer.json["grid"] == [[1, 2, 3], [0.5, 1]]
+    assert answer.json["outputs"] == ["rose"]
+    assert np.shape(answer.json["values"]) == (3, 2)
+
+
+def test_the_ending_of_a_file_says_what_it_is(cli, model, claims, both):
+    names = ["age.json", "age.csv", "age.svg", "age.png", "age.html"]
+    words = [word for name in names for word in ("-o", name)]
+    answer = cli("explain", "effect", model, claims, "age", "--kind", "ale", *words)
+    assert answer.code == 0, answer.err
+    assert [line for line in answer.out.splitlines() if line.startswith("Wrote")] == [
+        f"Wrote {name}" for name in names
+    ]
+    found = cw.effect(*both, "age", kind="ale")
+    with Path("age.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert [float(line["ale"]) for line in lines] == found.values.tolist()
+    assert json.loads(Path("age.json").read_text())["evaluations"] == found.evaluations
+    assert Path("age.svg").read_text().lstrip().startswith("<svg")
+    assert Path("age.png").read_bytes().startswith(b"\x89PNG")
+    page = Path("age.html").read_text()
+    assert "<html" in page
+    assert 'src="http' not in page
+
+
+@pytest.mark.parametrize("kind", ["permutation", "loco", "shapley", "variance", "impurity"])
+def test_every_kind_of_importance_is_the_librarys(cli, claims, kind):
+    learner = "tree" if kind == "impurity" else "ols"
+    fit = ("fit", claims, "--target", "accidents", "-l", learner, "-o", "m.cw")
+    assert cli(*fit).code == 0
+    answer = cli("explain", "importance", "m.cw", claims, "--kind", kind, "--json")
+    assert answer.code == 0, answer.err
+    fitted = cw.load("m.cw")
+    found = cw.importance(fitted, read_as(claims, fitted.schema_), kind=kind)
+    given = {line["column"]: line["importance"] for line in answer.json["columns"]}
+    for name in found.columns:
+        assert given[name] == pytest.approx(found[name], nan_ok=True)
+
+
+def test_columns_can_count_as_one(cli, model, claims):
+    words = ("explain", "importance", model, claims, "--groups", "person=age,region")
+    answer = cli(*words)
+    assert answer.code == 0, answer.err
+    assert "person" in answer.out
+    answer = cli("explain", "shapley", model, claims, "--groups", "person=age,region", "--json")
+    assert answer.code == 0, answer.err
+    assert set(answer.json["columns"]) == {"person", "power"}
+
+
+def test_agreement_lime_and_what_if_say_what_the_library_says(cli, model, claims, both):
+    answer = cli("explain", "agreement", model, claims, "--column", "age", "--json")
+    assert answer.code == 0, answer.err
+    assert [entry["column"] for entry in answer.json["columns"]] == ["age"]
+    answer = cli("explain", "lime", model, claims, "--row", 4, "--n-features", 2, "--json")
+    assert answer.code == 0, answer.err
+    assert len(answer.json["terms"]) <= 2
+    words = ("--row", 1, "--set", "age=30", "--set", "region=south")
+    answer = cli("explain", "what_if", model, claims, *words, "-o", "if.csv")
+    assert answer.code == 0, answer.err
+    fitted, table = both
+    found = cw.what_if(fitted, table.take(slice(1, 2)), age=30, region="south")
+    assert repr(found) in answer.out
+    assert Path("if.csv").read_text().startswith("column,was,now")
+
+
+@pytest.mark.parametrize("value", ["interventional", "path_dependent", "observational"])
+def test_shapley_values_by_each_value_function(cli, model, claims, value):
+    conditional = ("--conditional", "forest", "--n-background", 20)
+    words = ("explain", "shapley", model, claims, "--rows", 2, "--value", value, *conditional)
+    answer = cli(*words, "--json", "-o", "values.csv")
+    assert answer.code == 0, answer.err
+    assert answer.json["about"]["value"] == value
+    assert len(Path("values.csv").read_text().splitlines()) == 3
+
+
+def test_contributions_of_a_linear_model(cli, claims):
+    fit = ("fit", claims, "--target", "accidents", "-l", "ridge", "-o", "ridge.cw")
+    assert cli(*fit).code == 0
+    answer = cli("explain", "contributions", "ridge.cw", claims, "--rows", 3, "-o", "c.svg")
+    assert answer.code == 0, answer.err
+    assert "3 rows" in answer.out
+    assert Path("c.svg").read_text().lstrip().startswith("<svg")
+
+
+def test_without_a_file_the_numbers_are_shown(cli, model, claims):
+    answer = cli("explain", "importance", model, claims)
+    assert "lower" in answer.out
+    assert "region" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("effect", "model.cw", "claims.csv", "agee"), "did you mean 'age'"),
+        (("effect", "model.cw", "claims.csv", "age", "--kind", "pdq"), "pdq"),
+        (("effect", "model.cw", "claims.csv", "age", "-o", "age.pdf"), ".svg"),
+        (("effect", "model.cw", "claims.csv", "age", "-o", "claims.csv"), "read and replaced"),
+        (("effect", "model.cw", "claims.csv", "age", "--grid", "a,b"), "it takes numbers"),
+        (("effect", "model.cw", "claims.csv", "age", "--grid", "1,2", "--grid", "1"), "2 times"),
+        (("effect", "model.cw", "claims.csv", "age", "--time-budget", "0"), "must be above 0"),
+        (("importance", "model.cw", "claims.csv", "--groups", "age"), "NAME=COLUMN,COLUMN"),
+        (("importance", "model.cw", "claims.csv", "--loss", "hinge"), "no loss 'hinge'"),
+        (("what-if", "model.cw", "claims.csv", "--set", "age"), "NAME=VALUE"),
+        (("what-if", "model.cw", "claims.csv", "--row", 900, "--set", "age=3"), "no row 900"),
+        (("lime", "model.cw", "claims.csv", "--row", 900), "no row 900"),
+        (("contributions", "model.cw", "claims.csv"), "linear"),
+        (("efect", "model.cw", "claims.csv", "age"), "did you mean 'effect'"),
+        (("effect", "absent.cw", "claims.csv", "age"), "absent.cw"),
+        (("effect", "model.cw", "claims.csv"), "COLUMN"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_exit_code_2(refused, model, claims, words, message):
+    del model, claims
+    assert message in refused("explain", *words)
+
+
+def test_help_lists_the_verbs_and_each_has_its_own(cli):
+    whole = cli("explain", "--help").out
+    verbs = ("effect", "importance", "agreement", "shapley", "lime", "what-if", "contributions")
+    for verb in verbs:
+        assert verb in whole
+        own = cli("explain", verb, "--help")
+        assert own.code == 0
+        assert "--json" in own.out
+    assert cli("--help").out.index("explain") < cli("--help").out.index("condense")
