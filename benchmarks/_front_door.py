@@ -107,7 +107,7 @@ def _naive(losses: LossesOf, confidence: float) -> Interval:
 FRONT_DOOR: dict[str, FrontDoor] = {
     setting.name: setting
     for setting in (
-        FrontDoor("tuned", 100, ("ridge", "lasso", "ols")),
-        FrontDoor("tuned-250", 250, ("ridge", "lasso", "ols")),
+        FrontDoor("front-100", 100, ("ridge", "ols")),
+        FrontDoor("front-250", 250, ("lasso", "ols")),
     )
 }

@@ -203,6 +203,31 @@ def _ridge(penalty: float) -> Callable[[Array, Array, Kept], Array]:
     return fit
 
 
+def _tuned_ridge(penalties: Array) -> Callable[[Array, Array, Kept], Array]:
+    """Ridge whose penalty each fit chooses by leave-one-out on its own rows, in closed form."""
+
+    def fit(x: Array, y: Array, kept: Kept) -> Array:
+        rows = kept.sum(axis=1)
+        mean = kept @ x / rows[:, None]
+        centre = kept @ y / rows
+        inside = np.where(kept[:, :, None], x - mean[:, None, :], 0.0)
+        target = np.where(kept, y - centre[:, None], 0.0)
+        squares, axes = np.linalg.eigh(inside.transpose(0, 2, 1) @ inside)
+        along = inside @ axes
+        moments = (along * target[:, :, None]).sum(axis=1)
+        # fits × penalties × axes
+        shrunk = 1 / (squares[:, None, :] + penalties[None, :, None])
+        fitted = along @ (shrunk * moments[:, None, :]).transpose(0, 2, 1)
+        leverage = 1 / rows[:, None, None] + along**2 @ shrunk.transpose(0, 2, 1)
+        left = np.where(kept[:, :, None], (target[:, :, None] - fitted) / (1 - leverage), 0.0)
+        best = (left**2).sum(axis=1).argmin(axis=1)
+        chosen = shrunk[np.arange(len(kept)), best]
+        slopes = (axes @ (chosen * moments)[:, :, None])[:, :, 0]
+        return np.column_stack([centre - (slopes * mean).sum(axis=1), slopes])
+
+    return fit
+
+
 def _logistic(penalty: float, *, steps: int = 30) -> Callable[[Array, Array, Kept], Array]:
     """Newton's method for all fits at once; a step that does not help is halved."""
 
@@ -322,7 +347,8 @@ def _proximal(x: Array, y: Array, weights: Array, penalty: float, b: Array) -> A
 
 #: The settings of Bates, Hastie and Tibshirani (2024): independent standard normal features, four
 #: of which matter, and noise of variance 1. Each learner is compared with others that hardly
-#: differ from it, and with such that do. "large" has as many rows as to need one repeat only.
+#: differ from it, and with such that do. "tuned" chooses its penalty in every fit; "large" has so
+#: many rows that one repeat has to do.
 SETTINGS: dict[str, Setting] = {
     setting.name: setting
     for setting in (
@@ -366,6 +392,19 @@ SETTINGS: dict[str, Setting] = {
                 Solver("lasso", _lasso(0.3)),
                 Solver("lasso 0.33", _lasso(0.33)),
                 Solver("lasso 0.45", _lasso(0.45)),
+            ),
+        ),
+        Setting(
+            "tuned",
+            100,
+            20,
+            _gaussian(1.0),
+            _squared,
+            _squared_risk,
+            (
+                Solver("tuned ridge", _tuned_ridge(np.geomspace(0.1, 1_000, 25))),
+                Solver("least squares", _ridge(0.0)),
+                Solver("ridge 30", _ridge(30.0)),
             ),
         ),
         Setting(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge, RidgeCV
 
 ROOT = Path(__file__).parents[2]
 
@@ -75,6 +75,16 @@ def test_solvers_that_fit_all_folds_at_once_agree_with_scikit_learn(
         assert coefficients[line, 0] == pytest.approx(np.ravel(fitted.intercept_)[0], abs=2e-4)
         _, j, k = left_out[line]
         assert (~kept[line]).sum() == (10 if j == k else 20)
+
+
+def test_the_tuned_ridge_chooses_its_penalty_by_leave_one_out_in_every_fit(simulations):
+    setting, table, kept, _ = drawn(simulations, "tuned")
+    coefficients = setting.solvers[0].fit(table.x, table.y, kept)
+    chosen = RidgeCV(np.geomspace(0.1, 1_000, 25))
+    for line in (0, 1, 25):
+        fitted = chosen.fit(table.x[kept[line]], table.y[kept[line]])
+        np.testing.assert_allclose(coefficients[line, 1:], fitted.coef_, atol=1e-8)
+        assert coefficients[line, 0] == pytest.approx(fitted.intercept_)
 
 
 @pytest.mark.parametrize("name", ["linear", "logistic", "lasso"])

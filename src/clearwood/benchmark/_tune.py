@@ -276,14 +276,15 @@ def try_settings(
     store: "Store | None",
 ) -> list[Result]:
     """Fit configurations on one inner fold; those of a path share one fit."""
+    if store is None:
+        return _try(context, unit, fold, several, path)
     contender = context.contenders[unit.learner]
     keys = [_trial_key(contender, settings, fold) for settings in several]
-    known = {} if store is None else store.trials(unit.key, keys)
+    known = store.trials(unit.key, keys)
     if all(key in known for key in keys):
         return [known[key] for key in keys]
     results = _try(context, unit, fold, several, path)
-    if store is not None:
-        store.add_trials(unit.key, dict(zip(keys, results, strict=True)))
+    store.add_trials(unit.key, dict(zip(keys, results, strict=True)))
     return results
 
 
