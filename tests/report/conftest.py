@@ -45,7 +45,8 @@ def open_page(browser, tmp_path) -> Iterator[Callable]:
     """Open a report as a reader does, with no network.
 
     The test fails if the page asks for anything but itself, or if the browser complains: a script's
-    error, a warning, a breach of the page's policy.
+    error, a warning, a breach of the page's policy. A test that provokes some clears
+    ``open_page.complaints``.
     """
     contexts, requests, complaints = [], [], []
 
@@ -79,6 +80,7 @@ def open_page(browser, tmp_path) -> Iterator[Callable]:
         page.goto(path.as_uri())
         return page
 
+    open_.complaints = complaints
     yield open_
     for context in contexts:
         context.close()

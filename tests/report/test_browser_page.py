@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clearwood.report import Prose, Report, Section, Sheet
+from clearwood.report import Chart, Choice, Prose, Report, Section, Sheet
 
 SERIOUS = {"serious", "critical"}
 
@@ -266,6 +266,35 @@ def test_theme_follows_the_reader_and_the_button(open_page, everything, keep):
     assert stroke.lower() != "#0072b2"
     page.reload()
     assert page.evaluate(background) != dark, "the choice is kept"
+
+
+def test_theme_follows_the_system_while_the_page_is_open(open_page, everything):
+    page = open_page(everything)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("() => document.documentElement.dataset.theme === 'dark'")
+    assert page.get_by_role("button", name="Dark").get_attribute("aria-pressed") == "true"
+
+
+def test_a_chart_that_cannot_be_drawn_is_its_words(open_page):
+    charts = (
+        Chart("bad", "Bad", "It would rise.", {"mark": "nonsense"}),
+        Chart("empty", "Empty", "Nothing.", {"data": {"values": []}, "mark": "point"}),
+    )
+    page = open_page(Report("r", (Section("x", "X", charts),)))
+    shown = page.get_by_text("This chart could not be drawn. It would rise.")
+    shown.wait_for()
+    assert open_page.complaints
+    open_page.complaints.clear()
+    page.wait_for_selector("#empty svg", state="attached")
+    page.locator("#empty summary").click()
+    page.get_by_text("This chart has no data.").wait_for()
+
+
+def test_a_choice_of_one_has_nothing_to_choose(open_page):
+    for options in ((), (("only", (Prose(("words",)),)),)):
+        page = open_page(Report("r", (Section("x", "X", (Choice("c", "Kind", options),)),)))
+        assert page.get_by_role("tablist").count() == 0
+    assert page.get_by_text("words").is_visible()
 
 
 def test_charts_follow_the_width_of_the_window(open_page, everything):

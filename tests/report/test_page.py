@@ -6,8 +6,10 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pytest
+
 import clearwood.plot
-from clearwood.report import Report
+from clearwood.report import Report, Section
 from clearwood.report import _page as page_module
 
 
@@ -164,6 +166,11 @@ def test_every_colour_of_the_librarys_figures_has_one_in_either_theme():
 def test_scripts_cannot_end_their_element():
     text = page_module._inline('const end = "</script>", open = "<!--", Other = "</SCRIPT>";')
     assert text == 'const end = "\\x3c/script>", open = "\\x3c!--", Other = "\\x3c/SCRIPT>";'
+
+
+def test_what_is_no_block_is_refused():
+    with pytest.raises(TypeError, match="holds 'str', which is no kind of block"):
+        Report("r", (Section("x", "X", ("words",)),)).to_html()
 
 
 def test_a_page_without_sections_is_a_page():

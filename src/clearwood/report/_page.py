@@ -23,6 +23,7 @@ _STYLES = ("page.css", "rows.css", "tree.css")
 _SCRIPTS = (
     "core.js",
     "charts.js",
+    "chart_data.js",
     "sheets.js",
     "choices.js",
     "model.js",
@@ -129,6 +130,8 @@ def _environment() -> Environment:
 
 
 def _kind(block: Block) -> str:
+    if not isinstance(block, Block):
+        raise TypeError(f"a section holds {type(block).__name__!r}, which is no kind of block")
     return type(block).__name__
 
 

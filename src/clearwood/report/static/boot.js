@@ -2,51 +2,49 @@
 
 const root = document.documentElement;
 
+const isDark = () => root.dataset.theme === "dark";
+
 /** @param {string} theme light or dark */
 function setTheme(theme) {
   root.dataset.theme = theme;
+  document.getElementById("dark")?.setAttribute("aria-pressed", String(isDark()));
   redrawCharts();
   document.dispatchEvent(new Event("clearwood-theme"));
 }
 
+/** Keep the reader's choice; a sandboxed frame has no storage, there it lasts as long as the page. */
+function keepTheme() {
+  try {
+    localStorage.setItem("clearwood-theme", root.dataset.theme ?? "");
+  } catch {
+    return;
+  }
+}
+
 function startTools() {
-  const tools = document.getElementById("tools");
-  const dark = () => root.dataset.theme === "dark";
-  const theme = el(
-    "button",
-    {
-      type: "button",
-      class: "quiet",
-      "aria-pressed": String(dark()),
-      on: {
-        click: () => {
-          setTheme(dark() ? "light" : "dark");
-          theme.setAttribute("aria-pressed", String(dark()));
-          try {
-            localStorage.setItem("clearwood-theme", root.dataset.theme ?? "");
-          } catch {
-            // a sandboxed frame has no storage: the choice lasts as long as the page
-          }
-        },
-      },
-    },
-    "Dark",
+  const switchTheme = () => {
+    setTheme(isDark() ? "light" : "dark");
+    keepTheme();
+  };
+  const print = async () => {
+    await drawAll();
+    window.print();
+  };
+  const pressed = { id: "dark", "aria-pressed": String(isDark()) };
+  document.getElementById("tools")?.append(
+    el(
+      "button",
+      { type: "button", class: "quiet", ...pressed, on: { click: switchTheme } },
+      "Dark",
+    ),
+    // a sandboxed frame may not print
+    window.self === window.top
+      ? el("button", { type: "button", class: "quiet", on: { click: print } }, "Print")
+      : "",
   );
-  const print = el(
-    "button",
-    {
-      type: "button",
-      class: "quiet",
-      on: {
-        click: async () => {
-          await drawAll();
-          window.print();
-        },
-      },
-    },
-    "Print",
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (wish) =>
+    setTheme(wish.matches ? "dark" : "light"),
   );
-  tools?.append(theme, window.self === window.top ? print : "");
 }
 
 /** Mark the chapter that is being read in the contents. */

@@ -1,7 +1,6 @@
 // Charts: drawn by Vega when they come near, sized to their place, in the colours of the theme.
 
 /** @typedef {Record<string, any>} Spec */
-/** @typedef {{ columns: string[], rows: Cell[][] }} Rows */
 
 /**
  * Colours that charts name by what they are in the light theme, and where the theme keeps them.
@@ -75,7 +74,7 @@ function unpackSpec(value) {
   if (Array.isArray(value)) return value.map(unpackSpec);
   if (value === null || typeof value !== "object") return value;
   const columns = value["by column"];
-  if (columns) {
+  if (columns !== null && typeof columns === "object") {
     const names = Object.keys(columns);
     return columns[names[0]].map((/** @type {any} */ _, /** @type {number} */ row) =>
       Object.fromEntries(names.map((name) => [name, columns[name][row]])),
@@ -197,7 +196,14 @@ async function drawChart(element, spec) {
 
   // Made off the page and then put in place, so that nothing jumps.
   const sheet = el("div", { "aria-hidden": "true" });
-  const finalize = await drawFitting(sheet, recolour(spec), width);
+  let finalize = () => {};
+  try {
+    finalize = await drawFitting(sheet, recolour(spec), width);
+  } catch (error) {
+    console.warn("A chart could not be drawn:", error);
+    const words = element.getAttribute("aria-label") ?? "";
+    sheet.replaceChildren(el("p", { dir: "auto" }, `This chart could not be drawn. ${words}`));
+  }
   if (drawn.get(element) !== state) {
     finalize(); // another drawing was asked for meanwhile
     return;
@@ -316,42 +322,6 @@ function showTooltip(_handler, event, _item, value) {
 }
 
 /**
- * The tables behind a chart: its own, or the data of its specification.
- * @param {{ spec: Spec, table?: Record<string, Cell[]> }} data
- * @returns {Rows[]}
- */
-function chartTables(data) {
-  if (data.table) {
-    const columns = Object.keys(data.table);
-    const first = data.table[columns[0]] ?? [];
-    return [
-      {
-        columns,
-        rows: first.map((_, row) => columns.map((name) => data.table?.[name][row] ?? null)),
-      },
-    ];
-  }
-  /** @type {Map<string, Rows>} */
-  const found = new Map();
-  const add = (/** @type {any[]} */ records) => {
-    const columns = Array.from(new Set(records.flatMap((record) => Object.keys(record))));
-    const rows = records.map((record) => columns.map((name) => record[name] ?? null));
-    // one row is a reference line, no data
-    if (records.length > 1) found.set(JSON.stringify([columns, rows]), { columns, rows });
-  };
-  const look = (/** @type {any} */ value) => {
-    if (value === null || typeof value !== "object") return;
-    for (const [key, item] of Object.entries(value)) {
-      if (key === "values" && Array.isArray(item) && typeof item[0] === "object") add(item);
-      else if (key === "datasets") Object.values(item).forEach(add);
-      else look(item);
-    }
-  };
-  look(unpackSpec(data.spec));
-  return Array.from(found.values());
-}
-
-/**
  * Bring a figure to life: drawn when near, its data one click away.
  * @param {HTMLElement} figure
  */
@@ -365,17 +335,5 @@ function startChart(figure) {
       if (state && drawing.clientWidth && Math.abs(drawing.clientWidth - state.width) > 4) draw();
     }, 120),
   ).observe(drawing);
-
-  const title = figure.querySelector(".chart-title")?.textContent ?? "";
-  const summary = el("summary", {}, "Data", el("span", { class: "unseen" }, ` of: ${title}`));
-  const details = el("details", { class: "data" }, summary);
-  details.addEventListener("toggle", () => {
-    if (!details.open || details.children.length > 1) return;
-    const tables = chartTables(readData(figure.id));
-    tables.forEach((table, place) => {
-      const name = tables.length > 1 ? `${figure.id}-${place + 1}` : figure.id;
-      details.append(makeSheet(name, table));
-    });
-  });
-  figure.append(details);
+  figure.append(chartData(figure));
 }

@@ -9,6 +9,7 @@ const MOST_LETTERS = 90;
  */
 function startChoice(choice) {
   const panels = Array.from(choice.children).filter((child) => child.classList.contains("option"));
+  if (panels.length < 2) return;
   const names = panels.map((panel) => panel.querySelector(".option-title")?.textContent ?? "");
   const short = names.length <= MOST_TABS && names.join("").length <= MOST_LETTERS;
   choice.prepend(short ? tabs(choice, panels, names) : list(choice, panels, names));
