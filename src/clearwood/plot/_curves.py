@@ -118,9 +118,10 @@ def plot_calibration(curve: "CalibrationCurve") -> Any:
     dots = base.mark_point(filled=True, size=60, color=DOWN, opacity=1).encode(
         y="observed:Q", tooltip=tooltip
     )
+    line = f"slope {number(curve.slope)}, intercept {number(curve.intercept)}, "
     note = (
-        f"slope {number(curve.slope)}, intercept {number(curve.intercept)}, expected calibration "
-        f"error {number(curve.error)}; {100 * curve.confidence:g} % intervals"
+        f"{line if np.isfinite(curve.slope) else ''}expected calibration error "
+        f"{number(curve.error)}; {100 * curve.confidence:g} % intervals"
     )
     return _titled(alt.layer(diagonal, span, dots), f"Calibration of {curve.learner}", note, note)
 

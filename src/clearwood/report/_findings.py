@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from clearwood.benchmark import (
         Benchmark,
         CalibrationCurve,
+        Choosing,
         Interval,
         LearningCurve,
         Measures,
@@ -164,6 +165,8 @@ class Findings:
     performance
         How well, where a target is known: on rows that the model had not seen where there are
         some.
+    choosing
+        What it costs to choose the best of the benchmark's learners; None where that is not known.
     learning
         Risk against the number of training rows.
     alone
@@ -210,6 +213,7 @@ class Findings:
     shapley: "Shapley | None" = None
     condensed: "Condensed | None" = None
     performance: Performance | None = None
+    choosing: "Choosing | None" = None
     learning: "LearningCurve | None" = None
     alone: "Alone | None" = None
     drift: "Drift | None" = None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clearwood import forest as forests
 from clearwood._errors import InputError
-from clearwood.benchmark import Benchmark, LearningCurve, learning_curve
+from clearwood.benchmark import Benchmark, Choosing, LearningCurve, learning_curve
 from clearwood.condense import Condensed, condense
 from clearwood.decompose import Decomposition, Effect, Shapley
 from clearwood.explain import agreement, alone, dependence, drift, explain, shapley
@@ -338,8 +338,6 @@ class _Gathering:
         names = [name for name in order[:MOST_EFFECTS] if share.get(name, 1.0) > 0.005]
         names = names or order[:1]
         n_rows = self._affordable(limits.agreement, limits.agreement_rows, len(names))
-        if n_rows <= _FEWEST_ROWS:
-            names = names[: MOST_EFFECTS // 4]
         rows = thinned(self.table, n_rows, options.seed)
         return agreement(self.asked, rows, columns=names, seed=options.seed, n_jobs=options.n_jobs)
 
@@ -356,8 +354,18 @@ class _Gathering:
             performance=performance,
             out_of_fold=rows,
             out_of_fold_losses=losses,
+            choosing=self._choosing(),
             learning=learning,
         )
+
+    def _choosing(self) -> Choosing | None:
+        bench = self.given.benchmark
+        if bench is None or len(bench.standings) < 2:
+            return None
+        try:
+            return bench.choosing()
+        except InputError:
+            return None  # only the fits of a nested interval judge the choice
 
     def _performance(self, found: Findings) -> Any:
         given = self.given

@@ -66,11 +66,24 @@ def how_well(findings: Findings) -> tuple[str, ...]:
     told += _against_baseline(findings, found)
     told += beside(findings, found)
     if found.rows == "training":
-        told.append(
+        told.append(_unseen(findings))
+    return tuple(told)
+
+
+def _unseen(findings: Findings) -> str:
+    """Say what is known about rows not seen where only the model's own were judged."""
+    curve = findings.learning
+    if curve is None:
+        return (
             "This flatters the model: how well it does on rows it has not seen is not known, as "
             "neither a benchmark nor test rows were given."
         )
-    return tuple(told)
+    return (
+        f"This flatters the model: in {curve.fits} fits with the same settings, each to "
+        f"{curve.sizes[-1]:,} rows and judged on others, its {loss_name(curve.loss)} was "
+        f"{number(curve.risk[-1])} ({100 * curve.confidence:g} % {curve.interval} interval "
+        f"{number(curve.low[-1])} to {number(curve.high[-1])})."
+    )
 
 
 def _against_baseline(findings: Findings, found: Performance) -> list[str]:
@@ -126,6 +139,6 @@ def beside(findings: Findings, found: Performance) -> list[str]:
         else:
             told.append(
                 f"Of two rows, one of a class and one of another, it ranks "
-                f"{percent(values['auc'])} rightly (AUC, mean over the classes)."
+                f"{percent(values['auc'])} of such pairs rightly (AUC, mean over the classes)."
             )
     return told

@@ -127,9 +127,11 @@ def _honesty(findings: Findings) -> Iterator[Caution]:
             )
         return
     if found.rows == "training":
+        roughly = findings.learning is not None
         yield Caution(
-            "How well it predicts new rows is not known",
-            "It was judged on rows that it may have been fitted to, which flatters it.",
+            f"How well it predicts new rows is {'known only roughly' if roughly else 'not known'}",
+            "It was judged on rows that it may have been fitted to, which flatters it."
+            + (" The learning curve judges other fits with the same settings." if roughly else ""),
             "Give a benchmark (cw.benchmark) or rows it has not seen (test=...).",
         )
         return

@@ -66,8 +66,7 @@ def _compared(findings: Findings, bench: Benchmark) -> list[Block]:
     meaning = "; ".join(interval_meaning(kind) for kind in kinds)
     second = (
         f"The {confidence} interval is {meaning}. Differences to the best are measured row by row, "
-        "so that their intervals can be shorter than those of the risks. The best of several is a "
-        "little better here than it will be on new rows, as it was chosen for its result."
+        f"so that their intervals can be shorter than those of the risks. {_chosen_words(findings)}"
     )
     blocks: list[Block] = [Prose((first, second))]
     if any(one.folds for one in bench.standings):
@@ -90,6 +89,25 @@ def _compared(findings: Findings, bench: Benchmark) -> list[Block]:
             )
         )
     return blocks
+
+
+def _chosen_words(findings: Findings) -> str:
+    """Say by how much the best of several looks better than it is."""
+    found = findings.choosing
+    if found is None:
+        return (
+            "The best of several looks a little better here than it will on new rows, as it was "
+            "chosen for its result."
+        )
+    folds = sum(found.chosen.values())
+    times = found.chosen.get(found.winner, 0)
+    return (
+        "The best of several looks better than it is, as it was chosen for its result. Choosing "
+        "on other rows than those that judge, the choice fell on "
+        f"{named(found.winner)} in {times} of {folds} folds, and the risk of choosing the best and "
+        f"using it is {number(found.risk)} ({100 * found.confidence:g} % interval "
+        f"{number(found.low)} to {number(found.high)})."
+    )
 
 
 def _standings(bench: Benchmark, confidence: str) -> Sheet:
@@ -156,10 +174,13 @@ def _kept(found: Performance) -> list[Block]:
         words = (
             f"Rows are put into bins of similar prediction; in each, the mean prediction is "
             f"compared with what was observed, {where}. Points on the dashed line: what is "
-            "predicted comes true on average. The line through them has slope "
-            f"{number(curve.slope)} (1 if calibrated; below 1, predictions are too extreme) and "
-            f"intercept {number(curve.intercept)}."
+            "predicted comes true on average."
         )
+        if math.isfinite(curve.slope):
+            words += (
+                f" The line through them has slope {number(curve.slope)} (1 if calibrated; below "
+                f"1, predictions are too extreme) and intercept {number(curve.intercept)}."
+            )
         views.append(("Calibration", (Prose((words,)), chart("calibration", curve.plot()))))
     if found.residuals is not None:
         rest = found.residuals
