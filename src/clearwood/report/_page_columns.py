@@ -8,7 +8,6 @@ the encoder on rows put together at random before it is believed.
 """
 
 import json
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -143,9 +142,7 @@ class Asked:
 
     def of(self, table: Table) -> Floats:
         """Give the codes of rows."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what is odd about made-up rows is nobody's concern
-            return self.game.rows(table).codes
+        return self.game.rows(table).codes
 
 
 def column_of(column: Column, values: Sequence[Any]) -> Column:
