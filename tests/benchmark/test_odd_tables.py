@@ -84,7 +84,7 @@ def test_standings_are_whole_and_every_form_of_them_can_be_had(found):
     strict(bench.to_json())
     for library in ("pandas", "polars", "pyarrow"):
         assert len(bench.to_frame(library)) == 3
-    bench.plot().to_dict()
+    strict(bench.plot().to_dict())
     assert max(map(len, repr(bench).splitlines())) <= 80
 
 
@@ -106,7 +106,7 @@ def test_measures_and_calibration_are_json_frames_and_figures(found):
         assert list(measured.to_frame("dict")) == ["measure", "value", "meaning"]
         curve = bench.calibration(name)
         strict(curve.to_json())
-        curve.plot().to_dict()
+        strict(curve.plot().to_dict())
         assert curve.rows.sum() == len(np.concatenate(list(bench.losses(name).rows.values())))
     assert data.task.is_classification == ("accuracy" in measured.values)
 
@@ -119,7 +119,7 @@ def test_tuning_is_told_in_every_frame_library(found):
         strict(told.to_json())
         sizes = {len(told.to_frame(library)) for library in ("pandas", "polars", "pyarrow")}
         assert len(sizes) == 1
-    bench.curve("tree").plot().to_dict()
+    strict(bench.curve("tree").plot().to_dict())
 
 
 def test_comparisons_are_json(found):
@@ -142,7 +142,7 @@ def test_learning_curves_can_be_drawn(found):
     loss = "squared" if data.task == "count" else None  # a mean of zero has no Poisson deviance
     curve = learning_curve(data, "baseline", outer=3, sizes=[0.8, 1.0], loss=loss)
     strict(curve.to_json())
-    curve.plot().to_dict()
+    strict(curve.plot().to_dict())
 
 
 def test_a_part_of_the_rows_that_a_learner_cannot_take_is_refused_in_words():
@@ -160,6 +160,14 @@ def test_two_rows_of_a_class_are_refused_with_a_way_out_that_works():
     strict(bench.to_json())
     assert bench.measures("tree")["accuracy"] > 0
     strict(bench.calibration("tree").to_json())
+
+
+def test_a_single_test_row_has_no_interval_and_is_still_drawn_and_told():
+    bench = cw.benchmark(table(numbers(5), rows=5), ["baseline"], tune=0, interval="holdout")
+    assert np.isnan(bench["baseline"].low)
+    strict(bench.to_json())
+    strict(bench.plot().to_dict())
+    strict(bench.calibration("baseline").plot().to_dict())
 
 
 def test_a_target_that_is_constant_is_refused_before_the_benchmark():

@@ -118,6 +118,7 @@ def test_choosing_judges_each_fold_by_the_learner_the_others_chose(numbers):
     assert dict(found.chosen) == {name: count for name, count in counts.items() if count}
     assert found.winner == winner
     json.dumps(found.to_json(), allow_nan=False)
+    assert bench.to_json()["choosing"] == found.to_json()
     assert found.to_frame("dict")["learner"] == list(found.chosen)
 
 
@@ -139,6 +140,7 @@ def test_choosing_without_the_fits_that_judge_it_is_refused(numbers):
     bench = cw.benchmark(numbers, ["ols", "baseline"], tune=0, interval="naive")
     with pytest.raises(cw.InputError, match="interval='nested'"):
         bench.choosing()
+    assert bench.to_json()["choosing"] is None
 
 
 def test_any_learner_can_be_chosen_and_fitted(bench, numbers):

@@ -3,6 +3,7 @@
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from clearwood._errors import InputError
 from clearwood.benchmark._frames import plain
 from clearwood.benchmark._text import as_text
 
@@ -29,6 +30,7 @@ def document(bench: "Benchmark") -> dict[str, Any]:
             {**vars(one), "by_fold": _by_fold(bench, one.learner)} for one in bench.standings
         ],
         "archive": {name: bench.archive(name).to_json() for name in bench.learners},
+        "choosing": _choosing(bench),
         "failures": {name: list(texts) for name, texts in bench.failures.items()},
         "warnings": list(bench.warnings),
         "seconds": bench.seconds,
@@ -36,6 +38,14 @@ def document(bench: "Benchmark") -> dict[str, Any]:
         "text": as_text(bench),
     }
     return {key: plain(value) for key, value in found.items()}
+
+
+def _choosing(bench: "Benchmark") -> dict[str, Any] | None:
+    """What choosing the best costs; None where there are no fits to tell."""
+    try:
+        return bench.choosing().to_json()
+    except InputError:
+        return None
 
 
 def _by_fold(bench: "Benchmark", learner: str) -> list[dict[str, Any]]:

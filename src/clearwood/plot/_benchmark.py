@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from clearwood.benchmark._frames import plain
 from clearwood.models import Choice
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def plot_benchmark(bench: "Benchmark") -> Any:
         for one in bench.standings
         if one.folds
     ]
-    data = alt.InlineData(values=rows)
+    # a single fold of few rows may have no interval, and JSON has no NaN
+    data = alt.InlineData(values=plain(rows))
     order = [str(row["learner"]) for row in rows]
     level = f"{100 * bench.method.confidence:g} % interval"
     risk = _intervals(data, order, ("risk", "low", "high"), f"{bench.loss} risk, {level}")
@@ -114,7 +116,7 @@ def plot_curve(curve: "Curve", setting: str | None = None) -> Any:
         for settings, risk, se in zip(curve.settings, curve.risk, curve.se, strict=True)
         if isinstance(dimension, Choice) or isinstance(settings[setting], int | float)
     ]
-    data = alt.InlineData(values=rows)
+    data = alt.InlineData(values=plain(rows))
     if isinstance(dimension, Choice):
         x = alt.X("value:N", title=setting)
     else:
