@@ -133,11 +133,28 @@ function startSheet(figure, whole) {
     show();
   }
 
+  reachWhenWide(/** @type {HTMLElement} */ (table.parentElement), table);
   figure.append(
     el("div", { class: "sheet-tools" }, lines.length > 10 ? search : null, status, rest, save),
     paper,
   );
   show();
+}
+
+/**
+ * Let a table that is wider than its place be reached and scrolled by keyboard; others are no stop.
+ * @param {HTMLElement} box
+ * @param {HTMLElement} table
+ */
+function reachWhenWide(box, table) {
+  const look = () => {
+    const wide = box.scrollWidth > box.clientWidth;
+    fill(box, wide ? { tabindex: 0, role: "region" } : {}, []);
+    if (!wide) for (const name of ["tabindex", "role"]) box.removeAttribute(name);
+  };
+  const observer = new ResizeObserver(look);
+  observer.observe(box);
+  observer.observe(table);
 }
 
 /**
