@@ -51,3 +51,16 @@ def test_levels_are_told_from_lowest_to_highest_and_rare_ones_are_not():
     shape = shape_of(effect)
     assert shape.trend == "levels"
     assert shape.at == ("Bern", "Chur")
+
+
+@pytest.mark.filterwarnings("ignore::clearwood._errors.ClearwoodWarning")
+def test_where_most_of_a_curve_leaves_the_data_it_is_told_whole_and_that_is_said():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    twins = np.column_stack([x, x + rng.normal(0, 0.01, 300)])
+    lonely = np.column_stack([x, rng.normal(size=300)])
+    effect = cw.effect(lambda X: X[:, 0], twins, "x0", points=30, bands=0)
+    shape = shape_of(effect)
+    assert not shape.is_within
+    assert shape.at == (effect.grid[0][0], effect.grid[0][-1])
+    assert shape_of(cw.effect(lambda X: X[:, 0], lonely, "x0", points=30, bands=0)).is_within

@@ -5,6 +5,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 import clearwood as cw
 from clearwood.report import Chart, Choice, Facts, More, Note, Prose, Section, Sheet
@@ -212,3 +213,34 @@ def test_two_rows_are_enough_to_look_at_a_model():
     model = cw.learner("ridge").fit(cw.read(rows(), target="y"))
     found = report(model, {"x": [0.0, 1.0], "z": [1.0, 0.0]})
     assert "explains it on 2 rows" in words(found["summary"])
+
+
+def test_a_classifier_without_probabilities_is_judged_by_its_classes():
+    raw = rows()
+    label = np.where(raw["y"] > 0, "high", "low")
+    model = LinearSVC().fit(np.column_stack([raw["x"], raw["z"]]), label)
+    data = cw.read({"x": raw["x"], "z": raw["z"], "label": label}, target="label")
+    found = report(model, data)
+    assert "share of wrong classes" in words(found["how-well"])
+
+
+def test_parts_of_a_sum_that_is_the_target_are_too_good():
+    raw = rows()
+    raw["y"] = raw["x"] + raw["z"]
+    data = cw.read(raw, target="y")
+    found = report(cw.learner("ols").fit(data), data)
+    assert "It predicts almost perfectly" in words(found["cautions"])
+
+
+def test_a_model_that_fails_on_some_rows_still_gets_a_page():
+    """The first rows are asked when the model is checked; what fails later is told."""
+    data = cw.read(rows(), target="y")
+
+    def model(frame):
+        if len(frame) > 50:
+            raise RuntimeError("too many rows at once")
+        return frame["x"].to_numpy()
+
+    found = report(model, data)
+    assert "too many rows at once" in words(found["cautions"])
+    assert "too many rows at once" in words(found["why"])

@@ -1,6 +1,6 @@
 """The shape of an effect in words: whether it rises, falls or peaks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -34,11 +34,14 @@ class Shape:
         and for levels.
     values
         The effect there.
+    is_within
+        Whether all of it is told of places where the data lie.
     """
 
     trend: Trend
     at: tuple[Any, ...]
     values: tuple[float, ...]
+    is_within: bool = True
 
     @property
     def span(self) -> float:
@@ -49,8 +52,8 @@ class Shape:
 def shape_of(effect: ModelEffect, *, output: int = -1, negligible: float = 0.0) -> Shape:
     """Say what the effect of one column does.
 
-    Points at which the method asks about rows outside the data are left out where others remain,
-    and so is what happens at missing values.
+    Points at which the method asks about rows outside the data are left out where at least half
+    remain, and so is what happens at missing values.
 
     Parameters
     ----------
@@ -75,8 +78,9 @@ def shape_of(effect: ModelEffect, *, output: int = -1, negligible: float = 0.0) 
     if not effect.is_ordered[0]:
         return _of_levels(grid, values, known, effect.shares, negligible)
     inside = known & ~effect.extrapolates
-    kept = inside if inside.sum() > 1 else known
-    return _of_curve(grid[kept], values[kept], negligible)
+    is_within = inside.sum() >= max(2, known.sum() / 2)
+    kept = inside if is_within else known
+    return replace(_of_curve(grid[kept], values[kept], negligible), is_within=bool(is_within))
 
 
 def _absent(grid: NDArray[Any]) -> NDArray[np.bool_]:

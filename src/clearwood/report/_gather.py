@@ -339,7 +339,14 @@ class _Gathering:
         names = names or order[:1]
         n_rows = self._affordable(limits.agreement, limits.agreement_rows, len(names))
         rows = thinned(self.table, n_rows, options.seed)
-        return agreement(self.asked, rows, columns=names, seed=options.seed, n_jobs=options.n_jobs)
+        return agreement(
+            self.asked,
+            rows,
+            columns=names,
+            time_budget=limits.agreement,
+            seed=options.seed,
+            n_jobs=options.n_jobs,
+        )
 
     # How well
 

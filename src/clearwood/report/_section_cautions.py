@@ -29,6 +29,8 @@ SMALL_CLASS = 30
 ROWS_PER_COLUMN = 10
 #: A column that lacks more values than this share is worth a word.
 MANY_MISSING = 0.2
+#: A model that takes away more of the baseline's error than this is too good to be true.
+SUSPICIOUS = 0.99
 #: A calibration slope farther from 1 than this is worth a word.
 UNCALIBRATED = 0.2
 
@@ -114,6 +116,20 @@ def _names(findings: Findings) -> Iterator[Caution]:
             "Make sure that they are known before the target is.",
             tuple(alike),
         )
+
+
+def _too_good(findings: Findings) -> Iterator[Caution]:
+    found = findings.performance
+    if found is None or found.explained is None or found.explained <= SUSPICIOUS:
+        return
+    if findings.alone is not None and findings.alone.suspects:
+        return  # the reason is named already
+    yield Caution(
+        "It predicts almost perfectly",
+        f"It takes away {percent(found.explained)} of the baseline's error. In practice that "
+        "mostly means that some columns together hold the answer, such as parts of a sum.",
+        "Ask of the most important columns whether they are known before the target is.",
+    )
 
 
 def _honesty(findings: Findings) -> Iterator[Caution]:
@@ -396,6 +412,7 @@ _EXPECTED = {"performance", "learning curve", "condense"}
 _CHECKS: tuple[Callable[[Findings], Iterator[Caution]], ...] = (
     _leaks,
     _names,
+    _too_good,
     _honesty,
     _better,
     _drifting,

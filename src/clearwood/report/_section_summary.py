@@ -21,6 +21,8 @@ from clearwood.table import Task
 __all__ = ["section"]
 
 _TOP = 3
+# Columns with a smaller share of the variation are not among what matters most.
+_LEAST = 0.01
 
 
 def section(findings: Findings) -> Section:
@@ -67,10 +69,11 @@ def _matters(findings: Findings) -> str:
     order = [int(k) for k in np.argsort(-total, kind="stable") if total[k] > 0]
     if not order:
         return "Nothing: the model predicts the same for every row."
-    top = [f"{named(importance.columns[k])} ({percent(float(total[k]))})" for k in order[:_TOP]]
+    shown = [k for k in order[:_TOP] if total[k] >= _LEAST] or order[:1]
+    top = [f"{named(importance.columns[k])} ({percent(float(total[k]))})" for k in shown]
     overlap = " (shares overlap where columns act together)" if importance.interaction.any() else ""
     told = [f"Of the variation of the predictions, most goes back to {listed(top)}{overlap}."]
-    for k in order[:_TOP]:
+    for k in shown:
         views = findings.effects.get(importance.columns[k])
         if views is not None:
             told.append(effect_sentence(findings, views))
@@ -97,9 +100,10 @@ def _together(findings: Findings) -> str:
         left = (
             f", up to {percent(joint + beyond)} of its variation" if joint + beyond > 1e-6 else ""
         )
+        unit = importance.about.unit
+        scale = "" if unit == "prediction" else f"on the scale of the {unit}, "
         return (
-            f"Columns act one by one: on the scale of the {importance.about.unit}, the prediction "
-            f"is a sum of one curve a column{left}."
+            f"Columns act one by one: {scale}the prediction is a sum of one curve a column{left}."
         )
     told = f"Pairs of columns acting together make up {percent(joint)} of the variation"
     if len(pairs) and pairs.share[0] > 0:

@@ -188,8 +188,13 @@ def effect_sentence(findings: Findings, views: EffectViews) -> str:
         least = 0.05 * float(np.nanstd(column))
     shape = shape_of(effect, output=output, negligible=least)
     told = _shape_words(findings, named(views.column), mean, shape)
-    most = " (the class it moves most)" if several and shape.trend != "flat" else ""
-    return sentence(f"{told}{most}")
+    if shape.trend == "flat":
+        return sentence(told)
+    most = " (the class it moves most)" if several else ""
+    outside = (
+        "" if shape.is_within else "; over much of this range, rows like those asked hardly occur"
+    )
+    return sentence(f"{told}{most}{outside}")
 
 
 def _shape_words(findings: Findings, column: str, mean: str, shape: Shape) -> str:
