@@ -52,6 +52,11 @@ def test_columns_are_carried_in_the_shorter_form():
     long = Column("b", Kind.NUMBER, np.r_[np.random.default_rng(0).normal(size=50), np.nan])
     assert carried_values(short) == page_values(short)
     np.testing.assert_array_equal(unpacked(carried_values(long)), long.values)
+    days = np.arange("2020-01", "2021-01", dtype="datetime64[D]").astype("datetime64[us]")
+    dates = Column("c", Kind.DATE, np.r_[days, np.datetime64("NaT", "us")])
+    back = unpacked(carried_values(dates))
+    np.testing.assert_array_equal(back[:-1], days.astype(np.int64))
+    assert np.isnan(back[-1])
 
 
 @pytest.fixture(scope="module")

@@ -72,7 +72,7 @@ def carried_values(column: Column) -> Any:
     values = page_values(column)
     if column.is_coded or column.kind is Kind.TEXT:
         return values
-    numbers = packed(np.array([np.nan if value is None else value for value in values]))
+    numbers = packed(np.array([np.nan if v is None else v for v in values], np.float64))
     as_list = len(json.dumps(values, separators=(",", ":")))
     return numbers if len(json.dumps(numbers)) < as_list else values
 

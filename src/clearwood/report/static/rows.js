@@ -237,8 +237,15 @@ function startRows(element, data) {
   }, 100);
   if (source) new ResizeObserver(redraw).observe(drawing);
 
-  const first = /** @type {HTMLElement | null} */ (element.querySelector(".row-pick"));
-  choose(Number(first?.dataset.row ?? 0));
+  const pick = /** @type {HTMLElement | null} */ (element.querySelector(".row-pick"));
+  const first = Number(pick?.dataset.row ?? 0);
+  if (several) {
+    // begin with the class that the first row is most likely of
+    const own = data.prediction.map((/** @type {number[]} */ of) => of[first]);
+    output = picker.selectedIndex = own.indexOf(Math.max(...own));
+    list.redraw();
+  }
+  choose(first);
 }
 
 /**

@@ -234,7 +234,7 @@ function startTree(element, data) {
   function item(place, said, level) {
     const way = said ? el("span", { class: `tree-way ${said}` }, said) : null;
     const asks = tree.question[place] > 0;
-    const line = el("div", { class: "tree-line" });
+    const line = el("div", { class: tree.rows[place] ? "tree-line" : "tree-line empty" });
     const li = el("li", {}, line);
     lines.set(place, li);
     if (lastRow?.steps?.some((step) => step.place === place)) li.classList.add("on-way");

@@ -12,7 +12,7 @@ const NARROW = 460;
  */
 
 /**
- * The bars to draw: the largest parts, and the others together.
+ * The bars to draw: the largest parts, and the others together; parts of nothing have no bar.
  * @param {{column: number, part: number}[]} sorted
  * @param {RowColumn[]} columns
  * @param {any[]} values
@@ -20,15 +20,16 @@ const NARROW = 460;
  * @returns {Bar[]}
  */
 function barsOf(sorted, columns, values, isChanged) {
-  const kept = sorted.length <= MOST_BARS ? sorted : sorted.slice(0, MOST_BARS - 1);
+  const moving = sorted.filter(({ part }) => Math.abs(part) > 1e-6 * Math.abs(sorted[0].part));
+  const kept = moving.length <= MOST_BARS ? moving : moving.slice(0, MOST_BARS - 1);
   const bars = kept.map(({ column, part }) => ({
     label: columns[column].name,
     value: valueText(columns[column], values[column]),
     part,
     changed: isChanged(column),
   }));
-  if (kept.length < sorted.length) {
-    const rest = sorted.slice(kept.length);
+  if (kept.length < moving.length) {
+    const rest = moving.slice(kept.length);
     bars.push({
       label: `${rest.length} other columns`,
       value: "",

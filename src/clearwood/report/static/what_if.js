@@ -167,8 +167,9 @@ function numberControl(column, id, change) {
     return column.kind === "whole" ? Math.round(box.valueAsNumber) : box.valueAsNumber;
   }
 
+  // the value itself is kept to the last bit; what is shown of it has to fit
   function give() {
-    box.value = shown === null ? "" : String(shown);
+    box.value = shown === null ? "" : String(Number(shown.toPrecision(6)));
   }
 
   return {
