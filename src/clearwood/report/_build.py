@@ -1,6 +1,8 @@
 """`clearwood.report`: from a model and its data to a page."""
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
 
 from altair.utils.schemapi import debug_mode
@@ -164,10 +166,6 @@ def _title(given: Given) -> str:
 
 
 def _about(found: Findings) -> tuple[tuple[str, str], ...]:
-    from datetime import UTC, datetime
-
-    from clearwood import __version__
-
     predicted = found.target or "not in the table"
     if found.task is not None:
         predicted += f" ({found.task})"
@@ -178,5 +176,5 @@ def _about(found: Findings) -> tuple[tuple[str, str], ...]:
             "Data",
             f"{count(found.table.n_rows, 'row')}, {count(len(found.features), 'column')} used",
         ),
-        ("Made", f"{datetime.now(UTC):%Y-%m-%d} with Clearwood {__version__}"),
+        ("Made", f"{datetime.now(UTC):%Y-%m-%d} with Clearwood {version('clearwood')}"),
     )
