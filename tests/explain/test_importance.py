@@ -203,7 +203,10 @@ def test_results_are_given_as_frame_json_and_picture():
         ({}, "target is not known"),
         ({"y": [1, 2]}, "y has 2 values but the data has 500"),
         ({"y": X[:, 0], "loss": "sqared"}, "did you mean 'squared'"),
-        ({"y": X[:, 0], "groups": {"g": ["x0"], "h": ["x0", "x1"]}}, "in two groups"),
+        (
+            {"y": X[:, 0], "groups": {"g": ["x0"], "h": ["x0", "x1"]}},
+            "is in the groups 'g' and 'h'",
+        ),
         ({"y": X[:, 0], "groups": {"g": ["x9"]}}, "no column 'x9'"),
         ({"y": X[:, 0], "repeats": 0}, "at least once"),
         ({"kind": "impurity"}, "is for trees"),

@@ -151,18 +151,20 @@ def test_sampled_values_are_near_the_exact_ones_by_their_standard_errors(model, 
     exact = cw.shapley(model, X[:6], background=X)
     found = cw.shapley(model, X[:6], background=X, sample=400, seed=1)
     assert (found.standard_errors > 0).all()
-    assert (np.abs(found.values - exact.values) < 5 * found.standard_errors).all()
+    spread = np.ptp(exact.values)
+    assert (np.abs(found.values - exact.values) < 5 * found.standard_errors + 2e-3 * spread).all()
     assert_allclose(found.prediction, model.predict(X[:6]), atol=1e-12)
     assert found.baseline == pytest.approx(exact.baseline)
     assert "sampled" in repr(found)
-    assert "400 draws" in repr(found)
+    assert any("400 orders for each row" in note for note in found.notes)
 
 
 def test_more_draws_make_smaller_errors(model, X):
     few, many = (
         cw.shapley(model, X[:3], background=X, sample=n).standard_errors.mean() for n in (50, 800)
     )
-    assert many == pytest.approx(few / 4, rel=0.3)
+    # a fourth or less: at 800 draws every background row had its turn ten times
+    assert many < few / 3
 
 
 def test_draws_are_fixed_by_the_seed(model, X):
@@ -197,7 +199,7 @@ def test_models_of_any_kind_are_sampled(X, kind):
 
 @pytest.mark.parametrize(
     ("model", "unit"),
-    [(KNeighborsClassifier(), "probability"), (SVC(), "score")],
+    [(KNeighborsClassifier(), "probability"), (SVC(), "margin")],
     ids=["probabilities", "scores"],
 )
 def test_classes_are_sampled_as_probabilities_or_scores(X, model, unit):
@@ -232,3 +234,37 @@ def test_no_rows_have_no_values(model, X):
         found = cw.explain(one, X).shapley(X[:0])
         assert found.values.shape == (0, 3)
         assert "0 rows" in repr(found)
+
+
+# Groups
+
+
+@pytest.mark.parametrize("learner", ["gbm", "forest", "ebm", "ridge", "spline"])
+def test_groups_are_exact_where_the_model_can_be_taken_apart(learner):
+    """All subsets, asked one by one over the whole background, give the same."""
+    data = cw.datasets.load("diabetes").take(slice(0, 60))
+    settings = {
+        "gbm": {"max_iter": 8},
+        "forest": {"n_estimators": 4, "max_depth": 4},
+        "ebm": {"max_rounds": 20},
+    }
+    try:
+        model = cw.learner(learner, **settings.get(learner, {})).fit(data)
+    except cw.MissingExtraError:
+        pytest.skip(f"{learner} is not installed")
+    groups = {"blood": ["s1", "s2", "s3", "s4", "s5", "s6"], "body": ["bmi", "bp"]}
+    exact = cw.shapley(model, data.head(3), background=data, groups=groups)
+    assert exact.standard_errors is None
+    assert exact.columns == ("age", "sex", "body", "blood")
+    asked = cw.shapley(model, data.head(3), background=data, groups=groups, method="subsets")
+    np.testing.assert_allclose(exact.values, asked.values, atol=1e-7)
+    assert exact.data[2].values[0].startswith("bmi ")
+
+
+def test_groups_have_path_dependent_values_and_interactions_too(model, X):
+    whole = {"all": [f"x{k}" for k in range(X.shape[1])]}
+    found = cw.shapley(model, X[:2], value="path_dependent", groups=whole)
+    np.testing.assert_allclose(found.values[:, 0] + found.baseline, model.predict(X[:2]))
+    pairs = {"a": ["x0", "x1"]}
+    both = cw.shapley(model, X[:2], background=X, groups=pairs, interactions=True)
+    np.testing.assert_allclose(both.interactions.sum(axis=2), both.values, atol=1e-9)

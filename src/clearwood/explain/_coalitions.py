@@ -1,17 +1,15 @@
 """What a coalition of columns is worth at a row, for any model: the game that is sampled."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
 from clearwood.explain._predictor import Predictor
 
-__all__ = ["CoalitionGame", "Interventional", "Worth", "players_of"]
+__all__ = ["CoalitionGame", "Interventional", "Worth"]
 
 Floats = NDArray[np.float64]
 #: One line per coalition, one column per player: who takes part.
@@ -131,44 +129,3 @@ class Interventional(CoalitionGame):
     def against(self, row: int, coalitions: Coalitions, background: NDArray[np.intp]) -> Floats:
         """Predict with one background row for each coalition."""
         return self.mixed(row, coalitions, self.n_rows + background)
-
-
-def players_of(
-    predictor: Predictor, groups: Mapping[str, Sequence[str]] | None
-) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """Give the players' names and columns; columns in no group play alone.
-
-    Parameters
-    ----------
-    predictor
-        The model and its columns.
-    groups
-        Names of groups, and the columns that play together in each.
-    """
-    named: dict[str, tuple[int, ...]] = {}
-    owner: dict[int, str] = {}
-    for name, columns in (groups or {}).items():
-        listed: list[Any] = [columns] if isinstance(columns, str) else list(columns)
-        if not listed:
-            raise InputError(f"the group {name!r} is empty", hint="name its columns.")
-        places = [predictor.position(column) for column in listed]
-        for place in places:
-            if place in owner:
-                raise InputError(
-                    f"the column {predictor.names[place]!r} is in the groups {owner[place]!r} "
-                    f"and {name!r}"
-                    if owner[place] != name
-                    else f"the column {predictor.names[place]!r} is twice in the group {name!r}",
-                    hint="each column can play for one group only.",
-                )
-            owner[place] = name
-        named[str(name)] = tuple(places)
-    alone = {predictor.names[k]: (k,) for k in range(len(predictor.names)) if k not in owner}
-    both = sorted(set(alone) & set(named))
-    if both:
-        raise InputError(
-            f"the group {both[0]!r} has the name of a column that is not in it",
-            hint="give the group another name.",
-        )
-    players = sorted({**alone, **named}.items(), key=lambda item: min(item[1]))
-    return tuple(name for name, _ in players), tuple(columns for _, columns in players)

@@ -51,11 +51,14 @@ class Stopping:
         Evaluations of the model for one row at most.
     deadline
         The time, on the monotonic clock, at which everything ends; None for never.
+    orders
+        Orders that are drawn, whatever the precision; None to go by that.
     """
 
     precision: float
     most: int
     deadline: float | None = None
+    orders: int | None = None
 
     @property
     def is_late(self) -> bool:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clearwood._errors import InputError, did_you_mean
 from clearwood._progress import progress
+from clearwood.decompose._merged import players_of
 from clearwood.decompose._of_model import game_of
 from clearwood.decompose._rows import as_data
 from clearwood.explain._asking import Patience, patience_of
@@ -454,25 +455,9 @@ _METHODS = {
 
 def _players(
     predictor: Predictor, groups: Mapping[str, Sequence[str]] | None
-) -> dict[str, list[int]]:
+) -> dict[str, tuple[int, ...]]:
     """Give groups and the columns in none of them, each with its positions."""
-    if not groups:
-        return {name: [k] for k, name in enumerate(predictor.names)}
-    found: dict[str, list[int]] = {}
-    taken: dict[int, str] = {}
-    for label, names in groups.items():
-        positions = [predictor.position(n) for n in ([names] if isinstance(names, str) else names)]
-        for position in positions:
-            if position in taken:
-                raise InputError(
-                    f"column {predictor.names[position]!r} is in two groups: "
-                    f"{taken[position]!r} and {label!r}",
-                    hint="every column belongs to at most one.",
-                )
-            taken[position] = label
-        found[label] = positions
-    alone = {name: [k] for k, name in enumerate(predictor.names) if k not in taken}
-    return {**found, **alone}
+    return dict(zip(*players_of(predictor.names, groups), strict=True))
 
 
 def _rows(request: _Request, n_rows: int, most: int | None) -> Index:

@@ -1,6 +1,7 @@
 """Shapley values by orders in which players join, each walked in both directions."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,11 +46,13 @@ def by_permutations(
     drawn = np.empty(0, np.intp)
     n_rows = len(game.weights)
     cost = _cost(game)
-    most = stopping.most // cost
-    if most >= n_rows:  # an end where every row has had its turn has smaller errors
+    most = stopping.orders or stopping.most // cost
+    if (
+        most >= n_rows and not stopping.orders
+    ):  # an end where every row has had its turn has smaller errors
         most -= most % n_rows
     while True:
-        n_new = max(_FIRST_ORDERS, len(drawn) // 2)
+        n_new = stopping.orders or max(_FIRST_ORDERS, len(drawn) // 2)
         if len(drawn) + n_new > n_rows:  # rounds then end when every row has had its turn
             n_new += -(len(drawn) + n_new) % n_rows
         n_new = max(min(n_new, most - len(drawn)), _FEWEST - len(drawn))
@@ -64,6 +67,8 @@ def by_permutations(
             drawn = np.concatenate([drawn, rows])
         estimate = _summed(game, row, found, drawn, stopping)
         step(0, note=f"{len(drawn)} orders")
+        if stopping.orders:
+            return replace(estimate, reached=True)
         if estimate.reached or len(drawn) >= most:
             return estimate
 

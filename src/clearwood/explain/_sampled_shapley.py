@@ -14,11 +14,12 @@ from clearwood._progress import Step, progress
 from clearwood.decompose._about import About, BackgroundInfo
 from clearwood.decompose._explain import plain_baseline
 from clearwood.decompose._game import checked_weights
+from clearwood.decompose._merged import player_column, players_of
 from clearwood.decompose._of_model import game_of
 from clearwood.decompose._present import one_output
 from clearwood.decompose._rows import as_data, label_rows
 from clearwood.decompose._shapley import Shapley
-from clearwood.explain._coalitions import CoalitionGame, Interventional, players_of
+from clearwood.explain._coalitions import CoalitionGame, Interventional
 from clearwood.explain._estimate import Estimate, OutOfTimeError, Stopping
 from clearwood.explain._kernel_regression import by_kernel_regression
 from clearwood.explain._observational import ASSUMPTIONS, ForestWeights, observational
@@ -26,7 +27,7 @@ from clearwood.explain._permutation_values import by_permutations
 from clearwood.explain._predictor import Predictor, predictor_of
 from clearwood.explain._stack import as_rows, stacked
 from clearwood.explain._subsets import by_subsets
-from clearwood.table import Column, Kind, Table
+from clearwood.table import Table
 from clearwood.table._tell import tell
 
 __all__ = ["METHODS", "SampledOptions", "asked_on", "sampled_shapley"]
@@ -66,6 +67,8 @@ class SampledOptions:
         Background rows that stand in for a coalition.
     time_budget
         Seconds after which what has been found is returned.
+    orders
+        Orders of each row, whatever the precision; None to go by that.
     seed
         Fixes the draws.
     """
@@ -76,6 +79,7 @@ class SampledOptions:
     max_evaluations: int | None = None
     n_background: int | None = None
     time_budget: float | None = None
+    orders: int | None = None
     seed: int = 0
 
     def checked(self) -> "SampledOptions":
@@ -159,7 +163,7 @@ def sampled_shapley(
         )
     checked = checked_weights(_own_weights(background) if weights is None else weights, n_behind)
     share = np.full(n_behind, 1 / n_behind) if checked is None else checked / checked.sum()
-    names, members = players_of(predictor, options.groups)
+    names, members = players_of(predictor.names, options.groups)
     chosen, notes = _chosen(share, options.n_background, generator)
     predicted = predictor.predict(np.arange(len(predictor)))
     parts: dict[str, Any] = {
@@ -200,10 +204,11 @@ def sampled_shapley(
             outputs=predictor.outputs,
         ),
         data=tuple(
-            _player_column(predictor, n, m, done) for n, m in zip(names, members, strict=True)
+            player_column(name, [predictor.columns[k].take(slice(0, done)) for k in own])
+            for name, own in zip(names, members, strict=True)
         ),
         standard_errors=one_output(errors),
-        notes=(*notes, _said(method, game), *more),
+        notes=(*notes, _said(method, game, options.orders), *more),
     )
 
 
@@ -214,6 +219,8 @@ def _own_weights(background: Any) -> Any:
 
 def asked_on(model: Any, data: Any, output: Any, scale: str, n_jobs: int) -> Predictor:
     """Give the model on the scale asked for; "raw" is the one it adds up on, where it has one."""
+    if scale == "prediction":
+        return predictor_of(model, data, output=output, n_jobs=n_jobs)
     if scale != "raw":
         return predictor_of(model, data, output=output, scale=scale, n_jobs=n_jobs)
     try:
@@ -274,7 +281,7 @@ def _all_rows(
     standing_in = max(len(game.chosen), 1)
     most = options.max_evaluations or (2 * game.n_players + _COALITIONS) * standing_in
     late = None if options.time_budget is None else started + options.time_budget
-    stopping = Stopping(options.precision, most, late)
+    stopping = Stopping(options.precision, most, late, options.orders)
     found: list[Estimate] = []
     why = ""
     with progress("explaining", total=game.n_rows) as step:
@@ -344,25 +351,14 @@ def _shortfalls(
     return notes
 
 
-def _said(method: str, game: CoalitionGame) -> str:
+def _said(method: str, game: CoalitionGame, orders: int | None) -> str:
     words = {
         "subsets": f"all {2**game.n_players:,} coalitions"
         if game.n_players <= _MOST_PLAYERS
         else "",
         "kernel": "regression on coalitions drawn in pairs",
-        "permutation": "orders drawn at random, each walked in both directions",
+        "permutation": "orders drawn at random, each walked in both directions"
+        if orders is None
+        else f"{orders:,} orders for each row, each walked in both directions",
     }
     return f"{words[method]}; {game.predictor.evaluations[0]:,} evaluations of the model"
-
-
-def _player_column(
-    predictor: Predictor, name: str, columns: tuple[int, ...], n_rows: int
-) -> Column:
-    """Give the user's column; of a group, its values written side by side."""
-    own = [predictor.columns[k].take(slice(0, n_rows)) for k in columns]
-    if len(own) == 1:
-        return Column(name, own[0].kind, own[0].values, own[0].levels, own[0].label_type)
-    written = np.empty(n_rows, object)
-    labels = [(column.name, column.labels()) for column in own]
-    written[:] = [", ".join(f"{n} {v[row]}" for n, v in labels) for row in range(n_rows)]
-    return Column(name, Kind.TEXT, written)

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from clearwood._errors import InputError, did_you_mean
 from clearwood._progress import progress
 from clearwood.decompose._decomposition import warn_of_new_gaps
@@ -15,12 +17,12 @@ from clearwood.decompose._explain import (
     read_background,
 )
 from clearwood.decompose._game import Game
+from clearwood.decompose._merged import merged, players_of
 from clearwood.decompose._of_model import game_of
 from clearwood.decompose._present import one_output
 from clearwood.decompose._shapley import Shapley
 from clearwood.decompose._supported import NotTakenApartError
 from clearwood.decompose._tree_game import TreeGame
-from clearwood.explain._sampled import sampled_values
 from clearwood.explain._sampled_shapley import METHODS, SampledOptions, sampled_shapley
 
 __all__ = ["shapley"]
@@ -89,7 +91,8 @@ def shapley(
         How the columns outside a coalition depend on those inside, for observational values:
         "gaussian", "copula", "kernel" or "forest".
     groups
-        Columns that play together, by the group's name; the others play alone.
+        Columns that play together, by the group's name; the others play alone. Exact where the
+        model can be taken apart.
     interactions
         Whether to give pairwise Shapley interactions too; of exact values only.
     output
@@ -143,7 +146,9 @@ def shapley(
     """
     _check_value(value, background)
     if sample is not None:
-        return _sampled(model, rows, background, weights, value, interactions, output, sample, seed)
+        _checked_sample(sample, value, interactions=interactions)
+        # the prediction itself is explained, on whatever scale it is
+        method, scale = "permutation", "prediction" if scale == "raw" else scale
     game = _exact_game(model, background, value, method, groups)
     if game is None:
         if interactions:
@@ -168,6 +173,7 @@ def shapley(
                 max_evaluations=max_evaluations,
                 n_background=n_background,
                 time_budget=time_budget,
+                orders=sample,
                 seed=seed,
             ),
         )
@@ -210,49 +216,34 @@ def shapley(
     )
 
 
-def _sampled(
-    model: Any,
-    rows: Any,
-    background: Any,
-    weights: Any,
-    value: str,
-    interactions: bool,  # noqa: FBT001 - passed on from the public function
-    output: Any,
-    sample: int,
-    seed: int,
-) -> Shapley:
+def _checked_sample(sample: Any, value: str, *, interactions: bool) -> None:
+    if isinstance(sample, bool) or not isinstance(sample, int | np.integer) or sample < 2:
+        raise InputError(f"sample is {sample!r}; it must be a whole number of draws, at least 2")
     if value != "interventional" or interactions:
         raise InputError(
             "only interventional values without interactions can be sampled",
             hint="leave out sample, or value and interactions.",
         )
-    found = sampled_values(model, rows, background, weights, sample=sample, seed=seed)
-    whole = Shapley(
-        values=one_output(found.values),
-        baseline=plain_baseline(found.baseline),
-        columns=tuple(column.name for column in found.rows.columns),
-        rows=found.rows.labels,
-        about=found.about,
-        data=found.rows.columns,
-        standard_errors=one_output(found.standard_errors),
-    )
-    return whole if output is None else whole.output(output)
 
 
 def _exact_game(model: Any, background: Any, value: str, method: str, groups: Any) -> Game | None:
     """Give the game that is played exactly; None where the values have to be estimated."""
     if value == "path_dependent":
-        return game_of(model, background)
+        return _played(game_of(model, background), groups)
     if method not in ("auto", *METHODS):
         raise InputError(
             f"there is no method {method!r}", hint=did_you_mean(str(method), ("auto", *METHODS))
         )
-    if method != "auto" or value == "observational" or groups is not None:
+    if method != "auto" or value == "observational":
         return None
     try:
-        return game_of(model, background)
+        return _played(game_of(model, background), groups)
     except NotTakenApartError:
         return None
+
+
+def _played(game: Game, groups: Mapping[str, Sequence[str]] | None) -> Game | None:
+    return game if groups is None else merged(game, *players_of(game.columns, groups))
 
 
 def _check_value(value: str, background: Any) -> None:
