@@ -119,7 +119,9 @@ def beside(findings: Findings, found: Performance) -> list[str]:
     values = {} if found.measures is None else dict(found.measures.values)
     target = named(findings.target or "the target")
     told = []
-    if values.get("r2", 0) > 0 and findings.task is Task.REGRESSION:
+    # with squares, what is taken from the baseline's risk says it already
+    said = found.loss == "squared" and found.explained is not None
+    if values.get("r2", 0) > 0 and findings.task is Task.REGRESSION and not said:
         told.append(f"It explains {percent(values['r2'])} of the variance of {target}.")
     if found.residuals is not None:
         told.append(

@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 _LONG_NAME = 60
+_MINUS = "−"  # the sign itself, as in the tables of the page
 # Of models that are asked, with more columns than this some pairs are not looked at.
 _ALL_PAIRS = 15
 
@@ -48,15 +49,16 @@ def number(value: Any) -> str:
     Examples
     --------
     >>> number(206855.8), number(0.012345), number(1.0), number(-3.14159), number(1234567890.0)
-    ('206,900', '0.01235', '1', '-3.142', '1,235,000,000')
+    ('206,900', '0.01235', '1', '−3.142', '1,235,000,000')
     """
     value = float(value)
     if not np.isfinite(value):
         return "unknown"
     if abs(value) >= 1e15 or (value and abs(value) < 1e-4):
-        return f"{value:.3g}"
+        return f"{value:.3g}".replace("-", _MINUS)
     rounded = float(f"{value:.4g}")
-    return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:.4g}"
+    text = f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:.4g}"
+    return text.replace("-", _MINUS)
 
 
 def percent(value: float) -> str:
