@@ -5,6 +5,7 @@ import io
 import re
 from pathlib import Path
 
+import altair as alt
 import pytest
 
 from clearwood.report import Chart, Choice, Prose, Report, Section, Sheet
@@ -349,6 +350,22 @@ def test_a_table_is_a_stop_where_it_must_be_scrolled(open_page, everything):
     box.focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_function("() => document.querySelector('#columns .scroll').scrollLeft > 0")
+
+
+def test_a_chart_with_cells_of_a_size_is_scrolled_where_it_must_be(open_page):
+    cells = [{"a": f"column {i}", "b": f"column {j}"} for i in range(30) for j in range(4)]
+    chart = alt.Chart(alt.Data(values=cells)).mark_rect().encode(x="a:N", y="b:N")
+    spec = chart.properties(width=alt.Step(20)).to_dict()
+    page = open_page(
+        Report("r", (Section("x", "X", (Chart("c", "C", "Cells", spec),)),)), width=360
+    )
+    page.wait_for_selector("#c svg")
+    page.locator("#c .drawing").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => document.querySelector('#c .drawing').scrollLeft > 0")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.set_viewport_size({"width": 1600, "height": 900})
+    page.wait_for_function("() => document.querySelector('#c .drawing').tabIndex === -1")
 
 
 def test_contents_say_where_the_reader_is(open_page, everything):

@@ -212,6 +212,9 @@ async function drawChart(element, spec) {
   state.finalize = finalize;
   element.replaceChildren(sheet);
   element.classList.add("drawn");
+  // what must be scrolled must be reached
+  if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
+  else element.removeAttribute("tabindex");
 }
 
 /**
