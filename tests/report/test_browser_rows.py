@@ -1,12 +1,15 @@
 """One by one and one tree, used as a reader does."""
 
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import clearwood as cw
+from clearwood.decompose._of_model import game_of
+from clearwood.report._page_columns import Asked, mixed_rows, page_values
 
 SECTIONS = ["one-by-one", "one-tree"]
 
@@ -328,3 +331,45 @@ def test_accessibility_of_rows_and_tree_has_no_serious_finding(open_page, report
         if one["impact"] in ("serious", "critical")
     ]
     assert serious == []
+
+
+def test_new_rows_follow_the_tree_to_the_models_answer(page, model, claims):
+    asked = Asked(game_of(model, claims), claims)
+    rows = mixed_rows(asked, 300, seed=5)
+    lines = [page_values(rows.column(name)) for name in model.schema_.features]
+    got = page.evaluate(
+        """(lines) => {
+          const data = JSON.parse(document.getElementById('data-rows').textContent);
+          const tree = clearwood.readTree(
+            JSON.parse(document.getElementById('data-tree').textContent));
+          const model = clearwood.readModel(data.model);
+          return lines[0].map((_, row) => {
+            const steps = clearwood.followCode(tree, model.encode(lines.map((own) => own[row])));
+            const answer = tree.answer[steps[steps.length - 1].place];
+            return answer ? tree.data.answers[answer - 1].text : null;
+          });
+        }""",
+        lines,
+    )
+    answered = [k for k, text in enumerate(got) if text is not None]
+    assert len(answered) > 200
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some of these rows lack everything
+        expected = model.predict(rows)
+    assert [got[k] for k in answered] == expected[answered].tolist()
+
+
+def test_rows_and_parts_are_saved_as_files(page, claims):
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save the rows as CSV").click()
+    saved = pd.read_csv(download.value.path())
+    assert len(saved) == 80
+    at = saved["row"].to_numpy() - 1
+    np.testing.assert_array_equal(saved["age"], claims.column("age").values[at])
+    np.testing.assert_array_equal(saved["power"], claims.column("power").values[at])
+    page.locator(".rows-why details summary").click()
+    with page.expect_download() as download:
+        page.locator(".rows-why").get_by_role("button", name="Save CSV").click()
+    parts = pd.read_csv(download.value.path())
+    assert set(parts["column"]) == set(claims.features)
+    assert parts["part of yes"].abs().sum() > 0

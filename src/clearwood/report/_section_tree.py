@@ -142,8 +142,10 @@ def _partly(condensed: Condensed) -> Note:
     why = _stopped(condensed)
     rows = f" of the {certificate.n_rows:,} rows" if certificate.n_rows else " of the rows"
     head = "Only a part of the tree is certified"
-    if share is not None:
-        head = f"{100 * share:.3g} %{rows} reach a certified leaf"
+    if share == 1:
+        head = f"Every one{rows} reaches a certified leaf, but not every row there can be"
+    elif share is not None:
+        head = f"{min(100 * share, 99.9):.3g} %{rows} reach a certified leaf"
     return Note(
         head,
         f"Condensing ended early: {why}. A leaf marked “asks the ensemble” stands for a region in "

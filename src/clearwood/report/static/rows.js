@@ -116,6 +116,8 @@ function startRows(element, data) {
   let values = [];
   /** @type {Explained | null} */
   let before = null;
+  /** @type {Explained | null} */
+  let shown = null;
 
   const picker = el("select", { id: `${id}-class`, on: { change: () => { output = picker.selectedIndex; list.redraw(); choose(chosen); } } },
     ...data.outputs.map((/** @type {string} */ name, /** @type {number} */ k) => el("option", { value: k }, name)));
@@ -128,7 +130,8 @@ function startRows(element, data) {
   const changes = el("div", { class: "rows-changes" });
   const path = el("div", { class: "rows-path" });
   const near = el("div", { class: "rows-near" });
-  const why = el("div", { class: "rows-why" }, drawing, changes, el("details", { class: "data" }, el("summary", {}, "The parts as a table"), table));
+  const why = el("div", { class: "rows-why" }, drawing, changes, el("details", { class: "data" }, el("summary", {}, "The parts as a table"), table,
+    el("div", { class: "sheet-tools" }, el("button", { type: "button", class: "quiet", on: { click: saveParts } }, "Save CSV"))));
   const controls = source?.live ? makeControls(columns, data.order, `${id}-if`, change, () => choose(chosen)) : null;
   const result = el("p", { class: "if-result" });
   const form = controls ? el("section", { class: "rows-if", "aria-label": "What if" }, el("h4", {}, "What if"), result, el("p", { class: "rows-words" }, "Move a slider or pick a value: prediction and parts follow."), controls.element) : null;
@@ -166,6 +169,7 @@ function startRows(element, data) {
   function update() {
     const isChanged = values.some((value, k) => value !== rows[chosen][k]);
     const now = isChanged && source?.live ? source.ofValues(values) : before;
+    shown = now;
     title.textContent = isChanged ? `Row ${data.labels[chosen]}, changed` : `Row ${data.labels[chosen]}`;
     controls?.show(values, rows[chosen]);
     if (source && now && before) {
@@ -198,31 +202,43 @@ function startRows(element, data) {
     changes.replaceChildren(...(isChanged && before ? changesTable(columns, rows[chosen], values, before, now, at, scale) : []));
   }
 
+  /** Save the parts that are shown, of every output. */
+  function saveParts() {
+    if (!source || !shown) return;
+    const names = data.model ? data.model.raw_outputs : data.parts.outputs;
+    const head = ["column", "value", ...names.map((/** @type {string} */ name) => `part of ${name}`)];
+    const lines = columns.map((column, k) => [
+      column.name, valueText(column, values[k]), ...names.map((/** @type {any} */ _, /** @type {number} */ o) => shown?.parts[k * names.length + o] ?? null),
+    ]);
+    saveCsv(`row-${data.labels[chosen]}`, head, lines);
+  }
+
   /** @param {boolean} isChanged */
   function showPath(isChanged) {
     if (!tree || !data.ways) return;
     const code = isChanged ? source?.codes(values) ?? null : null;
     const steps = isChanged ? (code && tree.questions ? followCode(tree, code) : null) : followWay(tree, data.ways[chosen]);
     document.dispatchEvent(new CustomEvent("clearwood-row", { detail: { label: data.labels[chosen], steps, isChanged } }));
-    path.replaceChildren(el("h4", {}, "Its way in the one tree"), steps ? pathWords(tree, steps, new Set(columns.filter((_, k) => values[k] === null).map(({ name }) => name))) : el("p", {}, "The way of a changed row is not followed on this page."));
+    path.replaceChildren(el("h4", {}, "Its way in the one tree"), steps ? pathWords(tree, steps, new Set(columns.filter((_, k) => values[k] === null)
+      .map(({ name }) => name)), isChanged ? null : data.ways[chosen].length) : el("p", {}, "The way of a changed row is not followed on this page."));
   }
 
   /** @param {boolean} isChanged */
   function showNearest(isChanged) {
     const found = nearestRows(columns, rows, values, NEAREST_SHOWN, isChanged ? -1 : chosen);
     const facts = factsOf(data, () => output).filter(({ head }) => head !== "Error");
-    const shown = data.order.slice(0, COLUMNS_LISTED);
+    const listed = data.order.slice(0, COLUMNS_LISTED);
     const heads = [
       { name: "Row", right: false },
       { name: "Distance", right: true },
       ...facts.map(({ head, number: right }) => ({ name: head, right })),
-      ...shown.map((/** @type {number} */ k) => ({ name: columns[k].name, right: isNumeric(columns[k]) })),
+      ...listed.map((/** @type {number} */ k) => ({ name: columns[k].name, right: isNumeric(columns[k]) })),
     ];
     const lines = found.map(({ row, distance }) => el("tr", {},
       el("th", { scope: "row" }, el("button", { type: "button", class: "row-pick", on: { click: () => { choose(row); title.scrollIntoView({ block: "nearest" }); } } }, String(data.labels[row]))),
       el("td", { class: "number" }, number(Number(distance.toPrecision(2)))),
       ...facts.map(({ text, number: isNumber }) => el("td", { class: isNumber ? "number" : null }, text(row))),
-      ...shown.map((/** @type {number} */ k) => el("td", isNumeric(columns[k]) ? { class: "number" } : { dir: "auto" }, valueText(columns[k], rows[row][k])))));
+      ...listed.map((/** @type {number} */ k) => el("td", isNumeric(columns[k]) ? { class: "number" } : { dir: "auto" }, valueText(columns[k], rows[row][k])))));
     near.replaceChildren(el("h4", {}, "The nearest rows"),
       el("p", { class: "rows-words" }, "Distance is the mean over columns of how far numbers are apart, as a share of their range, and of whether levels differ (Gower)."),
       el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The nearest rows" },

@@ -60,9 +60,18 @@ function makeRowList(data, rows, orders, factsNow, choose, id) {
   const table = el("table", {}, el("thead", {}, head), body);
   const more = el("button", { type: "button", class: "quiet", on: { click: () => { open += 4 * ROWS_AT_ONCE; redraw(); } } });
   const element = el("div", { class: "rows-choose" },
-    el("div", { class: "rows-tools" }, search, el("label", { for: select.id }, "Sort by"), select, status),
+    el("div", { class: "rows-tools" }, search, el("label", { for: select.id }, "Sort by"), select, status,
+      el("button", { type: "button", class: "quiet", "aria-label": "Save the rows as CSV", on: { click: save } }, "Save CSV")),
     words,
     el("div", { class: "rows-scroll", role: "region", "aria-label": "Rows to choose from", tabindex: 0 }, table, more));
+
+  /** Save the rows that are found, in their order, with every column. */
+  function save() {
+    const head = ["row", ...facts.map(({ head: name }) => name), ...columns.map(({ name }) => name)];
+    const lines = found.map((row) => [data.labels[row], ...facts.map(({ text }) => text(row)), ...columns.map((column, k) =>
+      (rows[row][k] === null ? null : column.kind === "number" || column.kind === "whole" ? rows[row][k] : valueText(column, rows[row][k])))]);
+    saveCsv(id, head, lines);
+  }
 
   /** @param {number} row */
   function textOf(row) {

@@ -175,15 +175,17 @@ function answerText(answer) {
  * @param {PageTree} tree
  * @param {Steps} steps
  * @param {Set<string>} lacking columns that the row has no value of
+ * @param {number | null} whole how many questions the row is asked, where that is known
  */
-function pathWords(tree, steps, lacking) {
+function pathWords(tree, steps, lacking, whole) {
   const end = steps[steps.length - 1].place;
   const conditions = conditionsOf(tree, steps, lacking);
   const asked = steps.length - 1;
   const questions = `${asked} question${asked === 1 ? "" : "s"}`;
   const answer = tree.answer[end] ? tree.data.answers[tree.answer[end] - 1] : null;
+  const of = whole === null ? questions : `${asked} of its ${whole} questions`;
   const lead = !answer
-    ? `After ${questions} it is at a place below which this page does not carry the tree (${endText(tree, end)}).`
+    ? `After ${of} it comes to a place below which this page does not carry the tree (${endText(tree, end)}). So far:`
     : answer.certified
       ? `After ${questions} the tree answers ${answerText(answer)}, as the model does, because:`
       : `After ${questions} it is at a leaf that is not certified: the model itself answers.`;
@@ -269,8 +271,9 @@ function startTree(element, data) {
     /** @type {HTMLElement} */ (bar.firstElementChild).style.width = `${100 * share}%`;
     const mean = data.mean?.[place];
     const words = `${count.toLocaleString("en")} row${count === 1 ? "" : "s"}`;
-    const outcome = mean === null || mean === undefined ? "" : `, ${data.outcome} ${data.classes.length === 2 ? percent(mean) : number(mean)}`;
-    return el("span", { class: "tree-support" }, bar, el("span", { class: "tree-count" }, words + outcome));
+    const outcome = mean === null || mean === undefined ? "" : `${data.outcome} ${data.classes.length === 2 ? percent(mean) : number(mean)}`;
+    return el("span", { class: "tree-support" }, bar,
+      el("span", { class: "tree-count" }, el("span", { class: "tree-rows" }, words), data.mean ? el("span", { class: "tree-mean", dir: "auto" }, outcome) : null));
   }
 
   /** @param {boolean} open */

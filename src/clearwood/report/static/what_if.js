@@ -174,7 +174,7 @@ function numberControl(column, id, change) {
 
   return {
     for: id,
-    element: el("div", { class: "if-inputs" }, slider, box, column.may_lack ? tick : null),
+    element: el("div", { class: "if-inputs" }, slider, box, column.may_lack && column.gaps ? tick : null),
     show(/** @type {any} */ value) {
       shown = value;
       if (value !== null) known = value;
@@ -208,7 +208,7 @@ function dateControl(column, id, change) {
   let known = column.low ?? 0;
   return {
     for: id,
-    element: el("div", { class: "if-inputs" }, box, column.may_lack ? el("label", { class: "if-missing" }, lacking, "missing") : null),
+    element: el("div", { class: "if-inputs" }, box, column.may_lack && column.gaps ? el("label", { class: "if-missing" }, lacking, "missing") : null),
     show(/** @type {any} */ value) {
       if (value !== null) known = value;
       lacking.checked = value === null;
