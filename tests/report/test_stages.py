@@ -1,9 +1,12 @@
 """A stage that fails is told, and never ends the page."""
 
+import re
 import warnings
 
+import numpy as np
 import pytest
 
+import clearwood as cw
 from clearwood._errors import ClearwoodWarning, InputError
 from clearwood.report._stages import Clock, Stages
 
@@ -53,3 +56,12 @@ def test_warnings_of_the_library_are_collected_once_each():
 def test_a_clock_that_has_run_out_says_so():
     assert Clock(-1.0).over
     assert not Clock(60.0).over
+
+
+def test_the_bar_ends_full_whatever_is_left_out(monkeypatch, capsys):
+    """What does not apply, or cannot be had, counts as done."""
+    monkeypatch.setenv("CLEARWOOD_PROGRESS", "1")
+    data = cw.read({"x": np.arange(30.0) ** 0.5, "z": np.cos(np.arange(30.0))})
+    cw.report(lambda frame: frame["x"].to_numpy(), data, quick=True, sample=10)
+    counted = re.findall(r"^report: (\d+) of (\d+)", capsys.readouterr().err, re.MULTILINE)
+    assert counted[-1][0] == counted[-1][1]

@@ -89,7 +89,9 @@ def gather(given: Given, *, title: str, options: Options) -> Findings:
         How the report was asked for.
     """
     wanted = {stage for name in options.sections or SECTIONS for stage in SECTIONS[name]}
-    stages = Stages(total=len(wanted) + 2)
+    # beside what sections ask for: reading, predicting, columns, and what is read off results
+    total = len(wanted) + 3 + ("decomposition" in wanted) + ("performance" in wanted)
+    stages = Stages(total=total)
     with stages.shown("report"):
         return _Gathering(given, options, stages, wanted).all(title)
 
@@ -199,7 +201,11 @@ class _Gathering:
 
     def _why(self, found: Findings) -> Findings:
         why = self._when("decomposition", self._decomposition)
-        importance = None if why is None else self.stages.run("importance", why.importance)
+        importance = None
+        if why is not None:
+            importance = self.stages.run("importance", why.importance)
+        elif "decomposition" in self.wanted:
+            self.stages.leave_out()
         if importance is not None:
             # shares of the variance are known only now, and rank columns and pairs
             found = replace(
@@ -391,6 +397,8 @@ class _Gathering:
     def _out_of_fold(self) -> tuple[Floats | None, Floats | None]:
         bench, chosen = self.given.benchmark, self.given.chosen
         if bench is None or chosen is None or not self.given.same_rows:
+            if "performance" in self.wanted:
+                self.stages.leave_out()
             return None, None
         predictions = self.stages.run("rows not seen", lambda: bench.predictions(chosen))
         return predictions, row_losses(bench, chosen)
@@ -454,7 +462,10 @@ class _Gathering:
         return condense(self.asked, data=self.table, seconds=seconds)
 
     def _alone(self, found: Findings) -> Any:
-        if found.target is None or "single columns" not in self.wanted:
+        if "single columns" not in self.wanted:
+            return None
+        if found.target is None:
+            self.stages.leave_out()
             return None
         used = [*found.features, found.target]
         return self.stages.run(
@@ -475,6 +486,7 @@ class _Gathering:
             )
         times = self.table.times
         if times is None or self.table.n_rows < 20:
+            self.stages.leave_out()
             return None
         order = np.argsort(times, kind="stable")
         half = len(order) // 2

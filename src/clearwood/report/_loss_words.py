@@ -53,7 +53,11 @@ def interval_meaning(kind: str) -> str:
 
 def risk_words(found: Performance) -> str:
     """Give the risk with its interval."""
-    return f"{loss_name(found.loss)} is {number(found.risk.estimate)} ({interval_words(found)})"
+    root = ""
+    if found.loss == "squared" and found.risk.estimate > 0:
+        root = f", its root {number(found.risk.estimate**0.5)}"
+    risk = number(found.risk.estimate)
+    return f"{loss_name(found.loss)} is {risk} ({interval_words(found)}){root}"
 
 
 def how_well(findings: Findings) -> tuple[str, ...]:

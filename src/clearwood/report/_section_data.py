@@ -13,6 +13,7 @@ __all__ = ["section"]
 
 #: Columns whose distribution can be looked at; the sheet has all of them.
 _MOST_DISTRIBUTIONS = 40
+_WIDE = 32
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
@@ -59,29 +60,34 @@ def _columns(findings: Findings) -> Sheet:
                 used,
                 found.n_missing,
                 found.n_distinct,
-                named(found.values),
+                shortened(found.values),
                 _spark(found),
                 round(100 * float(share[name]), 1) if name in share else None,
             )
         )
     return Sheet(
         "columns",
-        "All columns: kind, role, missing and different values, range or levels, a small picture "
-        "of the distribution, and how much of the model's variation goes back to it",
+        "All columns: kind, role, missing and distinct values, range or first levels, a small "
+        "picture of the distribution, and how much of the model's variation goes back to it",
         (
             "column",
             "kind",
             "role",
             "missing",
-            "different values",
+            "distinct",
             "values",
             "distribution",
-            "% of variation",
+            "matters, %",
         ),
         tuple(rows),
         shown=20,
-        bars=("% of variation",),
+        bars=("matters, %",),
     )
+
+
+def shortened(values: str) -> str:
+    """Keep a cell narrow: the figures below show all levels."""
+    return values if len(values) <= _WIDE else values[: _WIDE - 1] + "…"
 
 
 def _spark(found: Profile) -> str:

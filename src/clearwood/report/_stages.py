@@ -80,11 +80,10 @@ class Stages:
         if self._step is not None:
             self._step(1)
 
-    def note(self, text: str) -> None:
-        """Say something about the stage that ended last."""
-        last = self.done[-1]
-        said = "; ".join(filter(None, (last.note, text)))
-        self.done[-1] = Stage(last.name, last.seconds, said)
+    def leave_out(self) -> None:
+        """Count a stage that does not apply as done."""
+        if self._step is not None:
+            self._step(1)
 
 
 class Clock:
