@@ -140,7 +140,7 @@ def quantity(findings: Findings, output: str | None = None) -> str:
             return f"probability of {named(target)} = {named(label)}"
         return f"score of {named(target)} = {named(label)}"
     word = "number of " if findings.task is Task.COUNT else ""
-    return f"{word}{named(target)}" if findings.target else "prediction"
+    return f"{word}{named(target)}"
 
 
 def is_sampled(findings: Findings) -> bool:
@@ -182,7 +182,8 @@ def effect_sentence(findings: Findings, views: EffectViews) -> str:
     output = shown_output(effect)
     several = len(effect.outputs) > 1
     label = effect.outputs[output] if findings.classes else None
-    mean = f"the mean predicted {quantity(findings, label)}"
+    known = findings.target is not None
+    mean = f"the mean predicted {quantity(findings, label)}" if known else "the mean prediction"
     spread = findings.predictions
     least = 0.0
     if spread is not None and spread.size:
