@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from clearwood._errors import InputError, did_you_mean
 from clearwood.condense._atoms import Atoms, atoms_of
 from clearwood.condense._certificate import Certificate
-from clearwood.condense._condensed import Condensed, Effort, Equal, Objective, shell_of
+from clearwood.condense._condensed import Condensed, Effort, Equal, Objective, bare, shell_of
 from clearwood.condense._decision import Decision, decision_for
 from clearwood.condense._diagram import Diagram
 from clearwood.condense._fingerprint import of_diagram, of_forest
@@ -22,6 +22,7 @@ from clearwood.condense._restrict import restricted
 from clearwood.forest import Forest, from_model
 from clearwood.forest._predict import rounded
 from clearwood.kernels import _core
+from clearwood.kernels._threads import threads
 
 __all__ = ["condense"]
 
@@ -37,8 +38,7 @@ def condense(
     leaves: int | None = None,
     seconds: float | None = None,
     memory: float | None = None,
-    n_jobs: int = 1,
-    seed: int = 0,
+    n_jobs: int | None = 1,
 ) -> Condensed:
     """Give one tree that predicts what the ensemble predicts, at every point.
 
@@ -63,8 +63,9 @@ def condense(
     leaves, seconds, memory
         A budget (memory in bytes): work stops there, and leaves that are not proved by then are
         marked and answered by the ensemble itself.
-    n_jobs, seed
-        Threads, and the seed of what is sampled.
+    n_jobs
+        Threads for the work under a budget; the tree does not depend on it, unless time ends the
+        work.
 
     Returns
     -------
@@ -84,7 +85,7 @@ def condense(
     forest = from_model(model)
     equal = _checked(forest, equal, effort, objective, tolerance)
     tolerance = tolerance or None
-    del n_jobs, seed
+    n_threads = threads(n_jobs)
     rows = None if data is None else _rows(forest, data)
     if objective == "questions" and rows is None:
         raise InputError(
@@ -97,12 +98,13 @@ def condense(
         atoms=atoms,
         decision=decision_for(forest, equal=equal, tolerance=tolerance),
         equal=equal,
+        rows=rows,
         places=None if rows is None else atoms.places(rounded(forest, rows)),
     )
     budget = Budget(leaves=leaves, seconds=seconds, memory=memory)
     found = _exact(problem, effort, objective, budget)
     if found is None:
-        found = _within(problem, budget)
+        found = _within(problem, budget, n_threads)
     elif found["too_large"]:
         raise _no_proof(found["too_large"], budget.bytes)
     diagram = diagram_from(found, forest, atoms, values=equal == "value")
@@ -143,6 +145,7 @@ class Problem:
     atoms: Atoms
     decision: Decision
     equal: Equal
+    rows: NDArray[np.float64] | None
     places: NDArray[np.int32] | None
 
 
@@ -202,17 +205,29 @@ def _exact(
     return found
 
 
-def _within(problem: Problem, budget: Budget) -> dict[str, Any]:
+def _within(problem: Problem, budget: Budget, n_threads: int) -> dict[str, Any]:
     """Compose where most rows are first, and stop at the budget."""
     places = np.empty(0, np.int32) if problem.places is None else problem.places
     found = _core.compose_within(
         ensemble_arrays(problem.forest, problem.atoms),
         problem.decision.arrays(),
         limits(seconds=budget.seconds_left, memory=budget.bytes),
-        {"rows": np.ascontiguousarray(places).ravel()},
+        {"rows": np.ascontiguousarray(places).ravel(), "classes": _classes(problem)},
         2**62 if budget.leaves is None else int(budget.leaves),
+        n_threads,
     )
     return found | {"shrunk": False, "too_large": 0.0}
+
+
+def _classes(problem: Problem) -> NDArray[np.int32]:
+    """Give the position of the class that the ensemble predicts for each row of the data."""
+    if problem.rows is None or problem.equal != "class":
+        return np.empty(0, np.int32)
+    classes = problem.forest.classes
+    assert classes is not None  # checked at the door
+    order = np.argsort(classes)
+    labels = bare(problem.forest).predict(problem.rows)
+    return order[np.searchsorted(classes[order], labels)].astype(np.int32)
 
 
 def _n_leaves(found: Mapping[str, Any]) -> int:

@@ -14,7 +14,7 @@ from clearwood.condense._reading import Readable
 from clearwood.forest import Forest
 from clearwood.forest._links import predict as on_scale
 
-__all__ = ["Condensed", "Effort", "Equal", "Objective", "shell_of"]
+__all__ = ["Condensed", "Effort", "Equal", "Objective", "bare", "shell_of"]
 
 Equal = Literal["class", "value"]
 Effort = Literal["fast", "good", "optimal"]
@@ -175,7 +175,7 @@ class Condensed(Readable):
         raw = self.diagram.value[leaves]
         rest = ~self.diagram.certified[leaves]
         if rest.any() and self.fallback is not None:
-            answered = _bare(self.fallback).predict_raw(matrix[rest])
+            answered = bare(self.fallback).predict_raw(matrix[rest])
             raw[rest] = answered.reshape(len(answered), -1)
         return raw[:, 0] if self.shell.n_outputs == 1 else raw
 
@@ -189,7 +189,7 @@ class Condensed(Readable):
         labels = self.shell.classes[np.maximum(self.diagram.outcome[leaves], 0)]
         rest = ~self.diagram.certified[leaves]
         if rest.any() and self.fallback is not None:
-            labels[rest] = _bare(self.fallback).predict(matrix[rest])
+            labels[rest] = bare(self.fallback).predict(matrix[rest])
         return np.asarray(labels)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -206,6 +206,6 @@ class Condensed(Readable):
         return f"Condensed {self.shell.source}: {shape}; {self.certificate.statement}"
 
 
-def _bare(forest: Forest) -> Forest:
+def bare(forest: Forest) -> Forest:
     """Give the forest that reads a matrix of its own columns as it is."""
     return replace(forest, encoder=None, missing_value=None, levels=(None,) * forest.n_features)

@@ -23,6 +23,7 @@ def compose_within(
     limits: dict[str, Any],
     options: dict[str, Any],
     leaves: int,
+    n_threads: int,
 ) -> dict[str, Any]: ...
 
 # parallel

@@ -145,7 +145,7 @@ class Store {
   }
   // A question of a set feature just as the ensemble asks it; a threshold.
   std::int32_t plain(std::int32_t question);
-  std::int32_t threshold(std::int32_t feature, std::int32_t cut);
+  std::int32_t threshold(std::int32_t feature, std::int32_t cut, bool missing_left = false);
   // The question as it splits a whole span. One found deep inside a tree may speak of a part only.
   std::int32_t asked_of(std::int32_t question, const Span& span);
   Side status(const Question& question, const Span& span) const;

@@ -162,10 +162,19 @@ static ShrinkOptions read_options(const nb::dict& d) {
   return options;
 }
 
-static Rows read_rows(const nb::dict& d, const Ensemble& ensemble) {
+static Rows read_rows(const nb::dict& d, const Ensemble& ensemble, const Decision& decision) {
   Rows rows;
   rows.places = vector<std::int32_t>(d, "rows");
   rows.n_features = ensemble.n_features();
+  if (d.contains("classes")) rows.classes = vector<std::int32_t>(d, "classes");
+  if (!rows.classes.empty() && rows.classes.size() != rows.size()) {
+    throw std::invalid_argument("compose: rows and their classes disagree");
+  }
+  for (const std::int32_t c : rows.classes) {
+    if (c < 0 || c >= decision.n_classes) {
+      throw std::invalid_argument("compose: a row's class is out of range");
+    }
+  }
   if (rows.n_features == 0 || rows.places.size() % rows.n_features != 0) {
     throw std::invalid_argument("compose: rows do not fit the features");
   }
@@ -187,7 +196,7 @@ static nb::dict compose(const nb::dict& ensemble_arrays, const nb::dict& decisio
   const Decision decision = read_decision(decision_arrays);
   const Limits bounds = read_limits(limits);
   const ShrinkOptions options = read_options(option_values);
-  const Rows rows = read_rows(option_values, ensemble);
+  const Rows rows = read_rows(option_values, ensemble, decision);
   std::string stopped;
   double too_large = 0;
   std::size_t n_grids = 0;
@@ -242,11 +251,12 @@ static nb::dict compose(const nb::dict& ensemble_arrays, const nb::dict& decisio
 // not certified, and `open_low`, `open_high`, `open_missing` bound where they lie.
 static nb::dict compose_within(const nb::dict& ensemble_arrays, const nb::dict& decision_arrays,
                                const nb::dict& limits, const nb::dict& option_values,
-                               std::size_t leaves) {
+                               std::size_t leaves, int n_threads) {
   const Ensemble ensemble = read_ensemble(ensemble_arrays);
   const Decision decision = read_decision(decision_arrays);
-  const Rows rows = read_rows(option_values, ensemble);
-  BudgetComposer composer(ensemble, decision, read_limits(limits), poll_signals, rows, leaves);
+  const Rows rows = read_rows(option_values, ensemble, decision);
+  BudgetComposer composer(ensemble, decision, read_limits(limits), poll_signals, rows, leaves,
+                          n_threads);
   std::string stopped;
   {
     nb::gil_scoped_release released;
@@ -278,7 +288,7 @@ void bind_condense(nb::module_& m) {
   m.def("compose", &condense::compose, nb::arg("ensemble"), nb::arg("decision"), nb::arg("limits"),
         nb::arg("options"));
   m.def("compose_within", &condense::compose_within, nb::arg("ensemble"), nb::arg("decision"),
-        nb::arg("limits"), nb::arg("options"), nb::arg("leaves"));
+        nb::arg("limits"), nb::arg("options"), nb::arg("leaves"), nb::arg("n_threads"));
 }
 
 }  // namespace clearwood

@@ -1,25 +1,88 @@
 // Composing under a budget: the boxes with most rows first, and tighter bounds.
 #include "condense_budget.hpp"
 
+#include "parallel.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 namespace clearwood::condense {
 
+namespace {
+
+constexpr int most_rounds = 40;
+// of the width of the bounds: where more than that is needed, messages were never seen to decide
+constexpr double most_needed = 0.25;
+constexpr std::size_t at_a_time = 8;
+
+bool has_close_bounds(Mode mode) { return mode == Mode::class_ || mode == Mode::tolerance; }
+
+}  // namespace
+
 BudgetComposer::BudgetComposer(const Ensemble& ensemble, const Decision& decision, Limits limits,
                                std::function<void()> poll, const Rows& rows,
-                               std::size_t max_leaves)
+                               std::size_t max_leaves, int n_threads)
     : Composer(ensemble, decision, limits, std::move(poll)),
       rows_(rows),
+      n_threads_(std::max(n_threads, 1)),
+      shapes_(store_, ensemble),
       timed_(std::isfinite(limits.seconds)),
       max_leaves_(std::max<std::size_t>(max_leaves, 1)) {
   keeps_leaves_ = true;
+  for (int t = 0; t < n_threads_; ++t) {
+    messages_.push_back(std::make_unique<Messages>(store_, shapes_, ensemble, decision));
+  }
   for (std::size_t j = 0; j < ensemble.n_features(); ++j) {
     cumulative_[j].assign(static_cast<std::size_t>(ensemble.n_cuts[j]) + 2, 0);
   }
 }
 
-std::int32_t BudgetComposer::certify(Item& item) {
+// Which bounds would decide: for the class of most rows every difference to another, else both
+// bounds of every functional.
+void BudgetComposer::aim(Item& item) {
+  item.aims.clear();
+  if (decision_.mode == Mode::tolerance) {
+    for (const std::int32_t d : wanted_) {
+      item.aims.push_back({std::size_t(d), 1.0});
+      item.aims.push_back({std::size_t(d), -1.0});
+    }
+    return;
+  }
+  std::vector<double> votes(std::size_t(decision_.n_classes), 0.0);
+  if (!rows_.classes.empty()) {
+    for (const std::int32_t row : item.rows) {
+      votes[std::size_t(rows_.classes[std::size_t(row)])] += 1;
+    }
+  }
+  // without rows, what the middle of the bounds says
+  for (std::size_t d = 0; d < decision_.size(); ++d) {
+    const double middle = item.state.base[d] + 0.5 * (low_[d] + high_[d]);
+    const bool first = middle >= 0.5 * (decision_.above[d] + decision_.below[d]);
+    votes[std::size_t(first ? decision_.a[d] : decision_.b[d])] += 1e-3;
+  }
+  for (std::size_t c = 0; c < votes.size(); ++c) {
+    if (item.state.dead >> c & 1) votes[c] = -1;
+  }
+  item.target = std::int32_t(std::max_element(votes.begin(), votes.end()) - votes.begin());
+  for (std::size_t d = 0; d < decision_.size(); ++d) {
+    const int a = decision_.a[d], b = decision_.b[d];
+    if (((item.state.dead >> a) | (item.state.dead >> b)) & 1) continue;
+    if (a == item.target) item.aims.push_back({d, 1.0});
+    if (b == item.target) item.aims.push_back({d, -1.0});
+  }
+}
+
+// How far a bound is from deciding.
+double BudgetComposer::need(const Item& item, const Aim& aim) const {
+  const std::size_t d = aim.functional;
+  if (decision_.mode == Mode::tolerance) {
+    return item.high[d] - item.low[d] - 2 * (decision_.tolerance - decision_.slack);
+  }
+  if (aim.sign > 0) return decision_.above[d] - item.state.base[d] - item.low[d];
+  return item.state.base[d] + item.high[d] - decision_.below[d];
+}
+
+std::int32_t BudgetComposer::decide_simply(Item& item) {
   // near ties and medians are told from one leaf per closed tree
   constant_ = item.state.leaves;
   Validity unused(decision_.size());
@@ -28,7 +91,40 @@ std::int32_t BudgetComposer::certify(Item& item) {
     tighten(item.state, item.box);
     leaf = judge(item.state, unused);
   }
-  return leaf;
+  item.low = low_;
+  item.high = high_;
+  if (leaf >= 0 || !has_close_bounds(decision_.mode)) return leaf;
+  const std::vector<Aim> before = item.aims;
+  aim(item);
+  if (item.aims != before) item.letters.assign(item.aims.size(), {});
+  for (const Id id : item.state.ids) (void)shapes_.make(id);
+  return -1;
+}
+
+// Needs no more than the item and the messages given, so that items can be worked on side by side.
+void BudgetComposer::pass_messages(Item& item, Messages& messages) const {
+  for (std::size_t i = 0; i < item.aims.size(); ++i) {
+    const Aim& aim = item.aims[i];
+    const std::size_t d = aim.functional;
+    if (need(item, aim) > most_needed * (item.high[d] - item.low[d])) return;
+    const double before = aim.sign > 0 ? item.low[d] : -item.high[d];
+    const double bound =
+        messages.lower(item.state.ids, item.state.positions, item.box, d, aim.sign,
+                       before + need(item, aim), most_rounds, item.letters[i]);
+    if (aim.sign > 0) {
+      item.low[d] = std::max(item.low[d], bound);
+    } else {
+      item.high[d] = std::min(item.high[d], -bound);
+    }
+  }
+}
+
+std::int32_t BudgetComposer::decide_finally(Item& item) {
+  constant_ = item.state.leaves;
+  low_ = item.low;
+  high_ = item.high;
+  Validity unused(decision_.size());
+  return judge(item.state, unused);
 }
 
 void BudgetComposer::count(const Item& item) {
@@ -88,106 +184,145 @@ void BudgetComposer::recount(std::size_t node) {
   }
 }
 
+std::size_t BudgetComposer::bytes_of(const Item& item) const {
+  std::size_t bytes = 200 + 8 * item.state.ids.size() + 4 * item.state.leaves.size() +
+                      sizeof(Span) * item.box.size() + 4 * item.rows.size();
+  for (const Letters& letters : item.letters) bytes += letters.bytes();
+  return bytes;
+}
+
+std::int32_t BudgetComposer::add_node(std::int32_t parent) {
+  question_.push_back(-1);
+  left_.push_back(-1);
+  right_.push_back(-1);
+  leaf_.push_back(-1);
+  parent_.push_back(parent);
+  same_.push_back(still_open);
+  count_.push_back(1);
+  return static_cast<std::int32_t>(leaf_.size()) - 1;
+}
+
+void BudgetComposer::enqueue(std::unique_ptr<Item> item) {
+  if (leaf_[std::size_t(item->node)] >= 0) return;
+  item_bytes_ += bytes_of(*item);
+  queue_.emplace(item->weight, -std::int64_t(items_.size()));  // older first
+  items_.push_back(std::move(item));
+}
+
+std::unique_ptr<BudgetComposer::Item> BudgetComposer::dequeue() {
+  std::unique_ptr<Item> item = std::move(items_[std::size_t(-queue_.top().second)]);
+  queue_.pop();
+  item_bytes_ -= bytes_of(*item);
+  return item;
+}
+
+// Both sides of the question that narrows the bounds most, for the rows that go its ways.
+std::array<std::unique_ptr<BudgetComposer::Item>, 2> BudgetComposer::split(Item& item) {
+  bound(item.state);
+  if (is_close()) tighten(item.state, item.box);  // for its steps
+  Validity unused(decision_.size());
+  constant_ = item.state.leaves;
+  State state = item.state;
+  (void)judge(state, unused);  // for the functionals to narrow
+  count(item);
+  std::int32_t best = choose(item.state, item.box, item.rows.size());
+  const auto j = static_cast<std::size_t>(store_.question(best).feature);
+  best = store_.asked_of(best, item.box[j]);
+  const Question q = store_.question(best);
+  const auto at = static_cast<std::size_t>(item.node);
+  question_[at] = best;
+  std::array<std::unique_ptr<Item>, 2> sides;
+  for (const bool left : {true, false}) {
+    auto next = std::make_unique<Item>();
+    next->box = item.box;
+    next->box[j] = store_.side(q, item.box[j], left);
+    next->state = child(item.state, q.feature, next->box[j]);
+    next->aims = item.aims;
+    next->letters = item.letters;
+    next->node = add_node(item.node);
+    (left ? left_ : right_)[at] = next->node;
+    sides[left ? 0 : 1] = std::move(next);
+  }
+  for (const std::int32_t row : item.rows) {
+    const std::int32_t place = rows_[std::size_t(row)][j];
+    bool goes_left;
+    if (ensemble_.is_set[j]) {
+      goes_left = store_.in_set(q, std::size_t(place)) != (q.default_left != 0);
+    } else {
+      goes_left = place < 0 ? q.default_left != 0 : place <= q.cut;
+    }
+    sides[goes_left ? 0 : 1]->rows.push_back(row);
+  }
+  double share = left_share(q, item.box, item.rows.size());
+  if (ensemble_.is_set[j]) {
+    share = (double(sides[0]->rows.size()) + 0.5 * prior_) / (double(item.rows.size()) + prior_);
+  }
+  sides[0]->weight = item.weight * share;
+  sides[1]->weight = item.weight * (1 - share);
+  return sides;
+}
+
 std::string BudgetComposer::run() {
-  const auto add = [&] {
-    question_.push_back(-1);
-    left_.push_back(-1);
-    right_.push_back(-1);
-    leaf_.push_back(-1);
-    parent_.push_back(-1);
-    same_.push_back(still_open);
-    count_.push_back(1);
-    return static_cast<std::int32_t>(leaf_.size()) - 1;
-  };
-  std::priority_queue<std::pair<double, std::int64_t>> queue;
-  const auto bytes_of = [](const Item& item) {
-    return 160 + 8 * item.state.ids.size() + 4 * item.state.leaves.size() + sizeof(Span) * item.box.size() + 4 * item.rows.size();
-  };
-  const auto enqueue = [&](std::unique_ptr<Item> item) {
-    if (leaf_[std::size_t(item->node)] >= 0) return;
-    item_bytes_ += bytes_of(*item);
-    queue.emplace(item->weight, -std::int64_t(items_.size()));  // older first
-    items_.push_back(std::move(item));
-  };
   auto first = std::make_unique<Item>();
   first->state = start();
   first->box = store_.everything();
   for (std::size_t row = 0; row < rows_.size(); ++row) first->rows.push_back(std::int32_t(row));
   first->weight = 1.0;
-  first->node = add();
-  leaf_[0] = certify(*first);
+  first->node = add_node(-1);
+  leaf_[0] = decide_simply(*first);
+  if (leaf_[0] < 0) {
+    pass_messages(*first, *messages_[0]);
+    leaf_[0] = decide_finally(*first);
+  }
   recount(0);
   enqueue(std::move(first));
   std::string stopped;
-  while (!queue.empty()) {
+  while (!queue_.empty() && stopped.empty()) {
     // branches that stay open take no leaves but time, which may have no other limit
     if (items_.size() / (timed_ ? 1000 : 20) > max_leaves_ + 100) {
       stopped = "leaves";
       break;
     }
+    // as many at a time, however many threads there are, so that all give the same tree
+    std::vector<std::unique_ptr<Item>> parents;
+    std::vector<std::unique_ptr<Item>> sides;
+    std::vector<std::size_t> undecided;
     try {
-      watch_.look(0, bytes() + item_bytes_, 20000);
+      while (parents.size() < at_a_time && !queue_.empty()) {
+        watch_.look(0, bytes() + item_bytes_ + shapes_.bytes(), 20000);
+        parents.push_back(dequeue());
+        for (auto& side : split(*parents.back())) {
+          leaf_[std::size_t(side->node)] = decide_simply(*side);
+          if (leaf_[std::size_t(side->node)] < 0) undecided.push_back(sides.size());
+          sides.push_back(std::move(side));
+        }
+      }
     } catch (const LimitReached& limit) {
       stopped = limit.what();
-      break;
     }
-    std::unique_ptr<Item> item = std::move(items_[std::size_t(-queue.top().second)]);
-    queue.pop();
-    item_bytes_ -= bytes_of(*item);
-    // again, for the summed steps of this box, which the choice reads
-    (void)certify(*item);
-    count(*item);
-    std::int32_t best = choose(item->state, item->box, item->rows.size());
-    const auto j = static_cast<std::size_t>(store_.question(best).feature);
-    best = store_.asked_of(best, item->box[j]);
-    const Question q = store_.question(best);
-    const auto at = static_cast<std::size_t>(item->node);
-    question_[at] = best;
-    std::unique_ptr<Item> sides[2];
-    for (const bool left : {true, false}) {
-      auto next = std::make_unique<Item>();
-      next->box = item->box;
-      next->box[j] = store_.side(q, item->box[j], left);
-      next->state = child(item->state, q.feature, next->box[j]);
-      next->node = add();
-      parent_.back() = item->node;
-      (left ? left_ : right_)[at] = next->node;
-      sides[left ? 0 : 1] = std::move(next);
-    }
-    for (const std::int32_t row : item->rows) {
-      const std::int32_t place = rows_[std::size_t(row)][j];
-      bool goes_left;
-      if (ensemble_.is_set[j]) {
-        goes_left = store_.in_set(q, std::size_t(place)) != (q.default_left != 0);
-      } else {
-        goes_left = place < 0 ? q.default_left != 0 : place <= q.cut;
+    if (has_close_bounds(decision_.mode)) {
+      parallel_for(undecided.size(), n_threads_, [&](std::size_t block, int worker) {
+        pass_messages(*sides[undecided[block]], *messages_[std::size_t(worker)]);
+      });
+      for (const std::size_t i : undecided) {
+        leaf_[std::size_t(sides[i]->node)] = decide_finally(*sides[i]);
       }
-      sides[goes_left ? 0 : 1]->rows.push_back(row);
     }
-    double share = left_share(q, item->box, item->rows.size());
-    if (ensemble_.is_set[j]) {
-      share = (double(sides[0]->rows.size()) + 0.5 * prior_) / (double(item->rows.size()) + prior_);
+    for (std::size_t i = 0; i < parents.size(); ++i) {
+      const auto at = static_cast<std::size_t>(parents[i]->node);
+      for (std::size_t side : {2 * i, 2 * i + 1}) recount(std::size_t(sides[side]->node));
+      if (count_[0] > max_leaves_) {
+        // one question too many
+        left_[at] = right_[at] = -1;
+        recount(at);
+        open(*parents[i]);
+        stopped = "leaves";
+        continue;
+      }
+      for (std::size_t side : {2 * i, 2 * i + 1}) enqueue(std::move(sides[side]));
     }
-    for (int side = 0; side < 2; ++side) {
-      sides[side]->weight = item->weight * (side == 0 ? share : 1 - share);
-      const auto node = static_cast<std::size_t>(sides[side]->node);
-      leaf_[node] = certify(*sides[side]);
-      recount(node);
-    }
-    if (count_[0] > max_leaves_) {
-      // one question too many
-      left_[at] = right_[at] = -1;
-      recount(at);
-      open(*item);
-      stopped = "leaves";
-      break;
-    }
-    for (auto& side : sides) enqueue(std::move(side));
   }
-  while (!queue.empty()) {
-    open(*items_[std::size_t(-queue.top().second)]);
-    queue.pop();
-  }
+  while (!queue_.empty()) open(*dequeue());
   canvas_.built().root = draw(0);
   return stopped;
 }

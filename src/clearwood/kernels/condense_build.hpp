@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -181,7 +182,7 @@ class Composer {
   double progress_ = 0;
   static constexpr double least_weight = 1.0 / 256;  // questions deeper in a tree are not looked at
   static constexpr double prior_ = 2.0;  // rows that every box is given besides its own
-  std::unordered_map<Id, Effects> effects_;
+  std::vector<std::unique_ptr<Effects>> effects_;  // by tree
   std::size_t effects_bytes_ = 0;
   std::vector<std::vector<double>> steps_;              // per feature: (ranks, functionals)
   std::vector<std::vector<std::uint32_t>> cumulative_;  // per feature: rows up to each rank

@@ -21,9 +21,11 @@ bool Composer::is_close() const {
 }
 
 const Effects& Composer::effects(Id id) {
-  const auto [at, fresh] = effects_.try_emplace(id);
-  Effects& e = at->second;
-  if (!fresh) return e;
+  if (effects_.size() <= id) effects_.resize(2 * std::size_t(id) + 1);
+  if (effects_[id]) return *effects_[id];
+  effects_[id] = std::make_unique<Effects>();
+  Effects& e = *effects_[id];
+  effects_bytes_ += sizeof(Effects) + 64;
   const std::size_t n = decision_.size();
   e.mean.assign(n, 0.0);
   e.rest_low.assign(store_.low(id), store_.low(id) + n);

@@ -164,10 +164,11 @@ std::int32_t Store::plain(std::int32_t question) {
   return intern(whole);
 }
 
-std::int32_t Store::threshold(std::int32_t feature, std::int32_t cut) {
+std::int32_t Store::threshold(std::int32_t feature, std::int32_t cut, bool missing_left) {
   Question q;
   q.feature = feature;
   q.cut = cut;
+  q.default_left = missing_left;
   return intern(q);
 }
 
