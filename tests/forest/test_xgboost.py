@@ -103,6 +103,14 @@ def test_native_categories_by_label(onehot):
     np.testing.assert_array_equal(forest.predict(frame), model.predict(frame).astype(np.float64))
 
 
+def test_labels_that_xgboost_garbles_are_refused():
+    frame = pd.DataFrame({"town": pd.Categorical(["Köln", "Ulm", "Hof"] * 20)})
+    model = xgb.XGBClassifier(n_jobs=1, n_estimators=2, enable_categorical=True)
+    model.fit(frame, [0, 1, 1] * 20)
+    with pytest.raises(cw.InputError, match="outside ASCII"):
+        cw.forest.from_model(model)
+
+
 def test_native_categories_by_code_seen_or_not():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 40, 800), rng.normal(size=800)]).astype(float)

@@ -9,7 +9,7 @@ import typer
 
 from clearwood._errors import InputError
 from clearwood.cli._console import commands, emit, facts, quoted, say, written
-from clearwood.cli._options import Decimal, Delimiter, Encoding, Force, Json, ModelFile
+from clearwood.cli._options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile
 
 if TYPE_CHECKING:
     from clearwood.condense import Certification, Condensed
@@ -109,6 +109,7 @@ def condense(
         float | None,
         typer.Option(metavar="BYTES", help="Use no more memory.", rich_help_panel=_BUDGET),
     ] = None,
+    jobs: Jobs = 1,
     force: Force = False,
     json: Json = False,
     delimiter: Delimiter = None,
@@ -135,6 +136,7 @@ def condense(
             leaves=leaves,
             seconds=seconds,
             memory=memory,
+            n_jobs=jobs,
         )
     one.save(output, force=force)
     written.append(output)

@@ -27,8 +27,9 @@ class Certificate:
     proof
         How it was proved.
     optimal
-        Whether no tree with the same predictions has fewer leaves (or levels, or expected
-        questions: see ``objective``); False where that was not proved.
+        Whether no tree that gives the same and asks only the ensemble's own thresholds and sets
+        of categories has fewer leaves (or levels, or expected questions: see ``objective``);
+        False where that was not proved.
     objective
         What was made small.
     n_leaves, depth, n_nodes

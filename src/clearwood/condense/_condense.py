@@ -19,6 +19,7 @@ from clearwood.condense._fingerprint import of_diagram, of_forest
 from clearwood.condense._kernel import diagram_from, ensemble_arrays, limits, shrinking
 from clearwood.condense._memory import allowance, in_words
 from clearwood.condense._restrict import restricted
+from clearwood.condense._unseen import with_likely_rows
 from clearwood.forest import Forest, from_model
 from clearwood.forest._predict import rounded
 from clearwood.kernels import _core
@@ -109,12 +110,13 @@ def condense(
         raise _no_proof(found["too_large"], budget.bytes)
     diagram = diagram_from(found, forest, atoms, values=equal == "value")
     everywhere = bool(diagram.certified.all())
+    optimal = effort == "optimal" and bool(found["shrunk"])
     certificate = Certificate(
         equal=equal,
         region="everywhere" if everywhere else "certified leaves",
         tolerance=tolerance,
-        proof=_PROOF,
-        optimal=effort == "optimal" and bool(found["shrunk"]),
+        proof=_PROOF + (_LEAST[objective] if optimal else ""),
+        optimal=optimal,
         objective=objective,
         n_leaves=diagram.n_leaves,
         depth=diagram.depth,
@@ -207,26 +209,29 @@ def _exact(
 
 def _within(problem: Problem, budget: Budget, n_threads: int) -> dict[str, Any]:
     """Compose where most rows are first, and stop at the budget."""
-    places = np.empty(0, np.int32) if problem.places is None else problem.places
+    rows, places = None, np.empty(0, np.int32)
+    if problem.rows is not None:
+        rows = with_likely_rows(problem.rows)
+        places = problem.atoms.places(rounded(problem.forest, rows))
     found = _core.compose_within(
         ensemble_arrays(problem.forest, problem.atoms),
         problem.decision.arrays(),
         limits(seconds=budget.seconds_left, memory=budget.bytes),
-        {"rows": np.ascontiguousarray(places).ravel(), "classes": _classes(problem)},
+        {"rows": np.ascontiguousarray(places).ravel(), "classes": _classes(problem, rows)},
         2**62 if budget.leaves is None else int(budget.leaves),
         n_threads,
     )
     return found | {"shrunk": False, "too_large": 0.0}
 
 
-def _classes(problem: Problem) -> NDArray[np.int32]:
-    """Give the position of the class that the ensemble predicts for each row of the data."""
-    if problem.rows is None or problem.equal != "class":
+def _classes(problem: Problem, rows: NDArray[np.float64] | None) -> NDArray[np.int32]:
+    """Give the position of the class that the ensemble predicts for each row."""
+    if rows is None or problem.equal != "class":
         return np.empty(0, np.int32)
     classes = problem.forest.classes
     assert classes is not None  # checked at the door
     order = np.argsort(classes)
-    labels = bare(problem.forest).predict(problem.rows)
+    labels = bare(problem.forest).predict(rows)
     return order[np.searchsorted(classes[order], labels)].astype(np.int32)
 
 
@@ -256,6 +261,15 @@ _PROOF = (
     "composed: every leaf is a box in which bounds on the sum of trees decide, or all trees are "
     "constant; made smaller only cell by cell"
 )
+_ALL_BOXES = (
+    " among trees that ask only the ensemble's own thresholds and sets of categories, by a "
+)
+_ALL_BOXES += "table over all boxes of their grid"
+_LEAST = {
+    "leaves": "; the fewest leaves" + _ALL_BOXES,
+    "depth": "; the least depth, and at that depth the fewest leaves," + _ALL_BOXES,
+    "questions": "; the fewest questions over the data, and then leaves," + _ALL_BOXES,
+}
 
 
 def _rows(forest: Forest, data: Any) -> NDArray[np.float64]:

@@ -122,6 +122,13 @@ def _levels(trees: dict[str, Any], n_features: int) -> tuple[tuple[Any, ...] | N
         if "offsets" in column:
             text = bytes(byte % 256 for byte in column["values"])
             ends = column["offsets"]
+            if not text.isascii():
+                # XGBoost counts characters where it means bytes, so labels run into each other
+                raise InputError(
+                    "XGBoost writes category labels with letters outside ASCII wrongly into its "
+                    "models, so it is not known which category is which",
+                    hint="fit it to labels without them, or to category codes.",
+                )
             labels = [text[a:b].decode() for a, b in pairwise(ends)]
             levels.append(tuple(labels) or None)
         else:
