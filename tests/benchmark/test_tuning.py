@@ -281,7 +281,7 @@ def test_early_stopping_is_yes_or_no(numbers):
 
 def test_a_number_of_trees_is_tuned_along_fits_and_hopeless_ones_are_given_up(numbers):
     space = {"gbm": {"max_iter": Whole(1, 60, log=True), "learning_rate": Real(0.02, 0.2)}}
-    options = {"tune": 4, "space": space, "interval": "naive", "outer": 3, "inner": 4}
+    options = {"tune": 6, "space": space, "interval": "naive", "outer": 3, "inner": 4}
     raced = cw.benchmark(numbers, ["gbm"], **options)
     trials = [trial for _, _, trial in raced.archive("gbm").trials]
     # the defaults and one draw, each at many numbers of trees

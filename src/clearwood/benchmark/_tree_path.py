@@ -23,7 +23,7 @@ __all__ = ["TreePath", "tree_path_of"]
 _VALUES = 12
 
 #: One fit of the path has as many trees as about this many with numbers drawn from the range.
-_FITS_OF_A_PATH = 2
+_FITS_OF_A_PATH = 3
 
 
 def tree_path_of(contender: Contender, template: Learner, context: "Context") -> "TreePath | None":
