@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import clearwood as cw
+from benchmarks._harness import ROOT
 
 #: How many times fewer evaluations ours is to need for the same error as shap's.
-PROMISE = 4.0
+PROMISE = 5.0
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Point:
         Rows that the model was asked about, per explained row.
     """
 
+    table: str
     method: str
     evaluations: float
     error: float
@@ -36,11 +38,9 @@ class Point:
 class Counted:
     """A network that counts the rows it is asked about."""
 
-    def __init__(self, n_columns: int) -> None:
-        from sklearn.datasets import make_friedman1
+    def __init__(self, X: NDArray[Any], y: NDArray[Any]) -> None:
         from sklearn.neural_network import MLPRegressor
 
-        X, y = make_friedman1(600, n_features=n_columns, noise=0.5, random_state=0)
         network = MLPRegressor(hidden_layer_sizes=(32, 32), max_iter=400, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -58,11 +58,39 @@ Explain = Callable[[int, int], NDArray[Any]]
 
 
 def report(*, quick: bool, path: Path) -> int:
-    model = Counted(10 if quick else 14)
+    points: list[Point] = []
+    broken = 0
+    for table, (X, y) in _tables(quick=quick).items():
+        found = _of_table(table, Counted(X, y))
+        points += found
+        broken += _broken(found)
+    path.write_text(json.dumps([asdict(point) for point in points], indent=1))
+    return broken
+
+
+def _tables(*, quick: bool) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
+    """Give a simulated table, and adult with its levels numbered, where it is at hand."""
+    from sklearn.datasets import make_friedman1
+
+    made = {
+        "friedman": make_friedman1(600, n_features=10 if quick else 14, noise=0.5, random_state=0)
+    }
+    path = ROOT.parent / "shared" / "data" / "adult.csv"
+    if path.exists() and not quick:
+        import pandas as pd
+
+        frame = pd.read_csv(path).sample(4000, random_state=0)
+        y = (frame.pop("income").str.contains(">50K")).to_numpy(float)
+        codes = frame.apply(lambda column: column.factorize(sort=True)[0].astype(float))
+        made["adult"] = (((codes - codes.mean()) / codes.std()).to_numpy(), y)
+    return made
+
+
+def _of_table(table: str, model: Counted) -> list[Point]:
     exact = cw.shapley(model, model.rows, background=model.background, method="subsets").values
     budgets = (3_000, 6_000, 20_000, 50_000, 100_000)
     points = [
-        _measured(model, f"clearwood, {method}", budget, _ours(model, method), exact)
+        _measured(table, model, f"clearwood, {method}", budget, _ours(model, method), exact)
         for method in ("permutation", "kernel")
         for budget in budgets
     ]
@@ -71,11 +99,11 @@ def report(*, quick: bool, path: Path) -> int:
     except ImportError:
         print("shap is not installed: see benchmarks/requirements.txt")
     else:
-        points += [_measured(model, "shap", budget, theirs, exact) for budget in budgets]
+        points += [_measured(table, model, "shap", budget, theirs, exact) for budget in budgets]
+    print(f"\n{table}: a network of {model.rows.shape[1]} columns, 100 background rows")
     for point in points:
         print(f"{point.method:<24} {point.evaluations:>9,.0f} a row   error {point.error:.5f}")
-    path.write_text(json.dumps([asdict(point) for point in points], indent=1))
-    return _broken(points)
+    return points
 
 
 def _ours(model: Counted, method: str) -> Explain:
@@ -112,7 +140,12 @@ def _shap(model: Counted) -> Explain:
 
 
 def _measured(
-    model: Counted, method: str, budget: int, explain: Explain, exact: NDArray[Any]
+    table: str,
+    model: Counted,
+    method: str,
+    budget: int,
+    explain: Explain,
+    exact: NDArray[Any],
 ) -> Point:
     squares, asked = [], []
     for seed in range(5):
@@ -120,7 +153,7 @@ def _measured(
         squares.append(((explain(budget, seed) - exact) ** 2).mean())
         asked.append(model.asked / len(model.rows))
     spread = np.ptp(exact, axis=1).mean()
-    return Point(method, float(np.mean(asked)), float(np.sqrt(np.mean(squares)) / spread))
+    return Point(table, method, float(np.mean(asked)), float(np.sqrt(np.mean(squares)) / spread))
 
 
 def _broken(points: list[Point]) -> int:

@@ -159,20 +159,16 @@ def _ends(predictor: Predictor, position: int, axis: Axis, rows: Index, middle: 
     who, side = np.nonzero(steps >= 0)
     step = steps[who, side]
     gone = np.flatnonzero(axis.missing[rows])
-    base = np.concatenate([rows[who], rows[who], rows[gone], rows[gone]])
-    source = np.concatenate(
-        [
-            axis.sources[step + 1],
-            axis.sources[step],
-            rows[gone],
-            np.full(len(gone), axis.sources[middle]),
-        ]
-    )
+    # both ends of a step one after the other: they take nearly the same way through trees
+    ends = np.column_stack([axis.sources[step + 1], axis.sources[step]])
+    absent = np.column_stack([rows[gone], np.full(len(gone), axis.sources[middle])])
+    base = np.concatenate([np.repeat(rows[who], 2), np.repeat(rows[gone], 2)])
     if not len(base):
         nothing = np.empty((0, len(predictor.outputs)))
         return _Ends(who, step, nothing, gone, nothing, np.zeros((len(rows), nothing.shape[1] + 1)))
-    found = predictor.predict(base, {position: source})
-    upper, lower, own, there = np.split(found, np.cumsum([len(who), len(who), len(gone)]))
+    found = predictor.predict(base, {position: np.concatenate([ends.ravel(), absent.ravel()])})
+    upper, lower = found[: 2 * len(who) : 2], found[1 : 2 * len(who) : 2]
+    own, there = found[2 * len(who) :: 2], found[2 * len(who) + 1 :: 2]
     near = _row_means(who, (upper + lower) / 2, upper - lower, len(rows))
     near[gone, :-1], near[gone, -1] = own, 0.0
     return _Ends(who, step, upper - lower, gone, own - there, near)
