@@ -81,10 +81,11 @@ def test_three_hundred_features_show_the_top_ones_and_list_the_rest():
     effects = [b for b in found["why"].blocks if isinstance(b, Choice) and "Effect" in b.label]
     assert 0 < len(effects) <= 12
     assert effects[0].label == "Effect of x7"
-    rest = next(
-        b for b in found["why"].blocks if isinstance(b, Note) and "without a figure" in b.title
-    )
-    assert len(rest.items) == 300 - len(effects)
+    more = next(b for b in found["why"].blocks if isinstance(b, More) and "next" in b.title)
+    further = next(b for b in more.blocks if isinstance(b, Choice))
+    assert len(further.options) == 40
+    rest = next(b for b in found["why"].blocks if isinstance(b, Note) and "figure" in b.title)
+    assert len(rest.items) == 300 - 40 - len(effects)
     sheet = next(b for b in found["data"].blocks if isinstance(b, Sheet))
     assert len(sheet.rows) == 301
     assert "There are few rows" in words(found["cautions"])

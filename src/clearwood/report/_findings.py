@@ -148,6 +148,8 @@ class Findings:
         Of the model, over the table or some of its rows (said in its ``background``).
     effects
         For the most important columns, by column, the most important first.
+    more_effects
+        For columns that come after those, as exact main effects on the decomposition's scale.
     importance, interactions
         Shares of variance by order, from the decomposition.
     interaction_effects
@@ -204,6 +206,7 @@ class Findings:
     out_of_fold_losses: Floats | None = None
     decomposition: "Decomposition | None" = None
     effects: Mapping[str, EffectViews] = field(default_factory=dict)
+    more_effects: "tuple[Effect, ...]" = ()
     importance: "Importance | None" = None
     interactions: "Interactions | None" = None
     interaction_effects: "tuple[Effect, ...]" = ()

@@ -21,6 +21,7 @@ from clearwood.report._findings import EffectViews, Findings, Options
 from clearwood.report._inputs import Given
 from clearwood.report._performance import of_benchmark, of_rows
 from clearwood.report._stages import Clock, Stages
+from clearwood.report._words import is_sampled
 from clearwood.table import Table, profile
 
 __all__ = ["SECTIONS", "gather"]
@@ -42,10 +43,13 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 #: Columns whose effects are shown, and pairs whose interaction is.
 MOST_EFFECTS = 12
 MOST_INTERACTIONS = 4
+#: Columns after those, whose main effects are one click away.
+MORE_EFFECTS = 40
 _POINTS = 40
 _POINTS_BESIDE = 14
 _POINTS_OF_CURVES = 30
 _POINTS_OF_CLASSES = 20
+_POINTS_OF_MORE = 20
 _CURVES = 25
 
 # What the exact decomposition of a forest costs, in seconds on one core: for each leaf a table
@@ -90,7 +94,8 @@ def gather(given: Given, *, title: str, options: Options) -> Findings:
     """
     wanted = {stage for name in options.sections or SECTIONS for stage in SECTIONS[name]}
     # beside what sections ask for: reading, predicting, columns, and what is read off results
-    total = len(wanted) + 3 + ("decomposition" in wanted) + ("performance" in wanted)
+    read_off = {"decomposition", "interactions", "performance"} & wanted
+    total = len(wanted) + 3 + len(read_off)
     stages = Stages(total=total)
     with stages.shown("report"):
         return _Gathering(given, options, stages, wanted).all(title)
@@ -217,9 +222,16 @@ class _Gathering:
         order = self._ranked(found)
         effects = self._when("effects", lambda: self._effects(order))
         pairs = self._when("interactions", lambda: self._pairs(found))
+        more: tuple[Effect, ...] | None = ()
+        rest = [name for name in order if name not in (effects or {})][:MORE_EFFECTS]
+        if why is not None and rest and "interactions" in self.wanted and not is_sampled(found):
+            more = self.stages.run("more effects", lambda: self._more(why, rest))
+        elif "interactions" in self.wanted:
+            self.stages.leave_out()
         return replace(
             found,
             effects=effects or {},
+            more_effects=more or (),
             interaction_effects=pairs or (),
             agreement=self._when("agreement", lambda: self._agreement(order, found)),
         )
@@ -319,6 +331,11 @@ class _Gathering:
             seed=self.options.seed,
             n_jobs=self.options.n_jobs,
         )
+
+    def _more(self, why: Decomposition, names: list[str]) -> tuple[Effect, ...]:
+        """Read main effects off the exact decomposition, which takes the time of few."""
+        by_name = {effect.columns[0]: effect for effect in why.effects(points=_POINTS_OF_MORE)}
+        return tuple(by_name[name] for name in names if name in by_name)
 
     def _pairs(self, found: Findings) -> tuple[Effect, ...]:
         why = found.decomposition

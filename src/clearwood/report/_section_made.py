@@ -1,6 +1,7 @@
 """How this was made: what it takes to make it again."""
 
 import platform
+import shlex
 from importlib.metadata import PackageNotFoundError, version
 
 from clearwood.benchmark import duration
@@ -151,10 +152,22 @@ def _versions(findings: Findings) -> str:
 
 def _commands(findings: Findings) -> list[Block]:
     lines = []
-    if findings.options.command:
-        lines.append(("On the command line", findings.options.command))
+    command = findings.options.command or _command(findings)
+    if command:
+        lines.append(("On the command line", command))
     lines.append(("In Python", _python(findings)))
     return [Facts(tuple(lines))]
+
+
+def _command(findings: Findings) -> str | None:
+    """Give the command that makes such a page of a file, where the model comes from comparing."""
+    source, bench = findings.table.source, findings.benchmark
+    if bench is None or findings.chosen != bench.learners[0] or not _is_file(source):
+        return None
+    words = ["clearwood", "report", source, "--target", str(findings.target)]
+    words += ["--learners", ",".join(bench.learners), "--seed", str(bench.method.seed)]
+    words += ["--quick"] if findings.options.quick else []
+    return shlex.join([*words, "-o", "report.html"])
 
 
 def _python(findings: Findings) -> str:

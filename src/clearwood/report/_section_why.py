@@ -1,7 +1,10 @@
 """Why, overall: what moves the predictions, column by column and pair by pair."""
 
+from typing import Any
+
 import numpy as np
 
+from clearwood.decompose import Effect
 from clearwood.explain import Agreement, ModelEffect
 from clearwood.report._blocks import Block, Choice, More, Note, Prose, Section, Sheet
 from clearwood.report._charts import chart, of_outputs
@@ -150,19 +153,46 @@ def _effects(findings: Findings) -> list[Block]:
     for k, views in enumerate(findings.effects.values()):
         blocks.append(Prose((effect_sentence(findings, views),)))
         blocks.append(_effect(views, k, outputs))
-    rest = [name for name in findings.features if name not in findings.effects]
+    return blocks + _others(findings, outputs)
+
+
+def _others(findings: Findings, outputs: tuple[str, ...]) -> list[Block]:
+    """Give the effects of further columns one click away, and name those without a figure."""
+    blocks: list[Block] = []
+    if findings.more_effects:
+        unit = findings.more_effects[0].about.unit
+        shown = {"output": outputs[0]} if outputs else {}
+        options = tuple(
+            (
+                named(effect.columns[0]),
+                (chart(f"more-effect-{k}", _on(effect, shown), title=named(effect.columns[0])),),
+            )
+            for k, effect in enumerate(findings.more_effects)
+        )
+        told = (
+            f"What each of these columns adds to the mean prediction, on the scale of the {unit}; "
+            "exact over the background."
+        )
+        title = f"The next {count(len(options), 'column')} by importance"
+        blocks.append(More(title, (Prose((told,)), Choice("more-effects", "Column", options))))
+    drawn = {*findings.effects, *(effect.columns[0] for effect in findings.more_effects)}
+    rest = [name for name in findings.features if name not in drawn]
     if rest:
+        why = findings.failures.get("effects", "")
+        said = "Figures are drawn for the most important columns."
         blocks.append(
             Note(
                 f"{count(len(rest), 'column')} without a figure",
-                "Figures are drawn for the most important columns. "
-                + sentence(findings.failures.get("effects", ""))
-                if "effects" in findings.failures
-                else "Figures are drawn for the most important columns.",
+                f"{said} {sentence(why)}" if why else said,
                 items=tuple(rest),
             )
         )
     return blocks
+
+
+def _on(effect: Effect, shown: dict[str, str]) -> Any:
+    known = shown and shown["output"] in effect.about.outputs
+    return effect.plot(**(shown if known else {}))
 
 
 def _views(views: EffectViews) -> dict[str, ModelEffect]:
