@@ -27,6 +27,7 @@
  * @property {string} unit of what is added up
  * @property {string} output the class, or the name of the output
  * @property {boolean} isProbability
+ * @property {boolean} isScore whether it is a classifier's score that is no probability
  * @property {number} baseline what is added up, on average
  * @property {(raw: number) => number | null} onScale the prediction at a sum; null where it depends
  * on more than this one
@@ -161,7 +162,8 @@ function sentence(explained, columns, values, scale, at) {
   const away = raw - scale.baseline;
   const why = reasons(sortedParts(explained.parts, at.outputs, at.raw), columns, values, scale);
   const because = why ? `; ${why}` : "";
-  const of = scale.isProbability ? ` as the probability of ${scale.output}` : "";
+  const what = scale.isProbability ? "probability" : scale.isScore ? "score" : "";
+  const of = what ? ` as the ${what} of ${scale.output}` : "";
   const level = scale.onScale(scale.baseline);
   if (scale.kind === "same") {
     const direction = away < 0 ? "below" : "above";
