@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood.decompose._about import About
-from clearwood.decompose._present import as_frame, html_table, plain, short, unique_name
+from clearwood.decompose._present import as_frame, grid_columns, html_table, plain, short
 
 __all__ = ["Effect"]
 
@@ -44,8 +44,7 @@ class Effect:
     about
         Value function, background and scale.
     standard_errors
-        None where the values are exact, and for a partial dependence; else of the shape of
-        ``values``.
+        None where the values are exact; else of the shape of ``values``.
     """
 
     columns: tuple[str, ...]
@@ -92,22 +91,12 @@ class Effect:
         library
             "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
         """
-        outputs = self.about.outputs
-        shape = (*self.shares.shape, len(outputs))
-        values = self.values.reshape(shape)
-        index = np.indices(shape).reshape(len(shape), -1)
-        taken = list(self.columns)
-        found: dict[str, Any] = {
-            name: grid[at]
-            for name, grid, at in zip(self.columns, self.grid, index[:-1], strict=True)
+        named = {
+            self.quantity: self.values,
+            "standard error": self.standard_errors,
+            "share": self.shares,
         }
-        if len(outputs) > 1:
-            found[unique_name("output", taken)] = [outputs[k] for k in index[-1]]
-        found[unique_name(self.quantity, taken)] = values.ravel()
-        if self.standard_errors is not None:
-            found[unique_name("standard error", taken)] = self.standard_errors.ravel()
-        found[unique_name("share", taken)] = np.repeat(self.shares.ravel(), len(outputs))
-        return as_frame(found, library)
+        return as_frame(grid_columns(self.columns, self.grid, self.about.outputs, named), library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""

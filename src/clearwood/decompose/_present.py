@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clearwood.table import Column, Kind, Table
 
-__all__ = ["as_frame", "html_table", "one_output", "plain", "short", "unique_name"]
+__all__ = ["as_frame", "grid_columns", "html_table", "one_output", "plain", "short", "unique_name"]
 
 
 def as_frame(columns: Mapping[str, Any], library: str | None = None) -> Any:
@@ -52,6 +52,46 @@ def unique_name(name: str, taken: Sequence[str]) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def grid_columns(
+    columns: Sequence[str],
+    grid: Sequence[NDArray[Any]],
+    outputs: Sequence[str],
+    named: Mapping[str, NDArray[Any] | None],
+) -> dict[str, Any]:
+    """Give what is known at the points of a grid as columns: one row per point and output.
+
+    Parameters
+    ----------
+    columns, grid
+        One or two of the user's columns, and their values.
+    outputs
+        Names of the outputs.
+    named
+        Numbers by name, with or without a last axis of outputs; None is left out.
+
+    Examples
+    --------
+    >>> grid_columns(["age"], [np.array([20, 40])], ["p"], {"effect": np.array([0.5, 1.0])})
+    {'age': array([20, 40]), 'effect': array([0.5, 1. ])}
+    """
+    points = tuple(len(values) for values in grid)
+    shape = (*points, len(outputs))
+    index = np.indices(shape).reshape(len(shape), -1)
+    found: dict[str, Any] = {
+        name: values[at] for name, values, at in zip(columns, grid, index[:-1], strict=True)
+    }
+    taken = list(columns)
+    if len(outputs) > 1:
+        found[unique_name("output", taken)] = [outputs[k] for k in index[-1]]
+    for name, numbers in named.items():
+        if numbers is not None:
+            whole = numbers if numbers.size == index.shape[1] else numbers[..., None]
+            found[unique_name(name, taken)] = np.broadcast_to(
+                whole.reshape(*points, -1), shape
+            ).ravel()
+    return found
 
 
 def plain(value: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.decompose._present import as_frame, html_table, plain, short, unique_name
+from clearwood.decompose._present import as_frame, grid_columns, html_table, plain, short
 from clearwood.explain._extrapolation import EXTRAPOLATES
 
 __all__ = ["TITLES", "Kind", "ModelEffect"]
@@ -166,23 +166,14 @@ class ModelEffect:
         library
             "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
         """
-        outputs = self.outputs
-        shape = (*self.shares.shape, len(outputs))
-        index = np.indices(shape).reshape(len(shape), -1)
-        taken = list(self.columns)
-        found: dict[str, Any] = {
-            name: grid[at]
-            for name, grid, at in zip(self.columns, self.grid, index[:-1], strict=True)
+        named = {
+            self.kind: self.values,
+            "lower": self.lower,
+            "upper": self.upper,
+            "share": self.shares,
+            "outside": self.outside,
         }
-        if len(outputs) > 1:
-            found[unique_name("output", taken)] = [outputs[k] for k in index[-1]]
-        found[unique_name(self.kind, taken)] = self.values.ravel()
-        if self.lower is not None and self.upper is not None:
-            found[unique_name("lower", taken)] = self.lower.ravel()
-            found[unique_name("upper", taken)] = self.upper.ravel()
-        found[unique_name("share", taken)] = np.repeat(self.shares.ravel(), len(outputs))
-        found[unique_name("outside", taken)] = np.repeat(self.outside.ravel(), len(outputs))
-        return as_frame(found, library)
+        return as_frame(grid_columns(self.columns, self.grid, self.outputs, named), library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
