@@ -83,11 +83,12 @@ def test_three_hundred_features_show_the_top_ones_and_list_the_rest():
     assert effects[0].label == "Effect of x7"
     more = next(b for b in found["why"].blocks if isinstance(b, More) and "next" in b.title)
     further = next(b for b in more.blocks if isinstance(b, Choice))
-    assert len(further.options) == 40
+    assert len(further.options) == 24
     rest = next(b for b in found["why"].blocks if isinstance(b, Note) and "figure" in b.title)
-    assert len(rest.items) == 300 - 40 - len(effects)
+    assert len(rest.items) == 300 - 24 - len(effects)
     sheet = next(b for b in found["data"].blocks if isinstance(b, Sheet))
     assert len(sheet.rows) == 301
+    assert [row[0] for row in sheet.rows[:2]] == ["y", "x7"]  # the rest is one click away
     assert "There are few rows" in words(found["cautions"])
 
 

@@ -44,7 +44,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 MOST_EFFECTS = 12
 MOST_INTERACTIONS = 4
 #: Columns after those, whose main effects are one click away.
-MORE_EFFECTS = 40
+MORE_EFFECTS = 24
 _POINTS = 40
 _POINTS_BESIDE = 14
 _POINTS_OF_CURVES = 30

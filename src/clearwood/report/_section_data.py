@@ -1,5 +1,7 @@
 """Data: what the columns hold and how they go together."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from clearwood.plot._data import plot_profile
@@ -14,6 +16,7 @@ __all__ = ["section"]
 #: Columns whose distribution can be looked at; the sheet has all of them.
 _MOST_DISTRIBUTIONS = 40
 _WIDE = 32
+_SHOWN = 20
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
@@ -50,7 +53,8 @@ def _columns(findings: Findings) -> Sheet:
     if findings.importance is not None:
         share = dict(zip(findings.importance.columns, findings.importance.total, strict=True))
     rows = []
-    for name, found in findings.profiles.items():
+    for name in _listed_first(findings, share):
+        found = findings.profiles[name]
         role = findings.table.role(name)
         used = role.value if role is not Role.FEATURE or name in findings.features else "not used"
         rows.append(
@@ -80,9 +84,17 @@ def _columns(findings: Findings) -> Sheet:
             "matters, %",
         ),
         tuple(rows),
-        shown=20,
+        shown=_SHOWN,
         bars=("matters, %",),
     )
+
+
+def _listed_first(findings: Findings, share: Mapping[str, float]) -> list[str]:
+    """Keep the table's order, but for many columns: the target first, then what matters most."""
+    names = list(findings.profiles)
+    if len(names) <= _SHOWN:
+        return names
+    return sorted(names, key=lambda name: (name != findings.target, -share.get(name, 0.0)))
 
 
 def shortened(values: str) -> str:
