@@ -360,7 +360,7 @@ def test_new_rows_follow_the_tree_to_the_models_answer(page, model, claims):
 
 def test_rows_and_parts_are_saved_as_files(page, claims):
     with page.expect_download() as download:
-        page.get_by_role("button", name="Save the rows as CSV").click()
+        page.get_by_role("button", name="Save CSV of the rows").click()
     saved = pd.read_csv(download.value.path())
     assert len(saved) == 80
     at = saved["row"].to_numpy() - 1

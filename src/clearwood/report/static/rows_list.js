@@ -61,7 +61,7 @@ function makeRowList(data, rows, orders, factsNow, choose, id) {
   const more = el("button", { type: "button", class: "quiet", on: { click: () => { open += 4 * ROWS_AT_ONCE; redraw(); } } });
   const element = el("div", { class: "rows-choose" },
     el("div", { class: "rows-tools" }, search, el("label", { for: select.id }, "Sort by"), select, status,
-      el("button", { type: "button", class: "quiet", "aria-label": "Save the rows as CSV", on: { click: save } }, "Save CSV")),
+      el("button", { type: "button", class: "quiet", "aria-label": "Save CSV of the rows", on: { click: save } }, "Save CSV")),
     words,
     el("div", { class: "rows-scroll", role: "region", "aria-label": "Rows to choose from", tabindex: 0 }, table, more));
 
