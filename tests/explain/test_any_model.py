@@ -427,3 +427,12 @@ def test_a_row_may_be_a_dict_with_gaps():
     found = cw.shapley(model, {"age": None, "town": "b"}, background=frame)
     assert_allclose(found.prediction, [10.0])
     assert np.isnan(found.data[0].values[0])
+
+
+@pytest.mark.parametrize("method", ["subsets", "kernel", "permutation"])
+def test_a_single_column_gets_everything(method):
+    """There is no coalition between nobody and everybody to ask about."""
+    X = np.random.default_rng(0).normal(size=(60, 1))
+    model = KNeighborsRegressor().fit(X, X[:, 0])
+    found = cw.shapley(model, X[:3], background=X, method=method)
+    assert_allclose(found.values[:, 0], model.predict(X[:3]) - model.predict(X).mean())

@@ -125,7 +125,7 @@ def _walk(
         answers = game.worth(row, asked).mean
         nobody = np.broadcast_to(game.empty, nobody.shape)
     worth = np.empty((n_orders, 2, n_players + 1, game.n_outputs))
-    worth[:, :, 1:-1] = answers.reshape(n_orders, 2, n_players - 1, -1)
+    worth[:, :, 1:-1] = answers.reshape(n_orders, 2, n_players - 1, game.n_outputs)
     worth[:, :, 0] = nobody[:, None]
     worth[:, :, -1] = game.full[row]
     added = np.diff(worth, axis=2)

@@ -122,6 +122,8 @@ class Predictor:
         ndarray of shape (rows, outputs)
         """
         held = held or {}
+        if not len(base):  # few models take no rows
+            return np.empty((0, len(self.outputs)))
         size = max(1, _CELLS_PER_CALL // max(len(self.columns), 1))
         self.evaluations[0] += len(base)
         if len(base) <= size:
