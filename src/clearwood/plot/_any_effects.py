@@ -7,7 +7,7 @@ import numpy as np
 from clearwood._errors import InputError, did_you_mean
 from clearwood.plot._density import density
 from clearwood.plot._heat_map import MISSING, heat_map, near_shares, plain
-from clearwood.plot._style import DOWN, GREY, cut, diverging, level_step, number
+from clearwood.plot._style import DOWN, GREY, OUTPUTS, cut, diverging, level_step, number
 
 if TYPE_CHECKING:
     from clearwood.explain import ModelEffect
@@ -89,7 +89,8 @@ def _colour(effect: "ModelEffect", output: str | None) -> Any:
 
     if len(effect.outputs) == 1 or output is not None:
         return alt.value(DOWN)
-    return alt.Color("output:N", title="output", scale=alt.Scale(scheme="tableau10"))
+    scale = alt.Scale(domain=list(effect.outputs), range=OUTPUTS)
+    return alt.Color("output:N", title="output", scale=scale)
 
 
 def _scale(effect: "ModelEffect") -> Any:
