@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeRegressor
@@ -99,6 +100,16 @@ def test_steps_that_bend_numbers_before_trees_are_refused_by_column(diabetes):
     found = page_model(steps.fit(frame, diabetes.y), diabetes)
     assert found.data is None
     assert "makes something else of the column 'b" in found.reason
+
+
+def test_curves_that_bend_on_and_on_have_ends_in_the_page(diabetes):
+    columns = diabetes.select(["bmi", "bp", "target"])
+    frame = columns.X.to_frame("pandas")
+    bend = FunctionTransformer(np.cbrt, feature_names_out="one-to-one")
+    bent = page_model(make_pipeline(bend, Ridge()).fit(frame, diabetes.y), columns).data
+    assert all(low < high for low, high in (column["ends"] for column in bent["columns"]))
+    straight = page_model(Ridge().fit(frame, diabetes.y), columns).data
+    assert not any("ends" in column for column in straight["columns"])
 
 
 def test_whole_models_are_small_and_ready_for_json(diabetes):

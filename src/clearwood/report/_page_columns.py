@@ -33,6 +33,7 @@ __all__ = [
     "mixed_rows",
     "page_values",
     "parts_of",
+    "widened",
 ]
 
 Floats = NDArray[np.float64]
@@ -201,6 +202,12 @@ def limits(column: Column) -> tuple[float, float]:
     values = _as_numbers(column.values) if column.kind is Kind.DATE else column.values
     known = values[~np.isnan(values)]
     return (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+
+
+def widened(low: float, high: float) -> tuple[float, float]:
+    """Go as far beyond both ends as they are apart."""
+    width = (high - low) or max(abs(low), 1.0)
+    return low - width, high + width
 
 
 def parts_of(column: Column, values: Floats) -> Floats:

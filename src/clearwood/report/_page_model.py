@@ -22,7 +22,8 @@ from clearwood.forest._links import inverse
 from clearwood.report._pack import plain_numbers
 from clearwood.report._page_columns import Asked, NotCarriedError, mixed_rows
 from clearwood.report._page_forest import forest_in_page
-from clearwood.report._page_sum import sum_in_page, tables_in_page
+from clearwood.report._page_sum import sum_in_page
+from clearwood.report._page_tables import tables_in_page
 from clearwood.table import Table
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Models that add up functions of one or two columns, as tables and pieces of polynomials.
+"""Models that add up one function a column, as tables of levels and pieces of polynomials.
 
 What a column adds is not read from the model but asked: of levels one by one, and of numbers at
 places that are chosen where they are needed. A polynomial through a few of them has to meet the
@@ -8,6 +8,7 @@ be right to ten digits.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood.decompose._additive_game import AdditiveGame
-from clearwood.decompose._terms_game import TermsGame
 from clearwood.report._pack import plain_numbers
 from clearwood.report._page_columns import (
     Asked,
@@ -25,11 +25,12 @@ from clearwood.report._page_columns import (
     limits,
     mixed_rows,
     parts_of,
+    widened,
 )
-from clearwood.report._page_hints import known_cuts, known_knots
-from clearwood.table import Column, Kind, Table
+from clearwood.report._page_hints import known_knots
+from clearwood.table import Column, Kind
 
-__all__ = ["sum_in_page", "tables_in_page"]
+__all__ = ["sum_in_page"]
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +45,8 @@ _CHECKED_ROWS = 300
 _FITTED = np.cos(np.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1))
 _CHECKED = np.array([-1.0, -0.83, -0.37, 0.07, 0.61, 1.0])
 _PLACES = np.concatenate([_FITTED, _CHECKED])
-_SOLVE = np.linalg.inv(np.vander(_FITTED, _DEGREE + 1, increasing=True))
+# From values at the places to coefficients, by how many of them there are.
+_SOLVE = {n: np.linalg.pinv(np.vander(_FITTED, n, increasing=True)) for n in range(1, _DEGREE + 2)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,13 +82,15 @@ def sum_in_page(asked: Asked, *, model: Any = None, seed: int) -> dict[str, Any]
         ``columns``, one entry a player, each with ``missing`` (what a missing value adds, None
         where the model does not take it) and: ``levels``, what each adds; or ``pieces``,
         ``[low, high, coefficients]`` rising; or ``calendar``, what each calendar feature of a date
-        is multiplied with, the last one being the constant.
+        is multiplied with, the last one being the constant. ``ends`` are given where the pieces
+        must not be followed beyond.
     """
     game = asked.game
     assert isinstance(game, AdditiveGame)
     curves = _Curves(asked, len(game.outputs), known_knots(model, asked))
     columns = curves.all()
     made = {"kind": "sum", "columns": columns, "constant": plain_numbers(game.constant)}
+    curves.close(columns)
     for table in (asked.table, mixed_rows(asked, _CHECKED_ROWS, seed)):
         own = game.terms(asked.of(table))
         for k, column in enumerate(asked.columns):
@@ -228,22 +232,41 @@ class _Curves:
     def _spans(self, players: Sequence[int]) -> dict[int, tuple[float, float]]:
         """Take as much beyond the data on both sides as the data covers, where the model can."""
         narrow = {k: limits(self.asked.columns[k]) for k in players}
-        wide = {k: _widened(*ends) for k, ends in narrow.items()}
-        if self._are_finite(wide):
-            return wide
-        return {k: wide[k] if self._are_finite({k: wide[k]}) else narrow[k] for k in players}
+        wide = {k: widened(*ends) for k, ends in narrow.items()}
+        found = self._tried(wide)
+        return {k: wide[k] if k in found else narrow[k] for k in players}
 
-    def _are_finite(self, ends: dict[int, tuple[float, float]]) -> bool:
+    def close(self, columns: Sequence[dict[str, Any]]) -> None:
+        """Mark the columns whose outer pieces do not go on as the model does, far out."""
+        pieces = {k: entry["pieces"] for k, entry in enumerate(columns) if entry.get("pieces")}
+        ends = {k: (own[0][0], own[-1][1]) for k, own in pieces.items()}
+        far = {
+            k: (low - 20 * (high - low), high + 20 * (high - low))
+            for k, (low, high) in ends.items()
+        }
+        found = self._tried(far)
+        for k, both in ends.items():
+            column = column_of(self.asked.columns[k], far[k])
+            mine = _evaluated(columns[k], column, column, self.n_outputs)
+            own = found.get(k, np.full_like(mine, np.nan))
+            size = np.abs(own).max(initial=1e-300)
+            if not np.allclose(mine, own, rtol=1e-7, atol=1e-9 * size):
+                columns[k]["ends"] = list(both)
+
+    def _tried(self, ends: dict[int, tuple[float, float]]) -> dict[int, Floats]:
+        """Give what columns add at two values, for those where the model has an answer."""
         try:
-            added = self.terms(dict(ends))
-        except ValueError:
-            return False
-        return all(np.isfinite(own).all() for own in added.values())
+            return self._finite(self.terms(dict(ends)))
+        except ValueError:  # one column is enough for that: ask them one by one
+            found: dict[int, Floats] = {}
+            for k, own in ends.items():
+                with suppress(ValueError):
+                    found |= self._finite(self.terms({k: own}))
+            return found
 
-
-def _widened(low: float, high: float) -> tuple[float, float]:
-    width = (high - low) or max(abs(low), 1.0)
-    return low - width, high + width
+    @staticmethod
+    def _finite(added: dict[int, Floats]) -> dict[int, Floats]:
+        return {k: own for k, own in added.items() if np.isfinite(own).all()}
 
 
 def _spread(low: float, high: float) -> Floats:
@@ -251,11 +274,13 @@ def _spread(low: float, high: float) -> Floats:
 
 
 def _fitted(low: float, high: float, block: Floats, size: float) -> _Piece | None:
-    n = len(_FITTED)
-    piece = _Piece(low, high, _SOLVE @ block[:n])
-    checked = np.vander(_CHECKED, _DEGREE + 1, increasing=True) @ piece.coefficients
-    off = np.abs(checked - block[n:]).max()
-    return piece if off <= _PRECISION * size else None
+    """Fit the simplest polynomial that will do: noise in more coefficients would grow far out."""
+    for n, solve in _SOLVE.items():
+        coefficients = solve @ block[: len(_FITTED)]
+        met = np.vander(_PLACES, n, increasing=True) @ coefficients
+        if np.abs(met - block).max() <= _PRECISION * size:
+            return _Piece(low, high, coefficients)
+    return None
 
 
 def _two_constants(low: float, high: float, block: Floats) -> list[_Piece]:
@@ -285,7 +310,7 @@ def _merged(pieces: Sequence[_Piece], size: float) -> list[_Piece]:
 def _stretched(piece: _Piece, low: float, high: float) -> _Piece:
     """Give the same polynomial in the coordinate of a longer stretch."""
     values = low + (high - low) * (_FITTED + 1) / 2
-    return _Piece(low, high, _SOLVE @ piece.at(values))
+    return _Piece(low, high, _SOLVE[len(piece.coefficients)] @ piece.at(values))
 
 
 def _evaluated(entry: dict[str, Any], own: Column, column: Column, n_outputs: int) -> Floats:
@@ -312,186 +337,3 @@ def _evaluated(entry: dict[str, Any], own: Column, column: Column, n_outputs: in
     if gaps.any():
         found[gaps] = np.array(entry["missing"], np.float64)
     return found
-
-
-def tables_in_page(asked: Asked, *, model: Any = None, seed: int) -> dict[str, Any]:
-    """Give a model that adds up tables of one and two columns.
-
-    Parameters
-    ----------
-    asked
-        Its game, a `TermsGame`, and the page's rows.
-    model
-        The model as the user gave it: where it tells its cuts, they need not be searched.
-    seed
-        Of the rows on which the tables are checked.
-
-    Returns
-    -------
-    dict
-        ``axes``: the player of each, where its values lie in the tables (``levels``, the place of
-        each; or ``cuts``, the values from which the next of ``places`` begins) and ``missing``.
-        ``terms``: the axes of each table and its numbers, the last axis being the outputs.
-    """
-    game = asked.game
-    assert isinstance(game, TermsGame)
-    axes = _axes(asked, known_cuts(model, asked))
-    for table in (asked.table, mixed_rows(asked, _CHECKED_ROWS, seed)):
-        _check_places(asked, axes, table)
-    terms = [
-        {
-            "axes": list(term.at),
-            "shape": list(term.table.shape),
-            "table": plain_numbers(term.table.ravel()),
-        }
-        for term in game.terms
-    ]
-    return {
-        "kind": "tables",
-        "columns": [
-            {"missing": None if k in asked.refuses_missing else []}
-            for k in range(len(asked.columns))
-        ],
-        "axes": axes,
-        "terms": terms,
-        "constant": plain_numbers(game.constant),
-    }
-
-
-def _axes(asked: Asked, hints: Mapping[int, Sequence[float]]) -> list[dict[str, Any]]:
-    groups = np.asarray(asked.game.groups)
-    columns = asked.columns
-    coded = {
-        k: list(range(len(c.levels))) for k, c in enumerate(columns) if c.is_coded and c.levels
-    }
-    longest = max(map(len, coded.values()), default=1)
-    levels = asked.codes(
-        {k: column_of(columns[k], [*v, *[0] * (longest - len(v))]) for k, v in coded.items()},
-        longest,
-    )
-    numbers = [
-        k
-        for k in np.unique(groups).tolist()
-        if columns[k].kind in (Kind.NUMBER, Kind.WHOLE) and not columns[k].missing.all()
-    ]
-    if any(columns[k].kind is Kind.DATE for k in np.unique(groups)):
-        raise NotCarriedError("the page does not carry tables of dates")
-    cuts = _cuts(asked, numbers, hints)
-    lacking = asked.codes(
-        {k: column_of(c, [None]) for k, c in enumerate(columns) if k not in asked.refuses_missing},
-        1,
-    )[0]
-    axes = []
-    for axis, k in enumerate(groups.tolist()):
-        entry: dict[str, Any] = {"player": k}
-        entry["missing"] = None if k in asked.refuses_missing else int(lacking[axis])
-        if columns[k].is_coded:
-            entry["levels"] = levels[: len(columns[k].levels), axis].astype(int).tolist()
-        elif axis in cuts:
-            entry["cuts"], entry["places"] = cuts[axis]
-        else:
-            entry["cuts"], entry["places"] = [], [int(lacking[axis])]
-        axes.append(entry)
-    return axes
-
-
-@dataclass(frozen=True, eq=False)
-class _Stretch:
-    """Part of a column, and its places in the tables at both ends."""
-
-    low: float
-    high: float
-    before: tuple[int, ...]
-    after: tuple[int, ...]
-
-
-def _cuts(
-    asked: Asked, players: Sequence[int], hints: Mapping[int, Sequence[float]]
-) -> dict[int, tuple[list[float], list[int]]]:
-    """Find where the place in a table changes, to the last bit, all columns in one go."""
-    groups = np.asarray(asked.game.groups)
-    axes = {k: np.flatnonzero(groups == k) for k in players}
-
-    def places(values: dict[int, list[float]]) -> dict[int, list[tuple[int, ...]]]:
-        longest = max(map(len, values.values()))
-        changes = {
-            k: column_of(asked.columns[k], [*own, *[own[-1]] * (longest - len(own))])
-            for k, own in values.items()
-        }
-        codes = asked.codes(changes, longest).astype(np.intp)
-        return {
-            k: list(map(tuple, codes[: len(own), axes[k]].tolist())) for k, own in values.items()
-        }
-
-    grids = {k: _grid(asked.columns[k], hints.get(k, ())) for k in players}
-    at = places(grids) if players else {}
-    todo = {
-        k: [
-            _Stretch(*ends) for ends in zip(grid[:-1], grid[1:], at[k][:-1], at[k][1:], strict=True)
-        ]
-        for k, grid in grids.items()
-    }
-    steps: dict[int, list[_Stretch]] = {k: [] for k in players}
-    while any(todo.values()):
-        halves: dict[int, list[_Stretch]] = {}
-        for k, stretches in todo.items():
-            for one in stretches:
-                if one.before == one.after:
-                    continue
-                middle = one.low / 2 + one.high / 2
-                wanted = halves.setdefault(k, []) if one.low < middle < one.high else steps[k]
-                wanted.append(one)
-        middles = {k: [one.low / 2 + one.high / 2 for one in own] for k, own in halves.items()}
-        between = places(middles) if middles else {}
-        todo = {
-            k: [
-                half
-                for one, x, place in zip(own, middles[k], between[k], strict=True)
-                for half in (
-                    _Stretch(one.low, x, one.before, place),
-                    _Stretch(x, one.high, place, one.after),
-                )
-            ]
-            for k, own in halves.items()
-        }
-    return {
-        int(axis): _stairs(sorted(steps[k], key=lambda one: one.high), j, at[k][0])
-        for k in players
-        for j, axis in enumerate(axes[k])
-    }
-
-
-def _grid(column: Column, cuts: Sequence[float]) -> list[float]:
-    """Give values to begin with; a cut that is known is there with the double before it."""
-    known = column.values[~np.isnan(column.values)]
-    beyond = [*_widened(*limits(column)), -1e300, 1e300]
-    grid: list[float] = np.unique(
-        np.concatenate([known, beyond, cuts, np.nextafter(cuts, -np.inf)])
-    ).tolist()
-    return grid
-
-
-def _stairs(
-    steps: Sequence[_Stretch], j: int, first: tuple[int, ...]
-) -> tuple[list[float], list[int]]:
-    """Give the values at which the place on one axis changes, and the places between them."""
-    own = [one for one in steps if one.before[j] != one.after[j]]
-    return [one.high for one in own], [first[j], *(one.after[j] for one in own)]
-
-
-def _check_places(asked: Asked, axes: list[dict[str, Any]], table: Table) -> None:
-    own = asked.of(table)
-    for at, axis in enumerate(axes):
-        column = table.column(asked.columns[axis["player"]].name)
-        gaps = column.missing
-        mine = np.full(len(column), -1 if axis["missing"] is None else axis["missing"])
-        if column.is_coded:
-            mine[~gaps] = np.array([*axis["levels"], -1])[column.values[~gaps]]
-        else:
-            place = np.searchsorted(np.array(axis["cuts"]), column.values[~gaps], side="right")
-            mine[~gaps] = np.array(axis["places"])[place]
-        if not np.array_equal(mine, own[:, at]):
-            raise NotCarriedError(
-                f"where values of the column {column.name!r} lie in the model's tables could not "
-                "be repeated"
-            )

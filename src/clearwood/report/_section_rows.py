@@ -114,7 +114,10 @@ def _column(column: Column, whole: Column, carried: PageModel, k: int) -> dict[s
     kind = _KINDS.get(column.kind, "level")
     entry: dict[str, Any] = {"name": column.name, "kind": kind, "gaps": whole.n_missing}
     if carried.data is not None:
-        entry["may_lack"] = carried.data["columns"][k]["missing"] is not None
+        model = carried.data["columns"][k]
+        entry["may_lack"] = model["missing"] is not None
+        if "ends" in model:
+            entry["ends"] = model["ends"]
     if kind == "level":
         entry["levels"] = list(column.levels)
         entry["counts"] = [int((whole.values == code).sum()) for code in range(len(whole.levels))]

@@ -9,6 +9,7 @@
  * @property {number} [low] the least value in the data
  * @property {number} [high]
  * @property {number} gaps how many values are missing in the data
+ * @property {[number, number]} [ends] what the page can compute with lies between these
  * @property {boolean} [may_lack] whether the model takes a missing value
  */
 

@@ -162,9 +162,11 @@ function numberControl(column, id, change) {
     return Math.min(high, Math.max(low, Number(whole.toFixed(digits))));
   }
 
-  /** What was typed; a column of whole numbers has no others. */
+  /** What was typed; a column of whole numbers has no others, and some curves have ends. */
   function typed() {
-    return column.kind === "whole" ? Math.round(box.valueAsNumber) : box.valueAsNumber;
+    const value = column.kind === "whole" ? Math.round(box.valueAsNumber) : box.valueAsNumber;
+    const [least, most] = column.ends ?? [-Infinity, Infinity];
+    return Math.min(most, Math.max(least, value));
   }
 
   // the value itself is kept to the last bit; what is shown of it has to fit
