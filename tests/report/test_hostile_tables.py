@@ -230,8 +230,31 @@ def test_parts_of_a_sum_that_is_the_target_are_too_good():
     raw = rows()
     raw["y"] = raw["x"] + raw["z"]
     data = cw.read(raw, target="y")
-    found = report(cw.learner("ols").fit(data), data)
+    bench = cw.benchmark(data, ["baseline", "ols"], tune=0, repeats=1)
+    found = report(cw.learner("ols").fit(data), data, benchmark=bench)
     assert "It predicts almost perfectly" in words(found["cautions"])
+
+
+def test_a_model_that_knows_its_rows_by_heart_is_not_called_a_leak():
+    rng = np.random.default_rng(0)
+    raw = {"x": rng.normal(size=120), "z": rng.normal(size=120), "y": rng.normal(size=120)}
+    data = cw.read(raw, target="y")
+    found = report(cw.learner("tree", max_depth=None, min_samples_leaf=1).fit(data), data)
+    assert "almost perfectly" not in words(found["cautions"])
+    assert "How well it predicts new rows is not known" in words(found["cautions"])
+
+
+def test_a_gain_that_chance_explains_is_called_uncertain():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=60)
+    data = cw.read(
+        {"x": x, "z": rng.normal(size=60), "y": 0.3 * x + rng.normal(size=60)}, target="y"
+    )
+    bench = cw.benchmark(data, ["baseline", "ols"], tune=0, repeats=1)
+    assert not bench.compare("ols", "baseline").clear
+    found = report(cw.learner("ols").fit(data), data, benchmark=bench)
+    expected = {"no better than the baseline", "beats the baseline is uncertain"}
+    assert any(text in words(found["cautions"]) for text in expected)
 
 
 def test_a_model_that_fails_on_some_rows_still_gets_a_page():

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from clearwood.report._blocks import Block, More, Note, Prose, Section, Sheet
-from clearwood.report._findings import Findings
-from clearwood.report._loss_words import loss_name
+from clearwood.report._findings import Findings, Performance
+from clearwood.report._loss_words import interval_words, loss_name
 from clearwood.report._words import (
     beyond_words,
     capital,
@@ -119,17 +119,27 @@ def _names(findings: Findings) -> Iterator[Caution]:
 
 
 def _too_good(findings: Findings) -> Iterator[Caution]:
-    found = findings.performance
-    if found is None or found.explained is None or found.explained <= SUSPICIOUS:
+    explained = _explained_unseen(findings)
+    if explained is None or explained <= SUSPICIOUS:
         return
     if findings.alone is not None and findings.alone.suspects:
         return  # the reason is named already
     yield Caution(
         "It predicts almost perfectly",
-        f"It takes away {percent(found.explained)} of the baseline's error. In practice that "
+        f"It takes away {percent(explained)} of the baseline's error. In practice that "
         "mostly means that some columns together hold the answer, such as parts of a sum.",
         "Ask of the most important columns whether they are known before the target is.",
     )
+
+
+def _explained_unseen(findings: Findings) -> float | None:
+    """Give the share of the baseline's risk taken away on rows not fitted to, where it is known."""
+    found, curve = findings.performance, findings.learning
+    if found is None or found.rows != "training":
+        return None if found is None else found.explained
+    if curve is None or curve.loss != found.loss or not found.baseline:
+        return None
+    return 1 - float(curve.risk[-1]) / found.baseline
 
 
 def _honesty(findings: Findings) -> Iterator[Caution]:
@@ -160,16 +170,22 @@ def _honesty(findings: Findings) -> Iterator[Caution]:
             "says about columns may be noise.",
             "Do not use its explanations to argue anything.",
         )
-    elif found.baseline is not None:
-        width = found.risk.high - found.risk.low
-        gain = found.baseline - found.risk.estimate
-        if width > gain > 0:
-            yield Caution(
-                "How well it predicts is uncertain",
-                f"The interval of its {loss_name(found.loss)}, {number(found.risk.low)} to "
-                f"{number(found.risk.high)}, is wider than what it gains over the baseline.",
-                "More rows, or more repeats of the resampling, make it shorter.",
-            )
+    elif explained is not None and _could_be_chance(findings, found):
+        yield Caution(
+            "Whether it beats the baseline is uncertain",
+            f"Its {loss_name(found.loss)} is {number(found.risk.estimate)} "
+            f"({interval_words(found)}), that of the baseline {number(found.baseline)}: chance "
+            "could explain the difference.",
+            "More rows, or more repeats of the resampling, would tell.",
+        )
+
+
+def _could_be_chance(findings: Findings, found: Performance) -> bool:
+    """Whether chance explains the gain over the baseline: row by row where both were judged."""
+    bench, chosen = findings.benchmark, findings.chosen
+    if bench is not None and chosen is not None and found.rows == "out-of-fold":
+        return chosen != "baseline" and not bench.compare(chosen, "baseline").clear
+    return found.baseline is not None and found.risk.high > found.baseline
 
 
 def _better(findings: Findings) -> Iterator[Caution]:

@@ -37,7 +37,7 @@ def _opening(findings: Findings) -> tuple[str, ...]:
     told.append(f"; the model uses {count(len(findings.features), 'of them', 'of them')}.")
     if table.dropped:
         told.append(f" {count(table.dropped, 'row')} without a target had been left out.")
-    source = f" It came from {table.source}." if table.source else ""
+    source = f" Source: {table.source}." if table.source else ""
     first = "".join(told) + source
     lacking = [(name, n) for name, n in table.missing.items() if n and name in findings.features]
     if not lacking:

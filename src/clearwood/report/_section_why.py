@@ -65,14 +65,16 @@ def _importance(findings: Findings) -> list[Block]:
     scale = (
         f"The parts add up on the scale of the {why.about.unit}; they are "
         f"{'exact' if why.about.background and not is_sampled(findings) else 'estimated'} over "
-        f"{why.background} (interventional: a column that is not held takes the values of those "
-        "rows, whatever the others are)."
+        f"{why.background}{_of_how_many(findings)} (interventional: a column that is not held "
+        "takes the values of those rows, whatever the others are)."
     )
+    drawn = {frozenset([name]) for name in findings.effects}
+    others = (*findings.more_effects, *findings.interaction_effects)
+    drawn |= {frozenset(effect.columns) for effect in others}
     shown = sum(
         float(part)
         for names, part in zip(importance.components, importance.share, strict=True)
-        if (len(names) == 1 and names[0] in findings.effects)
-        or any(set(names) == set(effect.columns) for effect in findings.interaction_effects)
+        if frozenset(names) in drawn
     )
     covered = f"The parts drawn on this page make up {percent(shown)} of the variation."
     paragraphs = (told, f"{scale} {covered}", *(sentence(note) for note in why.notes))
@@ -117,6 +119,13 @@ def _importance(findings: Findings) -> list[Block]:
             ),
         ),
     ]
+
+
+def _of_how_many(findings: Findings) -> str:
+    why, n_rows = findings.decomposition, findings.table.n_rows
+    if why is None or why.background.n_rows >= n_rows:
+        return ""
+    return f" drawn from {n_rows:,} with seed {findings.options.seed}"
 
 
 def _effects(findings: Findings) -> list[Block]:
