@@ -195,3 +195,11 @@ def test_the_same_seed_gives_the_same_page(model, data):
     options = {"quick": True, "sections": ["summary", "why"], "seed": 3}
     first, second = build(model, data, **options), build(model, data, **options)
     assert first.sections == second.sections
+
+
+def test_a_benchmark_of_other_models_is_shown_but_not_taken_for_this_ones(data, bench):
+    other = cw.learner("tree", max_depth=2).fit(data)
+    made = build(other, data, benchmark=bench, quick=True, sections=["summary", "how-well"])
+    told = facts(made.sections[0])["How well"]
+    assert "the benchmark judged other learners" in told
+    assert any(isinstance(b, Sheet) and b.name == "benchmark" for b in made.sections[1].blocks)

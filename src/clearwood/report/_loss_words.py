@@ -78,9 +78,14 @@ def _unseen(findings: Findings) -> str:
     """Say what is known about rows not seen where only the model's own were judged."""
     curve = findings.learning
     if curve is None:
+        why = (
+            "neither a benchmark nor test rows were given"
+            if findings.benchmark is None
+            else "the benchmark judged other learners, or this one with other settings"
+        )
         return (
             "This flatters the model: how well it does on rows it has not seen is not known, as "
-            "neither a benchmark nor test rows were given."
+            f"{why}."
         )
     return (
         f"This flatters the model: in {curve.fits} fits with the same settings, each to "

@@ -55,7 +55,7 @@ def _compared(findings: Findings, bench: Benchmark) -> list[Block]:
     which = (
         f"The model of this page is “{chosen}”."
         if chosen is not None
-        else "The model of this page is not one of them."
+        else "The model of this page is not one of them, or has other settings."
     )
     first = (
         f"{count(len(bench.standings), 'learner')} compared by their {loss_name(bench.loss)} on "

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any
+from unicodedata import bidirectional
 
 import numpy as np
 
@@ -99,8 +100,19 @@ def listed(names: Sequence[str], *, most: int = 5) -> str:
 
 
 def named(name: str) -> str:
-    """Shorten a name that would drown a sentence."""
-    return name if len(name) <= _LONG_NAME else name[: _LONG_NAME - 1] + "…"
+    """Shorten a name that would drown a sentence, and keep its direction from spreading.
+
+    A name written from right to left turns the commas after it around, unless it is isolated.
+
+    Examples
+    --------
+    >>> named("age"), len(named("a" * 200))
+    ('age', 60)
+    """
+    short = name if len(name) <= _LONG_NAME else name[: _LONG_NAME - 1] + "…"
+    if any(bidirectional(letter) in ("R", "AL") for letter in short):
+        return f"\u2068{short}\u2069"
+    return short
 
 
 def capital(text: str) -> str:
