@@ -1,5 +1,6 @@
 """The components of rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +11,25 @@ from clearwood.decompose._about import About
 from clearwood.decompose._importance import joined
 from clearwood.decompose._present import as_frame, html_table, plain, short, unique_name
 
-__all__ = ["Components"]
+__all__ = ["Components", "counted_orders"]
 
 Floats = NDArray[np.float64]
+
+
+def counted_orders(sets: Sequence[tuple[str, ...]]) -> str:
+    """Say how many components there are of each order.
+
+    Examples
+    --------
+    >>> counted_orders([("a",), ("b",), ("a", "b")])
+    '2 main effects, 1 of order 2'
+    """
+    orders = np.bincount([len(names) for names in sets] or [0])
+    return ", ".join(
+        f"{n} {'main effects' if k == 1 else f'of order {k}'}"
+        for k, n in enumerate(orders)
+        if n and k
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

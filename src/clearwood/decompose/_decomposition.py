@@ -10,7 +10,7 @@ import numpy as np
 from clearwood._errors import InputError, did_you_mean
 from clearwood._progress import progress
 from clearwood.decompose._about import About, BackgroundInfo
-from clearwood.decompose._components import Components
+from clearwood.decompose._components import Components, counted_orders
 from clearwood.decompose._effect import Effect
 from clearwood.decompose._game import BoundGame, Floats, Game, Players
 from clearwood.decompose._importance import Importance, Interactions
@@ -460,37 +460,28 @@ class Decomposition:
 
     # How it is shown and kept
 
-    def _headline(self) -> str:
-        orders = np.bincount([len(names) for names in self.components] or [0])
-        counts = ", ".join(
-            f"{n} {'main effects' if k == 1 else f'of order {k}'}"
-            for k, n in enumerate(orders)
-            if n and k
-        )
-        rest = "" if self.is_complete else f"; the rest beyond order {self.order} as a remainder"
-        gone = f"; without {', '.join(self.removed)}" if self.removed else ""
-        return f"Decomposition of {self.about.model} into {counts or 'a constant'}{rest}{gone}"
-
     def __repr__(self) -> str:
-        baseline = ", ".join(short(float(b)) for b in np.reshape(self.baseline, -1))
-        lines = [
-            self._headline(),
-            f"  value function  {self.value}",
-            f"  background      {self.background}",
-            f"  scale           {self.scale} ({self.about.unit})",
-            f"  baseline        {baseline}",
-            *(f"  note: {note}" for note in self.notes),
-        ]
-        return "\n".join(lines)
+        notes = [f"  note: {note}" for note in self.notes]
+        facts = [f"  {name:<15} {text}" for name, text in self._facts()]
+        return "\n".join([self._headline(), *facts, *notes])
 
     def _repr_html_(self) -> str:
-        rows = [
+        return html_table(self._headline(), ("", ""), self._facts(), self.notes)
+
+    def _headline(self) -> str:
+        counts = counted_orders(self.components) or "a constant"
+        rest = "" if self.is_complete else f"; the rest beyond order {self.order} as a remainder"
+        gone = f"; without {', '.join(self.removed)}" if self.removed else ""
+        return f"Decomposition of {self.about.model} into {counts}{rest}{gone}"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        baseline = ", ".join(short(float(b)) for b in np.reshape(self.baseline, -1))
+        return [
             ("value function", self.value),
             ("background", str(self.background)),
             ("scale", f"{self.scale} ({self.about.unit})"),
-            ("baseline", ", ".join(short(float(b)) for b in np.reshape(self.baseline, -1))),
+            ("baseline", baseline),
         ]
-        return html_table(self._headline(), ("", ""), rows, self.notes)
 
     def to_frame(self, library: str | None = None) -> Any:
         """Give one row per component, largest variance first, the remainder last.
