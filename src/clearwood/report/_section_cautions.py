@@ -408,11 +408,8 @@ def _groups(findings: Findings) -> Iterator[Caution]:
 
 
 def _failed(findings: Findings) -> Iterator[Caution]:
-    bench = findings.benchmark
     lost = {stage: why for stage, why in findings.failures.items() if stage not in _EXPECTED}
     items = [f"{stage}: {why}" for stage, why in lost.items()]
-    if bench is not None:
-        items += [f"{name}: {listed(list(why), most=1)}" for name, why in bench.failures.items()]
     if items:
         yield Caution(
             f"{count(len(items), 'part')} of the work failed",

@@ -20,7 +20,7 @@ from clearwood.report._blocks import (
 from clearwood.report._charts import chart
 from clearwood.report._findings import Findings, Performance
 from clearwood.report._loss_words import how_well, interval_meaning, loss_name
-from clearwood.report._words import capital, count, named, number, percent, sentence
+from clearwood.report._words import capital, count, listed, named, number, percent, sentence
 
 __all__ = ["section"]
 
@@ -62,11 +62,10 @@ def _compared(findings: Findings, bench: Benchmark) -> list[Block]:
         f"rows not fitted to (lower is better). {which} How: {bench.method.plan}; "
         f"{bench.method.tuning}; seed {bench.method.seed}."
     )
-    kinds = dict.fromkeys(one.interval for one in bench.standings if math.isfinite(one.risk))
-    meaning = "; ".join(interval_meaning(kind) for kind in kinds)
     second = (
-        f"The {confidence} interval is {meaning}. Differences to the best are measured row by row, "
-        f"so that their intervals can be shorter than those of the risks. {_chosen_words(findings)}"
+        f"The {confidence} interval is {_intervals(bench)}. Differences to the best are measured "
+        "row by row, so that their intervals can be shorter than those of the risks. "
+        f"{_chosen_words(findings)}"
     )
     blocks: list[Block] = [Prose((first, second))]
     if any(one.folds for one in bench.standings):
@@ -89,6 +88,19 @@ def _compared(findings: Findings, bench: Benchmark) -> list[Block]:
             )
         )
     return blocks
+
+
+def _intervals(bench: Benchmark) -> str:
+    """Say what the intervals are; where learners have different ones, whose they are."""
+    kinds: dict[str, list[str]] = {}
+    for one in bench.standings:
+        if math.isfinite(one.risk):
+            kinds.setdefault(one.interval, []).append(one.learner)
+    whose = len(kinds) > 1
+    return "; ".join(
+        f"{f'for {listed(names)} ' if whose else ''}{interval_meaning(kind)}"
+        for kind, names in kinds.items()
+    )
 
 
 def _chosen_words(findings: Findings) -> str:

@@ -83,13 +83,14 @@ def percent(value: float) -> str:
 
 
 def listed(names: Sequence[str], *, most: int = 5) -> str:
-    """Join names as one would say them.
+    """Join names as one would say them; "and 1 more" would be no shorter than its name.
 
     Examples
     --------
-    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2)
+    >>> listed(["a", "b", "c"], most=2), listed(["a", "b", "c", "d"], most=2)
     ('a, b and c', 'a, b and 2 more')
     """
+    most = len(names) if len(names) == most + 1 else most
     shown = [named(name) for name in names[:most]]
     left = len(names) - len(shown)
     if left:
