@@ -48,8 +48,8 @@ def _opening(findings: Findings, carried: PageModel) -> tuple[str, ...]:
         f"{findings.options.seed}"
     )
     first = (
-        f"Choose a row to see how its prediction came about. The page carries {which}; they are "
-        "also what a row is compared with."
+        f"Choose a row to see how its prediction came about. The page carries {which}, counted "
+        "from one; they are also what a row is compared with."
     )
     if carried.data is None and findings.shapley is None:
         return (first,)

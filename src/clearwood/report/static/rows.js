@@ -201,7 +201,7 @@ function startRows(element, data) {
     const was = isChanged && before ? before.raw[at.raw] : null;
     drawWaterfall(drawing, bars, { baseline: scale.baseline, raw: now.raw[at.raw], before: was, scale, alt: `Waterfall of the prediction. ${told.textContent}` });
     table.replaceChildren(partsTable(sorted, columns, values, scale, now.raw[at.raw]));
-    changes.replaceChildren(...(isChanged && before ? changesTable(columns, rows[chosen], values, before, now, at, scale) : []));
+    changes.replaceChildren(...(isChanged && before ? changesTable(columns, data.labels[chosen] - 1, rows[chosen], values, before, now, at, scale) : []));
   }
 
   /** Save the parts that are shown, of every output. */
@@ -379,6 +379,7 @@ function partsTable(sorted, columns, values, scale, raw) {
 /**
  * What a change moved, part by part.
  * @param {RowColumn[]} columns
+ * @param {number} row its position in the table
  * @param {any[]} original
  * @param {any[]} values
  * @param {Explained} before
@@ -386,7 +387,7 @@ function partsTable(sorted, columns, values, scale, raw) {
  * @param {{output: number, raw: number, outputs: number}} at
  * @param {Scale} scale
  */
-function changesTable(columns, original, values, before, now, at, scale) {
+function changesTable(columns, row, original, values, before, now, at, scale) {
   const total = now.raw[at.raw] - before.raw[at.raw];
   const inPoints = scale.kind === "same" && scale.isProbability;
   const written = (/** @type {number} */ part) => signed(Number(((inPoints ? 100 : 1) * part).toPrecision(3)));
@@ -407,9 +408,21 @@ function changesTable(columns, original, values, before, now, at, scale) {
   const foot = el("tr", { class: "total" },
     el("th", { scope: "row" }, scale.kind === "same" ? "prediction" : scale.unit), el("td", {}),
     ...[...ends, written(total)].map((text) => el("td", { class: "number" }, text)));
+  const call = `cw.what_if(model, data[${row}], {${all.filter(({ changed }) => changed).map(({ k }) => `${JSON.stringify(columns[k].name)}: ${pythonValue(columns[k], values[k])}`).join(", ")}})`;
   return [el("h4", {}, "What changed"),
     el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "What changed" },
-      el("table", {}, el("thead", {}, el("tr", {}, ...["column", "value", `part before${unit}`, `part now${unit}`, `difference${unit}`].map((name, k) => el("th", { scope: "col", class: k > 1 ? "number" : null }, name)))), el("tbody", {}, ...lines, foot)))];
+      el("table", {}, el("thead", {}, el("tr", {}, ...["column", "value", `part before${unit}`, `part now${unit}`, `difference${unit}`].map((name, k) => el("th", { scope: "col", class: k > 1 ? "number" : null }, name)))), el("tbody", {}, ...lines, foot))),
+    el("p", { class: "rows-words" }, "In Python: ", el("code", {}, call))];
+}
+
+/**
+ * A value as one types it in Python.
+ * @param {RowColumn} column
+ * @param {any} value
+ */
+function pythonValue(column, value) {
+  if (value === null) return "None";
+  return column.kind === "number" || column.kind === "whole" ? String(value) : JSON.stringify(valueText(column, value));
 }
 
 Object.assign(outside, { rowsOf, surprises });
