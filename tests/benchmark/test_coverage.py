@@ -109,3 +109,11 @@ def test_losses_are_in_the_shape_that_intervals_take(simulations):
     np.testing.assert_allclose(first.pairs[1][2, 0], expected)
     assert len(first.outer) == 2
     assert len(first.pairs[0]) == 12
+
+
+def test_on_many_rows_one_repeat_has_the_width_it_should_have(bench_coverage):
+    found = bench_coverage.coverage("large", folds=5, repeats=(1,), tables=12, seed=5)
+    width = {one.of: one.width for one in found if one.interval == "nested"}
+    # an mse from five folds alone would make it 1.4 times as wide on average
+    assert 1.0 <= width["risk"] < 1.15
+    assert 0.9 < width["to ridge 300"] < 1.15
