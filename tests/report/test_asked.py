@@ -8,8 +8,10 @@ import pytest
 import clearwood as cw
 from clearwood.report._asked import Asked, limits_of, read_once, thinned
 from clearwood.report._findings import Options
+from clearwood.report._gather import _Gathering, gather
 from clearwood.report._gather_why import decomposed
 from clearwood.report._inputs import check
+from clearwood.report._stages import Stages
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +62,17 @@ def test_thinned_rows_keep_their_order_and_come_with_the_seed():
     assert np.all(np.diff(few["x"].values) > 0)
     np.testing.assert_array_equal(few["x"].values, thinned(table, 10, seed=1)["x"].values)
     assert thinned(table, 100, seed=1) is table
+
+
+def test_a_model_that_has_to_be_asked_slowly_gets_fewer_rows_on_the_page():
+    data = cw.datasets.insurance(200)
+    options = Options(quick=True, sample=150, sections=("one-by-one",))
+    given = check(lambda frame: frame["age"].to_numpy() * 1.0, data, None, None)
+    found = gather(given, title="t", options=options)
+    assert len(found.shapley) == found.sample.n_rows  # however many they are
+    run = _Gathering(given, options, Stages(total=1), {"shapley"})
+    run.asked = replace(run.asked, seconds_per_row=1.0)
+    fewer = run._fewer_rows(found)
+    assert fewer.sample.n_rows == 30
+    assert set(fewer.sample_rows) <= set(found.sample_rows)
+    np.testing.assert_array_equal(fewer.sample["age"].values, data["age"].values[fewer.sample_rows])

@@ -34,7 +34,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "data": ("dependence",),
     "how-well": ("performance", "learning curve"),
     "why": ("decomposition", "effects", "interactions", "agreement"),
-    "one-by-one": ("shapley",),
+    "one-by-one": ("decomposition", "shapley"),
     "one-tree": ("condense",),
     "cautions": ("dependence", "effects", "performance", "agreement", "single columns", "drift"),
     "made": (),
@@ -43,6 +43,11 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 #: With more leaves than this there is no point in trying to make one tree.
 _MOST_LEAVES = 500_000
 _QUICK_CONDENSE = 3.0
+# Where Shapley values have to be estimated: questions for one row, background rows behind each,
+# and the fewest rows worth carrying.
+_EVALUATIONS = 2000
+_BEHIND = 25
+_FEWEST_CARRIED = 30
 
 
 def gather(given: Given, *, title: str, options: Options) -> Findings:
@@ -109,9 +114,10 @@ class _Gathering:
         found = replace(found, dependence=depend)
         found = self._why(found)
         found = self._how_well(found)
+        found = self._fewer_rows(found)
         return replace(
             found,
-            shapley=self._when("shapley", self._shapley),
+            shapley=self._when("shapley", lambda: self._shapley(found)),
             condensed=self._when("condense", self._condensed),
             alone=self._alone(found),
             drift=self._drift(found),
@@ -273,20 +279,36 @@ class _Gathering:
 
     # One by one, one tree, cautions
 
-    def _shapley(self) -> Shapley:
+    def _fewer_rows(self, found: Findings) -> Findings:
+        """Carry as many rows as can be explained in time, where each has to be estimated."""
+        if "shapley" not in self.wanted or not is_sampled(found):
+            return found
+        asked = self.limits.shapley / max(self.asked.seconds_per_row, 1e-9)
+        size = int(np.clip(asked / _EVALUATIONS, _FEWEST_CARRIED, found.sample.n_rows))
+        if size >= found.sample.n_rows:
+            return found
+        rng = np.random.default_rng(self.options.seed)
+        rows = np.sort(rng.choice(found.sample_rows, size, replace=False))
+        return replace(found, sample_rows=rows, sample=self.table.take(rows))
+
+    def _shapley(self, found: Findings) -> Shapley:
+        sample, seconds = found.sample, self.limits.shapley
         options: dict[str, Any] = {"seed": self.options.seed, "n_jobs": self.options.n_jobs}
-        # rows and background are read alike
-        rows = self.asked.exact_rows(self.limits.shapley)
-        if rows is None or rows < min(2 * self.sample.n_rows, self.table.n_rows):
-            options["method"] = "permutation"
-        found = shapley(
-            self.asked.model,
-            self.sample,
-            background=self.sample,
-            time_budget=self.limits.shapley,
-            **options,
-        )
-        return replace(found, columns=self.asked.named(found.columns))
+        if is_sampled(found):
+            options |= {
+                "method": "permutation",
+                "max_evaluations": _EVALUATIONS,
+                "n_background": min(_BEHIND, sample.n_rows),
+                # predictions one by one are slower than those of all rows at once
+                "time_budget": 4 * seconds,
+            }
+        values = shapley(self.asked.model, sample, background=sample, **options)
+        if len(values) < sample.n_rows:
+            raise InputError(
+                f"the time was over after {len(values)} of {sample.n_rows} rows",
+                hint="cw.shapley(model, rows, background=data) explains single rows.",
+            )
+        return replace(values, columns=self.asked.named(values.columns))
 
     def _condensed(self) -> Condensed:
         forest = self.asked.model
