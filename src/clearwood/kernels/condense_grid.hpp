@@ -44,6 +44,11 @@ struct GaveUp {};
 GridTree reduce_grid(const Grid& grid, int breadth, double provable, double work,
                      Objective objective, const std::function<void()>& look);
 
+// How far apart neighbouring places of each dimension lie among the labels.
+std::vector<std::size_t> strides_of(const std::vector<Dimension>& dimensions);
+// One side of a split.
+Grid part_of(const Grid& grid, std::int32_t dimension, std::int32_t split, bool left);
+
 double n_boxes(const Grid& grid);
 double tree_cost(const Grid& grid, const GridTree& tree, Objective objective);
 
