@@ -50,6 +50,11 @@ def lightgbm(kind, **options):
     return getattr(pytest.importorskip("lightgbm"), kind)(n_jobs=1, verbose=-1, **options)
 
 
+def catboost(kind, **options):
+    options |= {"verbose": False, "thread_count": 1, "allow_writing_files": False}
+    return getattr(pytest.importorskip("catboost"), kind)(random_seed=0, **options)
+
+
 MODELS = {
     "one tree": (lambda: DecisionTreeClassifier(random_state=0), classes, True),
     "forest": (lambda: RandomForestClassifier(10, max_depth=3, random_state=0), classes, True),
@@ -120,6 +125,21 @@ MODELS = {
         binary,
         True,
     ),
+    "CatBoost": (
+        lambda: catboost("CatBoostClassifier", iterations=6, depth=3),
+        binary,
+        True,
+    ),
+    "CatBoost of classes": (
+        lambda: catboost("CatBoostClassifier", iterations=4, depth=2),
+        classes,
+        True,
+    ),
+    "CatBoost, leaf by leaf": (
+        lambda: catboost("CatBoostClassifier", iterations=4, grow_policy="Lossguide", max_leaves=5),
+        binary,
+        True,
+    ),
     "LightGBM regression": (
         lambda: lightgbm("LGBMRegressor", n_estimators=4, num_leaves=4),
         numbers,
@@ -141,10 +161,36 @@ def test_one_tree_predicts_what_the_model_predicts(name):
     one = cw.condense(model)
     rows = around(X, rng, missing=missing)
     assert one.is_exact
+    assert cw.certify(one, model)
     if one.equal == "class":
-        np.testing.assert_array_equal(one.predict(rows), model.predict(rows))
+        np.testing.assert_array_equal(one.predict(rows), np.ravel(model.predict(rows)))
     else:
         np.testing.assert_array_equal(one.predict(rows), model.predict(rows).astype(np.float64))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_budget_of_leaves_serves_models_of_every_kind(name):
+    make, data, missing = MODELS[name]
+    X, y = data()
+    model = make().fit(X, y)
+    one = cw.condense(model, data=X, leaves=4, seconds=60)
+    assert one.n_leaves <= 4
+    assert cw.certify(one, model)
+    rows = around(X, np.random.default_rng(1), missing=missing)
+    sure = one.is_certified(rows)
+    expected = np.asarray(cw.forest.from_model(model).predict(rows))
+    np.testing.assert_array_equal(one.predict(rows), expected)
+    assert one.certificate.share_certified == one.is_certified(X).mean()
+    assert sure.shape == (len(rows),)
+
+
+def test_catboost_numbers_are_the_forests_own():
+    X, y = numbers()
+    model = catboost("CatBoostRegressor", iterations=4, depth=2).fit(X, y)
+    one = cw.condense(model)
+    assert cw.certify(one, model)
+    # CatBoost adds up trees in blocks, so its last digits may differ
+    np.testing.assert_allclose(one.predict(X), model.predict(X), rtol=1e-13)
 
 
 def test_columns_are_found_by_name_and_categories_by_label():
