@@ -23,6 +23,9 @@ Floats = NDArray[np.float64]
 #: Orders before a standard error is believed, and without which there is none.
 _FIRST_ORDERS = 20
 _FEWEST = 5
+#: Turns of each background row before the spread within rows is believed: in fewer, a row whose
+#: orders differ may show the same order by chance, and an error of zero.
+_TURNS = 8
 
 
 def by_permutations(
@@ -146,7 +149,7 @@ def _summed(
     values = found.mean(axis=1) - slope * (totals.mean(axis=0) - known)
     values += (known - values.sum(axis=0)) / len(values)
     counts = np.bincount(drawn, minlength=len(game.weights))
-    if single and counts.min() == counts.max() > 1:
+    if single and counts.min() == counts.max() >= _TURNS:
         errors = _errors_within_rows(found, drawn, int(counts[0]))
     else:
         errors = np.sqrt((scatter**2).sum(axis=1) / max(n_orders - 2, 1) / n_orders)
