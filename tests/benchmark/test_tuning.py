@@ -110,8 +110,12 @@ def test_a_gaussian_process_search_without_pytorch_says_so(monkeypatch, numbers)
 
 
 @pytest.mark.parametrize("search", ["tpe", "gp"])
-def test_bayesian_searches_learn_from_what_they_tried(search):
+def test_bayesian_searches_learn_from_what_they_tried(search, caplog, request):
     require(search)
+    import optuna
+
+    optuna.logging.enable_propagation()
+    request.addfinalizer(optuna.logging.disable_propagation)
     run = _searches.search
     space = {**SPACE, "kind": Choice("good", "bad")}
     evaluate, _ = judge_by(lambda one: distance(one) + 3 * (one["kind"] == "bad"))
@@ -121,6 +125,8 @@ def test_bayesian_searches_learn_from_what_they_tried(search):
     assert late.count("good") >= 6
     risks = [trial.risk for trial in found]
     assert np.mean(risks[-8:]) < np.mean(risks[:8])
+    # every setting was modelled together with the others, none drawn on its own
+    assert "independently" not in caplog.text
 
 
 @pytest.mark.parametrize("search", ["halving", "hyperband", "tpe", "gp"])

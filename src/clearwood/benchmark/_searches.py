@@ -187,7 +187,14 @@ def _optuna(
     done = evaluate([defaults], 1.0)
     if _inside(defaults, space):
         study.enqueue_trial(_numbered(defaults, space))
-        study.tell(study.ask(), _rank(done[0]))
+        asked = study.ask()
+        # a trial that never asked for its settings would leave the sampler no space to model
+        for key, dim in space.items():
+            _suggested(asked, key, dim)
+        if not done[0].failure:
+            study.tell(asked, done[0].risk)
+        else:
+            study.tell(asked, state=optuna.trial.TrialState.FAIL)
     while len(done) < trials:
         asked = study.ask()
         settings = {key: _suggested(asked, key, dim) for key, dim in space.items()}
