@@ -156,6 +156,7 @@ static ShrinkOptions read_options(const nb::dict& d) {
   options.cells = nb::cast<double>(d["cells"]);
   options.work = nb::cast<double>(d["work"]);
   options.provable = nb::cast<double>(d["provable"]);
+  options.whole = nb::cast<double>(d["whole"]);
   options.objective = static_cast<Objective>(nb::cast<int>(d["objective"]));
   options.prove = nb::cast<bool>(d["prove"]);
   options.bytes = nb::cast<double>(d["bytes"]);

@@ -117,11 +117,16 @@ std::int32_t Shrinker::shrink(std::int32_t node, std::vector<Span>& box,
       return emit(prove_grid(cells.grid, options_.objective, look_), cells);
     }
     const double boxes = n_boxes(compress(cells.grid).grid);
-    const bool small = boxes <= options_.provable;
+    const bool whole = node == from_.root && boxes <= options_.whole;
+    const bool small = whole || boxes <= options_.provable;
     spent_ += 4.0 * double(cells.grid.labels.size()) + (small ? 4 * boxes : 0.0);
     if (!small && !searched) spent_ += options_.work;
     GridTree tree;
-    if (small || !searched) tree = searched_tree(cells.grid);
+    if (whole) {
+      tree = prove_grid(cells.grid, options_.objective, look_);
+    } else if (small || !searched) {
+      tree = searched_tree(cells.grid);
+    }
     double found = std::numeric_limits<double>::infinity();
     if (!tree.split.empty()) found = tree_cost(cells.grid, tree, options_.objective);
     if (!weighted && found > cost(node)) {

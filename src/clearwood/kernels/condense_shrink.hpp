@@ -14,6 +14,7 @@ struct ShrinkOptions {
   int breadth = 3;
   double cells = 2e6;      // largest grid
   double provable = 2e4;   // boxes of a part that is proved rather than searched
+  double whole = 2e4;      // the same of all of it, which is done only once
   Objective objective = Objective::leaves;
   double work = 3e8;  // looks at cells before a search is given up
   double total = 1e10;  // looks at cells and boxes before the rest stays as it is
