@@ -35,6 +35,28 @@ def test_two_processes_give_the_numbers_of_one(numbers, alone, tmp_path):
     assert numbers_of(cw.benchmark(numbers, LEARNERS, store=store, **OPTIONS)) == alone
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:the best .* sits at:clearwood.ClearwoodWarning")
+def test_boosted_trees_tuned_along_fits_do_not_depend_on_workers_or_interruptions(
+    numbers, tmp_path
+):
+    from clearwood.models import Real, Whole
+
+    space = {"gbm": {"max_iter": Whole(2, 40, log=True), "learning_rate": Real(0.05, 0.3)}}
+    options = {"tune": 6, "outer": 3, "inner": 2, "repeats": 1, "space": space}
+    alone = numbers_of(cw.benchmark(numbers, ["gbm"], **options))
+    assert numbers_of(cw.benchmark(numbers, ["gbm"], n_jobs=2, **options)) == alone
+
+    def stop(snapshot):
+        if snapshot.done == 2:
+            raise KeyboardInterrupt
+
+    store = tmp_path / "runs.db"
+    with pytest.warns(cw.ClearwoodWarning, match="stopped: 2 of "):
+        cw.benchmark(numbers, ["gbm"], store=store, watch=stop, **options)
+    assert numbers_of(cw.benchmark(numbers, ["gbm"], store=store, **options)) == alone
+
+
 def test_threads_give_them_too(numbers, alone):
     with joblib.parallel_config(backend="threading", n_jobs=2):
         assert Workers(1).count == 2
