@@ -49,6 +49,18 @@ def test_medians_and_values_under_a_budget_are_the_ensembles(any_forest, cells, 
         np.testing.assert_array_equal(one.predict_raw(X), forest.predict_raw(X))
 
 
+def test_threads_give_the_same_tree():
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    X, y = load_breast_cancer(return_X_y=True)
+    model = GradientBoostingClassifier(n_estimators=60, max_depth=3, random_state=0).fit(X, y)
+    one, two = (cw.condense(model, data=X, leaves=60, n_jobs=n) for n in (1, 2))
+    assert one.diagram.equals(two.diagram)
+    assert one.certificate.share_certified > 0.3
+    assert cw.certify(one, model)
+
+
 def test_the_share_of_certified_rows_is_the_datas(any_forest, cells):
     forest = any_forest(12, task="binary", trees=12, kinds=["number"] * 3)
     X = cells(forest)

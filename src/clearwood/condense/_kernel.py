@@ -63,8 +63,8 @@ def shrinking(
     """Give how a composed diagram is made smaller.
 
     Parts of up to a million boxes are proved, in well under a tenth of a second, and all at once
-    where there are up to twenty million; above them the two most promising questions are tried. On the forests of Vidal and Schiffer (2020) that comes
-    within one per cent of the least.
+    where there are up to twenty million; above them the two most promising questions are tried.
+    On the forests of Vidal and Schiffer (2020) that comes within one per cent of the least.
     """
     weighted = objective == "questions"
     return {
