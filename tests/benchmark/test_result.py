@@ -32,6 +32,16 @@ def test_long_names_do_not_break_the_table(numbers):
     assert max(map(len, repr(bench).splitlines())) <= 80
 
 
+def test_tiny_risks_lose_figures_rather_than_the_last_column(numbers):
+    y = 1e-4 * numbers.y
+    tiny = cw.read({**numbers.X.to_dict(), "y": y}, target="y")
+    bench = cw.benchmark(tiny, ["baseline", "ols", "ridge"], tune=0, interval="naive")
+    table = repr(bench).split("\n\n")[1].splitlines()
+    assert "e-" in table[1]
+    assert all(line.endswith((" s", "time")) for line in table)
+    assert max(map(len, table)) <= 80
+
+
 def test_html_escapes_what_users_wrote(numbers):
     bench = cw.benchmark(numbers, {"<b>mine</b>": "ols"}, tune=0, interval="naive")
     html = bench._repr_html_()

@@ -203,3 +203,14 @@ def test_a_benchmark_of_other_models_is_shown_but_not_taken_for_this_ones(data, 
     told = facts(made.sections[0])["How well"]
     assert "the benchmark judged other learners" in told
     assert any(isinstance(b, Sheet) and b.name == "benchmark" for b in made.sections[1].blocks)
+
+
+def test_columns_without_effect_are_named_and_not_drawn():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 3))
+    table = cw.read({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "y": 3 * x[:, 0]}, target="y")
+    model = cw.learner("tree", max_depth=2).fit(table)
+    (why,) = build(model, table, quick=True, sections=["why"]).sections
+    (note,) = (b for b in why.blocks if isinstance(b, Note) and "without effect" in b.title)
+    assert note.items == ("b", "c")
+    assert [b.label for b in why.blocks if isinstance(b, Choice)] == ["Effect of a"]

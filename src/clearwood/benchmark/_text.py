@@ -16,8 +16,12 @@ _NAME_WIDTH = 16
 
 def as_text(bench: "Benchmark") -> str:
     """Write a benchmark at 80 columns: standings, settings, method, warnings."""
-    rows = [_headings(bench), *(_cells(one) for one in bench.standings)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    # fewer figures where small numbers with powers of ten would not fit
+    for figures in (4, 3, 2):
+        rows = [_headings(bench), *(_cells(one, figures) for one in bench.standings)]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        if sum(widths) + 2 * len(widths) - 2 <= WIDTH:
+            break
     lines = [*_folded(_headline(bench)), ""]
     for row in rows:
         first = f"{row[0]:<{widths[0]}}"
@@ -91,7 +95,7 @@ def _headings(bench: "Benchmark") -> list[str]:
     return ["learner", "risk", f"{level} interval", "to best", f"{level} interval", "time"]
 
 
-def _cells(one: "Standing") -> list[str]:
+def _cells(one: "Standing", figures: int = 4) -> list[str]:
     name = _cut(one.learner, _NAME_WIDTH)
     if not math.isfinite(one.risk):
         told = "failed" if one.failures else "not begun"
@@ -100,12 +104,12 @@ def _cells(one: "Standing") -> list[str]:
     failed = f"{one.failures} failed" if one.failures else ""
     return [
         name,
-        number(one.risk),
-        f"{number(one.low)} to {number(one.high)}",
-        failed or ("best" if best else number(one.difference)),
+        number(one.risk, figures),
+        f"{number(one.low, figures)} to {number(one.high, figures)}",
+        failed or ("best" if best else number(one.difference, figures)),
         ""
         if best or not math.isfinite(one.difference_low)
-        else f"{number(one.difference_low)} to {number(one.difference_high)}",
+        else f"{number(one.difference_low, figures)} to {number(one.difference_high, figures)}",
         duration(one.fit_seconds),
     ]
 
@@ -136,8 +140,8 @@ def _pairs(bench: "Benchmark") -> str:
     return "; fits that leave two folds out reuse the settings tuned without the fold judged"
 
 
-def number(value: float) -> str:
-    """Write a number with four figures, as people do.
+def number(value: float, figures: int = 4) -> str:
+    """Write a number with a few figures, as people do.
 
     Examples
     --------
@@ -146,7 +150,7 @@ def number(value: float) -> str:
     """
     if not math.isfinite(value):
         return "–"
-    text = f"{value:.4g}"
+    text = f"{value:.{figures}g}"
     return text if "e" not in text or abs(value) >= 1e6 or abs(value) < 1e-4 else f"{value:.0f}"
 
 

@@ -21,7 +21,7 @@ from clearwood.report._findings import Findings, Options
 from clearwood.report._inputs import Given
 from clearwood.report._performance import of_benchmark, of_rows
 from clearwood.report._stages import Stages
-from clearwood.report._words import is_sampled
+from clearwood.report._words import is_sampled, moving
 from clearwood.table import profile
 
 __all__ = ["SECTIONS", "gather"]
@@ -180,10 +180,11 @@ class _Gathering:
                 interactions=why.interactions(),
             )
         order = overall.ranked(found)
-        effects = self._when("effects", lambda: overall.effects(asked, order, stages))
+        drawn = moving(found, order)
+        effects = self._when("effects", lambda: overall.effects(asked, drawn, stages))
         seconds = self.limits.effects / 2
         pairs = self._when("interactions", lambda: overall.pairs(found, seconds=seconds))
-        rest = [name for name in order if name not in (effects or {})]
+        rest = [name for name in drawn if name not in (effects or {})]
         return replace(
             found,
             effects=effects or {},

@@ -15,6 +15,7 @@ from clearwood.report._words import (
     effect_sentence,
     is_sampled,
     listed,
+    moving,
     named,
     percent,
     sentence,
@@ -185,7 +186,17 @@ def _others(findings: Findings, outputs: tuple[str, ...]) -> list[Block]:
         title = f"The next {count(len(options), 'column')} by importance"
         blocks.append(More(title, (Prose((told,)), Choice("more-effects", "Column", options))))
     drawn = {*findings.effects, *(effect.columns[0] for effect in findings.more_effects)}
-    rest = [name for name in findings.features if name not in drawn]
+    idle = [name for name in findings.features if name not in moving(findings, findings.features)]
+    rest = [name for name in findings.features if name not in drawn and name not in idle]
+    if idle and findings.effects:
+        blocks.append(
+            Note(
+                f"{count(len(idle), 'column')} without effect",
+                "Their share in the variation of the prediction is zero, so there is nothing to "
+                "draw.",
+                items=tuple(idle),
+            )
+        )
     if rest:
         why = findings.failures.get("effects", "")
         said = "Figures are drawn for the most important columns."

@@ -18,6 +18,7 @@ __all__ = [
     "effect_sentence",
     "is_sampled",
     "listed",
+    "moving",
     "named",
     "number",
     "percent",
@@ -31,6 +32,8 @@ _LONG_NAME = 60
 _MINUS = "−"  # the sign itself, as in the tables of the page
 # Of models that are asked, with more columns than this some pairs are not looked at.
 _ALL_PAIRS = 15
+# A share of the variation that is rounding.
+_NO_SHARE = 1e-9
 
 
 def count(n: int, noun: str, plural: str | None = None) -> str:
@@ -154,6 +157,14 @@ def quantity(findings: Findings, output: str | None = None) -> str:
         return f"score of {named(target)} = {named(label)}"
     word = "number of " if findings.task is Task.COUNT else ""
     return f"{word}{named(target)}"
+
+
+def moving(found: Findings, order: Sequence[str]) -> list[str]:
+    """Give the columns that have a share in the variation of the prediction; one at least."""
+    if found.importance is None or is_sampled(found):
+        return list(order)
+    share = dict(zip(found.importance.columns, found.importance.total, strict=True))
+    return [name for name in order if share.get(name, 1.0) > _NO_SHARE] or list(order[:1])
 
 
 def is_sampled(findings: Findings) -> bool:
