@@ -146,12 +146,17 @@ def number(value: float, figures: int = 4) -> str:
     Examples
     --------
     >>> number(2993.41), number(0.0123456), number(4.786e9), number(-0.5)
-    ('2993', '0.01235', '4.786e+09', '-0.5')
+    ('2993', '0.01235', '4.786e9', '-0.5')
     """
     if not math.isfinite(value):
         return "–"
     text = f"{value:.{figures}g}"
-    return text if "e" not in text or abs(value) >= 1e6 or abs(value) < 1e-4 else f"{value:.0f}"
+    if "e" not in text:
+        return text
+    if 1e-4 <= abs(value) < 1e6:
+        return f"{value:.0f}"
+    digits, power = text.split("e")
+    return f"{digits}e{int(power)}"
 
 
 def duration(seconds: float) -> str:
