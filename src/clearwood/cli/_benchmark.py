@@ -24,6 +24,7 @@ from clearwood.cli._options import (
     TaskName,
     Time,
     Weight,
+    learner_names,
     pairs,
 )
 
@@ -165,7 +166,7 @@ def benchmark(
     }
     command = {
         "data": None if data is None else str(data.absolute()),
-        "learners": [name for text in learners or () for name in text.split(",") if name],
+        "learners": learner_names(learners),
         "read": read,
         "how": how,
         "output": str(output.absolute()),

@@ -12,9 +12,9 @@ from clearwood.cli._explain_shared import (
     Scale,
     TimeBudget,
     check_outputs,
-    model_and_table,
     show,
 )
+from clearwood.cli._inputs import model_and_table
 from clearwood.cli._options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile, Seed
 
 __all__ = ["effect"]

@@ -16,9 +16,9 @@ from clearwood.cli._explain_shared import (
     TimeBudget,
     check_outputs,
     groups_of,
-    model_and_table,
     show,
 )
+from clearwood.cli._inputs import model_and_table, table_for
 from clearwood.cli._options import (
     Decimal,
     Delimiter,
@@ -170,7 +170,7 @@ def shapley(
     together = groups_of(groups)
     read: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
     fitted, table = model_and_table(model, data, **read)
-    asked = table if of is None else model_and_table(model, of, **read)[1]
+    asked = table if of is None else table_for(fitted, of, **read)
     found = cw.shapley(
         fitted,
         asked.head(rows),

@@ -20,7 +20,6 @@ __all__ = [
     "TimeBudget",
     "check_outputs",
     "groups_of",
-    "model_and_table",
     "show",
 ]
 
@@ -85,22 +84,6 @@ Groups = Annotated[
         show_default=False,
     ),
 ]
-
-
-def model_and_table(
-    model: Path, data: Path, *, delimiter: str | None, decimal: str, encoding: str | None
-) -> tuple[Any, Any]:
-    """Load a model, and read a table the way its own was, with the target if it is there."""
-    import clearwood as cw
-    from clearwood._progress import progress
-    from clearwood.table import as_table, read_as
-
-    fitted = cw.load(model)
-    options: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
-    with progress(f"reading {data.name}"):
-        if isinstance(fitted, cw.Learner):
-            return fitted, read_as(data, fitted.schema_, **options)
-        return fitted, as_table(data, **options)
 
 
 def groups_of(texts: Sequence[str] | None) -> dict[str, list[str]] | None:

@@ -8,7 +8,7 @@ import typer
 
 from clearwood._errors import InputError
 from clearwood.cli._console import emit, facts, figure, say
-from clearwood.cli._explain_shared import model_and_table
+from clearwood.cli._inputs import model_and_table
 from clearwood.cli._options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile
 
 if TYPE_CHECKING:

@@ -26,6 +26,7 @@ __all__ = [
     "TaskName",
     "Time",
     "Weight",
+    "learner_names",
     "pairs",
     "setting",
 ]
@@ -130,6 +131,17 @@ Encoding = Annotated[
         rich_help_panel=_FILE_FORMAT,
     ),
 ]
+
+
+def learner_names(texts: Iterable[str] | None) -> list[str]:
+    """Read the names of learners, given with commas or one by one.
+
+    Examples
+    --------
+    >>> learner_names(["glm,gbm", "tree"])
+    ['glm', 'gbm', 'tree']
+    """
+    return [name for text in texts or () for name in text.split(",") if name]
 
 
 def pairs(option: str, texts: Iterable[str], *, example: str) -> dict[str, str]:

@@ -25,6 +25,7 @@ from clearwood.cli._options import (
     TaskName,
     Time,
     Weight,
+    learner_names,
     pairs,
 )
 
@@ -134,6 +135,7 @@ def report(
     import clearwood as cw
     from clearwood._progress import progress
     from clearwood.cli._cores import at_most
+    from clearwood.cli._inputs import model_and_table
     from clearwood.cli._output import check_output
     from clearwood.table import read_as
 
@@ -158,7 +160,7 @@ def report(
     with at_most(jobs):
         if is_model:
             assert data is not None
-            model, table = _existing(source, data, read, given=roles)
+            model, table = model_and_table(source, data, roles=roles, **read)
         else:
             with progress(f"reading {source.name}"):
                 table = cw.read(source, **roles, **read)
@@ -225,21 +227,6 @@ def _check(
             )
 
 
-def _existing(
-    source: Path, data: Path, read: dict[str, Any], *, given: dict[str, Any]
-) -> "tuple[Any, Table]":
-    """A model from its file, and a table read the way the model's own was."""
-    import clearwood as cw
-    from clearwood._progress import progress
-    from clearwood.table import read_as
-
-    model = cw.load(source)
-    with progress(f"reading {data.name}"):
-        if isinstance(model, cw.Learner):
-            return model, read_as(data, model.schema_, **read)
-        return model, cw.read(data, **given, **read)
-
-
 def _compare(
     table: "Table",
     learners: list[str] | None,
@@ -253,8 +240,7 @@ def _compare(
     from clearwood.cli._watch import shown
     from clearwood.models import catalogue
 
-    names = [name for text in learners or () for name in text.split(",") if name]
-    names = names or list(catalogue.usual(str(table.task)))
+    names = learner_names(learners) or list(catalogue.usual(str(table.task)))
     with shown(names) as watch:
         bench = cw.benchmark(table, names, store=store, seed=seed, n_jobs=jobs, watch=watch, **how)
     if not bench.complete:
