@@ -83,3 +83,12 @@ def test_a_stop_leaves_no_half_page(cli, claims, monkeypatch):
     answer = cli(*words(claims))
     assert answer.code == 130
     assert not Path("report.html").exists()
+
+
+def test_held_out_rows_are_read_before_the_comparison(refused, claims, monkeypatch):
+    def compare(*args, **options):
+        raise AssertionError("the comparison began")
+
+    monkeypatch.setattr(cw, "benchmark", compare)
+    Path("later.csv").write_text("power,region,accidents\n" + "90.0,north,1\n" * 9)
+    assert "'age'" in refused(*words(claims, "--test", "later.csv"))

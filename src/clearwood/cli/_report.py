@@ -158,21 +158,23 @@ def report(
     }
     bench: Benchmark | None = None
     with at_most(jobs):
+        model: Any = None
         if is_model:
             assert data is not None
             model, table = model_and_table(source, data, roles=roles, **read)
         else:
             with progress(f"reading {source.name}"):
                 table = cw.read(source, **roles, **read)
+        held_out = None
+        if test is not None:  # read before the comparison, which may take long
+            with progress(f"reading {test.name}"):
+                held_out = read_as(test, table.schema, **read)
+        if not is_model:
             how = dict(_QUICK if quick else _THOROUGH)
             if tune is not None:
                 how["tune"] = tune
             bench = _compare(table, learners, how, store=store, seed=seed, jobs=jobs)
             model = bench.best().fit(table, n_jobs=jobs)
-        held_out = None
-        if test is not None:
-            with progress(f"reading {test.name}"):
-                held_out = read_as(test, table.schema, **read)
         page = cw.report(
             model,
             table,
