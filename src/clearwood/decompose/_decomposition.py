@@ -2,26 +2,22 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from clearwood._errors import InputError, did_you_mean
-from clearwood._progress import progress
 from clearwood.decompose._about import About, BackgroundInfo
+from clearwood.decompose._arithmetic import Arithmetic
 from clearwood.decompose._components import Components, counted_orders
 from clearwood.decompose._effect import Effect
-from clearwood.decompose._game import BoundGame, Floats, Game, Players
+from clearwood.decompose._game import Floats
 from clearwood.decompose._importance import Importance, Interactions
-from clearwood.decompose._moments import Moments, moments_of
-from clearwood.decompose._present import as_frame, html_table, one_output, plain, short
-from clearwood.decompose._rows import Rows, warn_of_new_gaps
+from clearwood.decompose._present import as_frame, html_table, plain, short
 from clearwood.decompose._shapley import Shapley
-from clearwood.decompose._sharing import shared_out
-from clearwood.decompose._surface import Surface, curves_of, surface_of
+from clearwood.decompose._surface import Surface
 
-__all__ = ["Decomposition", "warn_of_new_gaps"]
+__all__ = ["Decomposition"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -54,8 +50,6 @@ class Decomposition:
         What the reader should know.
     removed
         Columns whose components were dropped with `without`.
-    n_jobs
-        Threads.
 
     Examples
     --------
@@ -74,12 +68,7 @@ class Decomposition:
     about: About
     notes: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    n_jobs: int = 1
-    _game: Game
-    _bound: BoundGame
-    _rows: Rows
-    _weights: Floats | None
-    _outputs: slice
+    _arithmetic: Arithmetic
 
     # What it says of itself
 
@@ -107,12 +96,12 @@ class Decomposition:
     @property
     def is_complete(self) -> bool:
         """Whether the components add up to the prediction, with no remainder."""
-        return self.order >= self._game.longest
+        return self._arithmetic.is_complete
 
-    @cached_property
-    def _sets(self) -> list[Players]:
-        position = {name: k for k, name in enumerate(self.columns)}
-        return [tuple(position[name] for name in names) for names in self.components]
+    @property
+    def n_jobs(self) -> int:
+        """Threads."""
+        return self._arithmetic.n_jobs
 
     def _position(self, column: str) -> int:
         if column not in self.columns:
@@ -122,22 +111,6 @@ class Decomposition:
         if column in self.removed:
             raise InputError(f"column {column!r} was removed from this decomposition")
         return self.columns.index(column)
-
-    def _picked(self, values: Floats) -> Floats:
-        """Keep the outputs that are explained."""
-        return values[..., self._outputs]
-
-    def _errors(self) -> Floats | None:
-        """Give the standard errors of what the game gave last; None where it is exact."""
-        errors = self._bound.last_errors
-        return None if errors is None else one_output(self._picked(errors))
-
-    def _read(self, rows: Any) -> Rows:
-        if rows is None:
-            return self._rows
-        read = self._game.rows(rows)
-        warn_of_new_gaps(read, self._rows, "background")
-        return read
 
     # Functions of columns
 
@@ -207,16 +180,7 @@ class Decomposition:
             )
         if points is not None and points < 2:
             raise InputError(f"points must be at least 2, not {points}")
-        surface = surface_of(
-            self._game,
-            self._bound,
-            self._rows,
-            self._weights,
-            players,
-            most=points or self._game.points[len(players) - 1],
-            partial_dependence=partial_dependence,
-            n_jobs=self.n_jobs,
-        )
+        surface = self._arithmetic.surface(players, points, partial_dependence=partial_dependence)
         return self._shown(names, surface, partial_dependence=partial_dependence)
 
     def _shown(
@@ -225,16 +189,14 @@ class Decomposition:
         return Effect(
             columns=names,
             grid=tuple(grid.values for grid in surface.grids),
-            values=one_output(self._picked(surface.values)),
+            values=surface.values,
             shares=surface.shares,
             quantity="partial dependence" if partial_dependence else "effect",
             baseline=self.baseline,
             is_ordered=tuple(grid.is_ordered for grid in surface.grids),
-            is_step=self._game.is_step,
+            is_step=self._arithmetic.game.is_step,
             about=self.about,
-            standard_errors=None
-            if surface.errors is None
-            else one_output(self._picked(surface.errors)),
+            standard_errors=surface.errors,
         )
 
     def effects(self, *, points: int | None = None) -> tuple[Effect, ...]:
@@ -249,19 +211,9 @@ class Decomposition:
         -------
         tuple of Effect
         """
-        players = [players[0] for players in self._sets if len(players) == 1]
-        curves = curves_of(
-            self._game,
-            self._bound,
-            self._rows,
-            self._weights,
-            players,
-            most=points or self._game.points[0],
-            n_jobs=self.n_jobs,
-        )
         return tuple(
             self._shown((self.columns[k],), curve, partial_dependence=False)
-            for k, curve in zip(players, curves, strict=True)
+            for k, curve in self._arithmetic.curves(points).items()
         )
 
     # Values of rows
@@ -278,36 +230,17 @@ class Decomposition:
         -------
         Components
         """
-        read = self._read(rows)
-        with progress("decomposing", total=len(read)) as step:
-            found = self._bound.components(read.codes, self._sets, n_jobs=self.n_jobs, step=step)
-        errors = self._errors()
-        rest = self._target(read.codes) - self._bound.baseline - found.sum(axis=1)
-        if self.is_complete:
-            rest[:] = 0.0  # what is left is rounding
+        read = self._arithmetic.read(rows)
+        found = self._arithmetic.evaluate(read)
         return Components(
             sets=self.components,
-            values=one_output(self._picked(found)),
-            remainder=one_output(self._picked(rest)),
+            values=found.components,
+            remainder=found.remainder,
             baseline=self.baseline,
             rows=read.labels,
             about=self.about,
-            standard_errors=errors,
+            standard_errors=found.errors,
         )
-
-    def _target(self, codes: Floats) -> Floats:
-        """Give what all components of any order add up to: the prediction, or what is left of it.
-
-        Without some columns that is the partial dependence on the others.
-        """
-        if not self.removed:
-            return self._game.predict(codes, n_jobs=self.n_jobs)
-        return self._bound.dependence(codes, self._kept, n_jobs=self.n_jobs)
-
-    @property
-    def _kept(self) -> Players:
-        """The columns that were not removed."""
-        return tuple(k for k, name in enumerate(self.columns) if name not in self.removed)
 
     def predict(self, rows: Any = None) -> Floats:
         """Add up baseline and components: the raw prediction, less the remainder.
@@ -346,51 +279,21 @@ class Decomposition:
         -------
         Shapley
         """
-        read = self._read(rows)
-        if self.removed:
-            values, pairs = self._shared(read.codes, interactions=interactions)
-        else:
-            with progress("explaining", total=len(read)) as step:
-                values, pairs = self._bound.shapley(
-                    read.codes, interactions=interactions, n_jobs=self.n_jobs, step=step
-                )
+        read = self._arithmetic.read(rows)
+        found = self._arithmetic.shapley(read, interactions=interactions)
         return Shapley(
-            values=one_output(self._picked(values)),
+            values=found.values,
             baseline=self.baseline,
             columns=self.columns,
             rows=read.labels,
             about=self.about,
             data=read.columns,
-            interactions=None if pairs is None else one_output(self._picked(pairs)),
-            standard_errors=None if self.removed else self._errors(),
+            interactions=found.interactions,
+            standard_errors=found.errors,
             notes=self.notes,
         )
 
-    def _shared(self, codes: Floats, *, interactions: bool) -> tuple[Floats, Floats | None]:
-        """Share components among their columns; needs all of them."""
-        if not self.is_complete:
-            raise InputError(
-                "Shapley values without some columns need components of every order, and this "
-                f"decomposition stops at {self.order}",
-                hint="cw.explain(model, data, max_order=None).without(...).",
-            )
-        parts = self._bound.components(codes, self._sets, n_jobs=self.n_jobs)
-        return shared_out(parts, self._sets, len(self.columns), interactions=interactions)
-
     # How much each part matters
-
-    @cached_property
-    def _moments(self) -> Moments:
-        sampled = self._bound.sampled_moments(self._sets, self._kept)
-        return sampled or moments_of(
-            self._bound,
-            self._sets,
-            self._rows.codes,
-            self._weights,
-            self._target,
-            complete=self.is_complete,
-            n_jobs=self.n_jobs,
-        )
 
     def importance(self) -> Importance:
         """Give the variance of each component over the background, and shares by column.
@@ -409,15 +312,15 @@ class Decomposition:
         >>> round(float(importance.share.sum() + importance.remainder_share), 9)
         1.0
         """
-        moments = self._moments
+        moments = self._arithmetic.moments
         return Importance(
             columns=self.columns,
             components=self.components,
-            variance=self._picked(moments.variance),
-            remainder=self._picked(moments.remainder),
-            prediction=self._picked(moments.prediction),
+            variance=moments.variance,
+            remainder=moments.remainder,
+            prediction=moments.prediction,
             about=self.about,
-            replicates=None if moments.replicates is None else self._picked(moments.replicates),
+            replicates=moments.replicates,
         )
 
     def interactions(self) -> Interactions:
@@ -448,14 +351,12 @@ class Decomposition:
         np.float64(0.0)
         """
         names = [columns] if isinstance(columns, str) else list(columns)
-        for name in names:
-            self._position(name)
-        kept = tuple(s for s in self.components if not set(s) & set(names))
-        dropped = {*self.removed, *names}
+        arithmetic = self._arithmetic.without(tuple(self._position(name) for name in names))
         return replace(
             self,
-            components=kept,
-            removed=tuple(name for name in self.columns if name in dropped),
+            components=tuple(tuple(self.columns[k] for k in s) for s in arithmetic.sets),
+            removed=tuple(self.columns[k] for k in arithmetic.removed),
+            _arithmetic=arithmetic,
         )
 
     # How it is shown and kept
@@ -494,7 +395,7 @@ class Decomposition:
         table = self.importance().to_frame("dict", by="component")
         table["component"].append("(remainder)")
         table["order"].append(None)
-        table["variance"].append(float(self._picked(self._moments.remainder).sum()))
+        table["variance"].append(float(self._arithmetic.moments.remainder.sum()))
         table["share"].append(self.importance().remainder_share)
         if "standard error" in table:
             table["standard error"].append(None)

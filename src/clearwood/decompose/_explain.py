@@ -7,6 +7,7 @@ import numpy as np
 
 from clearwood._errors import InputError, did_you_mean
 from clearwood.decompose._about import About, BackgroundInfo
+from clearwood.decompose._arithmetic import Arithmetic
 from clearwood.decompose._decomposition import Decomposition
 from clearwood.decompose._game import Floats, Game, checked_weights
 from clearwood.decompose._of_model import game_of
@@ -128,12 +129,16 @@ def decomposition_of(
         baseline=plain_baseline(bound.baseline[outputs]),
         about=replace(about, outputs=game.outputs[outputs]),
         notes=(*notes, *more),
-        n_jobs=n_jobs,
-        _game=game,
-        _bound=bound,
-        _rows=rows,
-        _weights=checked,
-        _outputs=outputs,
+        _arithmetic=Arithmetic(
+            game=game,
+            bound=bound,
+            rows=rows,
+            weights=checked,
+            outputs=outputs,
+            sets=tuple(sets),
+            order=order,
+            n_jobs=n_jobs,
+        ),
     )
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from clearwood._errors import InputError, did_you_mean
 from clearwood._progress import progress
-from clearwood.decompose._decomposition import warn_of_new_gaps
 from clearwood.decompose._explain import (
     about_game,
     check_scale,
@@ -20,6 +19,7 @@ from clearwood.decompose._game import Game
 from clearwood.decompose._merged import merged, players_of
 from clearwood.decompose._of_model import game_of
 from clearwood.decompose._present import one_output
+from clearwood.decompose._rows import warn_of_new_gaps
 from clearwood.decompose._shapley import Shapley
 from clearwood.decompose._supported import NotTakenApartError
 from clearwood.decompose._tree_game import TreeGame
