@@ -2,7 +2,8 @@
 
 from clearwood._callable import make_callable
 from clearwood.decompose import Shapley
-from clearwood.explain._agreement import Agreement, agreement
+from clearwood.explain._agreement import agreement
+from clearwood.explain._agreement_result import Agreement
 from clearwood.explain._alone import Alone, alone
 from clearwood.explain._dependence import Dependence, dependence
 from clearwood.explain._drift import Drift, drift

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from clearwood.explain._association import ranks
+from clearwood.explain._association import is_ordered, ranks
 from clearwood.explain._effect_given import Given
 from clearwood.explain._effect_grid import common_levels
 from clearwood.explain._predictor_rows import Index
@@ -225,7 +225,7 @@ def _level_distance(
     column: Column, shown: NDArray[np.bool_], own: Index, counts: NDArray[np.intp]
 ) -> Floats:
     n_levels = len(counts)
-    if column.kind in (Kind.NUMBER, Kind.WHOLE, Kind.DATE, Kind.ORDERED):
+    if is_ordered(column):
         place = ranks(column)[shown]
         known = ~np.isnan(place)
         cut = np.minimum((place[known] * 50).astype(np.intp), 49)

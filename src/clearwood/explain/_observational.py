@@ -17,6 +17,7 @@ from clearwood.explain._lime_representation import representation_of
 from clearwood.explain._perturbed import perturbed
 from clearwood.explain._predictor import predictor_of
 from clearwood.table import Kind
+from clearwood.table._kinds import NUMERIC
 
 __all__ = ["ASSUMPTIONS", "observational"]
 
@@ -120,7 +121,7 @@ def _numbers(parts: dict[str, Any], conditional: str) -> Floats:
     columns = parts["predictor"].columns
     for column in columns:
         what = "categories or text"
-        if column.kind in (Kind.NUMBER, Kind.WHOLE):
+        if column.kind in NUMERIC:
             if not column.n_missing:
                 continue
             what = "missing values"

@@ -11,7 +11,7 @@ import numpy as np
 from clearwood.decompose._of_encoded import learner_players
 from clearwood.models import Learner
 from clearwood.report._page_columns import Asked, column_of, limits
-from clearwood.table import Kind
+from clearwood.table._kinds import NUMERIC
 
 __all__ = ["known_cuts", "known_knots"]
 
@@ -26,7 +26,7 @@ def known_knots(model: Any, asked: Asked) -> dict[int, list[float]]:
     ends = {
         k: limits(column)
         for k, column in enumerate(asked.columns)
-        if column.kind in (Kind.NUMBER, Kind.WHOLE) and not column.missing.all()
+        if column.kind in NUMERIC and not column.missing.all()
     }
     changes = {k: column_of(asked.columns[k], own) for k, own in ends.items()}
     encoded = model.encoder_.transform(asked.changed(changes, 2))
@@ -50,7 +50,7 @@ def known_cuts(model: Any, asked: Asked) -> dict[int, Sequence[float]]:
     found: dict[int, list[float]] = {}
     for j, levels in enumerate(bins):
         k = int(groups[j])
-        if asked.columns[k].kind not in (Kind.NUMBER, Kind.WHOLE):
+        if asked.columns[k].kind not in NUMERIC:
             continue
         for cuts in levels:
             if not isinstance(cuts, dict):

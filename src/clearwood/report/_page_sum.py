@@ -29,6 +29,7 @@ from clearwood.report._page_columns import (
 )
 from clearwood.report._page_hints import known_knots
 from clearwood.table import Column, Kind
+from clearwood.table._kinds import NUMERIC
 
 __all__ = ["sum_in_page"]
 
@@ -129,7 +130,7 @@ class _Curves:
         columns = self.asked.columns
         coded = {k: range(len(c.levels)) for k, c in enumerate(columns) if c.is_coded and c.levels}
         levels = self.terms({k: list(codes) for k, codes in coded.items()})
-        numbers = [k for k, c in enumerate(columns) if c.kind in (Kind.NUMBER, Kind.WHOLE)]
+        numbers = [k for k, c in enumerate(columns) if c.kind in NUMERIC]
         pieces = self._pieces([k for k in numbers if not np.isnan(columns[k].values).all()])
         missing = self._missing()
         found = []

@@ -18,6 +18,7 @@ from clearwood.report._page_columns import (
 )
 from clearwood.report._page_hints import known_cuts
 from clearwood.table import Column, Kind, Table
+from clearwood.table._kinds import NUMERIC
 
 __all__ = ["tables_in_page"]
 
@@ -82,7 +83,7 @@ def _axes(asked: Asked, hints: Mapping[int, Sequence[float]]) -> list[dict[str, 
     numbers = [
         k
         for k in np.unique(groups).tolist()
-        if columns[k].kind in (Kind.NUMBER, Kind.WHOLE) and not columns[k].missing.all()
+        if columns[k].kind in NUMERIC and not columns[k].missing.all()
     ]
     if any(columns[k].kind is Kind.DATE for k in np.unique(groups)):
         raise NotCarriedError("the page does not carry tables of dates")

@@ -1,9 +1,6 @@
 """The step between a table and a model's matrix, learned from training rows only."""
 
-import math
-import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,24 +8,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._errors import ClearwoodWarning, InputError, did_you_mean
+from clearwood._errors import InputError
 from clearwood.table._column import Column
 from clearwood.table._column_encoders import ColumnEncoder, Encoded, encoder_from_state
-from clearwood.table._kinds import CODED, Kind, Role, Task
-from clearwood.table._learn_columns import (
-    Learned,
-    learn_codes,
-    learn_dates,
-    learn_numbers,
-    learn_onehot,
-    learn_ranks,
-    learn_target,
-    learn_yes_no,
-    level_counts,
-)
+from clearwood.table._kinds import CODED, NUMERIC, Kind
+from clearwood.table._learn_table import Ways, learn_table
 from clearwood.table._schema import ColumnSchema, Schema
 from clearwood.table._table import Table
-from clearwood.table._target_encoding import TargetEncoding
 from clearwood.table._weighted import Weight, center_and_spread
 
 __all__ = ["Encoder"]
@@ -36,11 +22,6 @@ __all__ = ["Encoder"]
 # Rows written at a time: a block of the matrix then stays in the processor's cache while its
 # columns are filled one after the other.
 _BLOCK = 4096
-_NUMERIC = frozenset({Kind.NUMBER, Kind.WHOLE})
-_OPTIONS = {
-    "categories": ("onehot", "ordinal", "native", "target"),
-    "missing": ("impute", "native"),
-}
 
 
 # a Table goes in and an array comes out, whatever scikit-learn is set to make of arrays
@@ -276,111 +257,30 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         self.n_features_in_ = len(self.used_)
 
     def _learn(self, table: Table, y: Any, sample_weight: Any) -> NDArray[np.float64]:
-        self._check_options()
+        ways = Ways(
+            categories=self.categories,
+            missing=self.missing,
+            reference=self.reference,
+            max_levels=self.max_levels,
+            native_levels=self.native_levels,
+            smooth=self.smooth,
+            task=self.task,
+            seed=self.seed,
+        )
         table = _table(table)
         if table.n_rows == 0:
             raise InputError("the table has no rows to learn from")
-        left_out = _left_out(table)
         weight = _checked_weight(sample_weight, table.n_rows)
-        counting = slice(None) if weight is None else weight > 0
-        target = self._target_encoding(table, y, weight)
-        used: list[Column] = []
-        encoders: list[ColumnEncoder] = []
-        columns: list[Encoded] = []
-        categorical: list[int] = []
-        crossed: dict[int, NDArray[np.float64]] = {}
-        for column in table.columns:
-            if column.name in left_out:
-                continue
-            counted = column.take(counting)
-            way = self._way(counted)
-            if way == "target":
-                encoder, encoded = learn_target(column, target.codes(column), target.outputs)
-            else:
-                encoder, encoded = self._learn_column(
-                    counted, way, None if weight is None else weight[counting]
-                )
-            if not encoded:
-                left_out[column.name] = "constant in the training rows"
-                continue
-            if way == "native":
-                categorical.append(len(columns))
-            elif way == "target":
-                crossed[len(columns)] = target.cross_fitted(column)
-            used.append(column)
-            encoders.append(encoder)
-            columns.extend(encoded)
-        if not used:
-            raise InputError(
-                "no column can be used as a feature: " + _in_words(left_out),
-                hint="a model needs at least one number, category or date that varies.",
-            )
-        schema = table.select([column.name for column in used]).schema
-        columns = _with_unique_names(columns)
-        self._set_learned(schema, encoders, columns, categorical, left_out)
-        matrix = self._encode([column.values for column in used])
-        for start, codes in crossed.items():
+        found = learn_table(table, y, weight, ways)
+        self._set_learned(
+            found.schema, found.encoders, found.columns, found.categorical, found.left_out
+        )
+        matrix = self._encode([table.column(name).values for name in self.used_])
+        for start, codes in found.crossed.items():
             matrix[:, start : start + codes.shape[1]] = codes
         if self.scale:
             self._standardise(matrix, weight)
         return matrix
-
-    def _check_options(self) -> None:
-        for option, known in _OPTIONS.items():
-            given = getattr(self, option)
-            if given not in known:
-                raise InputError(
-                    f"{option} cannot be {given!r}", hint=did_you_mean(str(given), known)
-                )
-        if not (math.isfinite(self.smooth) and self.smooth >= 0):
-            raise InputError(f"smooth must be 0 or more rows, not {self.smooth!r}")
-
-    def _target_encoding(self, table: Table, y: Any, weight: Weight) -> TargetEncoding:
-        target = None if y is None else np.asarray(y).reshape(-1)
-        if target is not None and len(target) != table.n_rows:
-            raise InputError(f"the target has {len(target)} values for {table.n_rows} rows")
-        task = self.task or table.task
-        return TargetEncoding(
-            target, weight, task=Task(task) if task else None, smooth=self.smooth, seed=self.seed
-        )
-
-    def _way(self, column: Column) -> str:
-        """Say how a column is encoded."""
-        if column.kind in _NUMERIC:
-            return "number"
-        if column.kind in (Kind.DATE, Kind.YES_NO):
-            return str(column.kind)
-        if column.kind is Kind.ORDERED and self.categories != "native":
-            return "rank"
-        if self.categories == "target":
-            return "target"
-        n_levels = int(np.count_nonzero(level_counts(column)[: len(column.levels)]))
-        if n_levels > self.max_levels:
-            raise InputError(
-                f"column {column.name!r} has {n_levels:,} levels, more than {self.max_levels:,}",
-                hint=f"leave it out (ignore=[{column.name!r}], --ignore {column.name}), or encode "
-                "categories by their mean target (categories='target', --categories target).",
-            )
-        if self.categories == "native" and n_levels > (self.native_levels or n_levels):
-            return "target"
-        return self.categories
-
-    def _learn_column(self, column: Column, way: str, weight: Weight) -> Learned:
-        impute = self.missing == "impute"
-        if way == "number":
-            return learn_numbers(column, weight, impute=impute)
-        if way == Kind.DATE:
-            return learn_dates(column, weight, impute=impute)
-        if way == Kind.YES_NO:
-            return learn_yes_no(column, weight, impute=impute)
-        if way == "rank":
-            return learn_ranks(column, weight, impute=impute)
-        if way == "onehot":
-            return learn_onehot(column, weight, reference=self.reference)
-        if way == "native":
-            return learn_codes(column, unseen=math.nan, missing=math.nan, quantities=0)
-        missing = -1.0 if impute else math.nan
-        return learn_codes(column, unseen=-1.0, missing=missing, quantities=1)
 
     def _encode(self, values: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         n_rows = len(values[0])
@@ -411,7 +311,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     def _aligned(self, column: Column, schema: ColumnSchema) -> NDArray[Any]:
         """Give a column's values with codes that mean the schema's levels."""
-        alike = column.kind == schema.kind or {column.kind, schema.kind} <= _NUMERIC
+        alike = column.kind == schema.kind or {column.kind, schema.kind} <= NUMERIC
         both_coded = column.is_coded and schema.kind in CODED
         if not (alike or both_coded):
             raise InputError(
@@ -451,52 +351,7 @@ def _checked_weight(sample_weight: Any, n_rows: int) -> Weight:
     return weight
 
 
-def _left_out(table: Table) -> dict[str, str]:
-    """Find the columns no model sees, with the reason; text among the features is warned of."""
-    left_out = {}
-    text = []
-    for column in table.columns:
-        role = table.role(column.name)
-        if role not in (Role.FEATURE, Role.PROTECTED):
-            left_out[column.name] = str(role)
-        elif column.kind is Kind.TEXT:
-            left_out[column.name] = "text"
-            text.append(column.name)
-    if text:
-        names = ", ".join(repr(name) for name in text)
-        noun, verb = ("columns", "are") if len(text) > 1 else ("column", "is")
-        warnings.warn(
-            f"text {noun} {names} {verb} left out: models here cannot read free text. "
-            f"Hint: if the values repeat, set the kind: kinds={{{text[0]!r}: 'category'}}; "
-            f"else ignore=[{names}].",
-            ClearwoodWarning,
-            stacklevel=5,
-        )
-    return left_out
-
-
-def _in_words(left_out: Mapping[str, str]) -> str:
-    if not left_out:
-        return "there are no columns"
-    shown = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:8]]
-    return ", ".join(shown) + (", …" if len(left_out) > 8 else "")
-
-
 def _with_article(kind: Kind) -> str:
     if kind in (Kind.YES_NO, Kind.TEXT):
         return str(kind)
     return f"{'an' if kind is Kind.ORDERED else 'a'} {kind}"
-
-
-def _with_unique_names(columns: Sequence[Encoded]) -> list[Encoded]:
-    """Tell model columns of one name apart: a column `a:missing` and the indicator of `a`."""
-    taken: set[str] = set()
-    unique = []
-    for column in columns:
-        name, n = column.name, 1
-        while name in taken:
-            n += 1
-            name = f"{column.name} ({n})"
-        taken.add(name)
-        unique.append(replace(column, name=name))
-    return unique

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clearwood._errors import InputError
 from clearwood.table._column import Column
 from clearwood.table._dates import parse_dates
-from clearwood.table._kinds import Kind
+from clearwood.table._kinds import NUMERIC, Kind
 from clearwood.table._raw import Raw, level_key, number_text
 
 __all__ = [
@@ -204,7 +204,7 @@ def convert(raw: Raw, kind: Kind, levels: Sequence[Any] | None = None) -> Column
     levels
         The order of the levels of an ordered category; other values are refused.
     """
-    if kind in (Kind.NUMBER, Kind.WHOLE):
+    if kind in NUMERIC:
         return Column(raw.name, kind, _to_numbers(raw, kind))
     if kind is Kind.DATE:
         return Column(raw.name, kind, _to_dates(raw))

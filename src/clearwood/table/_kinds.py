@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-__all__ = ["CODED", "Kind", "Role", "Task"]
+__all__ = ["CODED", "NUMERIC", "Kind", "Role", "Task"]
 
 
 class Kind(StrEnum):
@@ -25,6 +25,8 @@ class Kind(StrEnum):
 
 #: The kinds stored as codes into a list of levels.
 CODED = frozenset({Kind.YES_NO, Kind.CATEGORY, Kind.ORDERED})
+#: The kinds that are numbers, whole or not.
+NUMERIC = frozenset({Kind.NUMBER, Kind.WHOLE})
 
 
 class Role(StrEnum):

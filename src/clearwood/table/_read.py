@@ -14,7 +14,7 @@ from clearwood.table._column import Column
 from clearwood.table._files import read_file
 from clearwood.table._frames import from_memory
 from clearwood.table._infer import check_finite, nearly_numbers, settle
-from clearwood.table._kinds import Kind, Role, Task
+from clearwood.table._kinds import NUMERIC, Kind, Role, Task
 from clearwood.table._raw import Raw
 from clearwood.table._review import Finding, review_all
 from clearwood.table._roles import (
@@ -298,7 +298,7 @@ def _columns_of(source: Any, **options: Any) -> tuple[list[Raw], str, int]:
 
 
 def _is_numeric(kind: Kind | Sequence[Any]) -> bool:
-    return kind in (Kind.NUMBER, Kind.WHOLE)
+    return isinstance(kind, Kind) and kind in NUMERIC
 
 
 def _rows_with_target(raws: list[Raw], target: str) -> tuple[list[Raw], int]:

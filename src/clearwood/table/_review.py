@@ -8,7 +8,7 @@ import numpy as np
 
 from clearwood.table._column import Column
 from clearwood.table._infer import value_range
-from clearwood.table._kinds import Kind, Role
+from clearwood.table._kinds import NUMERIC, Kind, Role
 
 __all__ = ["Finding", "review", "review_all"]
 
@@ -92,7 +92,7 @@ def review(column: Column) -> Finding | None:
         return Finding(f"column {name!r} is all missing: left out")
     if column.kind is Kind.TEXT:
         return _review_text(column, n_present)
-    if column.kind in (Kind.NUMBER, Kind.WHOLE):
+    if column.kind in NUMERIC:
         return _review_numbers(column, n_present)
     if column.kind is Kind.DATE:
         present = column.values[~missing]

@@ -1,0 +1,245 @@
+"""What is learned about a whole table from training rows: which columns count, and how."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._errors import InputError, did_you_mean
+from clearwood.table._column import Column
+from clearwood.table._column_encoders import ColumnEncoder, Encoded
+from clearwood.table._kinds import NUMERIC, Kind, Role, Task
+from clearwood.table._learn_columns import (
+    Learned,
+    learn_codes,
+    learn_dates,
+    learn_numbers,
+    learn_onehot,
+    learn_ranks,
+    learn_target,
+    learn_yes_no,
+    level_counts,
+)
+from clearwood.table._schema import Schema
+from clearwood.table._table import Table
+from clearwood.table._target_encoding import TargetEncoding
+from clearwood.table._tell import tell
+from clearwood.table._weighted import Weight
+
+__all__ = ["LearnedTable", "Ways", "learn_table"]
+
+_OPTIONS = {
+    "categories": ("onehot", "ordinal", "native", "target"),
+    "missing": ("impute", "native"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ways:
+    """How columns are to be encoded: the options of `Encoder` that decide what is learned.
+
+    Parameters
+    ----------
+    categories, missing, reference, max_levels, native_levels, smooth, task, seed
+        As for `Encoder`.
+    """
+
+    categories: str
+    missing: str
+    reference: bool
+    max_levels: int
+    native_levels: int | None
+    smooth: float
+    task: str | None
+    seed: int
+
+    def __post_init__(self) -> None:
+        for option, known in _OPTIONS.items():
+            given = getattr(self, option)
+            if given not in known:
+                raise InputError(
+                    f"{option} cannot be {given!r}", hint=did_you_mean(str(given), known)
+                )
+        if not (math.isfinite(self.smooth) and self.smooth >= 0):
+            raise InputError(f"smooth must be 0 or more rows, not {self.smooth!r}")
+
+    def way(self, column: Column) -> str:
+        """Say how a column is encoded."""
+        if column.kind in NUMERIC:
+            return "number"
+        if column.kind in (Kind.DATE, Kind.YES_NO):
+            return str(column.kind)
+        if column.kind is Kind.ORDERED and self.categories != "native":
+            return "rank"
+        if self.categories == "target":
+            return "target"
+        n_levels = int(np.count_nonzero(level_counts(column)[: len(column.levels)]))
+        if n_levels > self.max_levels:
+            raise InputError(
+                f"column {column.name!r} has {n_levels:,} levels, more than {self.max_levels:,}",
+                hint=f"leave it out (ignore=[{column.name!r}], --ignore {column.name}), or encode "
+                "categories by their mean target (categories='target', --categories target).",
+            )
+        if self.categories == "native" and n_levels > (self.native_levels or n_levels):
+            return "target"
+        return self.categories
+
+    def learn(self, column: Column, way: str, weight: Weight) -> Learned:
+        """Learn a column that is encoded without a look at the target."""
+        impute = self.missing == "impute"
+        if way == "number":
+            return learn_numbers(column, weight, impute=impute)
+        if way == Kind.DATE:
+            return learn_dates(column, weight, impute=impute)
+        if way == Kind.YES_NO:
+            return learn_yes_no(column, weight, impute=impute)
+        if way == "rank":
+            return learn_ranks(column, weight, impute=impute)
+        if way == "onehot":
+            return learn_onehot(column, weight, reference=self.reference)
+        if way == "native":
+            return learn_codes(column, unseen=math.nan, missing=math.nan, quantities=0)
+        missing = -1.0 if impute else math.nan
+        return learn_codes(column, unseen=-1.0, missing=missing, quantities=1)
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedTable:
+    """What was learned.
+
+    Parameters
+    ----------
+    schema
+        The features used.
+    encoders
+        One for each of them.
+    columns
+        The model columns that they make, of unique names.
+    categorical
+        Positions of the model columns that hold native category codes.
+    left_out
+        Columns not used, with the reason.
+    crossed
+        Cross-fitted target codes of the training rows, by the position of their first model column.
+    """
+
+    schema: Schema
+    encoders: tuple[ColumnEncoder, ...]
+    columns: tuple[Encoded, ...]
+    categorical: tuple[int, ...]
+    left_out: dict[str, str]
+    crossed: dict[int, NDArray[np.float64]]
+
+
+def learn_table(table: Table, y: Any, weight: Weight, ways: Ways) -> LearnedTable:
+    """Learn how every feature of a table is encoded.
+
+    Parameters
+    ----------
+    table
+        Training rows.
+    y
+        The target, needed for target encoding only.
+    weight
+        Row weights, checked; nothing is learned from rows of weight 0.
+    ways
+        How columns are to be encoded.
+    """
+    left_out = _left_out(table)
+    counting = slice(None) if weight is None else weight > 0
+    target = _target_encoding(table, y, weight, ways)
+    used: list[str] = []
+    encoders: list[ColumnEncoder] = []
+    columns: list[Encoded] = []
+    categorical: list[int] = []
+    crossed: dict[int, NDArray[np.float64]] = {}
+    for column in table.columns:
+        if column.name in left_out:
+            continue
+        counted = column.take(counting)
+        way = ways.way(counted)
+        if way == "target":
+            encoder, encoded = learn_target(column, target.codes(column), target.outputs)
+        else:
+            encoder, encoded = ways.learn(
+                counted, way, None if weight is None else weight[counting]
+            )
+        if not encoded:
+            left_out[column.name] = "constant in the training rows"
+            continue
+        if way == "native":
+            categorical.append(len(columns))
+        elif way == "target":
+            crossed[len(columns)] = target.cross_fitted(column)
+        used.append(column.name)
+        encoders.append(encoder)
+        columns.extend(encoded)
+    if not used:
+        raise InputError(
+            "no column can be used as a feature: " + _in_words(left_out),
+            hint="a model needs at least one number, category or date that varies.",
+        )
+    return LearnedTable(
+        table.select(used).schema,
+        tuple(encoders),
+        tuple(_with_unique_names(columns)),
+        tuple(categorical),
+        left_out,
+        crossed,
+    )
+
+
+def _target_encoding(table: Table, y: Any, weight: Weight, ways: Ways) -> TargetEncoding:
+    target = None if y is None else np.asarray(y).reshape(-1)
+    if target is not None and len(target) != table.n_rows:
+        raise InputError(f"the target has {len(target)} values for {table.n_rows} rows")
+    task = ways.task or table.task
+    return TargetEncoding(
+        target, weight, task=Task(task) if task else None, smooth=ways.smooth, seed=ways.seed
+    )
+
+
+def _left_out(table: Table) -> dict[str, str]:
+    """Find the columns no model sees, with the reason; text among the features is warned of."""
+    left_out = {}
+    text = []
+    for column in table.columns:
+        role = table.role(column.name)
+        if role not in (Role.FEATURE, Role.PROTECTED):
+            left_out[column.name] = str(role)
+        elif column.kind is Kind.TEXT:
+            left_out[column.name] = "text"
+            text.append(column.name)
+    if text:
+        names = ", ".join(repr(name) for name in text)
+        noun, verb = ("columns", "are") if len(text) > 1 else ("column", "is")
+        tell(
+            f"text {noun} {names} {verb} left out: models here cannot read free text. "
+            f"Hint: if the values repeat, set the kind: kinds={{{text[0]!r}: 'category'}}; "
+            f"else ignore=[{names}]."
+        )
+    return left_out
+
+
+def _in_words(left_out: Mapping[str, str]) -> str:
+    if not left_out:
+        return "there are no columns"
+    shown = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:8]]
+    return ", ".join(shown) + (", …" if len(left_out) > 8 else "")
+
+
+def _with_unique_names(columns: Sequence[Encoded]) -> list[Encoded]:
+    """Tell model columns of one name apart: a column `a:missing` and the indicator of `a`."""
+    taken: set[str] = set()
+    unique = []
+    for column in columns:
+        name, n = column.name, 1
+        while name in taken:
+            n += 1
+            name = f"{column.name} ({n})"
+        taken.add(name)
+        unique.append(replace(column, name=name))
+    return unique
