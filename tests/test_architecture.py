@@ -1,6 +1,7 @@
 """The house rule on imports: data flows one way, so a package imports only from its left."""
 
 import ast
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ ROOT = Path(clearwood.__file__).parent
 
 # Left to right; packages of one step may not import each other.
 FLOW = [
-    {"_errors", "_callable"},
+    {"_errors", "_callable", "_on_demand"},
     {"_progress", "kernels", "files"},
     {"table"},
     {"datasets"},
@@ -76,3 +77,11 @@ def test_public_names_can_all_be_imported():
 def test_unknown_public_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = clearwood.nonsense
+
+
+@pytest.mark.parametrize("package", ["clearwood", "clearwood.table", "clearwood.models"])
+def test_names_imported_on_demand_are_those_that_are_listed(package):
+    module = import_module(package)
+    assert sorted(module.__all__) == dir(module)
+    for name in module.__all__:
+        assert getattr(module, name) is not None

@@ -1,7 +1,8 @@
 """Interpretable supervised learning on tables."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from clearwood._on_demand import on_demand
 
 if TYPE_CHECKING:
     from clearwood import datasets, forest, models
@@ -29,48 +30,44 @@ if TYPE_CHECKING:
     from clearwood.models import Learner, inspect, learner, load, save
     from clearwood.report import Report, report
     from clearwood.table import Table, read
-
-__version__ = "0.1.0"
-
-# Public names are imported when first asked for, so that `clearwood --help` starts at once.
-_HOME = {
-    "Agreement": "clearwood.explain",
-    "Benchmark": "clearwood.benchmark",
-    "ClearwoodWarning": "clearwood._errors",
-    "Condensed": "clearwood.condense",
-    "Contributions": "clearwood.explain",
-    "Decomposition": "clearwood.decompose",
-    "InputError": "clearwood._errors",
-    "Learner": "clearwood.models",
-    "Lime": "clearwood.explain",
-    "MissingExtraError": "clearwood._errors",
-    "ModelEffect": "clearwood.explain",
-    "ModelImportance": "clearwood.explain",
-    "Report": "clearwood.report",
-    "Shapley": "clearwood.explain",
-    "Table": "clearwood.table",
-    "WhatIf": "clearwood.explain",
-    "agreement": "clearwood.explain",
-    "benchmark": "",
-    "certify": "clearwood.condense",
-    "condense": "",
-    "contributions": "clearwood.explain",
-    "datasets": "",
-    "effect": "clearwood.explain",
-    "explain": "",
-    "forest": "",
-    "importance": "clearwood.explain",
-    "inspect": "clearwood.models",
-    "learner": "clearwood.models",
-    "lime": "clearwood.explain",
-    "load": "clearwood.models",
-    "models": "",
-    "read": "clearwood.table",
-    "report": "",
-    "save": "clearwood.models",
-    "shapley": "clearwood.explain",
-    "what_if": "clearwood.explain",
-}
+else:
+    __getattr__, __dir__ = on_demand(
+        __name__,
+        {
+            __name__: [
+                "benchmark",
+                "condense",
+                "datasets",
+                "explain",
+                "forest",
+                "models",
+                "report",
+            ],
+            "clearwood._errors": ["ClearwoodWarning", "InputError", "MissingExtraError"],
+            "clearwood.benchmark": ["Benchmark"],
+            "clearwood.condense": ["Condensed", "certify"],
+            "clearwood.decompose": ["Decomposition"],
+            "clearwood.explain": [
+                "Agreement",
+                "Contributions",
+                "Lime",
+                "ModelEffect",
+                "ModelImportance",
+                "Shapley",
+                "WhatIf",
+                "agreement",
+                "contributions",
+                "effect",
+                "importance",
+                "lime",
+                "shapley",
+                "what_if",
+            ],
+            "clearwood.models": ["Learner", "inspect", "learner", "load", "save"],
+            "clearwood.report": ["Report"],
+            "clearwood.table": ["Table", "read"],
+        },
+    )
 
 __all__ = [
     "Agreement",
@@ -111,15 +108,4 @@ __all__ = [
     "what_if",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'clearwood' has no attribute {name!r}")
-    home = _HOME[name]
-    value = getattr(import_module(home), name) if home else import_module(f"clearwood.{name}")
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__version__ = "0.1.0"

@@ -11,6 +11,12 @@ import pytest
 HEAVY = ("numpy", "scipy", "sklearn", "duckdb", "pandas", "polars", "narwhals", "skops")
 PROGRAM = (sys.executable, "-c", "from clearwood.cli import main; main()")
 
+COMPLETING = {
+    "_CLEARWOOD_COMPLETE": "complete_bash",
+    "COMP_WORDS": "clearwood fit data.csv --learner rid",
+    "COMP_CWORD": "4",
+}
+
 
 def start(*words, **options):
     environment = {**os.environ, "COLUMNS": "80", **options.pop("env", {})}
@@ -24,17 +30,37 @@ def start(*words, **options):
     )
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["fit", "--help"]])
-def test_help_and_version_import_nothing_heavy(words):
+def imported_by(*words, **environment):
+    """Give the modules that the command has imported when it ends."""
+    ending = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
     shown = subprocess.run(
-        [sys.executable, "-X", "importtime", *PROGRAM[1:], *words],
-        check=True,
+        [sys.executable, "-c", ending + PROGRAM[2], *words],
+        check=False,
         capture_output=True,
         text=True,
+        env={**os.environ, **environment},
     )
-    imported = {line.rpartition("|")[2].strip() for line in shown.stderr.splitlines()}
+    imported = set(shown.stderr.splitlines()[-1].split())
     assert "clearwood.cli._app" in imported
-    assert imported.isdisjoint(HEAVY)
+    return imported
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["fit", "--help"], ["nonsense"]])
+def test_help_and_version_import_nothing_heavy(words):
+    assert imported_by(*words).isdisjoint(HEAVY)
+
+
+@pytest.mark.parametrize("words", [[], ["--json"], ["--task", "count"], ["ridge"], ["nonsense"]])
+def test_listing_learners_imports_no_learner(words):
+    imported = imported_by("models", *words)
+    assert "clearwood.models.catalogue" in imported
+    assert imported.isdisjoint(set(HEAVY) - {"numpy"})
+
+
+def test_offering_learners_to_complete_imports_no_learner():
+    imported = imported_by(**COMPLETING)
+    assert "clearwood.models.catalogue" in imported
+    assert imported.isdisjoint(set(HEAVY) - {"numpy"})
 
 
 def test_version_names_the_package():
@@ -82,10 +108,5 @@ def test_stdout_has_no_colours_when_it_is_not_a_terminal(claims):
 
 
 def test_learner_names_are_completed():
-    env = {
-        "_CLEARWOOD_COMPLETE": "complete_bash",
-        "COMP_WORDS": "clearwood fit data.csv --learner rid",
-        "COMP_CWORD": "4",
-    }
-    out, _ = start(env=env).communicate(timeout=60)
+    out, _ = start(env=COMPLETING).communicate(timeout=60)
     assert out.split() == ["ridge"]
