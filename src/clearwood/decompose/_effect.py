@@ -28,7 +28,7 @@ class Effect:
         For each column its values: numbers, dates, or levels as written. A missing value is a
         value of its own, the last: NaN, NaT or None.
     values
-        Of shape (values of the first column[, of the second][, outputs]).
+        One axis for each column, then one for outputs where there are several.
     shares
         The share of the background that is nearest to each point of the grid: small shares mean
         that few rows speak for what is shown there.

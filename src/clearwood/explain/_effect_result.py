@@ -39,7 +39,7 @@ class ModelEffect:
         For each column its values: numbers, dates, or levels as written. A missing value is a
         value of its own, the last: NaN, NaT or None.
     values
-        Of shape (values of the first column[, of the second][, outputs]); NaN where no rows lie.
+        One axis for each column, then one for outputs where there are several; NaN where no rows lie.
     lower, upper
         The band, of the same shape; None where none was asked for.
     level
