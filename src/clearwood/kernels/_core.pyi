@@ -26,6 +26,9 @@ def compose_within(
     n_threads: int,
 ) -> dict[str, Any]: ...
 
+# exponential
+def exponential(values: NDArray[np.floating[Any]], out: NDArray[np.floating[Any]]) -> None: ...
+
 # parallel
 def parallel_probe(
     visits: NDArray[np.int64], n_threads: int, pause: float, fail_at: int

@@ -62,6 +62,11 @@ struct Claim {
 
 using Id = std::uint32_t;
 
+// More than any sum reaches: no bound.
+inline constexpr std::int64_t unbounded = std::int64_t(1) << 62;
+// Differences between any two classes are bounded up to so many classes; with more, each by itself.
+inline constexpr std::size_t most_classes_in_pairs = 24;
+
 struct Region {
   std::int32_t lo = 0, hi = -1;  // ranks of an interval; lo is the number of the set in a set column
   bool missing = false;
@@ -195,7 +200,7 @@ class Walk {
     std::vector<std::int32_t> trees;
     std::vector<std::int64_t> low, high;  // of the trees that are constant, and the base
     std::uint64_t dead = 0;               // classes beaten everywhere in the box
-    std::uint64_t closed = 0;             // names the constant trees, where their order matters
+    Key closed;                           // names the constant trees, where their order matters
   };
   // For which sums of constant trees the same steps prove the same state.
   struct Proof {
@@ -208,30 +213,35 @@ class Walk {
   };
   struct Stop {};
 
+  // The walk itself: certify_walk.cpp.
+  State start();
   bool prove(std::int32_t at, State& state, Proof& proof, int depth);
-  bool prove_leaf(std::int32_t at, State& state, Proof& proof, int depth);
   bool split(std::int32_t at, const Question& question, std::int32_t left, std::int32_t right,
              State& state, Proof& proof, int depth);
-  State start();
   State restricted(const State& state, std::int32_t feature, const Region& region);
   void absorb(State& state, std::int32_t tree, Id leaf);
+  void watch();
+
+  // What decides: certify_leaf.cpp.
+  bool prove_leaf(std::int32_t at, State& state, Proof& proof, int depth);
   void sum(const State& state);
   void bury(State& state, Proof& proof);
-  void need_least(Proof& proof, std::size_t pair, std::int64_t least) const;
-  void need_greatest(Proof& proof, std::size_t pair, std::int64_t greatest) const;
   bool beats(const State& state, std::size_t winner, std::size_t loser) const;
-  std::int32_t exact_class(const State& state) const;
-  void exact_raw(std::vector<double>& raw) const;
   bool within(std::int32_t at, State& state, Proof& proof) const;
   bool median_is(std::int32_t at, const State& state, bool& known) const;
+  std::int32_t exact_class(const State& state) const;
+  void exact_raw(std::vector<double>& raw) const;
   bool refute(std::int32_t leaf);
-  std::int32_t best_question(const State& state);
-  void score(Id id, double weight, int depth);
+  std::size_t pair(std::size_t a, std::size_t b) const;
+  static void need_least(Proof& proof, std::size_t f, std::int64_t least);
+  static void need_greatest(Proof& proof, std::size_t f, std::int64_t greatest);
+
+  // What was proved before, and where to divide: certify_memo.cpp.
   Key key(std::int32_t at, const State& state) const;
   bool recall(const Key& key, const State& state, Proof& proof) const;
   void remember(const Key& key, const Proof& proof);
-  void watch();
-  std::size_t pair(std::size_t a, std::size_t b) const;
+  std::int32_t best_question(const State& state);
+  void score(Id id, double weight, int depth);
 
   const Columns& columns_;
   const Ensemble& ensemble_;

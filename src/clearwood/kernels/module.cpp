@@ -15,6 +15,7 @@ namespace clearwood {
 
 void bind_condense(nb::module_& m);
 void bind_certify(nb::module_& m);
+void bind_exponential(nb::module_& m);
 void bind_parallel(nb::module_& m);
 void bind_forest(nb::module_& m);
 void bind_rank(nb::module_& m);
@@ -47,6 +48,7 @@ NB_MODULE(_core, m) {
   m.def("level", [] { return clearwood::level_names[static_cast<int>(clearwood::level())]; });
   clearwood::bind_condense(m);
   clearwood::bind_certify(m);
+  clearwood::bind_exponential(m);
   clearwood::bind_parallel(m);
   clearwood::bind_forest(m);
   clearwood::bind_rank(m);
