@@ -103,7 +103,7 @@ class Components:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        found: dict[str, Any] = plain(
+        return plain(
             {
                 "sets": self.sets,
                 "rows": self.rows,
@@ -114,4 +114,3 @@ class Components:
                 "about": self.about.to_json(),
             }
         )
-        return found

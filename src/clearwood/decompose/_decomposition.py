@@ -403,7 +403,7 @@ class Decomposition:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything but the rows as plain JSON values: effects, importance, background."""
-        found: dict[str, Any] = plain(
+        return plain(
             {
                 "columns": self.columns,
                 "order": self.order,
@@ -416,7 +416,6 @@ class Decomposition:
                 "effects": [effect.to_json() for effect in self.effects()],
             }
         )
-        return found
 
     def plot(self, column: str | None = None, other: str | None = None, **options: Any) -> Any:
         """Draw the importance, or the effect of one or two columns (Altair)."""

@@ -100,7 +100,7 @@ class Effect:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        found: dict[str, Any] = plain(
+        return plain(
             {
                 "columns": self.columns,
                 "quantity": self.quantity,
@@ -112,7 +112,6 @@ class Effect:
                 "about": self.about.to_json(),
             }
         )
-        return found
 
     def plot(self, **options: Any) -> Any:
         """Draw a curve or steps over a rug for one column, a heat map for two (Altair)."""

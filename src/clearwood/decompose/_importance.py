@@ -195,7 +195,7 @@ class Importance:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        found: dict[str, Any] = plain(
+        return plain(
             {
                 "columns": [
                     {"column": name, "main": main, "interaction": interaction, "total": total}
@@ -221,7 +221,6 @@ class Importance:
                 "about": self.about.to_json(),
             }
         )
-        return found
 
     def plot(self, **options: Any) -> Any:
         """Draw bars: the main effect and the interactions of each column (Altair)."""
@@ -289,7 +288,7 @@ class Interactions:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        found: dict[str, Any] = plain(
+        return plain(
             {
                 "components": [
                     {"columns": names, "variance": variance, "share": share}
@@ -301,7 +300,6 @@ class Interactions:
                 "about": self.about.to_json(),
             }
         )
-        return found
 
     def plot(self, **options: Any) -> Any:
         """Draw bars, the largest interactions first (Altair)."""

@@ -3,7 +3,7 @@
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +94,10 @@ def grid_columns(
     return found
 
 
+@overload
+def plain(value: Mapping[str, Any]) -> dict[str, Any]: ...
+@overload
+def plain(value: Any) -> Any: ...
 def plain(value: Any) -> Any:
     """Give JSON values: numbers that JSON does not know are None, dates are ISO strings.
 

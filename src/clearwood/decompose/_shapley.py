@@ -141,7 +141,7 @@ class Shapley:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        found: dict[str, Any] = plain(
+        return plain(
             {
                 "columns": self.columns,
                 "rows": self.rows,
@@ -153,7 +153,6 @@ class Shapley:
                 "notes": self.notes,
             }
         )
-        return found
 
     def plot(self, kind: str | None = None, **options: Any) -> Any:
         """Draw a beeswarm, bars or, for one row, a waterfall (Altair).

@@ -186,7 +186,7 @@ class Agreement:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        found: dict[str, Any] = plain(
+        return plain(
             {
                 "columns": [
                     {**vars(entry), "words": entry.words, "stories": entry.stories}
@@ -197,7 +197,6 @@ class Agreement:
                 "notes": self.notes,
             }
         )
-        return found
 
     def plot(self, **options: Any) -> Any:
         """Draw the differences as bars, with what is thought negligible shaded (Altair)."""

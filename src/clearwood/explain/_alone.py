@@ -86,7 +86,7 @@ class Alone:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        found: dict[str, Any] = plain(
+        return plain(
             {
                 "target": self.target,
                 "columns": dict(zip(self.columns, self.explained.tolist(), strict=True)),
@@ -94,7 +94,6 @@ class Alone:
                 "rows": self.n_rows,
             }
         )
-        return found
 
 
 def alone(data: Any, *, sample: int = _MOST_ROWS, seed: int = 0) -> Alone:

@@ -92,7 +92,7 @@ class Dependence:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        found: dict[str, Any] = plain(
+        return plain(
             {
                 "columns": self.columns,
                 "strength": self.strength,
@@ -101,7 +101,6 @@ class Dependence:
                 "rows": self.n_rows,
             }
         )
-        return found
 
     def plot(self, **options: Any) -> Any:
         """Draw a heat map, columns that go together side by side (Altair)."""

@@ -127,14 +127,13 @@ class Drift:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        found: dict[str, Any] = plain(
+        return plain(
             {
                 "columns": [{**vars(e), "differs": e.differs} for e in self.columns],
                 "first": {"name": self.first, "rows": self.n_first},
                 "second": {"name": self.second, "rows": self.n_second},
             }
         )
-        return found
 
 
 def drift(

@@ -177,7 +177,7 @@ class ModelEffect:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        found: dict[str, Any] = plain(
+        return plain(
             {
                 "kind": self.kind,
                 "columns": self.columns,
@@ -202,7 +202,6 @@ class ModelEffect:
                 "notes": self.notes,
             }
         )
-        return found
 
     def plot(self, **options: Any) -> Any:
         """Draw a curve over the data's density, bars by level or a heat map (Altair).

@@ -112,7 +112,7 @@ class ModelImportance:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        found: dict[str, Any] = plain(
+        return plain(
             {
                 "kind": self.kind,
                 "measure": self.measure,
@@ -128,7 +128,6 @@ class ModelImportance:
                 "notes": self.notes,
             }
         )
-        return found
 
     def plot(self, **options: Any) -> Any:
         """Draw bars with their intervals, the most important first (Altair)."""

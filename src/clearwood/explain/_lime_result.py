@@ -139,8 +139,7 @@ class Lime:
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
         names = self.__dataclass_fields__
-        found: dict[str, Any] = plain({name: getattr(self, name) for name in names})
-        return found
+        return plain({name: getattr(self, name) for name in names})
 
     def plot(self, kind: str = "draws") -> Any:
         """Draw the coefficients over draws, or over kernel widths (Altair).

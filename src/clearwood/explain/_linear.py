@@ -153,7 +153,7 @@ class Contributions:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        found: dict[str, Any] = plain(
+        return plain(
             {
                 "columns": self.columns,
                 "rows": self.rows,
@@ -165,7 +165,6 @@ class Contributions:
                 "model": self.model,
             }
         )
-        return found
 
     def plot(self, **options: Any) -> Any:
         """Draw what each column adds to one row (Altair)."""

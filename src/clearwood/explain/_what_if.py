@@ -115,8 +115,7 @@ class WhatIf:
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
         names = self.__dataclass_fields__
-        found: dict[str, Any] = plain({name: getattr(self, name) for name in names})
-        return found
+        return plain({name: getattr(self, name) for name in names})
 
     def plot(self, **options: Any) -> Any:
         """Draw what each change contributes, and what it does alone (Altair)."""
