@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clearwood.decompose._about import About
 from clearwood.decompose._importance import joined
-from clearwood.decompose._present import as_frame, html_table, plain, short, unique_name
+from clearwood.decompose._present import as_frame, document, html_table, short, unique_name
 
 __all__ = ["Components", "counted_orders"]
 
@@ -103,7 +103,7 @@ class Components:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        return plain(
+        return document(
             {
                 "sets": self.sets,
                 "rows": self.rows,

@@ -13,7 +13,7 @@ from clearwood.decompose._components import Components, counted_orders
 from clearwood.decompose._effect import Effect
 from clearwood.decompose._game import Floats
 from clearwood.decompose._importance import Importance, Interactions
-from clearwood.decompose._present import as_frame, html_table, plain, short
+from clearwood.decompose._present import as_frame, document, html_table, short
 from clearwood.decompose._shapley import Shapley
 from clearwood.decompose._surface import Surface
 
@@ -403,7 +403,7 @@ class Decomposition:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything but the rows as plain JSON values: effects, importance, background."""
-        return plain(
+        return document(
             {
                 "columns": self.columns,
                 "order": self.order,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood.decompose._about import About
-from clearwood.decompose._present import as_frame, grid_columns, html_table, plain, short
+from clearwood.decompose._present import as_frame, document, grid_columns, html_table, short
 
 __all__ = ["Effect"]
 
@@ -100,7 +100,7 @@ class Effect:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        return plain(
+        return document(
             {
                 "columns": self.columns,
                 "quantity": self.quantity,

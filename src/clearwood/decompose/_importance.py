@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood.decompose._about import About
-from clearwood.decompose._present import as_frame, html_table, plain
+from clearwood.decompose._present import as_frame, document, html_table
 from clearwood.decompose._sampled_moments import jackknife_errors
 
 __all__ = ["Importance", "Interactions", "joined"]
@@ -195,7 +195,7 @@ class Importance:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        return plain(
+        return document(
             {
                 "columns": [
                     {"column": name, "main": main, "interaction": interaction, "total": total}
@@ -288,7 +288,7 @@ class Interactions:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        return plain(
+        return document(
             {
                 "components": [
                     {"columns": names, "variance": variance, "share": share}

@@ -3,14 +3,23 @@
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood.table import Column, Kind, Table
 
-__all__ = ["as_frame", "grid_columns", "html_table", "one_output", "plain", "short", "unique_name"]
+__all__ = [
+    "as_frame",
+    "document",
+    "grid_columns",
+    "html_table",
+    "one_output",
+    "plain",
+    "short",
+    "unique_name",
+]
 
 
 def as_frame(columns: Mapping[str, Any], library: str | None = None) -> Any:
@@ -94,10 +103,17 @@ def grid_columns(
     return found
 
 
-@overload
-def plain(value: Mapping[str, Any]) -> dict[str, Any]: ...
-@overload
-def plain(value: Any) -> Any: ...
+def document(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Give named values as `plain` JSON values.
+
+    Examples
+    --------
+    >>> document({"columns": ("age", "bmi"), "shares": np.array([0.25, np.inf])})
+    {'columns': ['age', 'bmi'], 'shares': [0.25, None]}
+    """
+    return {str(name): plain(value) for name, value in values.items()}
+
+
 def plain(value: Any) -> Any:
     """Give JSON values: numbers that JSON does not know are None, dates are ISO strings.
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from clearwood._errors import InputError, did_you_mean
 from clearwood.decompose._about import About, ValueFunction
-from clearwood.decompose._present import as_frame, html_table, plain, short, unique_name
+from clearwood.decompose._present import as_frame, document, html_table, short, unique_name
 from clearwood.table import Column
 
 __all__ = ["Shapley"]
@@ -141,7 +141,7 @@ class Shapley:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        return plain(
+        return document(
             {
                 "columns": self.columns,
                 "rows": self.rows,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.decompose._present import as_frame, html_table, plain
+from clearwood.decompose._present import as_frame, document, html_table
 
 __all__ = ["Agreement", "ColumnAgreement"]
 
@@ -186,7 +186,7 @@ class Agreement:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        return plain(
+        return document(
             {
                 "columns": [
                     {**vars(entry), "words": entry.words, "stories": entry.stories}

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from clearwood._errors import InputError
 from clearwood._progress import progress
-from clearwood.decompose._present import as_frame, html_table, plain
+from clearwood.decompose._present import as_frame, document, html_table
 from clearwood.table import Column, Kind, as_table
 
 __all__ = ["Alone", "alone"]
@@ -86,7 +86,7 @@ class Alone:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        return plain(
+        return document(
             {
                 "target": self.target,
                 "columns": dict(zip(self.columns, self.explained.tolist(), strict=True)),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clearwood._errors import InputError
 from clearwood._progress import progress
-from clearwood.decompose._present import as_frame, html_table, plain
+from clearwood.decompose._present import as_frame, document, html_table
 from clearwood.explain._association import association, profile_of
 from clearwood.table import as_table
 
@@ -92,7 +92,7 @@ class Dependence:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        return plain(
+        return document(
             {
                 "columns": self.columns,
                 "strength": self.strength,

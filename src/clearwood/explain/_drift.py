@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from clearwood._errors import InputError
-from clearwood.decompose._present import as_frame, html_table, plain
+from clearwood.decompose._present import as_frame, document, html_table
 from clearwood.explain._association import is_ordered
 from clearwood.table import Column, Kind, Table, as_table
 
@@ -127,7 +127,7 @@ class Drift:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        return plain(
+        return document(
             {
                 "columns": [{**vars(e), "differs": e.differs} for e in self.columns],
                 "first": {"name": self.first, "rows": self.n_first},

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.decompose._present import as_frame, grid_columns, html_table, plain, short
+from clearwood.decompose._present import as_frame, document, grid_columns, html_table, short
 from clearwood.explain._extrapolation import EXTRAPOLATES
 
 __all__ = ["TITLES", "Kind", "ModelEffect"]
@@ -39,7 +39,8 @@ class ModelEffect:
         For each column its values: numbers, dates, or levels as written. A missing value is a
         value of its own, the last: NaN, NaT or None.
     values
-        One axis for each column, then one for outputs where there are several; NaN where no rows lie.
+        One axis for each column, then one for outputs where there are several; NaN where no rows
+        lie.
     lower, upper
         The band, of the same shape; None where none was asked for.
     level
@@ -177,7 +178,7 @@ class ModelEffect:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        return plain(
+        return document(
             {
                 "kind": self.kind,
                 "columns": self.columns,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.decompose._present import as_frame, html_table, plain, short
+from clearwood.decompose._present import as_frame, document, html_table, short
 
 __all__ = ["ModelImportance"]
 
@@ -112,7 +112,7 @@ class ModelImportance:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        return plain(
+        return document(
             {
                 "kind": self.kind,
                 "measure": self.measure,

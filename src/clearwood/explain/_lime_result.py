@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.decompose._present import as_frame, html_table, plain, short
+from clearwood.decompose._present import as_frame, document, html_table, short
 
 __all__ = ["Lime"]
 
@@ -139,7 +139,7 @@ class Lime:
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
         names = self.__dataclass_fields__
-        return plain({name: getattr(self, name) for name in names})
+        return document({name: getattr(self, name) for name in names})
 
     def plot(self, kind: str = "draws") -> Any:
         """Draw the coefficients over draws, or over kernel widths (Altair).

@@ -10,7 +10,7 @@ from clearwood._errors import InputError
 from clearwood.decompose._additive_game import AdditiveGame
 from clearwood.decompose._explain import picked_output
 from clearwood.decompose._of_model import game_of
-from clearwood.decompose._present import as_frame, html_table, plain, short, unique_name
+from clearwood.decompose._present import as_frame, document, html_table, short, unique_name
 from clearwood.table import Column
 
 __all__ = ["Contributions", "contributions", "linear_terms"]
@@ -153,7 +153,7 @@ class Contributions:
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
-        return plain(
+        return document(
             {
                 "columns": self.columns,
                 "rows": self.rows,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._errors import InputError, did_you_mean
-from clearwood.decompose._present import as_frame, html_table, plain, short
+from clearwood.decompose._present import as_frame, document, html_table, short
 from clearwood.explain._coalitions import Interventional
 from clearwood.explain._predictor import predictor_of
 from clearwood.explain._stack import as_rows, stacked
@@ -115,7 +115,7 @@ class WhatIf:
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
         names = self.__dataclass_fields__
-        return plain({name: getattr(self, name) for name in names})
+        return document({name: getattr(self, name) for name in names})
 
     def plot(self, **options: Any) -> Any:
         """Draw what each change contributes, and what it does alone (Altair)."""
