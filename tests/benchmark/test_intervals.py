@@ -115,48 +115,33 @@ def test_nested_estimate_and_width_follow_their_formulas():
     outer, pairs, rows = nested_parts(y, k, repeats)
     found = nested_interval(outer, pairs, rows=rows)
 
-    def squared_error(outer, insides):
-        gaps, noises, naive = [], [], []
-        for folds, inside in zip(outer, insides, strict=True):
-            for e_out, e_in in zip(folds, inside, strict=True):
-                gaps.append(e_in.mean() - e_out.mean())
-                noises.append(e_out.var(ddof=1) / len(e_out))
-                naive.append(e_in.var(ddof=1) / len(e_in))
-        return np.var(gaps) - np.mean(noises), np.mean(naive)
-
     losses, inside_of_row = np.zeros(n), np.zeros(n)
-    for repeat in range(repeats):
+    shared, naive_inside = [], []
+    for repeat, by_pair in enumerate(pairs):
+        did = np.zeros((k, k))
         for fold in range(k):
+            others = [other for other in range(k) if other != fold]
+            without_two = np.mean([by_pair[fold, other] for other in others], axis=0)
             losses[rows[repeat][fold]] += outer[repeat][fold] / repeats
-            for other in set(range(k)) - {fold}:
-                share = pairs[repeat][fold, other] / repeats / (k - 1)
-                inside_of_row[rows[repeat][fold]] += share
-    insides = [
-        [np.concatenate([by_pair[j, i] for j in range(k) if j != i]) for i in range(k)]
-        for by_pair in pairs
-    ]
-    unmoved = [[losses[part] for part in folds] for folds in rows]
-    unmoved_insides = [
-        [np.concatenate([folds[j] for j in range(k) if j != i]) for i in range(k)]
-        for folds in unmoved
-    ]
-    mse, naive_inside = squared_error(outer, insides)
-    accident, naive_unmoved = squared_error(unmoved, unmoved_insides)
-    whole = [np.concatenate(folds) for folds in outer]
-    naive_outer = np.mean([part.var(ddof=1) / n for part in whole])
-    removed = np.var([part.mean() for part in whole], ddof=1) * (1 - 1 / repeats)
-    error = (mse - accident + naive_unmoved) / naive_inside * naive_outer - removed
-    naive = losses.var(ddof=1) / n
+            inside_of_row[rows[repeat][fold]] += without_two / repeats
+            for other in others:
+                did[fold, other] = (by_pair[fold, other] - without_two).sum()
+            together = np.concatenate([by_pair[other, fold] for other in others])
+            naive_inside.append(together.var(ddof=1) / len(together))
+        shared.append(sum(did[i, j] * did[j, i] for i in range(k) for j in range(k)) / n**2)
     corrected = losses - (k - 2) / k * (inside_of_row - losses)
-    ratio = min(max(error / naive, 1), k)
-    se = np.sqrt(ratio * max(naive, corrected.var(ddof=1) / n))
+    share = np.mean(shared) / np.mean(naive_inside)
+    assert 0 < share < k - 1
+    se = np.sqrt((1 + share) * corrected.var(ddof=1) / n)
+    degrees = min(2 * n / (stats.kurtosis(corrected, fisher=False) - 1), n - 1)
+    naive = losses.var(ddof=1) / n
 
     bias = (1 + (k - 2) / k) * (inside_of_row.mean() - losses.mean())
     assert found.estimate == pytest.approx(inside_of_row.mean() - bias)
     assert found.bias == pytest.approx(bias)
     assert found.se == pytest.approx(se)
     assert found.inflation == pytest.approx(se / np.sqrt(naive))
-    assert found.high - found.estimate == pytest.approx(Z90 * se)
+    assert found.high - found.estimate == pytest.approx(stats.t.ppf(0.95, degrees) * se)
     assert (found.kind, found.n) == ("nested", 47)
 
 
@@ -169,16 +154,51 @@ def test_losses_that_do_not_depend_on_the_fit_have_the_naive_interval(seed, k, r
     assert (found.estimate, found.se) == pytest.approx((naive.estimate, naive.se))
 
 
-def test_losses_that_all_change_with_the_fit_have_a_wider_interval():
-    # one number for all rows of a fold, drawn for each fit: K observations, not n
+def test_fits_that_come_out_better_or_worse_by_chance_have_a_wider_interval():
+    # one number for all rows, drawn for each fit: what the fit to all rows will draw is unknown
     rng = np.random.default_rng(11)
-    outer, pairs, rows = nested_parts(
-        np.zeros(200),
-        5,
-        10,
-        losses=lambda _, __, test: rng.normal() + 1e-3 * rng.normal(size=len(test)),
+    luck = {}
+
+    def losses(_, train, test):
+        of_fit = luck.setdefault(train.tobytes(), rng.normal())
+        return of_fit + rng.normal(size=len(test))
+
+    outer, pairs, rows = nested_parts(np.zeros(200), 5, 10, losses=losses)
+    wide = nested_interval(outer, pairs, rows=rows)
+    # the standard deviation of the luck is 1; from the rows alone it would be about 0.1
+    assert wide.inflation > 1.5
+
+
+def test_shares_of_covariance_below_zero_count_as_none():
+    # what two folds do to each other has opposite signs
+    outer = [[np.arange(8.0) - 3.5 for _ in range(4)]]
+    pairs = [
+        {
+            (j, k): outer[0][j] + (0.5 if j < k else -0.5)
+            for j in range(4)
+            for k in range(4)
+            if j != k
+        }
+    ]
+    found = nested_interval(outer, pairs)
+    per_row = np.concatenate(outer[0])
+    inside = np.concatenate(
+        [np.mean([pairs[0][j, k] for k in range(4) if k != j], 0) for j in range(4)]
     )
-    assert nested_interval(outer, pairs, rows=rows).inflation > 1.3
+    corrected = per_row - (inside - per_row) / 2
+    assert found.se == pytest.approx(naive_interval(corrected).se)
+
+
+def test_few_rows_that_make_most_of_the_variance_get_students_quantile():
+    losses = np.zeros(40)
+    losses[:3] = 1.0
+    outer, pairs, _ = nested_parts(losses, 4, 1, losses=lambda y, _, test: y[test])
+    found = nested_interval(outer, pairs)
+    # 37 squares of 0.075 and three of 0.925
+    squares = np.repeat([0.075, 0.925], [37, 3]) ** 2
+    degrees = 2 * squares.sum() ** 2 / ((squares - squares.mean()) ** 2).sum()
+    assert degrees < 8
+    assert (found.high - found.estimate) / found.se == pytest.approx(stats.t.ppf(0.95, degrees))
 
 
 def test_bias_correction_is_exact_where_risk_falls_as_one_over_rows():
@@ -192,18 +212,23 @@ def test_bias_correction_is_exact_where_risk_falls_as_one_over_rows():
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000), k=st.integers(3, 8), scale=st.floats(0.1, 100.0))
-def test_nested_standard_error_is_no_less_than_the_naive_one_and_scales(seed, k, scale):
+def test_nested_interval_scales_with_the_losses_and_is_bounded_by_identical_folds(seed, k, scale):
     rng = np.random.default_rng(seed)
     y = rng.normal(size=40)
-    outer, pairs, _ = nested_parts(y, k, 1, seed)
+    outer, pairs, rows = nested_parts(y, k, 1, seed)
     found = nested_interval(outer, pairs)
-    assert found.inflation >= 1 - 1e-9
     scaled = nested_interval(
         [[scale * part for part in folds] for folds in outer],
         [{key: scale * part for key, part in by_pair.items()} for by_pair in pairs],
     )
     assert scaled.low == pytest.approx(scale * found.low)
     assert scaled.inflation == pytest.approx(found.inflation)
+    corrected = np.empty(40)
+    for j in range(k):
+        inside = np.mean([pairs[0][j, i] for i in range(k) if i != j], axis=0)
+        corrected[rows[0][j]] = outer[0][j] - (k - 2) / k * (inside - outer[0][j])
+    naive = naive_interval(corrected).se
+    assert naive * (1 - 1e-9) <= found.se <= np.sqrt(k) * naive * (1 + 1e-9)
 
 
 def test_nested_difference_of_a_learner_to_itself_is_exactly_zero():

@@ -256,6 +256,18 @@ class Mean:
         scale = self.n / (self.n - 1) / self.weights.sum() ** 2
         return float(scale * (residuals**2).sum())
 
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom of `variance`: few where few units make most of it.
+
+        Those of the multiple of a chi-square with the same mean and variance (Satterthwaite), at
+        most one less than there are units, which is about what normal losses have.
+        """
+        most = float(max(self.n - 1, 1))
+        squares = (self.losses - self.mean * self.weights)[self.weights > 0] ** 2
+        noise = float(((squares - squares.mean()) ** 2).sum())
+        return min(2 * float(squares.sum()) ** 2 / noise, most) if noise > 0 else most
+
 
 def _plain(
     kind: str,
@@ -280,7 +292,7 @@ def make_interval(
     n: int,
     confidence: float,
     *,
-    degrees: int | None = None,
+    degrees: float | None = None,
     inflation: float = 1.0,
     bias: float = 0.0,
 ) -> Interval:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,37 +26,33 @@ def nested_interval(
     weights: Folded | None = None,
     groups: Folded | None = None,
 ) -> Interval:
-    """The nested-cross-validation estimate and interval, after Bates, Hastie and Tibshirani (2024).
+    """The estimate of nested cross-validation, with its interval.
 
     It estimates the risk of the procedure fitted to all n rows of this very table, or the
-    difference of two such risks. For a repeat with folds 1, ..., K, write out_k for the losses on
-    fold k of the fit without k, and in_k for the losses on every other fold j of the fit without j
-    and k: a cross-validation of the table without fold k. Averages over folds and repeats give
+    difference of two such risks, from the fits of Bates, Hastie and Tibshirani (2024). For a repeat
+    with folds 1, ..., K, write out for the losses of the rows of each fold j under the fit without
+    j, and in for their losses under the fits without j and another fold k. Row by row, averaged
+    over k and over the repeats,
 
-    - bias = 2 (K-1)/K × (mean of all in - mean of all out), what fits with two folds less are
-      worse by, if risk falls towards its limit as 1 / rows;
-    - estimate = mean of all in - bias;
-    - mse = variance of (mean in_k - mean out_k) - mean of var(out_k) / n_k, the squared error of
-      cross-validation on n (K-1)/K rows without its bias.
+    - corrected = out - (K-2)/K × (in - out), as fits with fewer rows are worse: the gap between
+      one fold less and none is that multiple of the gap between two folds less and one, if risk
+      falls towards its limit as 1 / rows;
+    - estimate = mean of the corrected losses.
 
-    That is the paper's, but for the square of the bias, which the paper leaves in the mse although
-    the estimate is corrected for it. Four steps lead from there to the standard error; the page on
-    intervals says why, and what each does to the coverage.
+    Its variance is the naive one of the corrected losses, raised for what rows have in common: two
+    rows move together, as each was in the training rows of the other. Write M_jk for the sum over
+    the rows of fold j of their losses under the fit without j and k, each less its mean over all
+    k: what leaving out k did to j. Then
 
-    1. *The accident of the folds is taken out of the mse.* If losses did not depend on the fit,
-       the mse would have to be the naive variance. So each row's mean loss is put in the place of
-       its losses, and what the mse then is too much or too little is subtracted: a single repeat
-       does where there is nothing to correct for.
-    2. *Carried to n rows as a ratio.* The mse is that of fits with 2 n/K rows less, which differ
-       more. It is divided by the naive variance of these fits, and multiplied with that of the
-       outer ones.
-    3. *Repeats count.* The variance of the mean between repeats, which averaging removes, is
-       subtracted, and the naive variance is that of each row's mean over the repeats.
-    4. *The correction of the bias is an estimate too*: where the naive variance of the corrected
-       losses is larger than that of the losses, it takes its place.
+    - shared = sum over j ≠ k of M_jk × M_kj / n², what the covariances of rows add to the variance
+      of the mean;
+    - se² = naive variance of corrected × (1 + shared / naive variance of in), where in is taken for
+      one k at a time; shared and this variance are averaged over k and the repeats.
 
-    The ratio to the naive variance is kept between 1 and K, those of independent and of identical
-    folds.
+    The fraction is kept between 0 and K - 1, those of independent and of identical folds. The page
+    on intervals derives it, says where it departs from the paper, and what it covers. The interval
+    is the estimate ± Student's quantile × se, with the degrees of freedom that the variance of the
+    corrected losses has (Satterthwaite): few where few rows make most of it, at most n - 1.
 
     Parameters
     ----------
@@ -77,59 +72,40 @@ def nested_interval(
 
     Examples
     --------
-    Losses that do not depend on the fit need no more than the naive interval:
+    Losses that do not depend on the fit have the naive standard error:
 
+    >>> from clearwood.benchmark import naive_interval
     >>> rng = np.random.default_rng(0)
     >>> losses = rng.exponential(size=100)
     >>> outer = [np.split(losses, 5)]
     >>> pairs = [{(j, k): outer[0][j] for j in range(5) for k in range(5) if j != k}]
-    >>> nested_interval(outer, pairs)
-    Interval(1.181, 90 % nested from 0.9943 to 1.367)
-    >>> from clearwood.benchmark import naive_interval
-    >>> naive_interval(losses)
-    Interval(1.181, 90 % naive from 0.9943 to 1.367)
+    >>> found = nested_interval(outer, pairs)
+    >>> found
+    Interval(1.181, 90 % nested from 0.9901 to 1.371)
+    >>> round(found.se, 4), round(naive_interval(losses).se, 4)
+    (0.1133, 0.1133)
     """
     repeats = _repeats(outer, pairs, rows, weights, groups)
     k, everyone = repeats[0].k, repeats[0].weights
-    often = len(repeats)
     per_row = Mean(np.mean([repeat.outer for repeat in repeats], axis=0), everyone)
     inside = Mean(np.mean([repeat.inside_of_row for repeat in repeats], axis=0), everyone)
-    bias = 2 * (k - 1) / k * (inside.mean - per_row.mean)
-    # row by row what the estimate is the mean of
     corrected = Mean(per_row.losses - (k - 2) / k * (inside.losses - per_row.losses), everyone)
 
-    squared = _squared_error([repeat.gaps for repeat in repeats], [r.noises for r in repeats])
-    unmoved = [repeat.with_losses(per_row.losses) for repeat in repeats]
-    accident = _squared_error([repeat.gaps for repeat in unmoved], [r.noises for r in unmoved])
-    squared += float(np.mean([repeat.naive_inside for repeat in unmoved])) - accident
+    shared = float(np.mean([repeat.shared for repeat in repeats]))
     naive_inside = float(np.mean([repeat.naive_inside for repeat in repeats]))
-    naive_outer = float(np.mean([Mean(r.outer, everyone).variance for r in repeats]))
-    removed = 0.0
-    if often > 1:
-        means = [Mean(repeat.outer, everyone).mean for repeat in repeats]
-        removed = float(np.var(means, ddof=1)) * (1 - 1 / often)
-
+    share = float(np.clip(shared / naive_inside, 0.0, k - 1)) if naive_inside > 0 else 0.0
+    se = float(np.sqrt((1 + share) * corrected.variance))
     naive = per_row.variance
-    ratio = 1.0
-    if naive > 0 and naive_inside > 0:
-        error = squared / naive_inside * naive_outer - removed
-        ratio = float(np.clip(error / naive, 1.0, k))
-    se = float(np.sqrt(ratio * max(naive, corrected.variance)))
     return make_interval(
         corrected.mean,
         se,
         "nested",
         per_row.n,
         confidence,
-        degrees=None if groups is None else per_row.n - 1,
+        degrees=corrected.degrees,
         inflation=se / float(np.sqrt(naive)) if naive > 0 else 1.0,
-        bias=bias,
+        bias=2 * (k - 1) / k * (inside.mean - per_row.mean),
     )
-
-
-def _squared_error(gaps: Sequence[Array], noises: Sequence[Array]) -> float:
-    """Squared error of a cross-validation without its bias: see `nested_interval`."""
-    return float(np.var(np.concatenate(gaps)) - np.mean(np.concatenate(noises)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,42 +139,30 @@ class _Repeat:
         """Mean over the fits without another fold."""
         return np.asarray(self.inside.sum(axis=1) / (self.k - 1))
 
-    @cached_property
-    def _folds(self) -> list[Mean]:
-        found = []
-        for fold in range(self.k):
-            own = self.fold == fold
-            found.append(Mean(self.outer[own], self.weights[own]))
-        return found
-
-    @cached_property
-    def _insides(self) -> list[Mean]:
-        """For every fold, the cross-validation of the table without it."""
-        found = []
-        for fold in range(self.k):
-            others = self.fold != fold
-            found.append(Mean(self.inside[others, fold], self.weights[others]))
-        return found
-
     @property
-    def gaps(self) -> Array:
-        """What was expected without seeing a fold, less what then came true on it."""
-        pairs = zip(self._insides, self._folds, strict=True)
-        return np.array([within.mean - without.mean for within, without in pairs])
+    def shared(self) -> float:
+        """What the covariances of units add to the variance of the mean.
 
-    @property
-    def noises(self) -> Array:
-        """Variance of the mean of each fold, given its fit."""
-        return np.array([fold.variance for fold in self._folds])
+        Leaving a fold out is compared with leaving out the others, unit by unit, as fits to fewer
+        rows are worse whichever fold is left out.
+        """
+        own = self.fold[:, None] == np.arange(self.k)
+        moved = np.where(own, 0.0, self.inside - self.inside_of_row[:, None])
+        between = own.T.astype(np.float64) @ moved
+        return float((between * between.T).sum() / self.weights.sum() ** 2)
 
     @property
     def naive_inside(self) -> float:
-        return float(np.mean([inside.variance for inside in self._insides]))
+        """Of a cross-validation of the table without a fold, averaged over folds.
 
-    def with_losses(self, losses: Array) -> "_Repeat":
-        """The same folds, had every fit given these losses."""
-        columns = np.where(self.fold[:, None] == np.arange(self.k), 0.0, losses[:, None])
-        return _Repeat(self.weights, self.fold, losses, columns)
+        That it is a mean of fewer rows, that centring takes something from `shared`, and that
+        `shared` is about fits to fewer rows cancels, if the fraction falls as 1 / rows.
+        """
+        found = []
+        for fold in range(self.k):
+            others = self.fold != fold
+            found.append(Mean(self.inside[others, fold], self.weights[others]).variance)
+        return float(np.mean(found))
 
 
 def _repeats(
