@@ -42,16 +42,20 @@ def test_bits_agree(model, target, rows, numbers, adversarial):
     model.fit(numbers[rows], coded(numbers, target))
     forest = cw.forest.from_model(model)
     X = adversarial(forest, numbers[rows], missing=0.1)
-    margin = model.get_booster().predict(xgb.DMatrix(X), output_margin=True)
+    margin = model.predict(X, output_margin=True)
     np.testing.assert_array_equal(forest.predict_raw(X), margin.astype(np.float64))
-    if model.booster != "dart":
-        np.testing.assert_array_equal(margin, model.predict(X, output_margin=True))
-    if target in ("two", "three"):
-        np.testing.assert_array_equal(forest.predict(X), model.predict(X))
-        if forest.link != "identity":  # hinge and raw scores are no probabilities
-            np.testing.assert_allclose(forest.predict_proba(X), model.predict_proba(X), atol=1e-6)
-    else:
-        np.testing.assert_allclose(forest.predict(X), model.predict(X), rtol=1e-6, atol=1e-6)
+    np.testing.assert_array_equal(forest.predict(X), model.predict(X))
+    if target in ("two", "three") and forest.link != "identity":  # hinge and raw scores are not
+        np.testing.assert_array_equal(forest.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize(("model", "target"), MODELS, ids=lambda part: str(part)[:60])
+def test_bits_agree_with_the_booster_too(model, target, numbers, adversarial):
+    booster = model.fit(numbers["gaps"], coded(numbers, target)).get_booster()
+    forest = cw.forest.from_model(booster)
+    X = adversarial(forest, numbers["gaps"], missing=0.1)
+    margin = booster.predict(xgb.DMatrix(X), output_margin=True)
+    np.testing.assert_array_equal(forest.predict_raw(X), margin.astype(np.float64))
 
 
 def test_trees_end_at_the_best_iteration(numbers):

@@ -12,6 +12,7 @@ from clearwood.condense._questions import (
     outputs,
     questions,
     refuse_fallback,
+    tell_of_made_columns,
 )
 
 __all__ = ["to_python"]
@@ -23,8 +24,8 @@ _SHARED = 8
 def to_python(condensed: Condensed) -> str:
     """Give the source of a module with one function, ``predict(row)``.
 
-    A row is a mapping from the model's column names to values; missing values are None or NaN,
-    categories their labels.
+    A row is a mapping from the names in ``COLUMNS``, the columns the tree asks about, to values;
+    missing values are None or NaN, categories their labels.
 
     Examples
     --------
@@ -38,6 +39,7 @@ def to_python(condensed: Condensed) -> str:
     """
     refuse_fallback(condensed, "Python source")
     writer = _Writer(condensed)
+    tell_of_made_columns(condensed, writer.asked)
     body = writer.function("_node_0", 0)
     written = {0}
     functions = [body]
@@ -45,7 +47,7 @@ def to_python(condensed: Condensed) -> str:
         node = min(missing)
         written.add(node)
         functions.append(writer.function(f"_node_{node}", node))
-    columns = "".join(f"    {name!r},\n" for name in column_names(condensed.shell))
+    columns = "".join(f"    {name!r},\n" for name in writer.columns)
     said = f"{condensed.n_leaves:,} leaves, depth {condensed.depth}"
     head = (
         f'"""{_harmless(condensed.shell.source)} as one tree: {said}; '
@@ -64,8 +66,11 @@ class _Writer:
 
     def __init__(self, condensed: Condensed) -> None:
         self.called: set[int] = set()
-        self._names = column_names(condensed.shell)
-        self._asked = questions(condensed)
+        self.asked = questions(condensed)
+        names = column_names(condensed.shell)
+        used = sorted({question.column for question in self.asked if question is not None})
+        self.columns = [names[column] for column in used]
+        self._place = {column: k for k, column in enumerate(used)}
         self._answers = outputs(condensed, "Python source")
         diagram = condensed.diagram
         self._left, self._right = diagram.left.tolist(), diagram.right.tolist()
@@ -93,13 +98,14 @@ class _Writer:
     def _body(self, node: int, indent: str, lines: list[str], *, first: bool = False) -> None:
         while node not in self._answers and (first or node not in self._apart):
             first = False
-            asked = self._asked[node]
+            asked = self.asked[node]
             assert asked is not None
             left, right = self._left[node], self._right[node]
             is_left = self._size(left) <= self._size(right)
             inner, node = (left, right) if is_left else (right, left)
-            name = _harmless(self._names[asked.column])
-            test = _condition(asked, f"v[{asked.column}]", left=is_left)
+            place = self._place[asked.column]
+            name = _harmless(self.columns[place])
+            test = _condition(asked, f"v[{place}]", left=is_left)
             lines.append(f"{indent}if {test}:  # {name}")
             self._body(inner, indent + "    ", lines)
         if node in self._answers:
@@ -145,4 +151,6 @@ def _span(x: str, low: float, high: float) -> str:
 
 
 def _members(labels: tuple[Any, ...]) -> str:
-    return "(" + "".join(f"{label!r}, " for label in labels).rstrip() + ")"
+    """Write a tuple; booleans may also come as the words that files have for them."""
+    words = [str(label) for label in labels if isinstance(label, bool)]
+    return "(" + "".join(f"{label!r}, " for label in (*labels, *words)).rstrip() + ")"

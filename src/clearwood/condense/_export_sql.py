@@ -15,6 +15,7 @@ from clearwood.condense._questions import (
     outputs,
     questions,
     refuse_fallback,
+    tell_of_made_columns,
 )
 
 __all__ = ["condition", "identifier", "literal", "others", "to_sql"]
@@ -63,7 +64,9 @@ def to_sql(condensed: Condensed, *, table: str | Sequence[str], column: str = "p
         )
     parts = [table] if isinstance(table, str) else list(table)
     source = ".".join(identifier(part) for part in parts)
-    tree = _Writer(condensed).case(0, "  ")
+    writer = _Writer(condensed)
+    tell_of_made_columns(condensed, writer.asked)
+    tree = writer.case(0, "  ")
     return f"SELECT *,\n{tree} AS {identifier(column)}\nFROM {source}"
 
 
@@ -76,7 +79,7 @@ class _Writer:
     def __init__(self, condensed: Condensed) -> None:
         self._diagram = condensed.diagram
         self._names = [identifier(name) for name in column_names(condensed.shell)]
-        self._asked = questions(condensed)
+        self.asked = questions(condensed)
         self._answers = outputs(condensed, "SQL")
         self._count = leaf_counts(condensed)
 
@@ -85,7 +88,7 @@ class _Writer:
             return indent + literal(self._answers[node])
         lines = [f"{indent}CASE"]
         while node not in self._answers:
-            asked = self._asked[node]
+            asked = self.asked[node]
             assert asked is not None
             left, right = int(self._diagram.left[node]), int(self._diagram.right[node])
             is_left = self._count[left] <= self._count[right]

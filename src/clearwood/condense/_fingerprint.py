@@ -11,9 +11,10 @@ from clearwood.forest import Forest
 
 __all__ = ["of_diagram", "of_forest"]
 
-# Neither changes a prediction: how many rows reached a node, and the words for where it came from.
-# An encoder is code, which has no arrays to hash; what it feeds the forest is checked by name.
-_SILENT = {"cover", "source", "encoder"}
+# None changes a class or a raw prediction: how many rows reached a node, the words for where it came
+# from, and whose exp shows the raw prediction on the target's scale. An encoder is code, which has
+# no arrays to hash; what it feeds the forest is checked by name.
+_SILENT = {"cover", "source", "encoder", "exponential"}
 
 
 def of_forest(forest: Forest) -> str:

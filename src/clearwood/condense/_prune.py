@@ -9,6 +9,8 @@ from clearwood._errors import InputError
 from clearwood.condense._condensed import Condensed
 from clearwood.condense._diagram import Diagram
 from clearwood.condense._fingerprint import of_diagram
+from clearwood.forest import from_model
+from clearwood.forest._from_model import supports
 
 __all__ = ["Pruned", "prune"]
 
@@ -44,6 +46,8 @@ class Pruned:
         data
             Rows, best others than it was cut to.
         """
+        if supports(model):
+            model = from_model(model)  # reads tables, and every library's predictions alike
         mine, its = self.tree.predict(data), np.asarray(model.predict(data))
         same = mine == its if mine.ndim == 1 else (mine == its).all(axis=1)
         return float(np.mean(same))

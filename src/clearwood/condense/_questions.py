@@ -5,6 +5,7 @@ a few labels; a missing value by a side of its own. Rounding to float32, zeros t
 and marks for missing values are all worked into these, so that nobody who asks needs to know.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._errors import ClearwoodWarning, InputError
 from clearwood.condense._condensed import Condensed
 from clearwood.condense._doubles import just_below, last_double
 from clearwood.condense._sources import (
@@ -20,6 +21,7 @@ from clearwood.condense._sources import (
     NumberSource,
     Source,
     column_names,
+    made_columns,
     sources,
 )
 from clearwood.forest._links import predict as on_scale
@@ -34,6 +36,7 @@ __all__ = [
     "outputs",
     "questions",
     "refuse_fallback",
+    "tell_of_made_columns",
 ]
 
 
@@ -234,6 +237,21 @@ def refuse_fallback(condensed: Condensed, what: str) -> None:
             f"this tree leaves some rows to the ensemble, which {what} cannot hold",
             hint="condense without a budget or with a larger one, or prune it to the data; "
             "to_json keeps the ensemble.",
+        )
+
+
+def tell_of_made_columns(condensed: Condensed, asked: Sequence[Question | None]) -> None:
+    """Warn where an export asks for columns that an encoder makes and no table of the user has."""
+    made = set(made_columns(condensed.shell))
+    names = column_names(condensed.shell)
+    used = {names[question.column] for question in asked if question is not None}
+    if found := sorted(made & used):
+        shown = ", ".join(map(repr, found[:5])) + (", ..." if len(found) > 5 else "")
+        warnings.warn(
+            f"this asks for {shown}, which the model's own encoder makes; add "
+            f"{'them' if len(found) > 1 else 'it'} to the table, in a view for instance",
+            ClearwoodWarning,
+            stacklevel=4,
         )
 
 

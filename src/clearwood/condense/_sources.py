@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from clearwood.forest import Forest
 from clearwood.forest._encoders import LearnerEncoder
+from clearwood.table import ColumnSchema, Kind
 from clearwood.table._column_encoders import Numbers
 
-__all__ = ["LevelSource", "NumberSource", "Source", "column_names", "sources"]
+__all__ = ["LevelSource", "NumberSource", "Source", "column_names", "made_columns", "sources"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,13 @@ def column_names(shell: Forest) -> tuple[str, ...]:
     return (*shell.columns, *own)
 
 
+def made_columns(shell: Forest) -> tuple[str, ...]:
+    """Name the columns that questions may be asked of and that no table of the user has."""
+    if isinstance(shell.encoder, LearnerEncoder):
+        return column_names(shell)[len(shell.columns) :]
+    return tuple(name for name in shell.feature_names if name not in set(shell.columns))
+
+
 def sources(shell: Forest) -> list[Source | None]:
     """Give what each of the model's columns is; None where only the model's own name tells.
 
@@ -75,7 +83,7 @@ def sources(shell: Forest) -> list[Source | None]:
         if isinstance(way, Numbers):
             found += _of_numbers(j, way)
             continue
-        labels = _typed(encoder.schema_[name].levels)
+        labels = _typed(encoder.schema_[name])
         codes = np.append(np.arange(len(labels) + 1), -1).astype(np.int32)
         table = np.empty((len(codes), way.width))
         way.write(codes, table)
@@ -91,9 +99,11 @@ def _of_numbers(j: int, way: Numbers) -> list[Source | None]:
     return [*found, NumberSource(j, missing, indicator=True)] if way.indicator else found
 
 
-def _typed(levels: tuple[str, ...]) -> tuple[Any, ...]:
-    """Give levels that are whole numbers as such: a database compares them by type."""
-    texts = tuple(map(str, levels))
+def _typed(column: ColumnSchema) -> tuple[Any, ...]:
+    """Give levels that are whole numbers or booleans as such: a database compares them by type."""
+    texts = tuple(map(str, column.levels))
+    if column.kind is Kind.YES_NO and set(texts) <= {"False", "True"}:
+        return tuple(text == "True" for text in texts)
     try:
         whole = tuple(int(text) for text in texts)
     except ValueError:

@@ -55,6 +55,7 @@ def settings(forest: "Forest") -> dict[str, Any]:
         "aggregation": forest.aggregation,
         "link": forest.link,
         "temperature": forest.temperature,
+        "exponential": forest.exponential,
         "precision": forest.precision,
         "accumulate": forest.accumulate,
         "zero_is_positive": forest.zero_is_positive,

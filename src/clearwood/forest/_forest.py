@@ -17,6 +17,7 @@ __all__ = ["Aggregation", "Forest", "Link", "Precision"]
 
 Aggregation = Literal["sum", "mean", "hard vote", "weighted vote", "weighted median"]
 Link = _links.Link
+Exponential = _links.Exponential
 Precision = Literal["float32", "float64"]
 
 _NODE_ARRAYS: dict[str, type] = {
@@ -93,6 +94,8 @@ class Forest:
         What turns the raw prediction into the prediction.
     temperature
         The raw prediction is divided by it before the link.
+    exponential
+        Whose exp the link calls: NumPy's, or the C library's, which differs in the last bit.
     precision
         Values are rounded to this before they are compared.
     accumulate
@@ -156,6 +159,7 @@ class Forest:
     aggregation: Aggregation = "sum"
     link: Link = "identity"
     temperature: float = 1.0
+    exponential: Exponential = "numpy"
     precision: Precision = "float64"
     accumulate: Precision = "float64"
     classes: NDArray[Any] | None = None
@@ -197,6 +201,7 @@ class Forest:
         for name, choices in (
             ("aggregation", get_args(Aggregation)),
             ("link", get_args(Link)),
+            ("exponential", get_args(Exponential)),
             ("precision", get_args(Precision)),
             ("accumulate", get_args(Precision)),
         ):

@@ -55,6 +55,7 @@ def lightgbm(model: Any) -> Forest:
         levels=_levels(text, booster, n_features),
         aggregation="mean" if "average_output" in header else "sum",
         link=link,
+        exponential="C",
         temperature=temperature,
         classes=_classes(estimator, objective, per_iteration),
         source=f"LightGBM {type(model).__name__}",

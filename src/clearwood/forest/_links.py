@@ -1,5 +1,6 @@
 """From the raw prediction to labels, probabilities and numbers on the target's scale."""
 
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -7,17 +8,28 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from clearwood._errors import InputError
+from clearwood.kernels import _core
 
 if TYPE_CHECKING:
     from clearwood.forest._forest import Forest
 
-__all__ = ["Link", "inverse", "predict", "probabilities"]
+__all__ = ["Exponential", "Link", "inverse", "predict", "probabilities"]
 
 Link = Literal["identity", "logistic", "softmax", "log", "signed root", "softplus"]
+Exponential = Literal["numpy", "C"]
 
 
-def inverse(link: Link, raw: NDArray[Any]) -> NDArray[Any]:
+def inverse(link: Link, raw: NDArray[Any], *, exponential: Exponential = "numpy") -> NDArray[Any]:
     """Give the prediction on the target's scale.
+
+    Parameters
+    ----------
+    link
+        What the raw prediction is of it.
+    raw
+        Raw predictions.
+    exponential
+        Whose exp is called; NumPy's own vector code and the C library differ in the last bit.
 
     Examples
     --------
@@ -30,19 +42,45 @@ def inverse(link: Link, raw: NDArray[Any]) -> NDArray[Any]:
         return raw
     if link == "logistic":
         return np.asarray(expit(raw))
+    if link == "signed root":
+        return np.asarray(np.sign(raw) * raw * raw)
+    if exponential == "C":
+        return _inverse_in_c(link, raw)
     if link == "softmax":
         return np.asarray(softmax(raw, axis=1))
     if link == "log":
         return np.asarray(np.exp(raw))
-    if link == "signed root":
-        return np.asarray(np.sign(raw) * raw * raw)
     return np.asarray(np.logaddexp(np.zeros_like(raw), raw))
+
+
+def _inverse_in_c(link: Link, raw: NDArray[Any]) -> NDArray[Any]:
+    """Take the steps of libraries written in C++, in the precision given."""
+    if link == "log":
+        return _exp(raw)
+    if link == "softplus":
+        return np.array([math.log1p(x) for x in _exp(raw).ravel().tolist()]).reshape(raw.shape)
+    shares = _exp(raw - raw.max(axis=1, keepdims=True))
+    total = np.zeros(len(raw))
+    for k in range(raw.shape[1]):  # added up in float64, class by class
+        total += shares[:, k]
+    return np.asarray(shares / total.astype(raw.dtype)[:, None])
+
+
+def _exp(values: NDArray[Any]) -> NDArray[Any]:
+    flat = np.ascontiguousarray(values).ravel()
+    out = np.empty_like(flat)
+    _core.exponential(flat, out)
+    return out.reshape(values.shape)
 
 
 def _on_scale(forest: "Forest", raw: NDArray[np.float64]) -> NDArray[Any]:
     # a library that sums in float32 applies its link in float32 too, and compares the result
     narrow = raw.astype(forest.accumulate)
-    return inverse(forest.link, narrow / narrow.dtype.type(forest.temperature))
+    return inverse(
+        forest.link,
+        narrow / narrow.dtype.type(forest.temperature),
+        exponential=forest.exponential,
+    )
 
 
 def predict(forest: "Forest", raw: NDArray[np.float64]) -> NDArray[Any]:

@@ -1,6 +1,7 @@
 """XGBoost: all boosters of trees, missing values, categories, several classes and targets."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -31,9 +32,8 @@ _LINKS: dict[str, Link] = {
 def xgboost(model: Any) -> Forest:
     """Import an estimator or booster; XGBoost rounds to float32 and adds trees in float32.
 
-    With dart the sums are those of ``Booster.predict``; the estimator's ``predict`` takes another
-    way inside XGBoost and may differ in the last bits. An estimator stopped early uses the trees
-    up to its best iteration, a booster all of them, as in XGBoost itself.
+    An estimator stopped early uses the trees up to its best iteration, a booster all of them, as in
+    XGBoost itself. With dart an estimator and its booster differ in the last bits, there as here.
     """
     estimator = model if hasattr(model, "get_booster") else None
     booster = model if estimator is None else estimator.get_booster()
@@ -53,15 +53,19 @@ def xgboost(model: Any) -> Forest:
     objective = learner["objective"]["name"]
     link = _LINKS.get(objective, "identity")
     names = booster.feature_names
+    made = [
+        _tree(raw, int(trees["tree_info"][i]), 1.0 if weights is None else weights[i])
+        for i, raw in enumerate(trees["trees"][:end])
+    ]
+    if weights is not None and estimator is not None:
+        made = [_beyond(tree, margin) for tree in made]
     return assemble(
-        [
-            _tree(raw, int(trees["tree_info"][i]), 1.0 if weights is None else weights[i])
-            for i, raw in enumerate(trees["trees"][:end])
-        ],
+        made,
         base=margin.astype(np.float64),
         feature_names=default_names(booster.num_features()) if names is None else tuple(names),
         levels=categories,
         link=link,
+        exponential="C",
         precision="float32",
         accumulate="float32",
         classes=_classes(estimator, objective, len(margin)),
@@ -70,6 +74,17 @@ def xgboost(model: Any) -> Forest:
         missing_value=None if estimator is None else _mark(estimator.missing),
         source=f"XGBoost {type(model).__name__}",
     )
+
+
+def _beyond(tree: Tree, margin: NDArray[np.float32]) -> Tree:
+    """Round a tree's values as the estimator's own way through dart does.
+
+    It predicts one tree at a time, start included, and takes the start off again before it weighs
+    what is left: the leaf, rounded to the precision of the sum.
+    """
+    start = margin if tree.output < 0 else margin[tree.output : tree.output + 1]
+    value = tree.value.astype(np.float32)
+    return replace(tree, value=((start + value) - start).astype(np.float64))
 
 
 def _end(estimator: Any, trees: dict[str, Any]) -> int | None:
