@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import clearwood as cw
+from benchmarks._simulations import Plans
 from clearwood import ClearwoodWarning
 from clearwood.benchmark import Interval, naive_interval
 from clearwood.benchmark._estimates import LossesOf
@@ -48,14 +49,16 @@ class FrontDoor:
         The first is judged, the others it is compared with.
     tune
         Configurations tried.
+    plans, tables
+        As of `Setting`.
     """
 
     name: str
     rows: int
     learners: tuple[str, ...]
     tune: int = 30
-    folds: tuple[int, ...] = (5,)
-    repeats: tuple[int, ...] = (3,)
+    plans: Plans = ((5, (3,)),)
+    tables: int = 160
 
     def intervals(self, *, folds: int, repeats: int, confidence: float, seed: int) -> list[Given]:
         """Run one benchmark, and fit every learner to all rows for what is true."""

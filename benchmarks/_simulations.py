@@ -1,9 +1,4 @@
-"""Tables drawn from known models, and solvers that fit all folds of a table at once.
-
-The coverage of an interval takes hundreds of thousands of fits. The fits to one table differ only
-in the rows they leave out, so each solver takes the table and a matrix of kept rows (one line a
-fit) and gives the predictions of every fit for every row.
-"""
+"""Tables drawn from models whose truth is known, cross-validated for the coverage of intervals."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,35 +7,56 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-__all__ = ["SETTINGS", "Draw", "Setting", "Simulated", "keep_rows", "losses_of_table"]
+from benchmarks._solvers import (
+    Array,
+    Kept,
+    Linear,
+    Solver,
+    lasso,
+    logistic,
+    ridge,
+    tuned_ridge,
+)
 
-Array = NDArray[np.float64]
-Kept = NDArray[np.bool_]
-Predict = Callable[[Array, Array, Kept], Array]
+__all__ = [
+    "BOTH",
+    "PENALTIES",
+    "SETTINGS",
+    "Draw",
+    "Plans",
+    "Setting",
+    "Simulated",
+    "gaussian",
+    "keep_rows",
+    "losses_of_table",
+    "squared",
+    "sum_of_four",
+    "zero_one",
+]
 
 _BETA_SIZE = 4
+#: Folds, each with the repeats that make an interval.
+Plans = tuple[tuple[int, tuple[int, ...]], ...]
+#: Three repeats, the default, with the usual numbers of folds.
+BOTH: Plans = ((10, (3,)), (5, (3,)))
+#: What a tuned ridge chooses from.
+PENALTIES = np.geomspace(0.1, 1_000, 25)
+#: New rows that an inexact risk is averaged over, for every row of the table.
+_FRESH = 50
 
 
 @dataclass(frozen=True)
 class Draw:
-    """One table and what is true about it."""
+    """One table, and the true slopes where they are needed for an exact risk."""
 
     x: Array
     y: Array
-    beta: Array
-
-
-@dataclass(frozen=True)
-class Solver:
-    """A learner as coefficients: intercept first, one line a fit."""
-
-    name: str
-    fit: Callable[[Array, Array, Kept], Array]
+    beta: Array | None = None
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A model to draw tables from, and two learners.
+    """A model to draw tables from, and learners.
 
     Parameters
     ----------
@@ -49,13 +65,16 @@ class Setting:
     draw
         Makes one table.
     losses
-        Losses of rows, from the truth and the linear predictor.
-    risk
-        The exact (or nearly exact) risk of given coefficients under the model.
+        Losses of rows, from the target and the scores.
     solvers
         The learner whose risk is estimated, and those it is compared with.
-    folds, repeats
-        What it is cross-validated with; the first so many repeats make an interval each.
+    risk
+        The exact (or nearly exact) risk of given coefficients under the model. Without it, the
+        mean loss over many new rows.
+    plans
+        Folds it is cross-validated with, and repeats; the first so many make an interval each.
+    tables
+        How many are drawn; fixed before any was looked at.
     """
 
     name: str
@@ -63,10 +82,10 @@ class Setting:
     columns: int
     draw: Callable[[np.random.Generator, int, int], Draw]
     losses: Callable[[Array, Array], Array]
-    risk: Callable[[Array, Array], float]
     solvers: tuple[Solver, ...]
-    folds: tuple[int, ...] = (10, 5)
-    repeats: tuple[int, ...] = (1, 3, 10)
+    risk: Callable[[Array, Array], float] | None = None
+    plans: Plans = BOTH
+    tables: int = 400
 
 
 @dataclass(frozen=True)
@@ -95,12 +114,22 @@ def losses_of_table(setting: Setting, folds: NDArray[np.int64], seed: int) -> li
     kept, left_out = keep_rows(folds)
     found = []
     for solver in setting.solvers:
-        everyone = np.ones((1, setting.rows), dtype=bool)
-        coefficients = solver.fit(table.x, table.y, np.concatenate([everyone, kept]))
-        scores = coefficients[:, 1:] @ table.x.T + coefficients[:, :1]
-        losses = setting.losses(table.y, scores[1:])
-        found.append(_in_shape(losses, left_out, folds, setting.risk(coefficients[0], table.beta)))
+        losses = setting.losses(table.y, solver.scores(table.x, table.y, kept, table.x))
+        found.append(_in_shape(losses, left_out, folds, _risk(setting, solver, table, seed)))
     return found
+
+
+def _risk(setting: Setting, solver: Solver, table: Draw, seed: int) -> float:
+    """Of the fit to all rows."""
+    everyone = np.ones((1, setting.rows), dtype=bool)
+    if setting.risk is not None:
+        assert isinstance(solver, Linear)
+        assert table.beta is not None
+        return setting.risk(solver.fit(table.x, table.y, everyone)[0], table.beta)
+    # the same new rows for every learner of a table
+    rng = np.random.default_rng([seed, 1])
+    new = setting.draw(rng, _FRESH * setting.rows, setting.columns)
+    return float(setting.losses(new.y, solver.scores(table.x, table.y, everyone, new.x)).mean())
 
 
 def keep_rows(folds: NDArray[np.int64]) -> tuple[Kept, list[tuple[int, int, int]]]:
@@ -141,7 +170,7 @@ def _signal(columns: int, size: float) -> Array:
     return beta
 
 
-def _gaussian(size: float) -> Callable[[np.random.Generator, int, int], Draw]:
+def gaussian(size: float) -> Callable[[np.random.Generator, int, int], Draw]:
     def draw(rng: np.random.Generator, rows: int, columns: int) -> Draw:
         x, beta = rng.normal(size=(rows, columns)), _signal(columns, size)
         return Draw(x, x @ beta + rng.normal(size=rows), beta)
@@ -149,11 +178,11 @@ def _gaussian(size: float) -> Callable[[np.random.Generator, int, int], Draw]:
     return draw
 
 
-def _squared(y: Array, scores: Array) -> Array:
+def squared(y: Array, scores: Array) -> Array:
     return np.asarray((y - scores) ** 2)
 
 
-def _squared_risk(coefficients: Array, beta: Array) -> float:
+def squared_risk(coefficients: Array, beta: Array) -> float:
     """Noise of variance 1, plus what the coefficients are off, as features are independent."""
     return float(1.0 + coefficients[0] ** 2 + ((coefficients[1:] - beta) ** 2).sum())
 
@@ -167,7 +196,7 @@ def _binary(size: float) -> Callable[[np.random.Generator, int, int], Draw]:
     return draw
 
 
-def _zero_one(y: Array, scores: Array) -> Array:
+def zero_one(y: Array, scores: Array) -> Array:
     return np.asarray((scores > 0) != (y > 0.5), dtype=np.float64)
 
 
@@ -187,162 +216,12 @@ def _zero_one_risk(coefficients: Array, beta: Array) -> float:
     return float(np.mean(says_one * (1 - is_one) + (1 - says_one) * is_one))
 
 
-# solvers -----------------------------------------------------------------------------------------
-
-
-def _ridge(penalty: float) -> Callable[[Array, Array, Kept], Array]:
-    def fit(x: Array, y: Array, kept: Kept) -> Array:
-        design = np.column_stack([np.ones(len(x)), x])
-        products = design[:, :, None] * design[:, None, :]
-        gram = (kept @ products.reshape(len(x), -1)).reshape(len(kept), *products.shape[1:])
-        diagonal = penalty * np.eye(design.shape[1])
-        diagonal[0, 0] = 0.0
-        moments = kept @ (design * y[:, None])
-        return np.asarray(np.linalg.solve(gram + diagonal, moments[:, :, None])[:, :, 0])
-
-    return fit
-
-
-def _tuned_ridge(penalties: Array) -> Callable[[Array, Array, Kept], Array]:
-    """Ridge whose penalty each fit chooses by leave-one-out on its own rows, in closed form."""
-
-    def fit(x: Array, y: Array, kept: Kept) -> Array:
-        rows = kept.sum(axis=1)
-        mean = kept @ x / rows[:, None]
-        centre = kept @ y / rows
-        inside = np.where(kept[:, :, None], x - mean[:, None, :], 0.0)
-        target = np.where(kept, y - centre[:, None], 0.0)
-        squares, axes = np.linalg.eigh(inside.transpose(0, 2, 1) @ inside)
-        along = inside @ axes
-        moments = (along * target[:, :, None]).sum(axis=1)
-        # fits × penalties × axes
-        shrunk = 1 / (squares[:, None, :] + penalties[None, :, None])
-        fitted = along @ (shrunk * moments[:, None, :]).transpose(0, 2, 1)
-        leverage = 1 / rows[:, None, None] + along**2 @ shrunk.transpose(0, 2, 1)
-        left = np.where(kept[:, :, None], (target[:, :, None] - fitted) / (1 - leverage), 0.0)
-        best = (left**2).sum(axis=1).argmin(axis=1)
-        chosen = shrunk[np.arange(len(kept)), best]
-        slopes = (axes @ (chosen * moments)[:, :, None])[:, :, 0]
-        return np.column_stack([centre - (slopes * mean).sum(axis=1), slopes])
-
-    return fit
-
-
-def _logistic(penalty: float, *, steps: int = 30) -> Callable[[Array, Array, Kept], Array]:
-    """Newton's method for all fits at once; a step that does not help is halved."""
-
-    def fit(x: Array, y: Array, kept: Kept) -> Array:
-        design = np.column_stack([np.ones(len(x)), x])
-        products = (design[:, :, None] * design[:, None, :]).reshape(len(x), -1)
-        columns = design.shape[1]
-        ridge = np.full(columns, penalty)
-        ridge[0] = 1e-8
-        found = np.zeros((len(kept), columns))
-        value = _deviance(found, design, y, kept, ridge)
-        open_ = np.arange(len(kept))
-        for _ in range(steps):
-            now, mask = found[open_], kept[open_]
-            p = special.expit(now @ design.T)
-            gradient = (mask * (p - y)) @ design + ridge * now
-            hessian = ((mask * p * (1 - p)) @ products).reshape(-1, columns, columns)
-            hessian += np.diag(ridge)
-            step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
-            size = np.ones(len(now))
-            for _ in range(12):
-                tried = now - size[:, None] * step
-                reached = _deviance(tried, design, y, mask, ridge)
-                worse = reached > value[open_] + 1e-10
-                if not worse.any():
-                    break
-                size[worse] /= 2
-            found[open_], value[open_] = tried, reached
-            open_ = open_[np.abs(step).max(axis=1) > 1e-6]
-            if not len(open_):
-                break
-        return found
-
-    return fit
-
-
-def _deviance(b: Array, design: Array, y: Array, kept: Kept, ridge: Array) -> Array:
-    scores = b @ design.T
-    likelihood = (kept * (np.logaddexp(0.0, scores) - y * scores)).sum(axis=1)
-    return np.asarray(likelihood + 0.5 * (ridge * b**2).sum(axis=1))
-
-
-def _lasso(penalty: float) -> Callable[[Array, Array, Kept], Array]:
-    """Lasso at a fixed penalty on the mean squared error, by accelerated proximal steps.
-
-    Most columns are zero in every fit: those that come near to mattering in the fit to all rows
-    are solved for, the conditions of the optimum checked on all columns, and violators added.
-    """
-
-    def fit(x: Array, y: Array, kept: Kept) -> Array:
-        weights = kept / kept.sum(axis=1, keepdims=True)
-        everyone = np.full((1, len(y)), 1 / len(y))
-        near = np.abs(x.T @ (y - y.mean())) / len(y)
-        columns = np.argsort(near)[-100:]
-        start, columns = _checked(x, y, everyone, penalty, columns, np.zeros((1, len(columns))))
-        near = np.abs((everyone * _residuals(start, x[:, columns], y)) @ x)[0]
-        closer = np.flatnonzero(near > 0.6 * penalty)
-        warm = np.zeros(x.shape[1])
-        warm[columns] = start[0]
-        start = np.repeat(warm[None, closer], len(kept), axis=0)
-        slopes, columns = _checked(x, y, weights, penalty, closer, start)
-        found = np.zeros((len(kept), x.shape[1] + 1))
-        found[:, 1 + columns] = slopes
-        found[:, 0] = (weights * (y - slopes @ x[:, columns].T)).sum(axis=1)
-        return found
-
-    return fit
-
-
-def _checked(
-    x: Array, y: Array, weights: Array, penalty: float, columns: NDArray[np.intp], b: Array
-) -> tuple[Array, NDArray[np.intp]]:
-    """Solve for some columns, and for more until no other column wants in."""
-    while True:
-        b = _proximal(x[:, columns], y, weights, penalty, b)
-        slope = np.abs((weights * _residuals(b, x[:, columns], y, weights)) @ x).max(axis=0)
-        slope[columns] = 0.0
-        violators = np.flatnonzero(slope > penalty * (1 + 1e-4))
-        if not len(violators):
-            return b, columns
-        columns = np.concatenate([columns, violators])
-        b = np.concatenate([b, np.zeros((len(b), len(violators)))], axis=1)
-
-
-def _residuals(b: Array, x: Array, y: Array, weights: Array | None = None) -> Array:
-    """What is left of y after the slopes and the best intercept."""
-    left = y - b @ x.T
-    mean = left.mean(axis=1) if weights is None else (weights * left).sum(axis=1)
-    return np.asarray(left - mean[:, None])
-
-
-def _proximal(x: Array, y: Array, weights: Array, penalty: float, b: Array) -> Array:
-    """Minimise weighted squares / 2 + penalty × |b| for every line of weights."""
-    step = 1.0 / (weights.max() * np.linalg.norm(x, 2) ** 2)
-    found = b.copy()
-    open_ = np.arange(len(b))
-    ahead, momentum = b, np.ones((len(b), 1))
-    for iteration in range(5000):
-        share = weights[open_]
-        moved = ahead + step * ((share * _residuals(ahead, x, y, share)) @ x)
-        new = np.sign(moved) * np.maximum(np.abs(moved) - step * penalty, 0.0)
-        change = new - b
-        # restart fits whose momentum has turned against descent
-        turned = (change * (ahead - new)).sum(axis=1, keepdims=True) > 0
-        momentum = np.where(turned, 1.0, momentum)
-        larger = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-        ahead = new + (momentum - 1) / larger * change
-        b, momentum = new, larger
-        if iteration % 10 == 9:
-            found[open_] = b
-            going = np.abs(change).max(axis=1, initial=0.0) > 1e-5
-            if not going.any():
-                break
-            open_, b, ahead, momentum = open_[going], b[going], ahead[going], momentum[going]
-    return found
+def sum_of_four(
+    name: str, rows: int, columns: int, *solvers: Linear, plans: Plans = BOTH
+) -> Setting:
+    """Least squares and its relatives, where four features matter, each by 1."""
+    model = (gaussian(1.0), squared, solvers, squared_risk)
+    return Setting(name, rows, columns, *model, plans)
 
 
 #: The settings of Bates, Hastie and Tibshirani (2024): independent standard normal features, four
@@ -352,19 +231,15 @@ def _proximal(x: Array, y: Array, weights: Array, penalty: float, b: Array) -> A
 SETTINGS: dict[str, Setting] = {
     setting.name: setting
     for setting in (
-        Setting(
+        sum_of_four(
             "linear",
             100,
             20,
-            _gaussian(1.0),
-            _squared,
-            _squared_risk,
-            (
-                Solver("least squares", _ridge(0.0)),
-                Solver("ridge 3", _ridge(3.0)),
-                Solver("ridge 30", _ridge(30.0)),
-                Solver("ridge 300", _ridge(300.0)),
-            ),
+            Linear("least squares", ridge(0.0)),
+            Linear("ridge 3", ridge(3.0)),
+            Linear("ridge 30", ridge(30.0)),
+            Linear("ridge 300", ridge(300.0)),
+            plans=((10, (3,)), (5, (1, 3, 10))),
         ),
         Setting(
             "logistic",
@@ -372,51 +247,41 @@ SETTINGS: dict[str, Setting] = {
             20,
             # the best classifier errs on a third of the rows
             _binary(0.5),
-            _zero_one,
-            _zero_one_risk,
+            zero_one,
             (
-                Solver("logistic", _logistic(1e-3)),
-                Solver("ridge 1", _logistic(1.0)),
-                Solver("ridge 10", _logistic(10.0)),
-                Solver("ridge 100", _logistic(100.0)),
+                Linear("logistic", logistic(1e-3)),
+                Linear("ridge 1", logistic(1.0)),
+                Linear("ridge 10", logistic(10.0)),
+                Linear("ridge 100", logistic(100.0)),
             ),
+            _zero_one_risk,
+            plans=((10, (3,)), (5, (1, 3, 10))),
         ),
-        Setting(
+        sum_of_four(
             "lasso",
             100,
             1000,
-            _gaussian(1.0),
-            _squared,
-            _squared_risk,
-            (
-                Solver("lasso", _lasso(0.3)),
-                Solver("lasso 0.33", _lasso(0.33)),
-                Solver("lasso 0.45", _lasso(0.45)),
-            ),
+            Linear("lasso", lasso(0.3)),
+            Linear("lasso 0.33", lasso(0.33)),
+            Linear("lasso 0.45", lasso(0.45)),
+            plans=((10, (3,)), (5, (1, 3))),
         ),
-        Setting(
+        sum_of_four(
             "tuned",
             100,
             20,
-            _gaussian(1.0),
-            _squared,
-            _squared_risk,
-            (
-                Solver("tuned ridge", _tuned_ridge(np.geomspace(0.1, 1_000, 25))),
-                Solver("least squares", _ridge(0.0)),
-                Solver("ridge 30", _ridge(30.0)),
-            ),
+            Linear("tuned ridge", tuned_ridge(PENALTIES)),
+            Linear("least squares", ridge(0.0)),
+            Linear("ridge 30", ridge(30.0)),
+            plans=((10, (3,)), (5, (1, 3, 10))),
         ),
-        Setting(
+        sum_of_four(
             "large",
             2_000,
             20,
-            _gaussian(1.0),
-            _squared,
-            _squared_risk,
-            (Solver("least squares", _ridge(0.0)), Solver("ridge 300", _ridge(300.0))),
-            folds=(5,),
-            repeats=(1,),
+            Linear("least squares", ridge(0.0)),
+            Linear("ridge 300", ridge(300.0)),
+            plans=((5, (1,)),),
         ),
     )
 }

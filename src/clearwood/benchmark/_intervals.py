@@ -23,6 +23,7 @@ __all__ = [
     "make_interval",
     "naive_interval",
     "origin_interval",
+    "simultaneous_level",
 ]
 
 Array = NDArray[np.float64]
@@ -209,6 +210,28 @@ def origin_interval(losses: Sequence[ArrayLike], confidence: float = 0.9) -> Int
     parts = [np.asarray(part, dtype=np.float64) for part in losses]
     spans = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     return _plain("per-origin", np.concatenate(parts), None, confidence, spans)
+
+
+def simultaneous_level(confidence: float, learners: int) -> float:
+    """The level at which to ask for each difference, for those of all learners to hold together.
+
+    After Bonferroni: what may be missed is shared among all pairs. That is enough for differences
+    to the best, whichever of the learners the same rows have made the best.
+
+    Parameters
+    ----------
+    confidence
+        The level of all together.
+    learners
+        How many are compared.
+
+    Examples
+    --------
+    >>> round(simultaneous_level(0.9, 2), 4), round(simultaneous_level(0.9, 5), 4)
+    (0.9, 0.99)
+    """
+    pairs = learners * (learners - 1) // 2
+    return 1 - (1 - confidence) / max(pairs, 1)
 
 
 @dataclass(frozen=True, eq=False)
