@@ -105,6 +105,8 @@ class Comparison:
     promises
         Peer's name → how many times ours must be faster in CPU time; a full run that falls short
         ends with an error.
+    memory_promises
+        Peer's name → how many times its memory ours may take at most.
     repeats
         Best of how many.
     """
@@ -115,6 +117,7 @@ class Comparison:
     threads: int = 1
     difference: Callable[[Any, Any], float] = largest_difference
     promises: Mapping[str, float] = field(default_factory=dict)
+    memory_promises: Mapping[str, float] = field(default_factory=dict)
     repeats: int = 5
 
 
@@ -129,16 +132,26 @@ class Measurement:
     difference: float
     ratio: float
     promised: float | None
+    memory_ratio: float | None = None
+    memory_promised: float | None = None
 
     @property
     def kept(self) -> bool:
-        """Whether ours is as much faster as promised."""
-        return self.promised is None or self.ratio >= self.promised
+        """Whether ours is as fast as promised, and takes no more memory than promised."""
+        fast = self.promised is None or self.ratio >= self.promised
+        if self.memory_ratio is None or self.memory_promised is None:
+            return fast
+        return fast and self.memory_ratio <= self.memory_promised
 
     def row(self) -> str:
         """Give one line of the table."""
         memory = "-" if self.memory_mb is None else f"{self.memory_mb:.1f}"
-        note = "" if self.kept else f"  promised {self.promised:g}x"
+        note = ""
+        if self.promised is not None and self.ratio < self.promised:
+            note += f"  promised {self.promised:g}x"
+        if self.memory_ratio is not None and self.memory_promised is not None:
+            note += f"  ours has {self.memory_ratio:.2f}x its memory"
+            note += "" if self.memory_ratio <= self.memory_promised else ", more than promised"
         return (
             f"  {self.case:<30}{_seconds(self.cpu):>10}{_seconds(self.wall):>10}{memory:>11}"
             f"{self.ratio:>8.1f}x{self.difference:>12.2g}{note}"
@@ -204,14 +217,18 @@ def compare(
             answer, cpu, wall = _time(call, comparison.repeats)
             cpu, wall = cpu / case.share, wall / case.share
             ours = ours or (answer, cpu)
+            took = _memory(section, comparison, case, quick=quick) if memory else None
+            first = next((one for one in results if isinstance(one, Measurement)), None)
             measured = Measurement(
                 case=case.name if case.share == 1 else f"~ {case.name}",
                 cpu=cpu,
                 wall=wall,
-                memory_mb=_memory(section, comparison, case, quick=quick) if memory else None,
+                memory_mb=took,
                 difference=comparison.difference(answer, ours[0]),
                 ratio=cpu / ours[1],
                 promised=comparison.promises.get(case.name),
+                memory_ratio=first.memory_mb / took if first and first.memory_mb and took else None,
+                memory_promised=comparison.memory_promises.get(case.name),
             )
             results.append(measured)
             print(measured.row(), flush=True)

@@ -1,7 +1,9 @@
 """A benchmark beside the same fits written by hand with scikit-learn.
 
 Both judge five learners with their default settings on the same five folds; the difference is
-that of the risks. The promise is on what a benchmark adds: at most 5 % of the time.
+that of the risks. The promise is on what a benchmark adds: at most 5 % of the time, and a fifth of
+the memory, although it keeps the loss and the prediction of every row. Where the forest, whose
+trees take most of the memory, would hide the rest, the other learners are measured without it too.
 """
 
 from collections.abc import Callable
@@ -31,7 +33,8 @@ def comparisons(*, quick: bool) -> list[Comparison]:
         path = ROOT.parent / "shared" / "data" / f"{name}.csv"
         if path.exists():
             rows = 2_000 if quick else None
-            found.append(_comparison(path, target, learners, rows))
+            light = tuple(learner for learner in learners if learner != "forest")
+            found += [_comparison(path, target, several, rows) for several in (light, learners)]
     return found
 
 
@@ -50,6 +53,7 @@ def _comparison(path: Path, target: str, learners: tuple[str, ...], rows: int | 
         difference=lambda theirs, ours: float(np.max(np.abs(theirs / ours - 1))),
         # ours may take 1 / 0.95 of the time at most
         promises={"cross_val_score": 0.95},
+        memory_promises={"cross_val_score": 1.2},
         repeats=1,
     )
 

@@ -88,6 +88,18 @@ def test_all_learners_failing_leaves_no_winner(numbers):
         bench.best()
 
 
+def test_the_text_of_a_run_in_which_all_failed_has_no_empty_sentence(numbers):
+    with pytest.warns(cw.ClearwoodWarning):
+        bench = cw.benchmark(numbers, {"fragile": Fragile(mark=1e9)}, **QUICK)
+    assert "\n.\n" not in repr(bench)
+
+
+@pytest.mark.parametrize("loss", ["poisson", "gamma"])
+def test_a_target_that_the_loss_has_no_value_for_is_refused_before_any_fit(numbers, loss):
+    with pytest.raises(cw.InputError, match=f"column 'y': the {loss} loss needs every target"):
+        cw.benchmark(numbers, ["ols"], loss=loss)
+
+
 def test_fewer_rows_than_folds(numbers):
     with pytest.raises(cw.InputError, match="5 rows or more; the table has 4"):
         cw.benchmark(numbers.take(slice(0, 4)), ["ols"], **QUICK)
@@ -244,6 +256,15 @@ def test_a_best_value_on_the_edge_of_its_range_is_warned_of(numbers):
             interval="naive",
             space={"ridge": {"alpha": Real(1e3, 1e6, log=True)}},
         )
+
+
+def test_an_edge_that_the_inside_of_the_range_does_as_well_as_is_not_warned_of():
+    """Where nothing can be learned, the strongest penalty is best, but a stronger would not be."""
+    rng = np.random.default_rng(0)
+    noise = {"a": rng.normal(size=80), "y": rng.normal(size=80)}
+    bench = cw.benchmark(cw.read(noise, target="y"), ["ridge"], tune=5, interval="naive")
+    assert bench["ridge"].settings["alpha"] > 1e3
+    assert bench.warnings == ()
 
 
 def test_a_default_that_switches_something_off_is_no_edge(numbers):

@@ -173,3 +173,32 @@ def test_a_single_test_row_has_no_interval_and_is_still_drawn_and_told():
 def test_a_target_that_is_constant_is_refused_before_the_benchmark():
     with pytest.raises(cw.InputError, match="constant"):
         table([3.0] * ROWS)
+
+
+def test_rows_that_are_there_many_times_give_no_risk_below_zero():
+    """Correcting for the rows that fits lacked would go below; a square never is negative."""
+    made, y = columns(10)
+    data = cw.read({**{k: np.tile(v, 6) for k, v in made.items()}, "y": np.tile(y, 6)}, target="y")
+    bench = cw.benchmark(data, ["baseline", "knn", "tree"], tune=3, outer=3, inner=3)
+    for one in bench.standings:
+        assert 0 <= one.low <= one.risk <= one.high
+
+
+def test_learners_that_predict_the_same_tie_exactly():
+    """A tree that cannot split says the mean, in another order of summing."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    stump = DecisionTreeRegressor(min_samples_leaf=10)
+    bench = cw.benchmark(
+        table(numbers(12), rows=12), {"mean": "baseline", "stump": stump}, tune=0, outer=3
+    )
+    assert [one.difference for one in bench.standings] == [0.0, 0.0]
+    assert repr(bench).count(" best ") == 2  # the heading and the first
+
+
+def test_spans_of_time_are_told_in_words():
+    data = table(numbers(), extra={"day": np.arange(ROWS)}, time="day")
+    bench = cw.benchmark(data, ["ridge"], tune=2, outer=3, inner=2)
+    said = " ".join(repr(bench).split())
+    assert "each after a fit to all before it; settings tuned" in said
+    assert "by testing 2 spans of time" in said

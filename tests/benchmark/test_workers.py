@@ -1,6 +1,9 @@
 """Running in parallel: the same numbers on any number of workers and on any backend."""
 
 import os
+import subprocess
+import sys
+import time
 
 import joblib
 import numpy as np
@@ -73,9 +76,53 @@ def test_trials_are_spread_where_there_are_fewer_units_than_workers(numbers):
 
 def test_a_worker_uses_one_core():
     np.linalg.svd(np.ones((4, 4)))
-    found = _on_one_core(threadpool_info)
+    found = _on_one_core(-1, threadpool_info)
     assert found
     assert all(pool["num_threads"] == 1 for pool in found)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="a child is not told there that its parent is gone")
+def test_workers_end_when_the_run_they_work_for_is_killed(tmp_path):
+    """They would go on for nobody, and then wait for minutes, holding memory."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import os, time\n"
+        "from clearwood.benchmark._run import Workers, _end_with\n"
+        "def work(main):\n"
+        "    _end_with(main)\n"
+        "    open(FILE, 'w').write(str(os.getpid()))\n"
+        "    time.sleep(600)\n"
+        f"FILE = {str(tmp_path / 'pid')!r}\n"
+        "if __name__ == '__main__':\n"
+        "    list(Workers(2).unordered(work, [(os.getpid(),)]))\n"
+    )
+    main = subprocess.Popen([sys.executable, str(program)])
+    told = tmp_path / "pid"
+    try:
+        assert _within_a_minute(lambda: told.exists() and told.read_text())
+    finally:
+        main.kill()
+        main.wait()
+    worker = int(told.read_text())
+    assert _within_a_minute(lambda: not _there(worker))
+
+
+def _within_a_minute(happens):
+    end = time.monotonic() + 60
+    while not happens():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _there(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 @pytest.mark.slow

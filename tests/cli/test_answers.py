@@ -99,6 +99,17 @@ def test_words_that_mean_nothing(refused, words, said):
         ("the task='count' or task='regression'", "the --task count or --task regression"),
         ("decimal=',' (--decimal ,); if", "--decimal ,; if"),
         ("with --force (force=True).", "with --force."),
+        (
+            "judge on one hold-out: interval='holdout'.",
+            "judge on one hold-out: --interval holdout.",
+        ),
+        ("tune=-1 is not possible", "--tune -1 is not possible"),
+        ("a budget=1e-06.", "a --budget 1e-06."),
+        ("n_jobs=0 is no number", "--jobs 0 is no number"),
+        (
+            "do better: space={'knn': {'p': ...}}",
+            "do better (in Python: space={'knn': {'p': ...}})",
+        ),
         ("column 'a=b' is odd", "column 'a=b' is odd"),
         ("subtask='x'", "subtask='x'"),
     ],

@@ -103,10 +103,29 @@ def test_bad_words_are_answered_before_any_work(refused, claims):
         "benchmark", claims, "--target", "accidents", "-l", "glmm"
     )
     assert "no search 'bayes'" in refused(*words(claims, "--search", "bayes"))
+    assert "--learners names none" in refused(
+        "benchmark", claims, "--target", "accidents", "-l", ""
+    )
+    assert "'nowhere' does not exist" in refused(*words(claims, "--store", "nowhere/runs.db"))
+    assert "'.' is a folder" in refused(*words(claims, "--store", "."))
+    assert "--tune -1" in refused(*words(claims, "--tune", "-1"))
     Path("benchmark.json").write_text("mine")
     assert "exists already" in refused(*words(claims, *QUICK))
     assert Path("benchmark.json").read_text() == "mine"
     assert not Path("benchmark.db").exists()
+
+
+def test_where_every_learner_failed_the_answer_says_where_the_reasons_are(cli, claims):
+    answer = cli(*words(claims, "--weight", "age", "--ignore", "power", "-l", "knn", *QUICK))
+    assert answer.code == 0, answer.err  # glm can use weights
+    answer = cli(
+        *("benchmark", claims, "--target", "accidents", "--weight", "age", "-l", "knn"),
+        *("-o", "knn.json", *QUICK),
+    )
+    assert answer.code == 2
+    assert "cannot use row weights" in answer.err
+    assert "knn.json for each fit" in answer.err
+    assert json.loads(Path("knn.json").read_text())["failures"]["knn"]
 
 
 def test_usual_learners_are_taken_where_none_is_named(cli, claims, monkeypatch):

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clearwood._errors import ClearwoodWarning, InputError
 from clearwood.benchmark._contenders import contenders
 from clearwood.benchmark._design import REUSE_FROM, Design
-from clearwood.benchmark._losses import Loss, default_loss, find_loss
+from clearwood.benchmark._losses import LOSSES, Loss, default_loss, find_loss
 from clearwood.benchmark._plans import Plan
 from clearwood.benchmark._result import Benchmark, Method
 from clearwood.benchmark._run import Workers
@@ -145,6 +146,7 @@ def benchmark(
     assert table.task is not None
     judged_by = loss if isinstance(loss, Loss) else _loss(loss, table)
     codes, classes = target_codes(table)
+    _check_target(judged_by, codes, table)
     if learners is None:
         learners = catalogue.usual(table.task)
     taking_part = contenders(learners, table, judged_by, seed=seed, space=space)
@@ -220,13 +222,26 @@ def _loss(name: str | None, table: Table) -> Loss:
     return default_loss(table.task) if name is None else find_loss(name, task=table.task)
 
 
+def _check_target(loss: Loss, codes: NDArray[Any], table: Table) -> None:
+    """Refuse a target that the loss has no value for, whatever is predicted."""
+    if loss.name not in LOSSES or loss.needs != "prediction":
+        return
+    try:
+        loss.per_row(codes, np.ones(len(codes)))
+    except InputError as error:
+        raise InputError(f"column {table.target!r}: {error.message}", hint=error.hint) from None
+
+
 def _tuning_words(context: Context) -> str:
     tuning = context.tuning
     if tuning is None:
         return "settings not tuned"
     rule = ", simplest within one standard error" if tuning.rule == "one_se" else ""
+    ordered = context.table.times is not None
+    judged = f"testing {tuning.inner} spans of time"
     return (
-        f"settings tuned inside each fold by {tuning.inner}-fold cross-validation "
+        "settings tuned inside each fold by "
+        f"{judged if ordered else f'{tuning.inner}-fold cross-validation'} "
         f"({tuning.search} search, {tuning.trials} trials{rule})"
     )
 

@@ -245,7 +245,7 @@ def _check(contender: Contender, table: Table, loss: Loss) -> None:
     ):
         raise InputError(
             f"learner {contender.name!r} gives no probabilities, which the {loss.name} loss needs",
-            hint="leave it out, or judge classes only: loss='zero-one'.",
+            hint="leave it out, or judge classes only, by the zero-one loss.",
         )
     del table
 

@@ -1,7 +1,8 @@
 """Which fits a benchmark consists of."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -38,6 +39,26 @@ class Design:
         """The numbers of the repeats."""
         return tuple(dict.fromkeys(split.repeat for split in self.splits))
 
+    @cached_property
+    def _pairs(self) -> tuple[tuple[Unit, ...], ...]:
+        """Units of nobody for every repeat: the rows of a pair are kept once for all learners."""
+        return tuple(
+            tuple(
+                Unit(
+                    "",
+                    "pair",
+                    repeat,
+                    pair.j,
+                    pair.train,
+                    np.concatenate([pair.test_j, pair.test_k]),
+                    other=pair.k,
+                    first=len(pair.test_j),
+                )
+                for pair in pair_splits([split for split in self.splits if split.repeat == repeat])
+            )
+            for repeat in self.repeats
+        )
+
     def outer(self, names: Iterable[str]) -> list[Unit]:
         """The fits of plain cross-validation, repeat by repeat."""
         names = list(names)
@@ -63,30 +84,15 @@ class Design:
         if self.pairs == "none":
             return []
         names = list(names)
-        found = []
-        for repeat in self.repeats:
-            pairs = pair_splits([split for split in self.splits if split.repeat == repeat])
-            for name in names:
-                for pair in pairs:
-                    unit = Unit(
-                        name,
-                        "pair",
-                        repeat,
-                        pair.j,
-                        pair.train,
-                        np.concatenate([pair.test_j, pair.test_k]),
-                        other=pair.k,
-                        first=len(pair.test_j),
-                    )
-                    found.append(unit)
+        found = [
+            replace(unit, learner=name) for units in self._pairs for name in names for unit in units
+        ]
         if self.pairs == "reused" and known is not None:
             return list(_with_settings(found, known))
         return found
 
 
 def _with_settings(units: Sequence[Unit], known: Mapping[str, Outcome]) -> Iterator[Unit]:
-    from dataclasses import replace
-
     for unit in units:
         keys = [f"{unit.learner}/outer/{unit.repeat}/{fold}" for fold in (unit.fold, unit.other)]
         outcomes = [known.get(key) for key in keys]

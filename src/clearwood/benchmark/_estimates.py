@@ -1,7 +1,7 @@
 """From losses of rows to risks with intervals."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,10 @@ from clearwood.benchmark._nested_interval import nested_interval
 from clearwood.benchmark._work import Array, Context, Outcome, Rows, Unit
 from clearwood.table import Table
 
-__all__ = ["LossesOf", "interval_of", "losses_of"]
+__all__ = ["LossesOf", "interval_of", "losses_of", "possible"]
+
+# Losses nearer to each other than this share of them differ by how sums were rounded.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -45,11 +48,17 @@ class LossesOf:
     def __sub__(self, other: "LossesOf") -> "LossesOf":
         """Row by row; rows that are hard for both cancel."""
         return LossesOf(
-            {key: self.outer[key] - other.outer[key] for key in self.outer if key in other.outer},
-            {key: self.pairs[key] - other.pairs[key] for key in self.pairs if key in other.pairs},
+            {k: _less(self.outer[k], other.outer[k]) for k in self.outer if k in other.outer},
+            {k: _less(self.pairs[k], other.pairs[k]) for k in self.pairs if k in other.pairs},
             {key: self.rows[key] for key in self.outer if key in other.outer},
             {key: self.trained[key] for key in self.outer if key in other.outer},
         )
+
+
+def _less(mine: Array, its: Array) -> Array:
+    """Differences, those of rounding alone taken for zero: equal learners are to tie."""
+    gap: Array = mine - its
+    return np.where(np.abs(gap) <= _ROUNDING * (np.abs(mine) + np.abs(its)), 0.0, gap)
 
 
 def losses_of(found: Iterable[tuple[Unit, Outcome]]) -> LossesOf:
@@ -118,6 +127,27 @@ def interval_of(
     plain = holdout_interval if len(splits) == 1 else naive_interval
     of_rows = None if weights is None else weights[rows]
     return plain(np.concatenate(splits), of_rows, confidence, groups=tied)
+
+
+def possible(found: Interval | None, losses: LossesOf) -> Interval | None:
+    """Keep a risk among the values it can have: where no loss is below zero, no mean of them is.
+
+    Correcting for the rows that fits lacked, and an interval as wide below the estimate as above
+    it, can reach further down. The upper end stays as far from the estimate as it was.
+
+    Parameters
+    ----------
+    found
+        The interval of one learner's risk.
+    losses
+        What it was made of.
+    """
+    every = [*losses.outer.values(), *losses.pairs.values()]
+    if found is None or not found.low < 0 or any((one < 0).any() for one in every):
+        return found
+    estimate = max(found.estimate, 0.0)
+    high = found.high + (estimate - found.estimate)
+    return replace(found, estimate=estimate, low=0.0, high=high)
 
 
 def _nested(losses: LossesOf, confidence: float, folds: int, table: Table) -> Interval | None:

@@ -92,7 +92,8 @@ def _needs_positive(loss: str, what: str, values: NDArray[Any], *, zero: bool) -
         wanted = "zero or more" if zero else "more than zero"
         raise InputError(
             f"the {loss} loss needs every {what} to be {wanted}, but one is {values[bad][0]:g}",
-            hint="choose another loss, such as 'squared', or a learner with a log link ('glm').",
+            hint="choose another loss, such as 'squared'"
+            + (", or a learner with a log link ('glm')." if what == "prediction" else "."),
         )
 
 

@@ -1,9 +1,12 @@
 """Running units of work: on one core or many, stopped and resumed."""
 
+import os
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from joblib import Parallel, delayed, effective_n_jobs
@@ -19,7 +22,7 @@ __all__ = ["Workers", "run_units"]
 # Arrays above this size are shared with worker processes through files rather than copied.
 _SHARED_FROM = "256K"
 
-#: Seconds between two looks at units that another process is working on.
+#: Seconds between two looks at units that another process is working on, or at whether it lives.
 _LOOK_EVERY = 0.5
 
 
@@ -67,7 +70,7 @@ class Workers:
             return
         with Parallel(self.asked, max_nbytes=_SHARED_FROM) as parallel:
             yield lambda call, arguments: parallel(
-                delayed(_on_one_core)(call, *given) for given in arguments
+                delayed(_on_one_core)(os.getpid(), call, *given) for given in arguments
             )
 
 
@@ -145,7 +148,7 @@ def _run_here(
                 yield unit, _kept(unit, outcome, store)
         return
     shared = store if store is not None and workers.shares_files else None
-    arguments = ((context, unit, shared) for unit in claimed())
+    arguments = ((context, unit, shared, os.getpid()) for unit in claimed())
     with closing(workers.unordered(_in_worker, arguments)) as results:  # type: ignore[type-var]
         for unit, outcome in results:
             yield unit, _kept(unit, outcome, store)
@@ -157,11 +160,36 @@ def _kept(unit: Unit, outcome: Outcome, store: "Store | None") -> Outcome:
     return outcome
 
 
-def _in_worker(context: Context, unit: Unit, store: "Store | None") -> tuple[Unit, Outcome]:
+def _in_worker(
+    context: Context, unit: Unit, store: "Store | None", main: int
+) -> tuple[Unit, Outcome]:
+    _end_with(main)
     with limited(1):
         return unit, run_unit(context, unit, store)
 
 
-def _on_one_core(call: Callable[..., Any], *arguments: Any) -> Any:
+@cache
+def _end_with(main: int) -> None:
+    """End this process when the one that started it has been killed, rather than work for nobody.
+
+    Parameters
+    ----------
+    main
+        The process of the run; a worker that is not its child, a thread say or one of a cluster,
+        is left alone.
+    """
+    if os.name == "nt" or os.getppid() != main:
+        return
+
+    def look() -> None:
+        while os.getppid() == main:
+            time.sleep(_LOOK_EVERY)
+        os._exit(1)
+
+    threading.Thread(target=look, daemon=True).start()
+
+
+def _on_one_core(main: int, call: Callable[..., Any], *arguments: Any) -> Any:
+    _end_with(main)
     with limited(1):
         return call(*arguments)

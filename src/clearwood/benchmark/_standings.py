@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.benchmark._contenders import Contender
-from clearwood.benchmark._estimates import LossesOf, interval_of, losses_of
+from clearwood.benchmark._estimates import LossesOf, interval_of, losses_of, possible
 from clearwood.benchmark._result import Method, Standing
 from clearwood.benchmark._searches import position
 from clearwood.benchmark._work import Context, Outcome, Unit
@@ -38,7 +38,7 @@ def standings(context: Context, found: Found, method: Method) -> tuple[Standing,
         "context": context,
     }
     losses = {name: losses_of(one) for name, one in found.items()}
-    risks = {name: interval_of(one, **options) for name, one in losses.items()}
+    risks = {name: possible(interval_of(one, **options), one) for name, one in losses.items()}
     failures = {
         name: sum(outcome.failure is not None for _, outcome in one) for name, one in found.items()
     }
@@ -121,25 +121,28 @@ def failure_warnings(found: Found) -> list[str]:
 def edge_warnings(contenders: Mapping[str, Contender], found: Found) -> list[str]:
     """Settings whose best value sits on the edge of its range in most folds.
 
-    An edge that no value can lie beyond, such as one neighbour or all of the features, is none.
+    An edge that no value can lie beyond, such as one neighbour or all of the features, is none,
+    and neither is one that values well inside the range do as well as.
     """
     told = []
     for name, one in found.items():
-        chosen = [
-            o.settings for u, o in one if u.purpose == "outer" and o.archive and not o.failure
-        ]
+        tuned = [o for u, o in one if u.purpose == "outer" and o.archive and not o.failure]
         for key, dimension in contenders[name].space.items():
-            if isinstance(dimension, Choice) or not chosen:
+            if isinstance(dimension, Choice) or not tuned:
                 continue
-            where = [_place(dimension, settings.get(key)) for settings in chosen]
+            # a value that pays no better than those inside its range counts as one of them
+            where = [
+                _place(dimension, o.settings.get(key)) if _pays(o, key, dimension) else 0.5
+                for o in tuned
+            ]
             low = sum(place <= _EDGE for place in where)
             high = sum(place >= 1 - _EDGE for place in where)
             side = "lower" if low >= high else "upper"
-            if 2 * max(low, high) > len(chosen) and not _natural(dimension, side):
+            if 2 * max(low, high) > len(tuned) and not _natural(dimension, side):
                 bound = dimension.low if side == "lower" else dimension.high
                 told.append(
                     f"the best {key} of {name} sits at the {side} edge of its range ({bound:g}) in "
-                    f"{max(low, high)} of {len(chosen)} folds; a wider range may do better: "
+                    f"{max(low, high)} of {len(tuned)} folds; a wider range may do better: "
                     f"space={{{name!r}: {{{key!r}: ...}}}}"
                 )
     return told
@@ -147,6 +150,23 @@ def edge_warnings(contenders: Mapping[str, Contender], found: Found) -> list[str
 
 #: How near to an end of its range, on the range's scale, a value counts as on the edge.
 _EDGE = 0.01
+
+#: Values at least this far from both ends are well inside; doing better than all of them by less
+#: than this share of the risk is no reason to go on beyond an end.
+_INSIDE = 0.1
+_WORTH = 0.001
+
+
+def _pays(outcome: Outcome, key: str, dimension: Real | Whole) -> bool:
+    """Whether the value chosen does better than those well inside its range."""
+    risks = [
+        (trial.risk, _INSIDE <= _place(dimension, trial.settings.get(key)) <= 1 - _INSIDE)
+        for trial in outcome.archive
+        if trial.failure is None and trial.share == 1.0
+    ]
+    inside = min((risk for risk, well_inside in risks if well_inside), default=np.inf)
+    least = min((risk for risk, _ in risks), default=np.inf)
+    return bool(inside > least + _WORTH * abs(least))
 
 
 def _place(dimension: Real | Whole, value: Any) -> float:

@@ -123,6 +123,7 @@ class Store:
         """Check that the store is of this run, and show signs of life while it is open."""
         self._contenders = contenders
         self._prepare(identity)
+        self._forget_dead()
         over = threading.Event()
         self._sign()
         alive = threading.Thread(target=self._keep_signing, args=(over,), daemon=True)
@@ -135,7 +136,7 @@ class Store:
             self._leave()
             self.close()
 
-    def _prepare(self, identity: Mapping[str, Any]) -> None:
+    def _check_place(self) -> None:
         if not self.path.parent.is_dir():
             raise InputError(
                 f"the folder {str(self.path.parent)!r} does not exist",
@@ -143,6 +144,8 @@ class Store:
             )
         if self.path.is_dir():
             raise InputError(f"{str(self.path)!r} is a folder", hint="give the name of a file.")
+
+    def _prepare(self, identity: Mapping[str, Any]) -> None:
         with self._write() as base:
             # one statement at a time: executescript would commit before it begins
             for statement in filter(str.strip, _TABLES.split(";")):
@@ -324,6 +327,14 @@ class Store:
                 (self.owner, socket.gethostname(), os.getpid(), time.time()),
             )
 
+    def _forget_dead(self) -> None:
+        """Take out what runs that were killed have left behind."""
+        with self._write() as base:
+            known = base.execute("SELECT owner, host, pid, seen FROM owners").fetchall()
+            dead = [(owner,) for owner, *signs in known if not _lives(*signs)]
+            base.executemany("DELETE FROM claims WHERE owner = ?", dead)
+            base.executemany("DELETE FROM owners WHERE owner = ?", dead)
+
     def _keep_signing(self, over: threading.Event) -> None:
         try:
             while not over.wait(_SIGN_EVERY):
@@ -346,6 +357,7 @@ class Store:
         # a connection belongs to one thread of one process
         held = getattr(self._local, "held", None)
         if held is None or held[0] != os.getpid():
+            self._check_place()
             base = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
             base.execute("PRAGMA journal_mode = WAL")
             base.execute("PRAGMA synchronous = NORMAL")

@@ -18,7 +18,10 @@ def as_text(bench: "Benchmark") -> str:
     """Write a benchmark at 80 columns: standings, settings, method, warnings."""
     # fewer figures where small numbers with powers of ten would not fit
     for figures in (4, 3, 2):
-        rows = [_headings(bench), *(_cells(one, figures) for one in bench.standings)]
+        rows = [
+            _headings(bench),
+            *(_cells(one, i, figures) for i, one in enumerate(bench.standings)),
+        ]
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         if sum(widths) + 2 * len(widths) - 2 <= WIDTH:
             break
@@ -50,9 +53,9 @@ def as_html(bench: "Benchmark") -> str:
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in headings)
     body = "".join(
         f'<tr><th scope="row">{escape(one.learner)}</th>'
-        + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(one)[1:])
+        + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(one, place)[1:])
         + f"<td>{escape(settings_in_words(one.settings))}</td></tr>"
-        for one in bench.standings
+        for place, one in enumerate(bench.standings)
     )
     said = [*_method(bench), *(f"Warning: {text}" for text in bench.warnings)]
     return (
@@ -95,12 +98,12 @@ def _headings(bench: "Benchmark") -> list[str]:
     return ["learner", "risk", f"{level} interval", "to best", f"{level} interval", "time"]
 
 
-def _cells(one: "Standing", figures: int = 4) -> list[str]:
+def _cells(one: "Standing", place: int, figures: int = 4) -> list[str]:
     name = _cut(one.learner, _NAME_WIDTH)
     if not math.isfinite(one.risk):
         told = "failed" if one.failures else "not begun"
         return [name, told, "", "", "", duration(one.fit_seconds)]
-    best = one.difference == 0 and one.difference_low == 0
+    best = place == 0
     failed = f"{one.failures} failed" if one.failures else ""
     return [
         name,
@@ -119,9 +122,10 @@ def _method(bench: "Benchmark") -> list[str]:
     work = "fit" if bench.context.tuning is None else "tuning and fit"
     said = [f"Risk by {method.plan}; {method.tuning}. Time is that of one {work}."]
     kinds = dict.fromkeys(one.interval for one in bench.standings if math.isfinite(one.risk))
-    said.append(
-        "; ".join(_INTERVALS.get(kind, f"{kind} intervals") for kind in kinds) + _pairs(bench)
-    )
+    if kinds:
+        said.append(
+            "; ".join(_INTERVALS.get(kind, f"{kind} intervals") for kind in kinds) + _pairs(bench)
+        )
     return [text[:1].upper() + text[1:] + "." if not text.endswith(".") else text for text in said]
 
 

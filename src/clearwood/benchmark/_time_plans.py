@@ -44,7 +44,7 @@ class TimeOrdered(Plan):
     @property
     def words(self) -> str:
         """The plan in words."""
-        return f"testing {self.k} spans of time, each after a fit to all before it,"
+        return f"testing {self.k} spans of time, each after a fit to all before it"
 
     # scikit-learn's TimeSeriesSplit counts rows, and would cut through those of one moment
     def _cut(self, given: Given, seed: int) -> Iterator[Split]:  # noqa: ARG002 - nothing is drawn
@@ -53,10 +53,10 @@ class TimeOrdered(Plan):
                 "time-ordered splits need a column that orders the rows",
                 hint='name one: cw.read(..., time="date").',
             )
-        check_rows(given.n_rows, self.k + 1, self.words)
+        check_rows(given.n_rows, self.k + 1, f"{self.words},")
         codes = _codes(given.times)
         shares = np.arange(1, self.k + 1) / (self.k + 1)
-        starts = [*_cuts(codes, shares, self.words), int(codes.max()) + 1]
+        starts = [*_cuts(codes, shares, f"{self.words},"), int(codes.max()) + 1]
         for fold, (start, stop) in enumerate(pairwise(starts)):
             yield _past_and_span(given, codes, start, stop, fold)
 

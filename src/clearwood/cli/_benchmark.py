@@ -1,5 +1,6 @@
 """`clearwood benchmark`: learners compared on one table, with honest risks and intervals."""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -164,6 +165,8 @@ def benchmark(
         "budget": budget,
         "seed": seed,
     }
+    if learners is not None and not learner_names(learners):
+        raise InputError("--learners names none", hint="--learners ridge,gbm, say.")
     command = {
         "data": None if data is None else str(data.absolute()),
         "learners": learner_names(learners),
@@ -287,6 +290,11 @@ def _report(bench: "Benchmark") -> None:
 
 def _next(bench: "Benchmark", output: Path, data: Path, command: Mapping[str, Any]) -> None:
     say("", facts([("written", str(_near(output)))]), "")
+    if not any(math.isfinite(one.risk) for one in bench.standings):
+        raise InputError(
+            "every learner failed",
+            hint=f"the warnings say why, and {quoted(_near(output))} for each fit.",
+        )
     best = bench.best()
     fit = f"clearwood fit {quoted(_near(data))}{_read_again(command['read'])}"
     fit += f" --learner {best.name}"

@@ -6,11 +6,18 @@ import shlex
 __all__ = ["in_options"]
 
 _STRING = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-_OPTION = r"(?<![-\w])(?P<option>task|decimal|delimiter|encoding|categories|ignore|protected|kinds)"
+_OPTION = (
+    r"(?<![-\w])(?P<option>task|decimal|delimiter|encoding|categories|ignore|protected|kinds|"
+    r"interval|search)"
+)
+_COUNT = r"(?<![-\w])(?P<option>outer|inner|tune|repeats|confidence|budget|seed|n_jobs)"
 
 _KIND = re.compile(rf"(?<!\w)kinds=\{{(?P<name>{_STRING}): (?P<kind>{_STRING})\}}")
 _VALUE = re.compile(rf"{_OPTION}=(?P<value>{_STRING}|\[(?:{_STRING})(?:, (?:{_STRING}))*\])")
 _NO_VALUE = re.compile(rf"{_OPTION}=(?:\.\.\.|…|(?=\s|$))")
+_NUMBER = re.compile(rf"{_COUNT}=(?P<value>-?\d[\d.e+-]*(?<!\.))")
+# What the command line has no option for.
+_SPACE = re.compile(r": (?P<space>space=\{.*?\}\})")
 _FORCE = re.compile(r" \(force=True\)")
 
 # Advice that gives both spellings says the same twice once it is translated.
@@ -35,6 +42,8 @@ def in_options(text: str) -> str:
     text = _KIND.sub(_spell_kind, text)
     text = _VALUE.sub(_spell_value, text)
     text = _NO_VALUE.sub(lambda match: _flag(match["option"]), text)
+    text = _NUMBER.sub(lambda match: f"{_flag(match['option'])} {match['value']}", text)
+    text = _SPACE.sub(r" (in Python: \g<space>)", text)
     text = _FORCE.sub("", text)
     return _TWICE.sub(lambda match: match["once"], text)
 
@@ -49,7 +58,7 @@ def _spell_value(match: re.Match[str]) -> str:
 
 
 def _flag(option: str) -> str:
-    return "--kind" if option == "kinds" else f"--{option}"
+    return {"kinds": "--kind", "n_jobs": "--jobs"}.get(option, f"--{option}")
 
 
 def _unquoted(literal: str) -> str:
