@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 
 import clearwood as cw
 from clearwood.benchmark import duration
@@ -201,3 +202,39 @@ def test_the_result_cannot_be_changed(bench):
 )
 def test_durations_in_words(seconds, text):
     assert duration(seconds) == text
+
+
+def test_simultaneous_intervals_share_what_may_be_missed_among_all_pairs(bench, numbers):
+    together = bench.simultaneous()
+    again = cw.benchmark(
+        numbers, ["baseline", "ols", "lasso"], tune=4, repeats=1, confidence=1 - 0.1 / 3
+    )
+    for one, other in zip(together.standings, again.standings, strict=True):
+        assert one.difference_low == pytest.approx(other.difference_low)
+        assert one.difference_high == pytest.approx(other.difference_high)
+    assert [(one.risk, one.low, one.high) for one in together.standings] == [
+        (one.risk, one.low, one.high) for one in bench.standings
+    ]
+    best, second, _ = bench.learners
+    assert together.compare(second, best).low == together[second].difference_low
+    assert "90 % simultaneous nested interval" in repr(together.compare(second, best))
+    assert not bench.method.simultaneous
+
+
+def test_simultaneous_intervals_of_two_learners_are_the_usual_ones(numbers):
+    pair = cw.benchmark(numbers, ["baseline", "ols"], tune=0, repeats=1)
+    assert pair.simultaneous().standings == pair.standings
+
+
+def test_simultaneous_passes_over_learners_that_have_failed(numbers):
+    class Refuses(LinearRegression):
+        def fit(self, X, y):
+            raise ValueError("not today")
+
+    with pytest.warns(cw.ClearwoodWarning, match="not today"):
+        bench = cw.benchmark(
+            numbers, {"ols": "ols", "baseline": "baseline", "bad": Refuses()}, tune=0, repeats=1
+        )
+    together = bench.simultaneous()
+    assert np.isnan(together["bad"].difference_low)
+    assert together["baseline"] == bench["baseline"]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from clearwood.benchmark._estimates import LossesOf
     from clearwood.benchmark._result import Benchmark
 
-__all__ = ["Choosing", "choosing"]
+__all__ = ["Choosing", "choosing", "simultaneous"]
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,20 @@ def choosing(bench: "Benchmark") -> Choosing:
         confidence=bench.method.confidence,
         loss=bench.loss,
     )
+
+
+def simultaneous(bench: "Benchmark") -> "Benchmark":
+    """Widen the intervals of differences until all hold together: see `Benchmark.simultaneous`."""
+    wider = replace(bench, method=replace(bench.method, simultaneous=True))
+    best = bench.standings[0].learner
+    made = []
+    for one in bench.standings:
+        if one.learner == best or not np.isfinite(one.difference_low):
+            made.append(one)
+            continue
+        found = wider.compare(one.learner, best)
+        made.append(replace(one, difference_low=found.low, difference_high=found.high))
+    return replace(wider, standings=tuple(made))
 
 
 def _has_pairs(several: "Any", key: tuple[int, int]) -> bool:
