@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Form", "Raw", "factorise", "level_key", "number_text"]
+__all__ = ["Form", "Raw", "factorise", "level_key", "number_text", "used_levels"]
 
 Form = Literal["number", "boolean", "string", "category", "ordered", "date"]
 
@@ -51,7 +51,9 @@ class Raw:
         values = self.values[rows]
         if self.form != "string":
             return replace(self, values=values)
-        used = np.flatnonzero(np.bincount(values[values >= 0], minlength=len(self.levels)))
+        used = used_levels(values, len(self.levels))
+        if len(used) == len(self.levels):
+            return replace(self, values=values)
         lookup = np.full(len(self.levels) + 1, -1, dtype=np.int32)
         lookup[used] = np.arange(len(used), dtype=np.int32)
         levels = tuple(self.levels[code] for code in used)
@@ -64,6 +66,18 @@ class Raw:
             return np.asarray(self.values < 0)
         missing = np.isnat if self.form == "date" else np.isnan
         return np.asarray(missing(self.values))
+
+
+def used_levels(codes: NDArray[np.int32], n_levels: int) -> NDArray[np.intp]:
+    """Give the codes that occur, rising; -1 is missing and does not count.
+
+    Examples
+    --------
+    >>> used_levels(np.array([2, -1, 0, 2], np.int32), 4)
+    array([0, 2])
+    """
+    # counting beats sorting and hashing by far where codes are few
+    return np.flatnonzero(np.bincount(codes + 1, minlength=n_levels + 1)[1:])
 
 
 def number_text(value: float) -> str:

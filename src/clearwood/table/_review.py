@@ -9,6 +9,7 @@ import numpy as np
 from clearwood.table._column import Column
 from clearwood.table._infer import value_range
 from clearwood.table._kinds import NUMERIC, Kind, Role
+from clearwood.table._raw import used_levels
 
 __all__ = ["Finding", "review", "review_all"]
 
@@ -114,7 +115,7 @@ def _review_text(column: Column, n_present: int) -> Finding:
 
 def _review_levels(column: Column, n_present: int) -> Finding | None:
     name = column.name
-    used = np.unique(column.values[column.values >= 0])
+    used = used_levels(column.values, len(column.levels))
     # A value here and a missing there still tells rows apart.
     if len(used) == 1 and n_present == len(column) > 1:
         return Finding(f"column {name!r} is constant ({column.levels[used[0]]!r}): left out")
