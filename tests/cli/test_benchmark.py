@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clearwood.benchmark import _run, duration
+from clearwood.benchmark import Store, _run, duration
 from clearwood.benchmark._session import Snapshot
 from clearwood.cli import _watch
 from clearwood.models import catalogue
@@ -46,6 +46,18 @@ def test_json_is_one_document_and_that_of_the_file(cli, claims):
     assert answer.err == ""
 
 
+def test_simultaneous_intervals_are_wider_and_said_to_be(cli, claims):
+    three = ("--learners", "baseline,glm,tree", "--interval", "naive", *QUICK)
+    cli(*words(claims, *three, "-o", "each.json"))
+    answer = cli(*words(claims, *three, "--simultaneous", "-o", "all.json"))
+    assert "all hold together" in " ".join(answer.out.split())
+    each, together = (json.loads(Path(name).read_text()) for name in ("each.json", "all.json"))
+    assert together["method"]["simultaneous"]
+    for one, other in zip(each["learners"][1:], together["learners"][1:], strict=True):
+        assert other["difference"] == one["difference"]
+        assert other["difference_low"] < one["difference_low"]
+
+
 def test_a_store_that_was_named_stays(cli, claims):
     assert cli(*words(claims, "--store", "runs.db", *QUICK)).code == 0
     assert Path("runs.db").exists()
@@ -73,6 +85,34 @@ def test_stopping_shows_what_is_done_and_how_to_go_on(interrupted):
     assert "stopped after 3 of 30 fits" in " ".join(interrupted.out.split())
     assert "clearwood benchmark --resume -o bench.json" in interrupted.out
     assert not Path("bench.json").exists()
+
+
+def test_stopping_in_the_first_fit_keeps_what_its_tuning_tried(cli, claims, monkeypatch):
+    add_trials, count = Store.add_trials, []
+
+    def impatient(*given):
+        add_trials(*given)
+        count.append(1)
+        if len(count) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Store, "add_trials", impatient)
+    answer = cli(*words(claims, "-o", "bench.json", "-l", "tree", "--tune", "3"))
+    assert answer.code == 130
+    assert "clearwood benchmark --resume -o bench.json" in answer.out
+    known = Store(Path("bench.db"))
+    assert known.count() == 3
+    known.close()
+
+
+def test_stopping_before_anything_is_done_leaves_nothing_behind(cli, claims, monkeypatch):
+    def impatient(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_run, "run_unit", impatient)
+    answer = cli(*words(claims, "-o", "bench.json", *QUICK))
+    assert answer.code == 130
+    assert not Path("bench.db").exists()
 
 
 def test_resuming_gives_the_numbers_of_an_undisturbed_run(interrupted, cli, claims):

@@ -126,6 +126,8 @@ def _method(bench: "Benchmark") -> list[str]:
         said.append(
             "; ".join(_INTERVALS.get(kind, f"{kind} intervals") for kind in kinds) + _pairs(bench)
         )
+    if method.simultaneous:
+        said.append("The intervals of differences are simultaneous: all hold together.")
     return [text[:1].upper() + text[1:] + "." if not text.endswith(".") else text for text in said]
 
 

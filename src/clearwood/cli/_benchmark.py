@@ -121,6 +121,14 @@ def benchmark(
         float,
         typer.Option(metavar="P", help="Level of the intervals.", rich_help_panel=_DESIGN),
     ] = 0.9,
+    simultaneous: Annotated[
+        bool,
+        typer.Option(
+            "--simultaneous",
+            help="Widen the intervals of differences until all hold together.",
+            rich_help_panel=_DESIGN,
+        ),
+    ] = False,
     budget: Annotated[
         float | None,
         typer.Option(metavar="SECONDS", help="Begin no fit after.", rich_help_panel=_DESIGN),
@@ -172,6 +180,7 @@ def benchmark(
         "learners": learner_names(learners),
         "read": read,
         "how": how,
+        "simultaneous": simultaneous,
         "output": str(output.absolute()),
         "keep": store is not None,
     }
@@ -236,15 +245,20 @@ def _run(
             bench = cw.benchmark(
                 table, names, store=store, n_jobs=jobs, watch=watch, **command["how"]
             )
-    except Exception:
+    except (Exception, KeyboardInterrupt) as error:
         if not _has_fits(store):
             _remove(store)
+        elif isinstance(error, KeyboardInterrupt):
+            # stopped in the first fits: nothing to show yet, but what their tuning tried is kept
+            return _stopped(store, command)
         raise
+    # a store of an earlier version has not noted it
+    if command.get("simultaneous"):
+        bench = bench.simultaneous()
     if not bench.complete:
         if not json:
             _report(bench)
-        say("", f"Kept in {_near(store)}; go on with: {_go_on(store, command)}")
-        return STOPPED
+        return _stopped(store, command)
     write_json(output, bench.to_json(), force=force)
     if not command["keep"]:
         _remove(store)
@@ -254,6 +268,11 @@ def _run(
         _report(bench)
         _next(bench, output, data, command)
     return None
+
+
+def _stopped(store: Path, command: Mapping[str, Any]) -> int:
+    say("", f"Kept in {_near(store)}; go on with: {_go_on(store, command)}")
+    return STOPPED
 
 
 def _has_fits(store: Path) -> bool:
