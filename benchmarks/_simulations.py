@@ -255,7 +255,7 @@ SETTINGS: dict[str, Setting] = {
                 Linear("ridge 100", logistic(100.0)),
             ),
             _zero_one_risk,
-            plans=((10, (3,)), (5, (1, 3, 10))),
+            plans=((10, (3,)), (5, (1, 3))),
         ),
         sum_of_four(
             "lasso",

@@ -300,13 +300,17 @@ def neighbours(number: int) -> Scores:
     """The mean of the nearest rows kept."""
 
     def judge(x: Array, y: Array, kept: Kept, at: Array) -> Array:
-        distance = (at**2).sum(axis=1)[:, None] - 2 * at @ x.T + (x**2).sum(axis=1)
-        order = np.argsort(distance, axis=1)
+        distance = (x**2).sum(axis=1) - 2 * at @ x.T
+        # rows further away than these are nearest to none, whichever rows are left out
+        enough = min(number + int((~kept).sum(axis=1).max()), len(x))
+        near = np.argpartition(distance, enough - 1, axis=1)[:, :enough]
+        by_distance = np.argsort(np.take_along_axis(distance, near, axis=1), axis=1)
+        order = np.take_along_axis(near, by_distance, axis=1)
         found = np.empty((len(kept), len(at)))
         for line, mask in enumerate(kept):
-            near = mask[order]
-            near &= near.cumsum(axis=1) <= number
-            found[line] = np.where(near, y[order], 0.0).sum(axis=1) / number
+            taken = mask[order]
+            taken &= taken.cumsum(axis=1) <= number
+            found[line] = np.where(taken, y[order], 0.0).sum(axis=1) / number
         return found
 
     return judge
