@@ -343,10 +343,11 @@ def test_everything_can_be_reached_by_keyboard(open_page, everything):
 def test_a_table_is_a_stop_where_it_must_be_scrolled(open_page, everything):
     page = open_page(everything, width=1600)
     box = page.locator("#columns .scroll")
-    page.wait_for_function("() => !document.querySelector('#columns .scroll').hasAttribute('role')")
+    page.wait_for_function("() => document.querySelector('#columns .scroll').role === 'group'")
     assert box.get_attribute("tabindex") is None
     page.set_viewport_size({"width": 300, "height": 900})
     page.wait_for_function("() => document.querySelector('#columns .scroll').tabIndex === 0")
+    assert box.get_attribute("role") == "region"
     box.focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_function("() => document.querySelector('#columns .scroll').scrollLeft > 0")

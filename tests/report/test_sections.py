@@ -7,8 +7,9 @@ import pytest
 
 import clearwood as cw
 from clearwood.plot._style import number as figure_number
-from clearwood.report import Chart, Choice, Facts, More, Note, Sheet
+from clearwood.report import Chart, Choice, Facts, More, Note, Prose, Sheet
 from clearwood.report._build import report as build
+from clearwood.report._figures import DIGITS, figure
 from clearwood.report._findings import Options
 from clearwood.report._gather import gather
 from clearwood.report._inputs import check
@@ -125,6 +126,16 @@ def test_how_it_was_made_tells_fingerprint_versions_and_commands(page, data):
     assert "cw.report(model, data, benchmark=bench)" in told["In Python"]
     steps = next(b for b in flat(page["made"].blocks) if isinstance(b, Sheet))
     assert {"decomposition", "effects", "agreement"} <= {row[0] for row in steps.rows}
+
+
+def test_how_it_was_made_says_that_the_data_of_charts_are_rounded(page):
+    lead = next(b for b in flat(page["made"].blocks) if isinstance(b, Prose))
+    assert f"rounded to {DIGITS} digits" in lead.paragraphs[0]
+    spec = {"data": {"values": [{"x": 1 / 3}]}}
+    (carried,) = figure(Chart("name", "Title", "words", spec)).data["spec"]["data"]["values"][
+        "by column"
+    ]["x"]
+    assert carried == round(1 / 3, DIGITS)
 
 
 def test_rows_the_model_may_have_seen_are_said_to_flatter(found):

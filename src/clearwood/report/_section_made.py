@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from clearwood.benchmark import duration
 from clearwood.models import Learner
 from clearwood.report._blocks import Block, Facts, More, Note, Prose, Section, Sheet
+from clearwood.report._figures import DIGITS
 from clearwood.report._findings import Findings
 from clearwood.report._words import count
 
@@ -70,7 +71,8 @@ def section(findings: Findings) -> Section:
                 (
                     "The same data, versions and seed give the same page, except where a time "
                     "limit cut work short, which is said there. The data behind every figure "
-                    "stands beside it, as a table and as CSV to save."
+                    "stands beside it, as a table and as CSV to save, its numbers rounded to "
+                    f"{DIGITS} digits that count."
                 ),
             ),
             lead=True,

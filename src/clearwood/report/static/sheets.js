@@ -149,8 +149,9 @@ function startSheet(figure, whole) {
 function reachWhenWide(box, table) {
   const look = () => {
     const wide = box.scrollWidth > box.clientWidth;
-    fill(box, wide ? { tabindex: 0, role: "region" } : {}, []);
-    if (!wide) for (const name of ["tabindex", "role"]) box.removeAttribute(name);
+    // its label needs a role; a group is no landmark to pass on the way through the page
+    fill(box, wide ? { tabindex: 0, role: "region" } : { role: "group" }, []);
+    if (!wide) box.removeAttribute("tabindex");
   };
   const observer = new ResizeObserver(look);
   observer.observe(box);
