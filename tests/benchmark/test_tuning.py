@@ -267,6 +267,43 @@ def test_a_fit_that_no_longer_gains_stops_and_more_trees_are_out_of_the_race(nam
 
 
 @pytest.mark.parametrize("name", BOOSTERS)
+def test_the_smallest_number_of_trees_asked_for_is_always_reached(name):
+    """Growing would end long before on noise; a range that begins later is still searched."""
+    name, trees = booster(name)
+    rng = np.random.default_rng(0)
+    data = cw.read({"x": rng.normal(size=120), "y": rng.normal(size=120)}, target="y")
+    context, contender = context_of(data, name)
+    several = [{**contender.defaults, "learning_rate": 0.3, trees: n} for n in (90, 600)]
+    train, test = data.take(slice(0, 80)), data.take(slice(80, None))
+    few, many = path_of(contender, context).fit(contender, several, train, test, seed=0)
+    single = contender.build(several[0], seed=0).fit(train)
+    np.testing.assert_array_equal(few.predict(test), single.predict(test))
+    assert many.startswith("growing ended at ")
+
+
+@pytest.mark.filterwarnings("ignore:the best .* sits at:clearwood.ClearwoodWarning")
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_trees_that_cannot_be_added_change_nothing(name):
+    """A dozen rows are too few for LightGBM to split: it stops, and all numbers are alike."""
+    name, trees = booster(name)
+    rng = np.random.default_rng(0)
+    data = cw.read({"x": rng.normal(size=18), "y": rng.normal(size=18)}, target="y")
+    context, contender = context_of(data, name)
+    several = [{**contender.defaults, trees: n} for n in (50, 80)]
+    train, test = data.take(slice(0, 12)), data.take(slice(12, None))
+    for settings, model in zip(
+        several,
+        path_of(contender, context).fit(contender, several, train, test, seed=0),
+        strict=True,
+    ):
+        if not isinstance(model, str):
+            single = contender.build(settings, seed=0).fit(train)
+            np.testing.assert_array_equal(model.predict(test), single.predict(test))
+    bench = cw.benchmark(data, [name], tune=2, outer=3, inner=2, interval="naive")
+    assert bench[name].failures == 0
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
 @pytest.mark.parametrize("task", ["regression", "count", "multiclass"])
 def test_stopping_early_fits_all_rows_with_the_trees_that_were_best_on_some(mixed, name, task):
     name, trees = booster(name)

@@ -70,10 +70,10 @@ class Session:
         self.context, self.design, self.workers = context, design, workers
         self.errors, self.watch = errors, watch
         self.store: Store | None = None
-        # the slow ones first, so that the end of a run is not one core waiting for a forest
-        self.names = sorted(
-            context.contenders, key=lambda name: -context.contenders[name].complexity
-        )
+        self.names = list(context.contenders)
+        if workers.count > 1:
+            # the slow ones first, so that the end of a run is not one core waiting for a forest
+            self.names.sort(key=lambda name: -context.contenders[name].complexity)
         self.units: dict[str, Unit] = {
             unit.key: unit for unit in (*design.outer(self.names), *design.pair(self.names))
         }

@@ -11,7 +11,7 @@ from clearwood.benchmark._paths import Racer, Told, alike_but_for
 from clearwood.benchmark._searches import Settings, drawn
 from clearwood.models import Learner
 from clearwood.models._entry import Job
-from clearwood.models._stages import Stages, grow
+from clearwood.models._stages import PATIENCE, Stages, grow
 from clearwood.table import Table
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["TreePath", "tree_path_of"]
 
 #: Numbers of trees that each fit is judged at.
-_VALUES = 12
+_VALUES = 14
 
 #: One fit of the path has as many trees as about this many with numbers drawn from the range.
 _FITS_OF_A_PATH = 3
@@ -97,8 +97,14 @@ class TreePath:
         X, rows = first.encoder_.transform(train), first.encoder_.transform(test)
         y, watched = _targets(first, train), _targets(first, test)
         known = watched >= 0 if first.task_.is_classification else np.isfinite(watched)
-        model = grow(first.entry, job, (X, y, train.weights), (rows[known], watched[known]))
+        # as patient as it takes to reach the smallest number asked for
+        patience = max(PATIENCE, min(counts))
+        fitted, judged = (X, y, train.weights), (rows[known], watched[known])
+        model = grow(first.entry, job, fitted, judged, patience=patience)
         most = self.stages.trees(model)
+        if most < patience:
+            # no tree can be added (too few rows to split, say): more of them would be these
+            counts = [min(count, most) for count in counts]
         reached = sorted({count for count in counts if count <= most})
         classes = first.classes_ if first.task_.is_classification else None
         stages = self.stages.at(model, rows, reached, classes is not None)

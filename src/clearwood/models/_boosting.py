@@ -153,7 +153,7 @@ ENTRIES = (
         },
         space={
             "learning_rate": Real(0.01, 0.3, log=True),
-            "max_iter": Whole(50, 600, log=True),
+            "max_iter": Whole(10, 600, log=True),
             "max_leaf_nodes": Whole(3, 63, log=True),
             "min_samples_leaf": Whole(3, 60, log=True),
             "l2_regularization": Real(1e-3, 30.0, log=True),
@@ -191,7 +191,7 @@ ENTRIES = (
             "early_stopping": False,
         },
         space={
-            "n_estimators": Whole(50, 600, log=True),
+            "n_estimators": Whole(10, 600, log=True),
             "learning_rate": Real(0.01, 0.3, log=True),
             "num_leaves": Whole(3, 63, log=True),
             "min_child_samples": Whole(3, 60, log=True),
@@ -230,7 +230,7 @@ ENTRIES = (
             "early_stopping": False,
         },
         space={
-            "n_estimators": Whole(50, 600, log=True),
+            "n_estimators": Whole(10, 600, log=True),
             "learning_rate": Real(0.01, 0.3, log=True),
             "max_depth": Whole(1, 8),
             "min_child_weight": Real(0.5, 30.0, log=True),
@@ -266,7 +266,7 @@ ENTRIES = (
             "early_stopping": False,
         },
         space={
-            "iterations": Whole(50, 600, log=True),
+            "iterations": Whole(10, 600, log=True),
             "learning_rate": Real(0.01, 0.3, log=True),
             "depth": Whole(2, 8),
             "l2_leaf_reg": Real(0.3, 30.0, log=True),
