@@ -130,6 +130,22 @@ def test_a_space_with_an_unknown_setting_offers_the_nearest(numbers):
         cw.benchmark(numbers, ["ridge"], space={"ridge": {"alhpa": Real(0.1, 1)}})
 
 
+@pytest.mark.parametrize("space", ["ridge", {"ridge": [1]}, {"ridge": Real(0.1, 1)}])
+def test_a_space_that_is_not_by_learner_and_setting(numbers, space):
+    with pytest.raises(cw.InputError, match=r"is no tuning space.*by learner"):
+        cw.benchmark(numbers, ["ridge"], space=space)
+
+
+def test_a_space_of_values_that_the_learner_does_not_take_is_told(numbers):
+    """The defaults, which are always tried, would win in silence."""
+    space = {"knn": {"weights": ["unifrom", "dstance"]}}
+    with pytest.warns(cw.ClearwoodWarning, match="6 of 9 configurations of knn could not.*unifrom"):
+        bench = cw.benchmark(
+            numbers, ["knn"], space=space, tune=3, search="grid", outer=3, interval="naive"
+        )
+    assert bench["knn"].settings == {"weights": "uniform"}
+
+
 def test_a_space_of_a_learner_that_is_not_there(numbers):
     with pytest.raises(cw.InputError, match=r"'rigde', which is not compared.*'ridge'"):
         cw.benchmark(numbers, ["ridge"], space={"rigde": {"alpha": Real(0.1, 1)}})

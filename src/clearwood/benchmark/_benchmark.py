@@ -26,6 +26,7 @@ from clearwood.benchmark._standings import (
     failures_of,
     note_warnings,
     standings,
+    trial_warnings,
 )
 from clearwood.benchmark._target import checked_table, target_codes
 from clearwood.benchmark._tune import Tuning
@@ -200,6 +201,7 @@ def _result(
     told = [
         *session.warnings(),
         *failure_warnings(found),
+        *trial_warnings(found),
         *edge_warnings(context.contenders, found),
         *note_warnings(found),
     ]

@@ -138,6 +138,11 @@ def contenders(
         contender = _contender(name, given, table.task, seed)
         unique = _unused(contender.name, made, chosen=name is not None)
         made[unique] = Contender(unique, contender.template, contender.space, contender.complexity)
+    if space is not None and not _by_name(space):
+        raise InputError(
+            f"space={space!r} is no tuning space",
+            hint="ranges of settings by learner: {'knn': {'n_neighbors': Whole(1, 50)}}.",
+        )
     for name, ranges in (space or {}).items():
         if name not in made:
             raise InputError(
@@ -147,6 +152,10 @@ def contenders(
     for contender in made.values():
         _check(contender, table, loss)
     return tuple(made.values())
+
+
+def _by_name(space: Any) -> bool:
+    return isinstance(space, Mapping) and all(isinstance(one, Mapping) for one in space.values())
 
 
 def _named(learners: Any) -> Iterable[tuple[str | None, Any]]:

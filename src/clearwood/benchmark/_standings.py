@@ -11,10 +11,11 @@ from clearwood.benchmark._contenders import Contender
 from clearwood.benchmark._estimates import LossesOf, interval_of, losses_of, possible
 from clearwood.benchmark._result import Method, Standing
 from clearwood.benchmark._searches import position
+from clearwood.benchmark._tree_path import GROWING_ENDED
 from clearwood.benchmark._work import Context, Outcome, Unit
 from clearwood.models._space import Choice, Real, Whole
 
-__all__ = ["edge_warnings", "failures_of", "note_warnings", "standings"]
+__all__ = ["edge_warnings", "failures_of", "note_warnings", "standings", "trial_warnings"]
 
 Found = Mapping[str, Sequence[tuple[Unit, Outcome]]]
 
@@ -115,6 +116,25 @@ def failure_warnings(found: Found) -> list[str]:
         if texts:
             reason, _ = Counter(texts).most_common(1)[0]
             told.append(f"{name} failed in {len(texts)} of {len(one)} fits: {reason}")
+    return told
+
+
+def trial_warnings(found: Found) -> list[str]:
+    """Learners most of whose configurations could not be fitted: their space is at fault."""
+    told = []
+    for name, one in found.items():
+        trials = [trial for _, outcome in one if not outcome.failure for trial in outcome.archive]
+        reasons = [
+            trial.failure
+            for trial in trials
+            if trial.failure and not trial.failure.startswith(GROWING_ENDED)
+        ]
+        if 2 * len(reasons) >= max(len(trials), 1):
+            reason, _ = Counter(reasons).most_common(1)[0]
+            told.append(
+                f"{len(reasons)} of {len(trials)} configurations of {name} could not be fitted, so "
+                f"that tuning had little to choose from: {reason}"
+            )
     return told
 
 

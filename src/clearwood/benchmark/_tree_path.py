@@ -17,7 +17,10 @@ from clearwood.table import Table
 if TYPE_CHECKING:
     from clearwood.benchmark._work import Context
 
-__all__ = ["TreePath", "tree_path_of"]
+__all__ = ["GROWING_ENDED", "TreePath", "tree_path_of"]
+
+#: How it is told that a configuration is out because fewer trees did as well.
+GROWING_ENDED = "growing ended"
 
 #: Numbers of trees that each fit is judged at.
 _VALUES = 14
@@ -113,7 +116,8 @@ class TreePath:
             for count, found in zip(reached, stages, strict=True)
         }
         return [
-            told.get(count, f"growing ended at {most} trees: more did not help") for count in counts
+            told.get(count, f"{GROWING_ENDED} at {most} trees: more did not help")
+            for count in counts
         ]
 
 

@@ -43,6 +43,9 @@ _HOPELESS_ON_MANY_ROWS = 2.0
 _MANY_ROWS = 2_000
 _NEAR = 0.005
 
+#: Configurations begun together where there is a limit in seconds.
+_BATCH = 4
+
 #: A fit on fewer rows than this says little about a fit on all of them.
 _LEAST_ROWS = 100
 
@@ -197,12 +200,12 @@ class _Judge:
         if self.tuning.seconds is None:
             self._judge(races, races, share)
             return _trials(races, self.weights, share)
-        # by the clock: a few at a time, the defaults among the first
+        # by the clock: the defaults, which come first, then a few at a time
         done: list[_Race] = []
-        for start in range(0, len(races), 4):
+        while len(done) < len(races):
             if done and time.perf_counter() - self.start > self.tuning.seconds:
                 break
-            batch = races[start : start + 4]
+            batch = races[len(done) : len(done) + (_BATCH if done else 1)]
             done.extend(batch)
             self._judge(batch, done, share)
         return _trials(done, self.weights, share)
