@@ -100,6 +100,12 @@ def test_other_files_are_refused(tmp_path, content, message):
         read(tmp_path / "x")
 
 
+def test_bytes_behind_the_end_are_refused(path):
+    path.write_bytes(path.read_bytes() + b"more")
+    with pytest.raises(InputError, match="there is something behind its end; nothing was run"):
+        read(path)
+
+
 def test_a_missing_file_and_a_folder_are_named(tmp_path):
     with pytest.raises(InputError, match="there is no file"):
         read(tmp_path / "x")

@@ -111,9 +111,19 @@ def test_a_folder_is_no_file(tmp_path):
 
 
 def test_an_unknown_ending_is_answered_with_the_known(tmp_path):
-    (tmp_path / "table.xlsx").write_bytes(b"PK")
-    with pytest.raises(cw.InputError, match=r"table.xlsx has an ending .*\.parquet"):
-        cw.read(tmp_path / "table.xlsx")
+    (tmp_path / "table.sav").write_bytes(b"PK")
+    with pytest.raises(cw.InputError, match=r"table.sav has an ending .*\.parquet"):
+        cw.read(tmp_path / "table.sav")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("table.xlsx", "is a workbook.*save the sheet as CSV"), ("model.cw", "is a model file")],
+)
+def test_files_that_are_no_tables_are_named_for_what_they_are(tmp_path, name, said):
+    (tmp_path / name).write_bytes(b"PK")
+    with pytest.raises(cw.InputError, match=f"{name} {said}"):
+        cw.read(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["bad.parquet", "bad.feather", "bad.jsonl", "bad.csv.gz"])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clearwood._errors import InputError
-from clearwood.cli._output import write_json
+from clearwood.cli._output import require_folder, write_json
 
 __all__ = ["DemoFolder"]
 
@@ -35,11 +35,7 @@ class DemoFolder:
         self._made = _read_manifest(path / MANIFEST)
         if path.exists() and not path.is_dir():
             raise InputError(f"'{path}' is a file", hint="choose a folder with -o.")
-        if not path.parent.is_dir():
-            raise InputError(
-                f"the folder '{path.parent}' does not exist",
-                hint=f"make it: mkdir -p {path.parent}",
-            )
+        require_folder(path.parent)
         for name in names:
             if not force and self._is_foreign(path / name):
                 raise InputError(

@@ -84,7 +84,10 @@ FirstRows = Annotated[
     int,
     typer.Option("--rows", metavar="N", min=1, help="How many rows are explained, the first ones."),
 ]
-OneRow = Annotated[int, typer.Option("--row", metavar="N", help="The row of DATA, counted from 0.")]
+OneRow = Annotated[
+    int,
+    typer.Option("--row", metavar="N", min=0, help="The row of DATA, counted from 0."),
+]
 
 
 def shapley(

@@ -139,7 +139,7 @@ def decomposition(
 
 def _check_folder(folder: Path, files: list[Path], *, force: bool) -> None:
     """Raise, before any work, where the tables could not be written afterwards."""
-    from clearwood.cli._output import check_output, is_parquet, require_parquet
+    from clearwood.cli._output import check_output, is_parquet, require_folder, require_parquet
 
     if folder.exists() and not folder.is_dir():
         raise InputError(f"'{folder}' is a file", hint="choose a folder with -o.")
@@ -148,11 +148,8 @@ def _check_folder(folder: Path, files: list[Path], *, force: bool) -> None:
     if folder.is_dir():
         for file in files:
             check_output(file, force=force)
-    elif not folder.absolute().parent.is_dir():
-        raise InputError(
-            f"the folder '{folder.parent}' does not exist",
-            hint=f"make it: mkdir -p {folder.parent}",
-        )
+    else:
+        require_folder(folder.parent)
 
 
 def _effects(why: "Decomposition") -> dict[str, list[Any]]:

@@ -36,7 +36,7 @@ _COLUMNS = "Columns"
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of words.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Fixes every random choice.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Fixes every random choice.")]
 Jobs = Annotated[
     int, typer.Option("--jobs", "-j", metavar="N", help="Cores to use; -1 for all of them.")
 ]

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_output",
     "is_parquet",
+    "require_folder",
     "require_parquet",
     "write_columns",
     "write_csv",
@@ -53,6 +55,17 @@ def check_output(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -> Non
         require_parquet()
     with suppress(_NotYetError), atomic_write(path, force=force):
         raise _NotYetError
+
+
+def require_folder(path: Path) -> None:
+    """Raise where a folder that is to hold the output is none."""
+    if path.is_dir():
+        return
+    if path.exists():
+        raise InputError(f"'{path}' is a file, not a folder", hint="choose a folder with -o.")
+    raise InputError(
+        f"the folder '{path}' does not exist", hint=f"make it: mkdir -p {shlex.quote(str(path))}"
+    )
 
 
 def is_parquet(path: Path) -> bool:

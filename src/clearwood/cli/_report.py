@@ -141,6 +141,11 @@ def report(
 
     is_model = data is not None or source.suffix.lower() == _MODEL_FILE
     _check(source, data, is_model=is_model, target=target, learners=learners, tune=tune, keep=keep)
+    if keep is not None and keep.absolute() == output.absolute():
+        raise InputError(
+            f"'{output}' cannot be both the page and the model",
+            hint="name different files with -o and --model.",
+        )
     inputs = [path for path in (source, data, test, store) if path is not None]
     for path in (output, keep):
         if path is not None:

@@ -8,7 +8,7 @@ __all__ = ["in_options"]
 _STRING = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _OPTION = (
     r"(?<![-\w])(?P<option>task|decimal|delimiter|encoding|categories|ignore|protected|kinds|"
-    r"interval|search)"
+    r"interval|search|scale|value|method|kind)"
 )
 _COUNT = r"(?<![-\w])(?P<option>outer|inner|tune|repeats|confidence|budget|seed|n_jobs)"
 
@@ -16,6 +16,11 @@ _KIND = re.compile(rf"(?<!\w)kinds=\{{(?P<name>{_STRING}): (?P<kind>{_STRING})\}
 _VALUE = re.compile(rf"{_OPTION}=(?P<value>{_STRING}|\[(?:{_STRING})(?:, (?:{_STRING}))*\])")
 _NO_VALUE = re.compile(rf"{_OPTION}=(?:\.\.\.|…|(?=\s|$))")
 _NUMBER = re.compile(rf"{_COUNT}=(?P<value>-?\d[\d.e+-]*(?<!\.))")
+# An option of `clearwood explain` as the subject of a complaint.
+_SUBJECT = re.compile(
+    r"^(?P<option>scale|level|sample|folds|repeats|loss|precision|time_budget|kernel_width|"
+    r"n_features|n_samples|n_background|max_evaluations)(?= is \S)"
+)
 # What the command line has no option for.
 _SPACE = re.compile(r": (?P<space>space=\{.*?\}\})")
 _FORCE = re.compile(r" \(force=True\)")
@@ -38,7 +43,10 @@ def in_options(text: str) -> str:
     'read it with --decimal ,; or set --encoding'
     >>> in_options("leave it out (ignore=['my zip'], --ignore my zip)")
     "leave it out (--ignore 'my zip')"
+    >>> in_options("time_budget is -1.0 seconds; it must be above 0")
+    '--time-budget is -1.0 seconds; it must be above 0'
     """
+    text = _SUBJECT.sub(lambda match: _flag(match["option"]), text)
     text = _KIND.sub(_spell_kind, text)
     text = _VALUE.sub(_spell_value, text)
     text = _NO_VALUE.sub(lambda match: _flag(match["option"]), text)
@@ -58,7 +66,7 @@ def _spell_value(match: re.Match[str]) -> str:
 
 
 def _flag(option: str) -> str:
-    return {"kinds": "--kind", "n_jobs": "--jobs"}.get(option, f"--{option}")
+    return {"kinds": "--kind", "n_jobs": "--jobs"}.get(option, f"--{option.replace('_', '-')}")
 
 
 def _unquoted(literal: str) -> str:

@@ -149,6 +149,17 @@ def shapley(
         _checked_sample(sample, value, interactions=interactions)
         # the prediction itself is explained, on whatever scale it is
         method, scale = "permutation", "prediction" if scale == "raw" else scale
+    # a mistake in what only estimates need is told where nothing has to be estimated, too
+    options = SampledOptions(
+        method=method,
+        groups=groups,
+        precision=precision,
+        max_evaluations=max_evaluations,
+        n_background=n_background,
+        time_budget=time_budget,
+        orders=sample,
+        seed=seed,
+    ).checked()
     game = _exact_game(model, background, value, method, groups)
     if game is None:
         if interactions:
@@ -166,16 +177,7 @@ def shapley(
             scale=scale,
             weights=weights,
             n_jobs=n_jobs,
-            options=SampledOptions(
-                method=method,
-                groups=groups,
-                precision=precision,
-                max_evaluations=max_evaluations,
-                n_background=n_background,
-                time_budget=time_budget,
-                orders=sample,
-                seed=seed,
-            ),
+            options=options,
         )
     check_scale(game, scale)
     outputs = picked_output(game, output)

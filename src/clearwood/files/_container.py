@@ -175,9 +175,9 @@ def _add(archive: zipfile.ZipFile, name: str, data: bytes, method: int) -> None:
 def read(path: str | os.PathLike[str]) -> Archive:
     """Read a container and check that it is complete and unchanged.
 
-    In this order: it is a zip archive; it is one of Clearwood's, of a version known here; the
-    members are those the manifest lists, and not absurdly large; each has the size and checksum
-    listed.
+    In this order: it is a zip archive; it is one of Clearwood's, of a version known here; nothing
+    is behind its end; the members are those the manifest lists, and not absurdly large; each has
+    the size and checksum listed.
 
     Raises
     ------
@@ -206,6 +206,7 @@ def _read(path: Path, file: BufferedReader) -> Archive:
     try:
         with zipfile.ZipFile(file) as archive:
             manifest = _read_manifest(path, archive)
+            _check_end(path, file, size)
             _check_listing(path, archive, manifest, size)
             members = {
                 name: _read_member(path, archive, name, expected)
@@ -252,6 +253,13 @@ def _read_manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
         return Manifest(str(raw["kind"]), libraries, str(raw["clearwood"]), members)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise unusable from None
+
+
+def _check_end(path: Path, file: BufferedReader, size: int) -> None:
+    """Refuse bytes behind the archive, which zip readers pass over."""
+    file.seek(size - zipfile.sizeEndCentDir)  # type: ignore[attr-defined]
+    if not file.read().startswith(zipfile.stringEndArchive):  # type: ignore[attr-defined]
+        raise _damaged(path, "there is something behind its end")
 
 
 def _check_listing(path: Path, archive: zipfile.ZipFile, manifest: Manifest, size: int) -> None:

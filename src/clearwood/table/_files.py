@@ -15,6 +15,8 @@ _TEXT = (".csv", ".tsv", ".txt", ".tab", ".psv", ".dat")
 _PARQUET = (".parquet", ".pq")
 _FEATHER = (".feather", ".arrow", ".ipc")
 _JSON = (".jsonl", ".ndjson", ".json")
+_SHEETS = (".xlsx", ".xls", ".ods")
+_MODEL = ".cw"
 
 
 def read_file(
@@ -42,9 +44,24 @@ def read_file(
     if ending in _PARQUET:
         return _read_with_duckdb(path, "read_parquet(?)", "Parquet")
     if ending in _JSON:
-        return _read_with_duckdb(path, "read_json(?, sample_size = -1)", "JSON lines")
+        return _read_with_duckdb(
+            path,
+            "read_json(?, sample_size = -1)",
+            "JSON lines",
+            hint='each line holds one row, such as {"age": 31, "town": "Lund"}.',
+        )
     if ending in _FEATHER:
         return _read_feather(path)
+    if ending == _MODEL:
+        raise InputError(
+            f"{path.name} is a model file, not a table",
+            hint="name a table here; commands that take both take the model first.",
+        )
+    if ending in _SHEETS:
+        raise InputError(
+            f"{path.name} is a workbook, which is not read here",
+            hint="save the sheet as CSV; with pandas: cw.read(pandas.read_excel(...)).",
+        )
     raise InputError(
         f"{path.name} has an ending that is not known",
         hint=f"known: {', '.join((*_TEXT, *_PARQUET, *_FEATHER, *_JSON))}.",
@@ -68,7 +85,7 @@ def _check_exists(path: Path) -> None:
     raise InputError(f"there is no file {path}", hint=hint)
 
 
-def _read_with_duckdb(path: Path, scan: str, words: str) -> list[Raw]:
+def _read_with_duckdb(path: Path, scan: str, words: str, *, hint: str | None = None) -> list[Raw]:
     import duckdb
 
     with connect() as connection:
@@ -76,7 +93,8 @@ def _read_with_duckdb(path: Path, scan: str, words: str) -> list[Raw]:
             connection.execute(f"CREATE TABLE data AS FROM {scan}", [literal_path(path)])
         except duckdb.Error as error:
             reason = str(error).split("\n", maxsplit=1)[0].split("Error: ", maxsplit=1)[-1]
-            raise InputError(f"{path.name} cannot be read as {words}: {reason}") from error
+            told = f"{path.name} cannot be read as {words}: {reason}"
+            raise InputError(told, hint=hint) from error
         columns = fetch(connection, "data")
     if not columns or not len(columns[0].values):
         raise InputError(f"{path.name} has no rows", hint="is it the right file?")
