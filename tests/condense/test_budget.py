@@ -6,6 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clearwood as cw
+from clearwood._errors import ClearwoodWarning
+from clearwood.condense import load
+
+# most budgets here are far too small on purpose
+pytestmark = pytest.mark.filterwarnings("ignore:.*proved:clearwood._errors.ClearwoodWarning")
 
 
 @pytest.mark.parametrize("with_data", [True, False])
@@ -70,6 +75,50 @@ def test_the_share_of_certified_rows_is_the_datas(any_forest, cells):
     assert one.certificate.region == "certified leaves"
     assert one.certificate.stopped == "leaves"
     assert "of the data" in repr(one)
+
+
+@pytest.fixture(scope="module")
+def noise():
+    """Many deep trees on noise: no budget gets far."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 6)), rng.integers(0, 2, 300)
+    return RandomForestClassifier(20, random_state=0).fit(X, y), X
+
+
+def test_a_budget_that_proves_no_row_is_told_with_what_to_try(noise):
+    model, X = noise
+    told = r"none of the 300 rows given reaches a proved leaf.*Try more leaves=.*tolerance="
+    with pytest.warns(ClearwoodWarning, match=told):
+        one = cw.condense(model, data=X, leaves=5)
+    assert "0 % of the data" in repr(one)
+    np.testing.assert_array_equal(one.predict(X), model.predict(X))
+
+
+def test_a_budget_without_data_says_that_the_share_is_not_known(noise):
+    with pytest.warns(ClearwoodWarning, match=r"nothing was proved.*data="):
+        one = cw.condense(noise[0], leaves=5)
+    assert "no data was given" in repr(one)
+
+
+def test_a_budget_that_proves_most_rows_is_not_complained_of(any_forest, cells, recwarn):
+    forest = any_forest(12, task="binary", trees=12, kinds=["number"] * 3)
+    one = cw.condense(forest, data=cells(forest), leaves=6)
+    assert 0.1 < one.certificate.share_certified < 1
+    assert not recwarn.list
+
+
+def test_a_file_with_an_ensemble_inside_holds_no_array_of_one_value_at_length(noise, tmp_path):
+    model, X = noise
+    one = cw.condense(model, data=X, leaves=5)
+    kept = one.to_json()["fallback"]
+    n = one.fallback.n_nodes
+    assert kept["cover"] == {"every": "NaN", "shape": [n]}
+    assert kept["unseen_left"] == {"every": False, "shape": [n]}
+    again = load(one.save(tmp_path / "tree.json"))
+    assert again.fallback.equals(one.fallback)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
 def test_a_budget_that_suffices_gives_an_exact_tree(any_forest, cells):

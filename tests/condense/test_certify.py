@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import (
+    AdaBoostClassifier,
     AdaBoostRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
 from sklearn.tree import DecisionTreeClassifier
@@ -265,3 +267,77 @@ def test_just_below_is_the_last_that_is_less(value, precision):
     last = just_below(np.array([value]), precision)[0]
     assert float(dtype(last)) < value
     assert not float(dtype(np.nextafter(last, np.inf))) < value
+
+
+def test_rows_that_a_model_refuses_are_no_counterexample():
+    X, y = load_iris(return_X_y=True)
+    model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=4).fit(X, y)
+    one = cw.condense(model)
+    inner = np.flatnonzero(~one.diagram.is_leaf)
+    for node in inner:
+        sides = one.diagram.default_left.copy()
+        sides[node] ^= True
+        two = replace(one, diagram=replace(one.diagram, default_left=sides))
+        assert cw.certify(two, model)  # it has no rule for missing values
+
+
+LIBRARIES = {
+    "XGBoost": lambda: _boosted("xgboost", "XGBClassifier", max_depth=2, n_jobs=1),
+    "XGBoost numbers": lambda: _boosted("xgboost", "XGBRegressor", max_depth=2, n_jobs=1),
+    "LightGBM": lambda: _boosted("lightgbm", "LGBMClassifier", num_leaves=4, verbose=-1, n_jobs=1),
+    "LightGBM zeros": lambda: _boosted(
+        "lightgbm", "LGBMRegressor", num_leaves=4, zero_as_missing=True, verbose=-1, n_jobs=1
+    ),
+    "forest": lambda: RandomForestClassifier(4, max_depth=2, random_state=0),
+    "AdaBoost": lambda: AdaBoostClassifier(n_estimators=6, random_state=0),
+    "histogram": lambda: HistGradientBoostingClassifier(max_iter=4, max_leaf_nodes=4),
+}
+
+
+def _boosted(library, kind, **options):
+    return getattr(pytest.importorskip(library), kind)(n_estimators=4, **options)
+
+
+def changed(diagram, forest, what, rng):
+    """Change one thing about a diagram, by as little as can be."""
+    arrays = {name: getattr(diagram, name).copy() for name in PER_NODE}
+    inner, leaves = np.flatnonzero(~diagram.is_leaf), np.flatnonzero(diagram.is_leaf)
+    node, leaf = rng.choice(inner), rng.choice(leaves)
+    threshold = arrays["threshold"]
+    if what == "leaf":
+        arrays["outcome"][leaf] = (arrays["outcome"][leaf] + 1) % 2
+        for name in ("value", "lower", "upper"):
+            arrays[name][leaf] = np.nextafter(arrays[name][leaf], np.inf)
+    elif what == "rank":
+        asked = np.unique(forest.threshold[forest.feature == diagram.feature[node]])
+        place = np.searchsorted(asked, threshold[node]) + rng.choice([-1, 1])
+        threshold[node] = asked[place] if 0 <= place < len(asked) else threshold[node] + 1
+    elif what == "unit":
+        threshold[node] = np.nextafter(threshold[node], rng.choice([-np.inf, np.inf]))
+    elif what == "missing":
+        arrays["default_left"][node] ^= True
+    else:
+        left, right = arrays["left"], arrays["right"]
+        left[node], right[node] = right[node], left[node]
+    return replace(diagram, **arrays)
+
+
+@pytest.mark.parametrize("what", ["leaf", "rank", "unit", "missing", "sides"])
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_the_least_change_is_found_whatever_the_library(name, what):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(200, 3)), 2)
+    if name not in ("forest", "AdaBoost"):
+        X[rng.random(X.shape) < 0.1] = np.nan
+    model = LIBRARIES[name]().fit(X, (np.nansum(X, axis=1) > 0).astype(int))
+    forest = cw.forest.from_model(model)
+    one = cw.condense(model, effort="fast")
+    for _ in range(10):
+        two = replace(one, diagram=changed(one.diagram, forest, what, rng))
+        rows = joint_cells(forest, two.diagram)
+        if not forest.accepts_missing:
+            rows = rows[~np.isnan(rows).any(axis=1)]
+        wrong = differs(two, forest, rows).any()
+        found = cw.certify(two, model)
+        assert bool(found) == (not wrong)
+        assert not wrong or differs(two, forest, found.row[None, :]).all()

@@ -302,3 +302,57 @@ def test_a_learners_tree_reads_tables_after_it_was_a_file(learner, tmp_path):
     assert again.predict(frame).tolist() == one.predict(frame).tolist()
     assert again.to_sql(table="t") == one.to_sql(table="t")
     assert cw.certify(again, model)
+
+
+def test_a_learners_booleans_are_exported_as_such(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(18, 80, 300), "late": rng.random(300) < 0.5})
+    frame["risk"] = np.where((frame["age"] > 40) ^ frame["late"], "high", "low")
+    model = cw.learner("forest", n_estimators=5, max_depth=3).fit(cw.read(frame, target="risk"))
+    one = cw.condense(model, effort="fast")
+    wanted = one.predict(frame).tolist()
+    module = {}
+    exec(compile(one.to_python(), "tree.py", "exec"), module)
+    rows = frame[["age", "late"]]
+    assert [module["predict"](row) for row in rows.to_dict("records")] == wanted
+    assert [
+        module["predict"](row)
+        for row in rows.astype(str).assign(age=rows["age"]).to_dict("records")
+    ] == wanted
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE t (age, late)")
+    connection.executemany("INSERT INTO t VALUES (?, ?)", rows.values.tolist())
+    assert [row[-1] for row in connection.execute(one.to_sql(table="t"))] == wanted
+    connection.close()
+    with duckdb.connect() as connection:
+        connection.register("t", rows)
+        assert [row[-1] for row in connection.execute(one.to_sql(table="t")).fetchall()] == wanted
+
+
+def test_columns_that_an_encoder_makes_are_told():
+    frame = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=400)})
+    frame["late"] = np.where(frame["day"].dt.month > 6, "yes", "no")
+    model = cw.learner("tree", max_depth=3).fit(cw.read(frame, target="late"))
+    one = cw.condense(model)
+    for write in (lambda: one.to_sql(table="t"), one.to_python):
+        with pytest.warns(ClearwoodWarning, match=r"asks for 'day:.*add it to the table"):
+            write()
+
+
+def test_names_that_lightgbm_changed_are_the_tables_own():
+    lightgbm = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"home town": rng.normal(size=300), "the_age": rng.normal(size=300)})
+    model = lightgbm.LGBMClassifier(n_estimators=5, num_leaves=4, n_jobs=1, verbose=-1)
+    model.fit(frame, frame["home town"] > frame["the_age"])
+    one = cw.condense(model, data=frame)
+    assert one.feature_names == ("home town", "the_age")
+    found = cw.certify(one, model)
+    assert found
+    assert found.same_model
+    with duckdb.connect() as connection:
+        connection.register("t", frame)
+        rows = connection.execute(one.to_sql(table="t")).fetchall()
+    assert [row[-1] for row in rows] == model.predict(frame).tolist()
+    np.testing.assert_array_equal(one.predict(frame), model.predict(frame))
+    assert cw.condense(model).feature_names == ("home_town", "the_age")

@@ -168,6 +168,7 @@ def test_one_tree_predicts_what_the_model_predicts(name):
         np.testing.assert_array_equal(one.predict(rows), model.predict(rows).astype(np.float64))
 
 
+@pytest.mark.filterwarnings("ignore:.*proved:clearwood._errors.ClearwoodWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_a_budget_of_leaves_serves_models_of_every_kind(name):
     make, data, missing = MODELS[name]
@@ -182,6 +183,47 @@ def test_a_budget_of_leaves_serves_models_of_every_kind(name):
     np.testing.assert_array_equal(one.predict(rows), expected)
     assert one.certificate.share_certified == one.is_certified(X).mean()
     assert sure.shape == (len(rows),)
+
+
+TO_THE_LAST_BIT = {
+    **{
+        f"XGBoost {objective}": lambda objective=objective: xgboost(
+            "XGBRegressor", n_estimators=4, max_depth=2, objective=objective
+        )
+        for objective in ("count:poisson", "reg:gamma", "reg:tweedie")
+    },
+    "XGBoost dart": lambda: xgboost(
+        "XGBRegressor", n_estimators=6, max_depth=2, booster="dart", rate_drop=0.4
+    ),
+    **{
+        f"LightGBM {objective}": lambda objective=objective: lightgbm(
+            "LGBMRegressor", n_estimators=4, num_leaves=4, objective=objective
+        )
+        for objective in ("poisson", "gamma", "tweedie")
+    },
+    **{
+        f"histogram {loss}": lambda loss=loss: HistGradientBoostingRegressor(
+            max_iter=4, max_depth=2, loss=loss
+        )
+        for loss in ("poisson", "gamma")
+    },
+}
+
+
+@pytest.mark.parametrize("name", TO_THE_LAST_BIT)
+def test_numbers_on_the_targets_scale_agree_to_the_last_bit(name):
+    X, y = numbers()
+    model = TO_THE_LAST_BIT[name]().fit(X, y)
+    rows = around(X, np.random.default_rng(0), missing=True)
+    found = cw.condense(model).predict(rows)
+    np.testing.assert_array_equal(found, model.predict(rows).astype(np.float64))
+
+
+def test_labels_that_come_as_a_column_are_compared_row_by_row():
+    X, y = classes()
+    model = catboost("CatBoostClassifier", iterations=4, depth=2).fit(X, y)
+    assert model.predict(X).shape == (150, 1)
+    assert cw.condense(model).prune(X).agreement(model, X) == 1.0
 
 
 def test_catboost_numbers_are_the_forests_own():

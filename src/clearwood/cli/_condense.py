@@ -170,6 +170,8 @@ def _rows(
 
 
 def _told(one: "Condensed", output: Path) -> list[tuple[str, str]]:
+    from clearwood.condense._memory import in_words
+
     certificate = one.certificate
     told = [
         ("leaves", f"{one.n_leaves:,}, at most {one.depth} questions deep"),
@@ -178,7 +180,10 @@ def _told(one: "Condensed", output: Path) -> list[tuple[str, str]]:
     ]
     if certificate.stopped is not None:
         told.append(("stopped", f"the budget of {certificate.stopped} was used up"))
-    return [*told, ("file", str(output))]
+    size = in_words(output.stat().st_size)
+    if one.fallback is not None:
+        size += ", with the ensemble, which answers rows that are not proved"
+    return [*told, ("file", f"{output} ({size})")]
 
 
 def certify(

@@ -82,8 +82,8 @@ class Certificate:
         where = self.region
         if self.region != "everywhere" and self.share_certified is not None:
             where = f"at certified leaves, {100 * self.share_certified:.4g} % of the data"
-        elif self.region != "everywhere":
-            where = "at certified leaves"
+        elif self.region == "certified leaves":
+            where = "at certified leaves, of which share no data was given to tell"
         least = {"leaves": "fewest leaves", "depth": "least depth", "questions": "fewest questions"}
         return f"{what} {where}" + (f", {least[self.objective]}" if self.optimal else "")
 

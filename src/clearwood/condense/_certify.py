@@ -20,6 +20,7 @@ from clearwood.condense import _fingerprint
 from clearwood.condense._certification import Certification
 from clearwood.condense._condensed import Condensed, shell_of
 from clearwood.condense._joint_ranks import JointRanks, joint_ranks
+from clearwood.condense._names import as_written
 from clearwood.condense._whole_sums import whole_sums
 from clearwood.forest import Forest, from_model
 from clearwood.forest._links import predict as on_scale
@@ -66,8 +67,9 @@ def certify(
     -------
     Certification
         True where the claim of the certificate was proved for every row of the region it names:
-        any numbers, missing values and categories, seen or not. Otherwise ``counterexample`` is a
-        row where they differ, unless time or memory ran out first.
+        any numbers, missing values (where the model has a rule for them) and categories, seen or
+        not. Otherwise ``counterexample`` is a row where they differ, unless time or memory ran
+        out first.
 
     Notes
     -----
@@ -96,7 +98,7 @@ def certify(
     if other := _other_settings(tree, forest):
         found = _by_settings(tree, forest, other)
         return replace(found, **told)
-    ranks = joint_ranks([tree.diagram, forest], forest.n_features)
+    ranks = joint_ranks([tree.diagram, forest], forest.n_features, missing=forest.accepts_missing)
     outcome = _core.certify(
         ranks.arrays(),
         _ensemble(forest, ranks.cut[1]),
@@ -133,7 +135,7 @@ def _forest_of(model: Any) -> Forest:
 
 
 def _refuse_other_columns(tree: Condensed, forest: Forest) -> None:
-    if tree.feature_names != forest.feature_names:
+    if [*map(as_written, tree.feature_names)] != [*map(as_written, forest.feature_names)]:
         raise InputError(
             "the certificate is for another model: its columns are "
             f"{_listed(tree.feature_names)}, the model's {_listed(forest.feature_names)}",

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -17,8 +17,12 @@ from clearwood.condense._decision import Decision, decision_for
 from clearwood.condense._diagram import Diagram
 from clearwood.condense._fingerprint import of_diagram, of_forest
 from clearwood.condense._kernel import diagram_from, ensemble_arrays, limits, shrinking
-from clearwood.condense._memory import allowance, in_words
+from clearwood.condense._memory import allowance
+from clearwood.condense._merge import MOST_IN_PAIRS, class_of_value, merged
+from clearwood.condense._names import with_names_of
+from clearwood.condense._one_tree import the_tree_itself
 from clearwood.condense._restrict import restricted
+from clearwood.condense._too_big import does_not_fit, no_proof, tell_of_little
 from clearwood.condense._unseen import with_likely_rows
 from clearwood.forest import Forest, from_model
 from clearwood.forest._predict import rounded
@@ -60,7 +64,7 @@ def condense(
         Largest distance from the raw prediction; the tree gets smaller. For values only.
     data
         Rows that matter: the expected number of questions and the order of work under a budget
-        are theirs.
+        are theirs, as are names of columns that LightGBM writes with underscores.
     leaves, seconds, memory
         A budget (memory in bytes): work stops there, and leaves that are not proved by then are
         marked and answered by the ensemble itself.
@@ -83,7 +87,8 @@ def condense(
     >>> bool((one.predict(X) == model.predict(X)).all()), one.certificate.region
     (True, 'everywhere')
     """
-    forest = from_model(model)
+    imported = from_model(model)
+    forest = imported if data is None else with_names_of(imported, data)
     equal = _checked(forest, equal, effort, objective, tolerance)
     tolerance = tolerance or None
     n_threads = threads(n_jobs)
@@ -94,11 +99,13 @@ def condense(
             hint="give them as data=, for instance the training table.",
         )
     atoms = atoms_of(forest)
+    many = equal == "class" and forest.n_outputs > MOST_IN_PAIRS
     problem = Problem(
         forest=forest,
         atoms=atoms,
-        decision=decision_for(forest, equal=equal, tolerance=tolerance),
+        decision=decision_for(forest, equal="value" if many else equal, tolerance=tolerance),
         equal=equal,
+        many_classes=many,
         rows=rows,
         places=None if rows is None else atoms.places(rounded(forest, rows)),
     )
@@ -107,7 +114,7 @@ def condense(
     if found is None:
         found = _within(problem, budget, n_threads)
     elif found["too_large"]:
-        raise _no_proof(found["too_large"], budget.bytes)
+        raise no_proof(found["too_large"], budget.bytes)
     diagram = diagram_from(found, forest, atoms, values=equal == "value")
     everywhere = bool(diagram.certified.all())
     optimal = effort == "optimal" and bool(found["shrunk"])
@@ -121,12 +128,14 @@ def condense(
         n_leaves=diagram.n_leaves,
         depth=diagram.depth,
         n_nodes=diagram.n_nodes,
-        forest=of_forest(forest),
+        forest=of_forest(imported),
         diagram=of_diagram(diagram),
         share_certified=None if rows is None else _share(diagram, rows),
         n_rows=None if rows is None else len(rows),
         stopped=None if everywhere else found["stopped"],
     )
+    if not everywhere:
+        tell_of_little(certificate)
     return Condensed(
         diagram=diagram,
         shell=shell_of(forest),
@@ -147,6 +156,7 @@ class Problem:
     atoms: Atoms
     decision: Decision
     equal: Equal
+    many_classes: bool  # composed for the value, of which the class is read off
     rows: NDArray[np.float64] | None
     places: NDArray[np.int32] | None
 
@@ -198,12 +208,24 @@ def _exact(
         limits(nodes=nodes, seconds=seconds, memory=budget.bytes),
         shrinking(effort, objective, memory=budget.bytes, places=problem.places),
     )
+    if problem.many_classes and not found["stopped"]:
+        found = class_of_value(found, problem.forest.n_outputs)
+    if problem.forest.n_trees == 1 and objective == "leaves" and effort != "optimal":
+        found = _or_the_tree_itself(problem, found)
     if found["stopped"] and not budget.is_given:
-        raise _does_not_fit(found, budget.bytes)
+        raise does_not_fit(found, budget.bytes)
     if found["stopped"]:
         return None
     if budget.leaves is not None and _n_leaves(found) > budget.leaves:
         return None
+    return found
+
+
+def _or_the_tree_itself(problem: Problem, found: dict[str, Any]) -> dict[str, Any]:
+    """Give the one tree of the ensemble where what was found has more leaves, or nothing was."""
+    itself = merged(the_tree_itself(problem.forest, problem.atoms, values=problem.equal == "value"))
+    if found["stopped"] or _n_leaves(itself) < _n_leaves(found):
+        return found | itself | {"stopped": "", "shrunk": False, "too_large": 0.0}
     return found
 
 
@@ -221,12 +243,14 @@ def _within(problem: Problem, budget: Budget, n_threads: int) -> dict[str, Any]:
         2**62 if budget.leaves is None else int(budget.leaves),
         n_threads,
     )
+    if problem.many_classes:
+        found = class_of_value(found, problem.forest.n_outputs)
     return found | {"shrunk": False, "too_large": 0.0}
 
 
 def _classes(problem: Problem, rows: NDArray[np.float64] | None) -> NDArray[np.int32]:
     """Give the position of the class that the ensemble predicts for each row."""
-    if rows is None or problem.equal != "class":
+    if rows is None or problem.equal != "class" or problem.many_classes:
         return np.empty(0, np.int32)
     classes = problem.forest.classes
     assert classes is not None  # checked at the door
@@ -249,7 +273,8 @@ def _share(diagram: Diagram, rows: NDArray[np.float64]) -> float:
 
 def _fallback(problem: Problem, found: Mapping[str, Any]) -> Forest:
     return restricted(
-        problem.forest,
+        # how many rows reached a node is no part of an answer, and would be half of a small file
+        replace(problem.forest, cover=np.full(problem.forest.n_nodes, np.nan)),
         problem.atoms,
         low=found["open_low"],
         high=found["open_high"],
@@ -279,32 +304,6 @@ def _rows(forest: Forest, data: Any) -> NDArray[np.float64]:
     return rows
 
 
-def _does_not_fit(found: Mapping[str, Any], memory: int) -> InputError:
-    share = max(float(found["progress"]), 1e-12)
-    nodes = found["nodes_made"] / share
-    return InputError(
-        f"the exact tree does not fit: after {found['nodes_made']:,} nodes and "
-        f"{in_words(found['bytes'])} about {100 * share:.2g} % of the space was done, so it would "
-        f"take some {nodes:.2g} nodes (the limit was {found['stopped']}"
-        + (f", {in_words(memory)})" if found["stopped"] == "memory" else ")"),
-        hint=(
-            "either give a budget and the rows that matter, condense(model, data=train, "
-            "leaves=1000): exact where it says so, the ensemble answers the rest; or allow a "
-            'tolerance, condense(model, equal="value", tolerance=...).'
-        ),
-    )
-
-
-def _no_proof(n_bytes: float, memory: int) -> InputError:
-    size = "more memory than any machine has"
-    if n_bytes < 1e18:
-        size = f"a table of about {in_words(n_bytes)}"
-    return InputError(
-        f"proving the least tree would take {size}; {in_words(memory)} may be used",
-        hint='effort="good" comes within a few per cent; memory= (in bytes) allows more.',
-    )
-
-
 def _checked(
     forest: Forest, equal: str | None, effort: str, objective: str, tolerance: float | None
 ) -> Equal:
@@ -321,6 +320,12 @@ def _checked(
         raise InputError(
             f"{forest.source} predicts numbers, not classes",
             hint='leave equal out, or use "value".',
+        )
+    if effort == "optimal" and equal != "value" and forest.n_outputs > MOST_IN_PAIRS and classifier:
+        raise InputError(
+            f"the least tree is proved for up to {MOST_IN_PAIRS} classes; this model has "
+            f"{forest.n_outputs}",
+            hint='effort="good" makes it small.',
         )
     if tolerance is not None:
         if not (math.isfinite(tolerance) and tolerance >= 0):

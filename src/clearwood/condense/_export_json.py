@@ -31,9 +31,10 @@ def to_json(condensed: Condensed) -> dict[str, Any]:
     """Give the tree as plain JSON values; `from_json` reads them.
 
     The arrays of the diagram and of the model's settings are lists; numbers that JSON lacks are
-    the strings "NaN", "Infinity" and "-Infinity". The encoder of a learner is kept, so that the
-    tree goes on reading the user's tables; the steps of a pipeline are code and are not: such a
-    tree reads the columns they make.
+    the strings "NaN", "Infinity" and "-Infinity". An array of the ensemble that holds one value
+    only is that value and a shape. The encoder of a learner is kept, so that the tree goes on
+    reading the user's tables; the steps of a pipeline are code and are not: such a tree reads the
+    columns they make.
     """
     diagram = {
         item.name: _listed(getattr(condensed.diagram, item.name))
@@ -148,7 +149,7 @@ def _encoder(document: Mapping[str, Any] | None) -> LearnerEncoder | None:
 
 
 def _of_forest(forest: Forest) -> dict[str, Any]:
-    arrays = {name: _listed(getattr(forest, name)) for name in ARRAYS}
+    arrays = {name: _shortly(getattr(forest, name)) for name in ARRAYS}
     kept = settings(forest)
     for name in ("missing_value", "temperature"):
         kept[name] = _listed(kept[name])
@@ -186,7 +187,7 @@ def _forest(document: Mapping[str, Any]) -> Forest:
     raw["columns"] = tuple(raw["columns"])
     raw["levels"] = tuple(None if levels is None else tuple(levels) for levels in raw["levels"])
     for name in ARRAYS:
-        raw[name] = _array(raw[name])
+        raw[name] = _spelt_out(raw[name])
     n_nodes = len(raw["left"])
     raw["value"] = np.asarray(raw["value"], np.float64).reshape(n_nodes, -1)
     return Forest(**raw)
@@ -197,6 +198,22 @@ _WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 def _number(value: Any) -> Any:
     return _WORDS[value] if isinstance(value, str) else value
+
+
+def _shortly(array: np.ndarray[Any, Any]) -> Any:
+    """Give an array that holds one value only as that: most flags of most models do."""
+    flat = array.ravel()
+    first = flat[:1]
+    same = np.isnan(flat) if flat.dtype.kind == "f" and np.isnan(first).any() else flat == first
+    if len(flat) > 2 and same.all():
+        return {"every": _listed(first[0].item()), "shape": list(array.shape)}
+    return _listed(array)
+
+
+def _spelt_out(held: Any) -> np.ndarray[Any, Any]:
+    if isinstance(held, Mapping):
+        return np.full([int(n) for n in held["shape"]], _number(held["every"]))
+    return _array(held)
 
 
 def _array(values: list[Any]) -> np.ndarray[Any, Any]:

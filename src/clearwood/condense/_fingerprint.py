@@ -11,9 +11,9 @@ from clearwood.forest import Forest
 
 __all__ = ["of_diagram", "of_forest"]
 
-# None changes a class or a raw prediction: how many rows reached a node, the words for where it came
-# from, and whose exp shows the raw prediction on the target's scale. An encoder is code, which has
-# no arrays to hash; what it feeds the forest is checked by name.
+# None changes a class or a raw prediction: how many rows reached a node, the words for where it
+# came from, and whose exp shows the raw prediction on the target's scale. An encoder is code, which
+# has no arrays to hash; what it feeds the forest is checked by name.
 _SILENT = {"cover", "source", "encoder", "exponential"}
 
 

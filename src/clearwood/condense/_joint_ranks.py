@@ -1,7 +1,7 @@
 """The values of each column that neither a diagram nor an ensemble tells apart."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -67,8 +67,18 @@ class JointRanks:
         return row
 
 
-def joint_ranks(askers: Sequence[Asker], n_features: int) -> JointRanks:
-    """Find the places of every column under all questions of a diagram and an ensemble."""
+def joint_ranks(askers: Sequence[Asker], n_features: int, *, missing: bool = True) -> JointRanks:
+    """Find the places of every column under all questions of a diagram and an ensemble.
+
+    Parameters
+    ----------
+    askers
+        The diagram and the ensemble.
+    n_features
+        How many columns there are.
+    missing
+        Whether values may be missing; without it, missing values among numbers have no place.
+    """
     cuts = tuple(np.zeros(len(asker.feature), np.int32) for asker in askers)
     columns: list[_Column] = []
     sets: list[NDArray[np.bool_]] = []
@@ -86,7 +96,8 @@ def joint_ranks(askers: Sequence[Asker], n_features: int) -> JointRanks:
         ):
             columns.append(_set_column(askers, nodes, cuts, sets))
         else:
-            columns.append(_interval_column(askers, nodes, cuts))
+            column = _interval_column(askers, nodes, cuts)
+            columns.append(replace(column, missing=column.missing and missing))
     return JointRanks(tuple(columns), cuts, tuple(sets))
 
 

@@ -40,9 +40,11 @@ def in_words(n_bytes: float) -> str:
 
     Examples
     --------
-    >>> in_words(8e9), in_words(3.2e13)
-    ('8 GB', '32,000 GB')
+    >>> in_words(8e9), in_words(3.2e13), in_words(7300)
+    ('8 GB', '32,000 GB', '7 kB')
     """
+    if n_bytes < 1e6:
+        return f"{max(n_bytes / 1e3, 1):.0f} kB"
     if n_bytes < 1e9:
-        return f"{max(n_bytes / 1e6, 1):.0f} MB"
+        return f"{n_bytes / 1e6:.0f} MB"
     return f"{n_bytes / 1e9:,.0f} GB"

@@ -15,6 +15,7 @@ __all__ = [
     "goes_left",
     "pack",
     "predict_raw",
+    "raw_of_leaves",
     "reference_apply",
     "reference_raw",
     "rounded",
@@ -69,11 +70,15 @@ def reference_apply(forest: "Forest", X: NDArray[np.float64]) -> NDArray[np.int3
 
 def reference_raw(forest: "Forest", X: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the raw prediction in plain numpy, in the order and precision of the library."""
-    leaves = reference_apply(forest, X)
+    return _shaped(forest, raw_of_leaves(forest, reference_apply(forest, X)))
+
+
+def raw_of_leaves(forest: "Forest", leaves: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Give what one leaf of each tree adds up to, as the library does: rows by outputs."""
     if forest.aggregation == "weighted median":
-        return _shaped(forest, weighted_median(forest, leaves))
+        return weighted_median(forest, leaves)
     dtype: Any = np.float32 if forest.accumulate == "float32" else np.float64
-    total = np.repeat(forest.base.astype(dtype)[None, :], len(X), axis=0)
+    total = np.repeat(forest.base.astype(dtype)[None, :], len(leaves), axis=0)
     value, weight = forest.value.astype(dtype), forest.tree_weight.astype(dtype)
     for tree, output in enumerate(forest.tree_output):
         gain = value[leaves[:, tree]] * weight[tree]
@@ -81,7 +86,7 @@ def reference_raw(forest: "Forest", X: NDArray[np.float64]) -> NDArray[np.float6
             total += gain
         else:
             total[:, output] += gain[:, 0]
-    return _shaped(forest, divided(forest, total.astype(np.float64)))
+    return divided(forest, total.astype(np.float64))
 
 
 def divided(forest: "Forest", total: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,0 +1,55 @@
+"""The user's own names for columns that a library has renamed."""
+
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+
+from clearwood.forest import Forest
+from clearwood.table import Table
+
+__all__ = ["as_written", "with_names_of"]
+
+
+def as_written(name: str) -> str:
+    """Give a name as LightGBM writes it: spaces become underscores.
+
+    Examples
+    --------
+    >>> as_written("the home town")
+    'the_home_town'
+    """
+    return name.replace(" ", "_")
+
+
+def with_names_of(forest: Forest, data: Any) -> Forest:
+    """Give a forest whose columns have the names that a table has for them.
+
+    LightGBM writes spaces as underscores and keeps no note of it. Where a table is given and one
+    of its columns is all that a name can stand for, that column's name is put back, so that rules
+    and SQL ask for columns that exist.
+
+    Parameters
+    ----------
+    forest
+        The ensemble.
+    data
+        A table, data frame or array; only the first two have names.
+    """
+    if isinstance(data, Table):
+        names = list(data.names)
+    else:
+        frame = nw.from_native(data, eager_only=True, pass_through=True)
+        names = list(frame.columns) if isinstance(frame, nw.DataFrame) else []
+    if forest.encoder is not None or set(forest.feature_names) <= set(names):
+        return forest
+    meant: dict[str, list[str]] = {}
+    for name in names:
+        meant.setdefault(as_written(name), []).append(name)
+    found = tuple(
+        meant[name][0] if name not in names and len(meant.get(name, ())) == 1 else name
+        for name in forest.feature_names
+    )
+    if found == forest.feature_names:
+        return forest
+    return replace(forest, feature_names=found, columns=found)
