@@ -147,6 +147,13 @@ def test_the_best_of_many_guesses_looks_better_than_choosing_among_them_is():
     assert len(found.chosen) > 1
 
 
+def test_a_choice_that_did_better_than_the_winner_is_said_to_be_below_it():
+    from clearwood.benchmark._choosing import Choosing
+
+    told = Choosing("tree", 0.37, 0.1, 0.6, -0.066, {"ols": 3}, 0.9, "log")
+    assert "0.066 below that of 'tree'" in repr(told)
+
+
 def test_choosing_without_the_fits_that_judge_it_is_refused(numbers):
     bench = cw.benchmark(numbers, ["ols", "baseline"], tune=0, interval="naive")
     with pytest.raises(cw.InputError, match="interval='nested'"):

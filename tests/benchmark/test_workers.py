@@ -66,6 +66,20 @@ def test_threads_give_them_too(numbers, alone):
         assert numbers_of(cw.benchmark(numbers, LEARNERS, **OPTIONS)) == alone
 
 
+def test_a_backend_that_gives_results_all_at_once_gives_them_too(numbers, alone):
+    class AtOnce(joblib._parallel_backends.ThreadingBackend):
+        """As joblib's multiprocessing."""
+
+        supports_return_generator = False
+
+    joblib.register_parallel_backend("at-once", AtOnce)
+    seen = []
+    with joblib.parallel_config(backend="at-once", n_jobs=2):
+        bench = cw.benchmark(numbers, LEARNERS, watch=lambda one: seen.append(one.done), **OPTIONS)
+    assert numbers_of(bench) == alone
+    assert seen == list(range(1, len(alone) + 1))
+
+
 def test_trials_are_spread_where_there_are_fewer_units_than_workers(numbers):
     options = {"tune": 4, "plan": HoldOut(0.3)}
     alone = cw.benchmark(numbers, ["knn"], **options)

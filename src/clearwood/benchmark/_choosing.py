@@ -58,9 +58,10 @@ class Choosing(Tabular):
     def __repr__(self) -> str:
         folds = sum(self.chosen.values())
         told = ", ".join(f"{name} {count}" for name, count in self.chosen.items())
+        side = "above" if self.optimism >= 0 else "below"
         return (
             f"Choosing the best: {self.loss} risk {self.risk:.4g} ({self.low:.4g} to "
-            f"{self.high:.4g}), {self.optimism:.2g} above that of {self.winner!r}; chosen in "
+            f"{self.high:.4g}), {abs(self.optimism):.2g} {side} that of {self.winner!r}; chosen in "
             f"{folds} folds: {told}"
         )
 

@@ -4,9 +4,10 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from joblib import Parallel, delayed, effective_n_jobs
@@ -46,21 +47,36 @@ class Workers:
     @property
     def shares_files(self) -> bool:
         """Whether workers see the files of this machine, the store among them."""
-        return self.count == 1 or "dask" not in type(Parallel(self.asked)._backend).__name__.lower()  # noqa: SLF001 - joblib offers no other way to ask
+        return self.count == 1 or "dask" not in type(self._backend).__name__.lower()
+
+    @property
+    def _backend(self) -> Any:
+        return Parallel(self.asked)._backend  # noqa: SLF001 - joblib offers no other way to ask
 
     def unordered(
         self, call: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
     ) -> Iterator[Any]:
         """Give results as they are finished; arguments are drawn no earlier than needed."""
+        options = {"batch_size": 1, "max_nbytes": _SHARED_FROM}
+        if not getattr(self._backend, "supports_return_generator", False):
+            return self._in_rounds(call, arguments, options)
         parallel = Parallel(
-            self.asked,
-            return_as="generator_unordered",
-            pre_dispatch="n_jobs",
-            batch_size=1,
-            max_nbytes=_SHARED_FROM,
+            self.asked, return_as="generator_unordered", pre_dispatch="n_jobs", **options
         )
         found: Iterator[Any] = parallel(delayed(call)(*given) for given in arguments)
         return found
+
+    def _in_rounds(
+        self,
+        call: Callable[..., Any],
+        arguments: Iterable[tuple[Any, ...]],
+        options: Mapping[str, Any],
+    ) -> Iterator[Any]:
+        """Results of a backend that gives them all at once: so many calls at a time."""
+        waiting = iter(arguments)
+        with Parallel(self.asked, **options) as parallel:
+            while batch := list(islice(waiting, self.count)):
+                yield from parallel(delayed(call)(*given) for given in batch)
 
     @contextmanager
     def spread(self) -> Iterator[Spread]:
