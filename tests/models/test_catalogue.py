@@ -300,3 +300,16 @@ def test_a_learner_of_ones_own_can_be_registered(monkeypatch):
         catalogue.register(mine)
     with pytest.raises(cw.MissingExtraError, match=r"pip install 'clearwood\[mine\]'"):
         cw.learner("mine").fit(TRAIN, TRAIN_TARGETS[Task.REGRESSION])
+
+
+@pytest.mark.parametrize("name", ["glm", "gbm", "lightgbm", "xgboost", "catboost", "ebm"])
+def test_counts_in_the_thousands_are_learned_as_small_ones_are(name):
+    """Boosting counts starts near 1 in some libraries, and has a long way to go."""
+    pytest.importorskip(catalogue.get(name).module or "numpy")
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=150)
+    rows = {"x": x, "y": rng.poisson(3000 * np.exp(x))}
+    data = cw.read(rows, target="y", task="count")
+    predicted = cw.learner(name, task="count").fit(data).predict(data)
+    assert np.corrcoef(np.log(predicted), x)[0, 1] > 0.9
+    assert predicted.mean() == pytest.approx(rows["y"].mean(), rel=0.1)

@@ -1,8 +1,10 @@
 """Explainable boosting machines without the remark about their own plots."""
 
+import math
 import warnings
 from typing import Any, Self
 
+import numpy as np
 from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 
 __all__ = ["QuietEBMClassifier", "QuietEBMRegressor"]
@@ -15,10 +17,20 @@ class QuietEBMRegressor(ExplainableBoostingRegressor):
     """An explainable boosting machine for numbers."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit, without the remark."""
+        """Fit, without the remark; counts are fitted about 1.
+
+        interpret starts from a mean of 1 and takes a Newton step from there, which for counts in
+        the hundreds overshoots for ever. Counts divided by their mean have the same model, but for
+        the intercept.
+        """
+        scale = 1.0
+        if self.objective == "poisson_deviance":
+            scale = float(np.average(y, weights=sample_weight)) or 1.0
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", _REMARK, UserWarning)
-            super().fit(X, y, sample_weight=sample_weight)
+            super().fit(X, np.asarray(y) / scale, sample_weight=sample_weight)
+        self.intercept_ += math.log(scale)
+        self.bagged_intercept_ += math.log(scale)
         return self
 
 
