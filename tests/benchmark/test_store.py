@@ -180,7 +180,8 @@ def test_trials_of_a_unit_that_was_cut_short_are_not_fitted_again(numbers, tmp_p
         ({"seed": 5}, "another seed: 4 there, 5 here"),
         ({"outer": 4}, "another resampling plan"),
         ({"loss": "absolute"}, "another loss: squared there, absolute here"),
-        ({"tune": 4}, "another tuning"),
+        ({"tune": 4}, "another tuning: trials 3 there, trials 4 here"),
+        ({"tune": 0}, "another tuning: .*trials 3.* there, none here"),
     ],
 )
 def test_a_store_of_another_run_is_refused_with_the_reason(numbers, tmp_path, change, reason):

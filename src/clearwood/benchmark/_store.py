@@ -174,7 +174,8 @@ class Store:
                 continue
             said = reason
             if key != "table":
-                said += f": {_spelled(known[key])} there, {_spelled(text)} here"
+                there, here = _spelled(known[key], text)
+                said += f": {there} there, {here} here"
             raise self._refusal(f"it is of {said}")
 
     def _refusal(self, reason: str) -> InputError:
@@ -417,8 +418,16 @@ class Store:
             ) from error
 
 
-def _spelled(text: str) -> str:
-    value = json.loads(text)
+def _spelled(one: str, other: str) -> tuple[str, str]:
+    """Two values in JSON, in words; of mappings what they differ in."""
+    first, second = json.loads(one), json.loads(other)
+    if isinstance(first, dict) and isinstance(second, dict):
+        differing = [key for key in first if first[key] != second.get(key)]
+        first, second = ({key: each.get(key) for key in differing} for each in (first, second))
+    return _in_words(first), _in_words(second)
+
+
+def _in_words(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key} {item}" for key, item in value.items())
     return "none" if value is None else str(value)
