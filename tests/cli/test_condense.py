@@ -83,6 +83,12 @@ def test_sql_predicts_what_the_model_predicts(cli, model, tmp_path):
         (("export", "model.cw", "--to", "sql"), "it is not text"),
         (("export", "tree.json", "--to", "onnx"), "ONNX is not text"),
         (("export", "tree.json", "--to", "cobol"), "cobol"),
+        (("export", "tree.json", "--to", "sql", "--table", ""), "cannot be a name in SQL"),
+        (("certify", "model.cw", "tree.json"), "a tree is a JSON file"),
+        (("condense", "model.cw", "-o", "b.json", "--seconds", "-3"), "--seconds -3.0; it must be"),
+        (("condense", "model.cw", "-o", "b.json", "--objective", "questions"), "as --data"),
+        (("condense", "model.cw", "-o", "model.cw", "--force"), "read and replaced at once"),
+        (("condense", "model.cw"), "exists already"),
     ],
 )
 def test_what_cannot_be_used_is_said(cli, model, words, message):
@@ -97,3 +103,14 @@ def test_a_model_without_trees_is_refused(cli, model):
     found = cli("condense", "line.cw", "-o", "line.json")
     assert found.code == 2
     assert "not a tree model" in found.err
+
+
+def test_a_budget_that_proves_little_is_told_in_the_words_of_the_shell(cli, model):
+    found = cli("condense", model, "-o", "b.json", "--leaves", "1")
+    assert found.code == 0
+    assert "nothing was proved" in found.err
+    assert "more --leaves" in found.err
+    assert "with the ensemble" in found.out
+    assert "export" not in found.out
+    assert max(map(len, found.out.splitlines())) <= 80
+    assert cli("export", "b.json", "--to", "sql").code == 2

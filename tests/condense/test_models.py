@@ -16,6 +16,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier
 
 import clearwood as cw
+from clearwood.condense import load
 
 
 def binary():
@@ -249,3 +250,39 @@ def test_columns_are_found_by_name_and_categories_by_label():
     one = cw.condense(model)
     np.testing.assert_array_equal(one.predict(frame[["age", "town"]]), model.predict(frame))
     assert one.diagram.is_categorical.any()
+
+
+def test_values_that_the_model_refuses_are_refused():
+    pandas = pytest.importorskip("pandas")
+    X, y = classes()
+    frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
+    model = AdaBoostClassifier(n_estimators=2, random_state=0).fit(frame, y)
+    one = cw.condense(model)
+    asked = one.feature_names[one.diagram.feature[0]]
+    with pytest.raises(cw.InputError, match=f"'{asked}' holds 'much'; the model was fitted with n"):
+        one.predict(frame.assign(**{asked: "much"}))
+    with pytest.raises(cw.InputError, match=f"'{asked}' has a missing value in row 0"):
+        one.predict(frame.assign(**{asked: np.nan}))
+    idle = next(name for j, name in enumerate("abcd") if j not in one.diagram.feature)
+    wanted = model.predict(frame)
+    np.testing.assert_array_equal(one.predict(frame.assign(**{idle: "text"})), wanted)
+
+
+def test_a_pipelines_tree_says_which_columns_it_reads_once_it_was_a_file(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    frame = pandas.DataFrame({"town": ["Ulm", "Hof", "Bonn", "Ulm"] * 20, "age": range(80)})
+    late = (frame["town"] == "Ulm") ^ (frame["age"] > 30)
+    first = make_column_transformer((OneHotEncoder(), ["town"]), remainder="passthrough")
+    model = make_pipeline(first, DecisionTreeClassifier(max_depth=3)).fit(frame, late)
+    one = cw.condense(model)
+    np.testing.assert_array_equal(one.predict(frame), model.predict(frame))
+    again = load(one.save(tmp_path / "tree.json"))
+    with pytest.raises(
+        cw.InputError, match=r"the steps of the pipeline are not kept.*pipeline\[:-1\]"
+    ):
+        again.predict(frame)
+    np.testing.assert_array_equal(again.predict(model[:-1].transform(frame)), model.predict(frame))

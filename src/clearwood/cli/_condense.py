@@ -143,15 +143,12 @@ def condense(
     if json:
         emit({"model": model, "output": output, "certificate": one.certificate.to_json()})
         return
-    say(repr(one), "", facts(_told(one, output)), "")
+    say(f"One tree for {one.shell.source}", "", facts(_told(one, output)), "")
     tree, source = quoted(output), quoted(model)
-    commands(
-        "Next:",
-        [
-            (f"clearwood certify {tree} {source}", "prove it by other means"),
-            (f"clearwood export {tree} --to sql", "write it for a database"),
-        ],
-    )
+    following = [(f"clearwood certify {tree} {source}", "prove it by other means")]
+    if one.fallback is None:
+        following.append((f"clearwood export {tree} --to sql", "write it for a database"))
+    commands("Next:", following)
 
 
 def _rows(
@@ -173,8 +170,9 @@ def _told(one: "Condensed", output: Path) -> list[tuple[str, str]]:
     from clearwood.condense._memory import in_words
 
     certificate = one.certificate
+    kept = f"{one.n_nodes:,} nodes with equal branches kept once"
     told = [
-        ("leaves", f"{one.n_leaves:,}, at most {one.depth} questions deep"),
+        ("leaves", f"{one.n_leaves:,}, at most {one.depth} questions deep; {kept}"),
         ("equal", certificate.statement),
         ("proof", certificate.proof),
     ]

@@ -8,14 +8,17 @@ __all__ = ["in_options"]
 _STRING = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _OPTION = (
     r"(?<![-\w])(?P<option>task|decimal|delimiter|encoding|categories|ignore|protected|kinds|"
-    r"interval|search|scale|value|method|kind)"
+    r"interval|search|scale|value|method|kind|equal|effort|data|tolerance|leaves|seconds|memory)"
 )
-_COUNT = r"(?<![-\w])(?P<option>outer|inner|tune|repeats|confidence|budget|seed|n_jobs)"
+_COUNT = (
+    r"(?<![-\w])(?P<option>outer|inner|tune|repeats|confidence|budget|seed|n_jobs|leaves|seconds|"
+    r"memory|tolerance)"
+)
 
 _KIND = re.compile(rf"(?<!\w)kinds=\{{(?P<name>{_STRING}): (?P<kind>{_STRING})\}}")
 _VALUE = re.compile(rf"{_OPTION}=(?P<value>{_STRING}|\[(?:{_STRING})(?:, (?:{_STRING}))*\])")
-_NO_VALUE = re.compile(rf"{_OPTION}=(?:\.\.\.|…|(?=\s|$))")
-_NUMBER = re.compile(rf"{_COUNT}=(?P<value>-?\d[\d.e+-]*(?<!\.))")
+_NO_VALUE = re.compile(rf"{_OPTION}=(?:\.\.\.|…|(?=[\s,;]|$))")
+_NUMBER = re.compile(rf"{_COUNT}=(?P<value>-?(?:\d[\d.e+-]*(?<!\.)|nan|inf))")
 # An option of `clearwood explain` as the subject of a complaint.
 _SUBJECT = re.compile(
     r"^(?P<option>scale|level|sample|folds|repeats|loss|precision|time_budget|kernel_width|"
@@ -43,6 +46,8 @@ def in_options(text: str) -> str:
     'read it with --decimal ,; or set --encoding'
     >>> in_options("leave it out (ignore=['my zip'], --ignore my zip)")
     "leave it out (--ignore 'my zip')"
+    >>> in_options('give data=, or equal="value" with a tolerance=; leaves=0 is too few')
+    'give --data, or --equal value with a --tolerance; --leaves 0 is too few'
     >>> in_options("time_budget is -1.0 seconds; it must be above 0")
     '--time-budget is -1.0 seconds; it must be above 0'
     """

@@ -21,28 +21,40 @@ Effort = Literal["fast", "good", "optimal"]
 Objective = Literal["leaves", "depth", "questions"]
 
 
-def shell_of(forest: Forest) -> Forest:
+def shell_of(forest: Forest, *, asking: NDArray[np.int32] | None = None) -> Forest:
     """Give a forest without its trees: how tables are read and raw predictions shown.
 
-    One leaf of zeros is left, so that it is still a forest.
+    One tree of zeros is left, so that it is still a forest.
+
+    Parameters
+    ----------
+    forest
+        The ensemble.
+    asking
+        Columns that the tree of zeros asks about, for the refusal of values that it cannot read
+        there; none where it is left out.
     """
-    one_tree = forest.tree_output[:1]
+    columns = np.empty(0, np.int32) if asking is None else asking
+    # a chain: one question a column, then leaves
+    inner, n = len(columns), 2 * len(columns) + 1
+    chain = np.arange(inner)
+    nowhere = np.full(inner + 1, -1)
     return replace(
         forest,
         roots=np.zeros(1, np.int32),
-        left=np.full(1, -1, np.int32),
-        right=np.full(1, -1, np.int32),
-        feature=np.full(1, -1, np.int32),
-        threshold=np.zeros(1),
-        value=np.zeros((1, forest.value.shape[1])),
-        cover=np.full(1, np.nan),
-        default_left=np.zeros(1, bool),
-        zero_missing=np.zeros(1, bool),
-        category_start=np.full(1, -1, np.int32),
-        category_size=np.zeros(1, np.int32),
+        left=np.append(chain + inner, nowhere).astype(np.int32),
+        right=np.append(np.append(chain[1:], n - 1)[:inner], nowhere).astype(np.int32),
+        feature=np.append(columns, nowhere).astype(np.int32),
+        threshold=np.zeros(n),
+        value=np.zeros((n, forest.value.shape[1])),
+        cover=np.full(n, np.nan),
+        default_left=np.zeros(n, bool),
+        zero_missing=np.zeros(n, bool),
+        category_start=np.full(n, -1, np.int32),
+        category_size=np.zeros(n, np.int32),
         category_words=np.empty(0, np.uint32),
-        unseen_left=np.zeros(1, bool),
-        tree_output=one_tree,
+        unseen_left=np.zeros(n, bool),
+        tree_output=forest.tree_output[:1],
         tree_weight=np.ones(1),
     )
 
@@ -148,7 +160,24 @@ class Condensed(Readable):
 
     def matrix(self, X: Any) -> NDArray[np.float64]:
         """Give a table as the model's columns: numbers, category codes, NaN for missing."""
-        return self.shell.matrix(X)
+        try:
+            return self._reader.matrix(X)
+        except InputError as error:
+            if self.shell.encoder is None and self.columns != self.feature_names:
+                raise InputError(
+                    error.message,
+                    hint="the steps of the pipeline are not kept in a file; give the columns that "
+                    "they make: pipeline[:-1].transform(X).",
+                ) from error
+            raise
+
+    @cached_property
+    def _reader(self) -> Forest:
+        """The ensemble's way of reading tables; it knows which columns are asked about."""
+        asked = self.diagram.feature[~self.diagram.is_leaf]
+        if self.fallback is not None:
+            asked = np.append(asked, self.fallback.features_used)
+        return shell_of(self.shell, asking=np.unique(asked))
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Give the leaf each row reaches, as a node of ``diagram``."""
@@ -202,7 +231,8 @@ class Condensed(Readable):
 
     def __repr__(self) -> str:
         leaves = f"{self.n_leaves:,} {'leaf' if self.n_leaves == 1 else 'leaves'}"
-        shape = f"{leaves}, depth {self.depth}, {self.n_nodes:,} nodes when shared"
+        nodes = f"{self.n_nodes:,} {'node' if self.n_nodes == 1 else 'nodes'}"
+        shape = f"{leaves}, depth {self.depth}, {nodes} when shared"
         return f"Condensed {self.shell.source}: {shape}; {self.certificate.statement}"
 
 

@@ -103,7 +103,10 @@ def load(path: str | os.PathLike[str], *, check: bool = True) -> Condensed:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
-        raise InputError(f"cannot read {str(path)!r}: {reason.lower()}") from error
+        raise InputError(
+            f"cannot read {str(path)!r}: {reason.lower()}",
+            hint="a tree is a JSON file, as clearwood condense and one.save write it.",
+        ) from error
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -24,9 +24,9 @@ def does_not_fit(found: Mapping[str, Any], memory: int) -> InputError:
         f"take some {nodes:.2g} nodes (the limit was {found['stopped']}"
         + (f", {in_words(memory)})" if found["stopped"] == "memory" else ")"),
         hint=(
-            "either give a budget and the rows that matter, condense(model, data=train, "
-            "leaves=1000): exact where it says so, the ensemble answers the rest; or allow a "
-            'tolerance, condense(model, equal="value", tolerance=...).'
+            "either give a budget, leaves=1000 for instance, and the rows that matter as data=: "
+            "exact where it says so, the ensemble answers the rest; or allow a tolerance, with "
+            'equal="value" and tolerance=...'
         ),
     )
 
