@@ -202,12 +202,25 @@ def _exact(
     # half of the time is kept for the case that this does not end
     seconds = None if budget.seconds is None else 0.5 * budget.seconds
     nodes = None if budget.leaves is None else 4 * budget.leaves + 1000
-    found = _core.compose(
-        ensemble_arrays(problem.forest, problem.atoms),
-        problem.decision.arrays(),
-        limits(nodes=nodes, seconds=seconds, memory=budget.bytes),
-        shrinking(effort, objective, memory=budget.bytes, places=problem.places),
-    )
+
+    def compose(most: int | None) -> dict[str, Any]:
+        return _core.compose(
+            ensemble_arrays(problem.forest, problem.atoms),
+            problem.decision.arrays(),
+            limits(nodes=most, seconds=seconds, memory=budget.bytes),
+            shrinking(effort, objective, memory=budget.bytes, places=problem.places),
+        )
+
+    if budget.is_given and problem.forest.n_trees > 1 and (nodes is None or nodes > _SAMPLE):
+        # what is far too large shows early, and costs no more than this
+        began = time.monotonic()
+        found = compose(_SAMPLE)
+        times = _HOPELESS * max(found["progress"], 1e-12)
+        too_slow = seconds is not None and time.monotonic() - began > times * seconds
+        too_large = nodes is not None and found["nodes_made"] > times * nodes
+        if found["stopped"] and (too_slow or too_large):
+            return None
+    found = compose(nodes)
     if problem.many_classes and not found["stopped"]:
         found = class_of_value(found, problem.forest.n_outputs)
     if problem.forest.n_trees == 1 and objective == "leaves" and effort != "optimal":
@@ -282,6 +295,8 @@ def _fallback(problem: Problem, found: Mapping[str, Any]) -> Forest:
     )
 
 
+_SAMPLE = 5000  # nodes
+_HOPELESS = 100  # times what may be spent, by a rough estimate
 _PROOF = (
     "composed: every leaf is a box in which bounds on the sum of trees decide, or all trees are "
     "constant; made smaller only cell by cell"

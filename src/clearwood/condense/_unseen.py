@@ -5,18 +5,20 @@ from numpy.typing import NDArray
 
 __all__ = ["with_likely_rows"]
 
-_MOST_ANCHORS = 5000
-_NEIGHBOURS = 20
-_PER_ROW = 3
+_MOST_ANCHORS = 20_000
+_MOST_NEIGHBOURS = 60
+_PER_ROW = 20
+_MOST_ROWS = 250_000
 
 
 def with_likely_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the rows, and three times as many mixed from rows that lie near each other.
+    """Give the rows, and twenty times as many mixed from rows that lie near each other.
 
     A budget that goes by the rows given alone is spent on boxes drawn closely around them, which
-    unseen rows miss. Values of a mixed row lie between those of a row and one of its twenty nearest
-    (by ranks of values), drawn anew for every column; codes of categories and missing values are
-    those of one of the two.
+    unseen rows miss. Values of a mixed row lie between those of a row and one of the nearest
+    fiftieth of the rows (at least five, at most sixty; by ranks of values), drawn anew for every
+    column; codes of categories and missing values are those of one of the two. No more than
+    250,000 are made.
 
     Parameters
     ----------
@@ -27,7 +29,7 @@ def with_likely_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     --------
     >>> rows = np.array([[0.0, 1.0], [1.0, 3.0], [2.0, 2.0]])
     >>> with_likely_rows(rows).shape
-    (12, 2)
+    (63, 2)
     """
     from sklearn.neighbors import NearestNeighbors
 
@@ -39,9 +41,9 @@ def with_likely_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
         anchors = rows[np.sort(rng.choice(len(rows), _MOST_ANCHORS, replace=False))]
     n = len(anchors)
     ranks = np.argsort(np.argsort(anchors, axis=0, kind="stable"), axis=0, kind="stable") / n
-    k = min(_NEIGHBOURS, n - 1)
+    k = min(max(n // 50, 5), _MOST_NEIGHBOURS, n - 1)
     near = NearestNeighbors(n_neighbors=k + 1).fit(ranks).kneighbors(ranks, return_distance=False)
-    first = rng.integers(n, size=_PER_ROW * len(rows))
+    first = rng.integers(n, size=min(_PER_ROW * len(rows), _MOST_ROWS))
     second = near[first, rng.integers(1, k + 1, size=len(first))]
     one, two = anchors[first], anchors[second]
     with np.errstate(invalid="ignore", over="ignore"):

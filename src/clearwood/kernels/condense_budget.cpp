@@ -5,14 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace clearwood::condense {
 
 namespace {
 
-constexpr int most_rounds = 40;
-// of the width of the bounds: where more than that is needed, messages were never seen to decide
-constexpr double most_needed = 0.25;
+constexpr int most_rounds = 5;
+constexpr int rounds_for_cuts = 2;
+// more of them cost more than closer bounds save
+constexpr std::size_t most_aims = 16;
 constexpr std::size_t at_a_time = 8;
 
 bool has_close_bounds(Mode mode) { return mode == Mode::class_ || mode == Mode::tolerance; }
@@ -26,14 +28,15 @@ BudgetComposer::BudgetComposer(const Ensemble& ensemble, const Decision& decisio
       rows_(rows),
       n_threads_(std::max(n_threads, 1)),
       shapes_(store_, ensemble),
+      spread_(ensemble, rows),
+      has_sets_(std::any_of(ensemble.is_set.begin(), ensemble.is_set.end(),
+                            [](auto is) { return is != 0; })),
       timed_(std::isfinite(limits.seconds)),
       max_leaves_(std::max<std::size_t>(max_leaves, 1)) {
   keeps_leaves_ = true;
   for (int t = 0; t < n_threads_; ++t) {
-    messages_.push_back(std::make_unique<Messages>(store_, shapes_, ensemble, decision));
-  }
-  for (std::size_t j = 0; j < ensemble.n_features(); ++j) {
-    cumulative_[j].assign(static_cast<std::size_t>(ensemble.n_cuts[j]) + 2, 0);
+    workers_.push_back(std::make_unique<Worker>(
+        Worker{Messages(store_, shapes_, ensemble, decision), Branching(ensemble, rows)}));
   }
 }
 
@@ -86,11 +89,7 @@ std::int32_t BudgetComposer::decide_simply(Item& item) {
   // near ties and medians are told from one leaf per closed tree
   constant_ = item.state.leaves;
   Validity unused(decision_.size());
-  std::int32_t leaf = decide(item.state, unused);
-  if (leaf < 0 && is_close()) {
-    tighten(item.state, item.box);
-    leaf = judge(item.state, unused);
-  }
+  const std::int32_t leaf = decide(item.state, unused);
   item.low = low_;
   item.high = high_;
   if (leaf >= 0 || !has_close_bounds(decision_.mode)) return leaf;
@@ -101,22 +100,27 @@ std::int32_t BudgetComposer::decide_simply(Item& item) {
   return -1;
 }
 
-// Needs no more than the item and the messages given, so that items can be worked on side by side.
-void BudgetComposer::pass_messages(Item& item, Messages& messages) const {
+// Needs no more than the item and the worker given, so that items can be worked on side by side.
+void BudgetComposer::pass_messages(Item& item, Worker& worker) const {
+  if (item.aims.size() > most_aims) return;
+  Messages& messages = worker.messages;
+  worker.branching.begin(item.box, item.rows);
   for (std::size_t i = 0; i < item.aims.size(); ++i) {
     const Aim& aim = item.aims[i];
     const std::size_t d = aim.functional;
-    if (need(item, aim) > most_needed * (item.high[d] - item.low[d])) return;
-    const double before = aim.sign > 0 ? item.low[d] : -item.high[d];
-    const double bound =
-        messages.lower(item.state.ids, item.state.positions, item.box, d, aim.sign,
-                       before + need(item, aim), most_rounds, item.letters[i]);
+    const double enough = (aim.sign > 0 ? item.low[d] : -item.high[d]) + need(item, aim);
+    const double bound = messages.lower(item.state.ids, item.state.positions, item.box, d, aim.sign,
+                                        enough, most_rounds, item.letters[i]);
     if (aim.sign > 0) {
       item.low[d] = std::max(item.low[d], bound);
     } else {
       item.high[d] = std::min(item.high[d], -bound);
     }
+    if (need(item, aim) <= 0) continue;
+    const double so_far = messages.start_over(rounds_for_cuts);
+    worker.branching.add(messages, std::max(enough - so_far, need(item, aim)));
   }
+  std::tie(item.cut, item.worth) = worker.branching.best();
 }
 
 std::int32_t BudgetComposer::decide_finally(Item& item) {
@@ -125,19 +129,6 @@ std::int32_t BudgetComposer::decide_finally(Item& item) {
   high_ = item.high;
   Validity unused(decision_.size());
   return judge(item.state, unused);
-}
-
-void BudgetComposer::count(const Item& item) {
-  for (std::size_t j = 0; j < item.box.size() && !item.rows.empty(); ++j) {
-    if (ensemble_.is_set[j]) continue;
-    auto& counts = cumulative_[j];
-    std::fill(counts.begin(), counts.end(), 0);
-    for (const std::int32_t row : item.rows) {
-      const std::int32_t place = rows_[std::size_t(row)][j];
-      ++counts[place < 0 ? counts.size() - 1 : std::size_t(place)];
-    }
-    for (std::size_t r = 1; r < counts.size(); ++r) counts[r] += counts[r - 1];
-  }
 }
 
 void BudgetComposer::open(const Item& item) {
@@ -216,18 +207,61 @@ std::unique_ptr<BudgetComposer::Item> BudgetComposer::dequeue() {
   return item;
 }
 
-// Both sides of the question that narrows the bounds most, for the rows that go its ways.
-std::array<std::unique_ptr<BudgetComposer::Item>, 2> BudgetComposer::split(Item& item) {
+// What a question of a feature without order is worth, by the plain bounds of its sides.
+double BudgetComposer::worth_of(const Item& item, std::int32_t question) {
+  const Question q = store_.question(question);
+  const auto j = static_cast<std::size_t>(q.feature);
+  std::size_t on_the_left = 0;
+  for (const std::int32_t row : item.rows) on_the_left += goes_left(q, row);
+  const double share = Spread::left(on_the_left, item.rows.size());
+  double sum = 0;
+  for (const bool left : {true, false}) {
+    const Span span = store_.side(q, item.box[j], left);
+    for (const Aim& aim : item.aims) {
+      double grows = 0;
+      for (const Id id : item.state.ids) {
+        const Id part = store_.restrict(id, q.feature, span);
+        const std::size_t d = aim.functional;
+        grows += aim.sign > 0 ? store_.low(part)[d] - store_.low(id)[d]
+                              : store_.high(id)[d] - store_.high(part)[d];
+      }
+      sum += (left ? share : 1 - share) * worth(grows, std::max(need(item, aim), 0.0));
+    }
+  }
+  return sum;
+}
+
+std::int32_t BudgetComposer::question_for(Item& item) {
+  if (item.cut.feature >= 0 && !has_sets_) {
+    return store_.threshold(item.cut.feature, item.cut.cut, item.cut.default_left);
+  }
   bound(item.state);
-  if (is_close()) tighten(item.state, item.box);  // for its steps
   Validity unused(decision_.size());
   constant_ = item.state.leaves;
   State state = item.state;
   (void)judge(state, unused);  // for the functionals to narrow
-  count(item);
-  std::int32_t best = choose(item.state, item.box, item.rows.size());
+  std::int32_t best = best_question(item.state);
   const auto j = static_cast<std::size_t>(store_.question(best).feature);
   best = store_.asked_of(best, item.box[j]);
+  if (item.cut.feature >= 0 && (!ensemble_.is_set[j] || worth_of(item, best) < item.worth)) {
+    best = store_.threshold(item.cut.feature, item.cut.cut, item.cut.default_left);
+  }
+  return best;
+}
+
+bool BudgetComposer::goes_left(const Question& q, std::int32_t row) const {
+  const auto j = static_cast<std::size_t>(q.feature);
+  const std::int32_t place = rows_[std::size_t(row)][j];
+  if (ensemble_.is_set[j]) {
+    return store_.in_set(q, std::size_t(place)) != (q.default_left != 0);
+  }
+  return place < 0 ? q.default_left != 0 : place <= q.cut;
+}
+
+// Both sides of the question that makes the bounds grow most, for the rows that go its ways.
+std::array<std::unique_ptr<BudgetComposer::Item>, 2> BudgetComposer::split(Item& item) {
+  const std::int32_t best = question_for(item);
+  const auto j = static_cast<std::size_t>(store_.question(best).feature);
   const Question q = store_.question(best);
   const auto at = static_cast<std::size_t>(item.node);
   question_[at] = best;
@@ -244,18 +278,12 @@ std::array<std::unique_ptr<BudgetComposer::Item>, 2> BudgetComposer::split(Item&
     sides[left ? 0 : 1] = std::move(next);
   }
   for (const std::int32_t row : item.rows) {
-    const std::int32_t place = rows_[std::size_t(row)][j];
-    bool goes_left;
-    if (ensemble_.is_set[j]) {
-      goes_left = store_.in_set(q, std::size_t(place)) != (q.default_left != 0);
-    } else {
-      goes_left = place < 0 ? q.default_left != 0 : place <= q.cut;
-    }
-    sides[goes_left ? 0 : 1]->rows.push_back(row);
+    sides[goes_left(q, row) ? 0 : 1]->rows.push_back(row);
   }
-  double share = left_share(q, item.box, item.rows.size());
-  if (ensemble_.is_set[j]) {
-    share = (double(sides[0]->rows.size()) + 0.5 * prior_) / (double(item.rows.size()) + prior_);
+  double share = Spread::left(sides[0]->rows.size(), item.rows.size());
+  if (!ensemble_.is_set[j] && item.box[j].lo <= item.box[j].hi) {
+    spread_.count(item.box, item.rows);
+    share = spread_.left(j, q.cut, item.box[j].missing && q.default_left);
   }
   sides[0]->weight = item.weight * share;
   sides[1]->weight = item.weight * (1 - share);
@@ -271,7 +299,7 @@ std::string BudgetComposer::run() {
   first->node = add_node(-1);
   leaf_[0] = decide_simply(*first);
   if (leaf_[0] < 0) {
-    pass_messages(*first, *messages_[0]);
+    pass_messages(*first, *workers_[0]);
     leaf_[0] = decide_finally(*first);
   }
   recount(0);
@@ -302,7 +330,7 @@ std::string BudgetComposer::run() {
     }
     if (has_close_bounds(decision_.mode)) {
       parallel_for(undecided.size(), n_threads_, [&](std::size_t block, int worker) {
-        pass_messages(*sides[undecided[block]], *messages_[std::size_t(worker)]);
+        pass_messages(*sides[undecided[block]], *workers_[std::size_t(worker)]);
       });
       for (const std::size_t i : undecided) {
         leaf_[std::size_t(sides[i]->node)] = decide_finally(*sides[i]);

@@ -6,6 +6,7 @@
 #include <queue>
 #include <vector>
 
+#include "condense_branch.hpp"
 #include "condense_build.hpp"
 #include "condense_messages.hpp"
 #include "condense_shrink.hpp"
@@ -37,6 +38,8 @@ class BudgetComposer : public Composer {
     std::vector<Aim> aims;
     std::vector<Letters> letters;   // one per aim
     std::vector<double> low, high;  // bounds of every functional
+    Question cut;                   // the best cut of an ordered feature, and what it is worth
+    double worth = 0;
     std::int32_t node = 0;
     std::int32_t target = -1;  // the class of most rows
     double weight = 0;
@@ -47,9 +50,16 @@ class BudgetComposer : public Composer {
   std::int32_t decide_finally(Item& item);
   void aim(Item& item);
   double need(const Item& item, const Aim& aim) const;
-  void pass_messages(Item& item, Messages& messages) const;
+  // What each thread works with.
+  struct Worker {
+    Messages messages;
+    Branching branching;
+  };
+  void pass_messages(Item& item, Worker& worker) const;
+  std::int32_t question_for(Item& item);
+  bool goes_left(const Question& q, std::int32_t row) const;
+  double worth_of(const Item& item, std::int32_t question);
   std::array<std::unique_ptr<Item>, 2> split(Item& item);
-  void count(const Item& item);  // its rows up to each rank
   void open(const Item& item);
   std::int32_t draw(std::int32_t node);
   void recount(std::size_t node);
@@ -61,7 +71,9 @@ class BudgetComposer : public Composer {
   const Rows& rows_;
   int n_threads_;
   Shapes shapes_;
-  std::vector<std::unique_ptr<Messages>> messages_;  // one per thread
+  std::vector<std::unique_ptr<Worker>> workers_;  // one per thread
+  Spread spread_;
+  bool has_sets_;  // whether any feature has no order
   bool timed_;
   std::size_t max_leaves_;
   std::vector<std::unique_ptr<Item>> items_;

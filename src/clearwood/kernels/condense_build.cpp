@@ -82,13 +82,7 @@ Composer::Composer(const Ensemble& ensemble, const Decision& decision, Limits li
       watch_(limits, std::move(poll)),
       constant_(ensemble.n_trees()),
       low_(decision.size()),
-      high_(decision.size()),
-      steps_(ensemble.n_features()),
-      cumulative_(ensemble.n_features()) {
-  for (std::size_t j = 0; j < ensemble.n_features() && is_close(); ++j) {
-    steps_[j].assign((static_cast<std::size_t>(ensemble.n_cuts[j]) + 2) * decision.size(), 0.0);
-  }
-}
+      high_(decision.size()) {}
 
 void Composer::absorb(State& state, std::int32_t position, Id leaf) {
   const auto at = static_cast<std::size_t>(position);
@@ -388,7 +382,7 @@ std::size_t Composer::n_open(const State& state) const {
 
 std::size_t Composer::bytes() const {
   return store_.bytes() + canvas_.bytes() + memo_.size() * 56 + entries_.size() * 8 +
-         ranges_.size() * 8 + effects_bytes_;
+         ranges_.size() * 8;
 }
 
 std::int32_t Composer::build(State& state, std::vector<Span>& box, double weight,

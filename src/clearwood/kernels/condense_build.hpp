@@ -108,17 +108,6 @@ struct Validity {
   }
 };
 
-// A tree as a mean, a step function per feature, and what these leave over. Summed over trees the
-// steps cancel before they are bounded: the sum over features of the extremes of one-dimensional
-// sums is far tighter than the sum over trees of their extremes.
-struct Effects {
-  std::vector<std::int32_t> feature, start;  // cuts of feature i: [start[i], start[i + 1])
-  std::vector<std::int32_t> cut;
-  std::vector<double> first;  // (features, functionals): left of all cuts
-  std::vector<double> jump;   // (cuts, functionals)
-  std::vector<double> mean, rest_low, rest_high;
-};
-
 class Composer {
  public:
   Composer(const Ensemble& ensemble, const Decision& decision, Limits limits,
@@ -144,14 +133,6 @@ class Composer {
   std::int32_t judge(State& state, Validity& validity);
   std::int32_t build(State& state, std::vector<Span>& box, double weight, Validity& validity);
   std::int32_t best_question(const State& state);
-  // Closer bounds, where they pay: which functionals and questions they are for.
-  bool is_close() const;
-  void tighten(const State& state, const std::vector<Span>& box);
-  const Effects& effects(Id id);
-  // The question that takes most off the closer bounds, for the rows that go its ways.
-  std::int32_t choose(const State& state, const std::vector<Span>& box, std::size_t n_rows);
-  void tree_scores(Id id, double weight, const std::vector<Span>& box, std::size_t n_rows);
-  double left_share(const Question& q, const std::vector<Span>& box, std::size_t n_rows) const;
   State child(const State& state, std::int32_t feature, const Span& span);
   std::int32_t recall(const Hash& name, const State& state, Validity& validity);
   void remember(const Hash& name, std::int32_t node, const Validity& validity);
@@ -181,11 +162,6 @@ class Composer {
   std::vector<double> ranges_;
   double progress_ = 0;
   static constexpr double least_weight = 1.0 / 256;  // questions deeper in a tree are not looked at
-  static constexpr double prior_ = 2.0;  // rows that every box is given besides its own
-  std::vector<std::unique_ptr<Effects>> effects_;  // by tree
-  std::size_t effects_bytes_ = 0;
-  std::vector<std::vector<double>> steps_;              // per feature: (ranks, functionals)
-  std::vector<std::vector<std::uint32_t>> cumulative_;  // per feature: rows up to each rank
 
  private:
   void score(Id id, double weight);

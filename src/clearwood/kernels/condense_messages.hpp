@@ -54,18 +54,38 @@ class Messages {
 
   // A lower bound of sign times functional d of the sum of the trees in a box, whose shapes were
   // made. Starts from `letters`, which may be those of a larger box, and leaves its own there. Stops
-  // as soon as the bound is `enough`, or further rounds promise too little.
+  // as soon as the bound is `enough`, or further rounds promise too little; at least one is done.
   double lower(const std::vector<Id>& ids, const std::vector<std::int32_t>& positions,
                const std::vector<Span>& box, std::size_t d, double sign, double enough, int rounds,
                Letters& letters);
+
+  // Messages from nothing, for the box, functional and sign that were bounded last; their bound.
+  // Cuts are judged by them: near the best bound all cuts look alike.
+  double start_over(int rounds);
+
+  // Of the messages at hand: every tree with the values of its leaves
+  // and its messages; the ranks of a feature and the sums of messages there; whole numbers to one.
+  template <class Body>
+  void each_tree(Body&& body) const {
+    const std::int32_t *value = values_.data(), *message = messages_.data();
+    for (const Shape* shape : open_) {
+      if (shape == nullptr) continue;
+      body(*shape, value, message);
+      value += shape->leaves.size();
+      message += shape->n_cells();
+    }
+  }
+  const Ranks& ranks(std::size_t feature) const { return ranks_[feature]; }
+  const std::int32_t* sums(std::size_t feature) const { return sums_at_[feature]; }
+  double scale() const { return scale_; }
 
  private:
   void gather(const std::vector<Id>& ids, std::size_t d, double sign);
   void carry_over(const Letters& from, const std::vector<Id>& ids,
                   const std::vector<std::int32_t>& positions, const std::vector<Span>& box);
   void add_up();
-  std::int64_t round();       // every tree passes its messages once; gives the sum of what they keep
-  double bound(std::int64_t kept) const;
+  void round(bool evenly);  // every tree passes its messages once
+  double bound() const;
 
   const Store& store_;
   const Shapes& shapes_;

@@ -29,15 +29,25 @@ struct TreeView {
 }  // namespace clearwood::condense
 
 CLEARWOOD_EACH_LEVEL(
-    // The tree takes in what the others say of its features (sums less its own messages) and shares
-    // its least value per cell out again. `scratch` has room for two numbers a cell and one a feature.
+    // The tree takes in what the others say of its features (sums less its own messages) and gives
+    // all it can back: feature by feature an equal part of its least value per cell, and once more
+    // what this leaves over. Rounded down: what it keeps is nowhere negative, and zero somewhere in
+    // every cell. `scratch` has room for two numbers a cell, and for one a leaf and one a leaf and
+    // feature.
     void pass_messages(const condense::TreeView& tree, const condense::Ranks* ranks,
                        std::int32_t* const* sums, const std::int32_t* value, std::int32_t* message,
                        std::int32_t* scratch) noexcept;
+    // The same, but an equal part and no more.
+    void pass_evenly(const condense::TreeView& tree, const condense::Ranks* ranks,
+                     std::int32_t* const* sums, const std::int32_t* value, std::int32_t* message,
+                     std::int32_t* scratch) noexcept;
     // Adds messages to the sums of their features.
     void add_messages(const condense::TreeView& tree, const condense::Ranks* ranks,
                       std::int32_t* const* sums, const std::int32_t* message) noexcept;
-    // The least value of a tree less its own messages, which are -unreachable where a box has no rank.
-    std::int32_t least_rest(const condense::TreeView& tree, const std::int32_t* value,
-                            const std::int32_t* message) noexcept;
+    // The least value of a tree less its own messages (which are -unreachable where a box has no
+    // rank), and per cell that of the leaves that reach into it. `scratch` has room for one number a
+    // feature.
+    std::int32_t least_rests(const condense::TreeView& tree, const std::int32_t* value,
+                             const std::int32_t* message, std::int32_t* rests,
+                             std::int32_t* scratch) noexcept;
     std::int32_t least_of(const std::int32_t* values, std::size_t n) noexcept;)
