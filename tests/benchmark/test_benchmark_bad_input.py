@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LogisticRegression
 
 import clearwood as cw
-from clearwood.models import Real
+from clearwood.models import Real, Whole
 
 QUICK = {"tune": 0, "interval": "naive"}
 
@@ -272,6 +272,17 @@ def test_a_best_value_on_the_edge_of_its_range_is_warned_of(numbers):
             interval="naive",
             space={"ridge": {"alpha": Real(1e3, 1e6, log=True)}},
         )
+
+
+def test_a_tree_of_two_leaves_is_the_smallest_there_is(numbers):
+    from sklearn.tree import DecisionTreeRegressor
+
+    noise = cw.read({**numbers.to_dict(), "y": np.sin(1e4 * np.arange(120))}, target="y")
+    space = {"tree": {"max_leaf_nodes": Whole(2, 60)}}
+    options = {"tune": 6, "search": "grid", "space": space, "interval": "naive"}
+    bench = cw.benchmark(noise, {"tree": DecisionTreeRegressor()}, **options)
+    assert bench["tree"].settings["max_leaf_nodes"] == 2
+    assert bench.warnings == ()
 
 
 def test_an_edge_that_the_inside_of_the_range_does_as_well_as_is_not_warned_of():

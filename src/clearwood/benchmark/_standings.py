@@ -158,7 +158,7 @@ def edge_warnings(contenders: Mapping[str, Contender], found: Found) -> list[str
             low = sum(place <= _EDGE for place in where)
             high = sum(place >= 1 - _EDGE for place in where)
             side = "lower" if low >= high else "upper"
-            if 2 * max(low, high) > len(tuned) and not _natural(dimension, side):
+            if 2 * max(low, high) > len(tuned) and not _natural(key, dimension, side):
                 bound = dimension.low if side == "lower" else dimension.high
                 told.append(
                     f"the best {key} of {name} sits at the {side} edge of its range ({bound:g}) in "
@@ -201,7 +201,14 @@ def _place(dimension: Real | Whole, value: Any) -> float:
     return position(dimension, min(max(value, dimension.low), dimension.high)) or 0.0
 
 
-def _natural(dimension: Real | Whole, side: str) -> bool:
+#: Fewer leaves than these make no tree.
+_FEWEST = {"max_leaves": 2, "max_leaf_nodes": 2, "num_leaves": 2}
+
+
+def _natural(key: str, dimension: Real | Whole, side: str) -> bool:
+    """Whether no value can lie beyond an end of the range."""
+    if side == "lower" and dimension.low <= _FEWEST.get(key.rpartition("__")[2], -np.inf):
+        return True
     if side == "lower":
         return (dimension.low in (0, 1) and isinstance(dimension, Whole)) or dimension.low == 0
     return isinstance(dimension, Real) and dimension.high == 1.0 and not dimension.log
