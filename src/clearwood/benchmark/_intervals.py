@@ -38,8 +38,7 @@ class Interval(Tabular):
     estimate
         The risk, or the difference of two.
     se
-        Its standard error (for "nested": the root of the estimated mean squared error against the
-        risk of the fit to all rows).
+        Its standard error (for "nested": as an estimate of the risk of the fit to all rows).
     low, high
         The ends of the interval.
     kind
@@ -48,7 +47,8 @@ class Interval(Tabular):
     n
         How many independent observations it rests on: rows, groups, splits or spans of time.
     inflation
-        The standard error as a multiple of the naive one.
+        The standard error as a multiple of the naive one; below 1 where learners differ less with
+        all rows than in the fits that were judged.
     bias
         What was taken off the mean of the losses because fits had fewer rows than there are.
     confidence
