@@ -50,6 +50,7 @@ def test_the_summary_names_the_value_function_and_the_background(cli, model, cla
     answer = cli("explain", model, claims, "-o", "out")
     assert "interventional, 200 background rows" in answer.out
     assert "age" in answer.out
+    assert max(len(line) for line in answer.out.splitlines()) <= 80
 
 
 def test_some_rows_path_dependent_with_interactions_as_parquet(cli, model, claims):

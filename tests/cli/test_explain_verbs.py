@@ -133,6 +133,16 @@ def test_without_a_file_the_numbers_are_shown(cli, model, claims):
     assert "region" in answer.out
 
 
+@pytest.mark.parametrize("verb", ["shapley", "lime", "agreement"])
+def test_numbers_are_shown_whole_within_80_columns(cli, model, claims, both, verb):
+    answer = cli("explain", verb, model, claims)
+    assert answer.code == 0, answer.err
+    assert max(len(line) for line in answer.out.splitlines()) <= 80
+    if verb == "shapley":
+        first = cw.shapley(both[0], both[1].head(1), background=both[1])
+        assert {f"{value:.4g}" for value in first.values[0]} <= set(answer.out.split())
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

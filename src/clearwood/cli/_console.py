@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 __all__ = [
     "bytes_in_words",
@@ -22,9 +23,11 @@ __all__ = [
     "folded",
     "plain",
     "program",
+    "prose",
     "quoted",
     "say",
     "tell",
+    "width",
     "written",
 ]
 
@@ -51,6 +54,18 @@ def say(*things: Any) -> None:
                 console.print(thing)
             lines = capture.get().splitlines()
             console.print("\n".join(line.rstrip() for line in lines), soft_wrap=True)
+
+
+def width() -> int:
+    """Give the characters of a line of stdout."""
+    return _console().width
+
+
+def prose(text: str) -> "Text":
+    """Give sentences to `say` that are folded to the width of the terminal."""
+    from rich.text import Text
+
+    return Text(text)
 
 
 def tell(label: str, text: str, *, style: str) -> None:

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from clearwood._errors import InputError, did_you_mean
-from clearwood.cli._console import emit, say, written
+from clearwood.cli._console import emit, prose, say, width, written
+from clearwood.cli._sheet import sheet
 
 __all__ = [
     "ClassName",
@@ -27,8 +28,6 @@ __all__ = [
 _ENDINGS = (".json", ".csv", ".parquet", ".svg", ".png", ".html")
 _PICTURES = (".svg", ".png", ".html")
 _SHARPNESS = 2
-#: Lines of a table that are shown where there is no file to look into.
-_MOST_LINES = 40
 
 DataFile = Annotated[
     Path,
@@ -138,14 +137,14 @@ def show(result: Any, outputs: Sequence[Path] | None, *, force: bool, as_json: b
         emit({**result.to_json(), "files": [str(path) for path in outputs or ()]})
         return
     words = repr(result)
-    say(words)
+    say(prose(words))
     for note in getattr(result, "notes", ()):
         if note not in words:
-            say(f"note: {note}")
+            say(prose(f"note: {note}"))
     for path in outputs or ():
         say(f"Wrote {path}")
     if not outputs:
-        say("", _table(result.to_frame("dict")))
+        say("", sheet(result.to_frame("dict"), width()))
 
 
 def _write_picture(path: Path, chart: Any, *, force: bool) -> None:
@@ -172,34 +171,3 @@ def _written_out(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
         name: [jsons.dumps(v) if isinstance(v, list | dict) else v for v in values]
         for name, values in columns.items()
     }
-
-
-def _table(columns: dict[str, list[Any]]) -> Any:
-    """Lay out a frame for reading; the middle of a long one is left out."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    from clearwood.cli._console import figure
-
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    n_rows = len(next(iter(columns.values()), []))
-    for name, values in columns.items():
-        numeric = all(isinstance(v, int | float) or v is None for v in values)
-        shown.add_column(str(name), justify="right" if numeric else "left", overflow="fold")
-    half = _MOST_LINES // 2
-    lines = (
-        range(n_rows) if n_rows <= _MOST_LINES else [*range(half), *range(n_rows - half, n_rows)]
-    )
-    for k, row in enumerate(lines):
-        if n_rows > _MOST_LINES and k == half:
-            shown.add_row(*(Text("…") for _ in columns))
-        cells = (values[row] for values in columns.values())
-        shown.add_row(*(Text(_cell(value, figure)) for value in cells))
-    return shown
-
-
-def _cell(value: Any, figure: Any) -> str:
-    if value is None or value != value:  # NaN differs from itself
-        return ""
-    return figure(value) if isinstance(value, float) else str(value)

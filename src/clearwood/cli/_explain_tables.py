@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clearwood._errors import InputError
-from clearwood.cli._console import emit, facts, figure, say
+from clearwood.cli._console import emit, facts, figure, prose, say
 from clearwood.cli._inputs import model_and_table
 from clearwood.cli._options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile
 
@@ -205,7 +205,7 @@ def _summary(why: "Decomposition", values: "Shapley", folder: Path, files: dict[
     importance = why.importance()
     order = np.argsort(-importance.total, kind="stable")[:8]
     baseline = ", ".join(figure(float(b)) for b in np.reshape(why.baseline, -1))
-    say(repr(why).splitlines()[0])
+    say(prose(repr(why).splitlines()[0]))
     say(
         facts(
             [
@@ -227,4 +227,4 @@ def _summary(why: "Decomposition", values: "Shapley", folder: Path, files: dict[
     if importance.remainder_share:
         say(f"  beyond order {why.order}: {importance.remainder_share:.1%}")
     for note in why.notes:
-        say(f"note: {note}")
+        say(prose(f"note: {note}"))
