@@ -272,6 +272,19 @@ def test_progress_can_be_watched(numbers):
     assert seen[-1].left == 0.0
 
 
+def test_the_time_left_knows_that_fits_with_reused_settings_are_short():
+    from clearwood.benchmark._session import _Tally
+
+    tally = _Tally(2.0)
+    tally.total.update({"outer": 5, "pair": 10})
+    assert tally.left(7.0) == 15 * 7.0
+    tally.done["outer"], tally.seconds["outer"], tally.fit_seconds = 4, 400.0, 4.0
+    assert tally.left(7.0) == 100.0 + 10 * 2.0
+    tally.done.update({"outer": 1, "pair": 5})
+    tally.seconds["pair"] = 15.0
+    assert tally.left(7.0) == 5 * 3.0
+
+
 def test_the_same_draws_are_tried_in_every_fold(numbers):
     bench = cw.benchmark(
         numbers,

@@ -1,10 +1,10 @@
 """One run of a benchmark: units begun, finished, counted and shown."""
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -77,8 +77,11 @@ class Session:
         self.units: dict[str, Unit] = {
             unit.key: unit for unit in (*design.outer(self.names), *design.pair(self.names))
         }
-        counts = Counter(unit.learner for unit in self.units.values())
-        self.tallies = {name: _Tally(counts[name]) for name in context.contenders}
+        # settings that are reused leave a pair nothing but to be fitted, for each of them
+        again = 2.0 if design.pairs == "reused" else None
+        self.tallies = {name: _Tally(again) for name in context.contenders}
+        for unit in self.units.values():
+            self.tallies[unit.learner].total[unit.purpose] += 1
         self.outcomes: dict[str, Outcome] = {}
         self.stopped = False
         self.out_of_time = False
@@ -127,7 +130,7 @@ class Session:
         yield from run_units(self.context, outer, **options)
         pairs = self.design.pair(self.names, self.outcomes)
         for key in set(self.units) - {unit.key for unit in (*outer, *pairs)}:
-            self.tallies[self.units[key].learner].total -= 1
+            self.tallies[self.units[key].learner].total["pair"] -= 1
             del self.units[key]  # there are no settings to reuse where an outer fit failed
         yield from run_units(self.context, pairs, **options)
 
@@ -144,8 +147,9 @@ class Session:
     def _count(self, unit: Unit, outcome: Outcome) -> None:
         self.outcomes[unit.key] = outcome
         tally = self.tallies[unit.learner]
-        tally.done += 1
-        tally.seconds += outcome.seconds
+        tally.done[unit.purpose] += 1
+        tally.seconds[unit.purpose] += outcome.seconds
+        tally.fit_seconds += outcome.fit_seconds if unit.purpose == "outer" else 0.0
         if unit.purpose == "outer" and outcome.losses is not None:
             tally.loss += float(outcome.losses.sum())
             tally.rows += len(outcome.losses)
@@ -159,12 +163,15 @@ class Session:
         done = len(self.outcomes)
         left = None
         if done:
-            mean = sum(tally.seconds for tally in self.tallies.values()) / done
+            mean = sum(sum(tally.seconds.values()) for tally in self.tallies.values()) / done
             left = sum(tally.left(mean) for tally in self.tallies.values()) / self.workers.count
         return Snapshot(
             done,
             len(self.units),
-            {name: (tally.done, tally.total, tally.risk) for name, tally in self.tallies.items()},
+            {
+                name: (tally.done.total(), tally.total.total(), tally.risk)
+                for name, tally in self.tallies.items()
+            },
             time.monotonic() - self.start,
             left,
         )
@@ -176,11 +183,19 @@ def _quiet(n: int = 0, *, note: str = "") -> None:
 
 @dataclass
 class _Tally:
-    """What a learner has done so far."""
+    """What a learner has done so far, by purpose of the unit.
 
-    total: int
-    done: int = 0
-    seconds: float = 0.0
+    Parameters
+    ----------
+    fits_of_a_pair
+        How many plain fits a unit that leaves two folds out is, at most; None where it tunes too.
+    """
+
+    fits_of_a_pair: float | None
+    total: Counter[str] = field(default_factory=Counter)
+    done: Counter[str] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    fit_seconds: float = 0.0
     loss: float = 0.0
     rows: int = 0
 
@@ -190,5 +205,14 @@ class _Tally:
 
     def left(self, otherwise: float) -> float:
         """Guess the seconds to go, from its own units or else from those of all learners."""
-        each = self.seconds / self.done if self.done else otherwise
-        return each * (self.total - self.done)
+        outer = self._each("outer", otherwise)
+        pair = outer
+        if self.fits_of_a_pair is not None and self.done["outer"]:
+            pair = self.fits_of_a_pair * self.fit_seconds / self.done["outer"]
+        return (self.total["outer"] - self.done["outer"]) * outer + (
+            self.total["pair"] - self.done["pair"]
+        ) * self._each("pair", pair)
+
+    def _each(self, purpose: str, otherwise: float) -> float:
+        done = self.done[purpose]
+        return self.seconds[purpose] / done if done else otherwise
