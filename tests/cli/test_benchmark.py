@@ -97,7 +97,8 @@ def test_stopping_in_the_first_fit_keeps_what_its_tuning_tried(cli, claims, monk
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Store, "add_trials", impatient)
-    answer = cli(*words(claims, "-o", "bench.json", "-l", "tree", "--tune", "3"))
+    command = ("benchmark", claims, "--target", "accidents", "-l", "tree", "--tune", "3")
+    answer = cli(*command, "-o", "bench.json")
     assert answer.code == 130
     assert "clearwood benchmark --resume -o bench.json" in answer.out
     known = Store(Path("bench.db"))
