@@ -58,7 +58,7 @@ class FrontDoor:
     learners: tuple[str, ...]
     tune: int = 30
     plans: Plans = ((5, (3,)),)
-    tables: int = 100
+    tables: int = 160
 
     def intervals(self, *, folds: int, repeats: int, confidence: float, seed: int) -> list[Given]:
         """Run one benchmark, and fit every learner to all rows for what is true."""
