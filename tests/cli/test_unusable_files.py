@@ -141,3 +141,41 @@ def test_quoted_newlines_are_part_of_their_cell(cli, table):
     path = table("town,x,y\n" + rows)
     assert cli("fit", path, "-t", "y", "-l", "tree", "-o", "m.cw").code == 0
     assert cw.load("m.cw").schema_["town"].levels == tuple(f"old\ntown {k}" for k in range(3))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "rot13", "base64", "klingon"])
+def test_an_encoding_that_the_file_does_not_have(refused, claims, encoding):
+    said = refused("fit", claims, "-t", "accidents", "--encoding", encoding)
+    assert encoding in said
+
+
+@pytest.mark.parametrize("delimiter", ['"', "\n", "", "ab"])
+def test_a_delimiter_that_cannot_be_one(refused, claims, delimiter):
+    said = refused("fit", claims, "-t", "accidents", "--delimiter", delimiter)
+    assert "the delimiter must be one character" in said
+
+
+def test_a_line_without_end(refused, table):
+    rows = "".join(f"{'a' * 17_000_000 if i == 3 else 'b'},{i % 2}\n" for i in range(20))
+    said = refused("fit", table("word,y\n" + rows), "-t", "y")
+    assert "line 5 of data.csv is longer than 16 MB" in said
+
+
+def test_numbers_that_a_learner_cannot_hold_are_named(cli, refused, table):
+    rows = "".join(f"{'1e308' if i % 2 else '-1e308'},{i},{i % 3}\n" for i in range(30))
+    huge = table("a,b,y\n" + rows)
+    said = refused("fit", huge, "-t", "y", "-l", "tree")
+    assert "cannot take numbers as large as 1e+308, which column 'a' has" in said
+    small = table("a,b,y\n" + rows.replace("e308", ""), "small.csv")
+    assert cli("fit", small, "-t", "y", "-l", "tree", "-o", "m.cw").code == 0
+    assert "which column 'a' has" in refused("predict", "m.cw", huge)
+
+
+def test_an_address_is_no_file(refused):
+    assert "download it first" in refused("fit", "https://example.com/x.csv", "-t", "y")
+
+
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="needs /dev/null")
+def test_a_model_can_be_thrown_away(cli, claims):
+    words = ("fit", claims, "-t", "accidents", "-l", "baseline", "-o", "/dev/null")
+    assert cli(*words).code == 0

@@ -11,7 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -158,11 +158,14 @@ def write(
         raise ValueError(f"{MANIFEST!r} is written by the container itself")
     listed = {name: Member(len(data), _sha256(data)) for name, data in sorted(members.items())}
     complete = replace(manifest, members=listed)
-    with atomic_write(path, force=force) as file, zipfile.ZipFile(file, "w") as archive:
+    whole = BytesIO()  # a device or pipe cannot go back to fill in sizes, as zip files want
+    with zipfile.ZipFile(whole, "w") as archive:
         # The manifest first and stored as it is, so that `head` on the file already tells.
         _add(archive, MANIFEST, from_json(complete.to_json()), zipfile.ZIP_STORED)
         for name in listed:
             _add(archive, name, members[name], zipfile.ZIP_DEFLATED)
+    with atomic_write(path, force=force) as file:
+        file.write(whole.getbuffer())
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes, method: int) -> None:

@@ -28,6 +28,7 @@ from clearwood.models import catalogue
 from clearwood.models._convergence import convergence_named
 from clearwood.models._entry import Categories, Entry, Job
 from clearwood.models._stages import stopped_early
+from clearwood.models._too_large import too_large_named
 from clearwood.table import Encoder, Table, Task, as_table, find_task
 
 __all__ = ["Learner", "learner"]
@@ -261,7 +262,11 @@ class Learner(BaseEstimator):
             n_columns=encoded.shape[1],
         )
         # n_jobs holds for the threads of compiled loops too; without it they take every core
-        with convergence_named(entry.name), limited(effective_n_jobs(self.n_jobs)):
+        with (
+            convergence_named(entry.name),
+            too_large_named(entry.name, encoder, encoded),
+            limited(effective_n_jobs(self.n_jobs)),
+        ):
             self.estimator_ = _fit(entry, job, encoded, target, weight)
         self.training_ = {
             "rows": table.n_rows,
@@ -322,7 +327,8 @@ class Learner(BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict: numbers for regression and counts, labels for classes."""
         encoded = self._encode(X)
-        predicted = np.asarray(self.estimator_.predict(encoded)).reshape(-1)
+        with too_large_named(self.name, self.encoder_, encoded):
+            predicted = np.asarray(self.estimator_.predict(encoded)).reshape(-1)
         if self.task_.is_classification:
             labels: NDArray[Any] = self.classes_[predicted.astype(np.intp)]
             return labels
@@ -332,7 +338,8 @@ class Learner(BaseEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes, in the order of ``classes_``."""
         encoded = self._encode(X)
-        return np.asarray(self.estimator_.predict_proba(encoded), dtype=np.float64)
+        with too_large_named(self.name, self.encoder_, encoded):
+            return np.asarray(self.estimator_.predict_proba(encoded), dtype=np.float64)
 
     @available_if(_can("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[np.float64]:

@@ -34,6 +34,7 @@ __all__ = ["MISSING", "read_csv"]
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null")
 
 _DELIMITERS = (",", ";", "\t", "|")
+_NO_DELIMITERS = ('"', "\n", "\r")
 _SAMPLE_BYTES = 1 << 18
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -174,6 +175,8 @@ def _undecodable(path: Path, encoding: str) -> InputError:
                 at = position - (len(error.object) - len(chunk)) + error.start
                 byte = error.object[error.start : error.start + 1]
                 return UndecodableError(path, encoding, f"byte {at} ({byte!r}) cannot be read")
+            except UnicodeError as error:  # such as a byte-order mark that is not there
+                return UndecodableError(path, encoding, str(error))
             position += len(chunk)
     return UndecodableError(path, encoding, "it ends in the middle of a letter")
 
@@ -182,7 +185,7 @@ def _read_transcoded(
     path: Path, encoding: str, delimiter: str | None, decimal: str, as_written: frozenset[str]
 ) -> list[Raw]:
     try:
-        codecs.lookup(encoding)
+        io.TextIOWrapper(io.BytesIO(), encoding)  # unlike a look-up, it refuses rot13 and its like
     except LookupError:
         raise InputError(
             f"there is no encoding {encoding!r}", hint="try 'utf-8', 'cp1252' or 'utf-16'."
@@ -272,8 +275,10 @@ def _sniff(text: str, shown: str, delimiter: str | None, decimal: str, *, whole:
     """Find the delimiter, the header's names and which columns look numeric so far."""
     if delimiter is None:
         delimiter = _find_delimiter(text, decimal)
-    elif len(delimiter) != 1:
-        raise InputError(f"the delimiter must be one character, not {delimiter!r}")
+    elif len(delimiter) != 1 or delimiter in _NO_DELIMITERS:
+        raise InputError(
+            f"the delimiter must be one character, no quote and no line end, not {delimiter!r}"
+        )
     rows = [row for row in _reader(text, delimiter) if row]
     if not rows:
         raise InputError(f"{shown} is empty", hint="it needs a header line and rows.")
@@ -469,6 +474,11 @@ def _explained(message: str, shown: str, dialect: Dialect) -> Exception:
             f"{where} has {widths[2]} cells where the header has {widths[1]}",
             hint=f"cells are separated by {dialect.delimiter!r} (set delimiter=... if that is "
             "wrong); a cell that contains it must be in double quotes.",
+        )
+    if "aximum line size" in message:
+        return InputError(
+            f"{where} is longer than {_LONGEST_LINE >> 20} MB",
+            hint="is a double quote left open, or is it not a table?",
         )
     if "unterminated quote" in message:
         return InputError(f"{where} has a double quote that is never closed")

@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 from pathlib import Path
 
 from clearwood._errors import InputError, MissingExtraError
@@ -17,6 +18,8 @@ _FEATHER = (".feather", ".arrow", ".ipc")
 _JSON = (".jsonl", ".ndjson", ".json")
 _SHEETS = (".xlsx", ".xls", ".ods")
 _MODEL = ".cw"
+#: Of the network, as a path writes it.
+_ADDRESS = re.compile(r"[a-z][a-z0-9+]+:/", re.IGNORECASE)
 
 
 def read_file(
@@ -77,6 +80,8 @@ def _check_exists(path: Path) -> None:
         if not os.access(path, os.R_OK):
             raise InputError(f"{path} may not be read", hint="check its permissions.")
         return
+    if _ADDRESS.match(str(path)):
+        raise InputError(f"{path} is no file on this machine", hint="download it first.")
     if not path.parent.is_dir():
         raise InputError(f"there is no file {path}: the folder {path.parent} does not exist")
     names = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
