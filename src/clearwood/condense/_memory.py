@@ -40,11 +40,13 @@ def in_words(n_bytes: float) -> str:
 
     Examples
     --------
-    >>> in_words(8e9), in_words(3.2e13), in_words(7300)
-    ('8 GB', '32,000 GB', '7 kB')
+    >>> in_words(8e9), in_words(1.32e9), in_words(3.2e13), in_words(7300)
+    ('8 GB', '1.3 GB', '32,000 GB', '7 kB')
     """
     if n_bytes < 1e6:
         return f"{max(n_bytes / 1e3, 1):.0f} kB"
     if n_bytes < 1e9:
         return f"{n_bytes / 1e6:.0f} MB"
+    if n_bytes < 1e10:
+        return f"{n_bytes / 1e9:.2g} GB"
     return f"{n_bytes / 1e9:,.0f} GB"
