@@ -280,7 +280,7 @@ def test_only_two_decimal_signs_are_known(tmp_path):
 def test_a_delimiter_is_one_character(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(cw.InputError, match="one character, .* not '::'"):
+    with pytest.raises(cw.InputError, match=r"one character, .* not '::'"):
         cw.read(path, delimiter="::")
 
 
