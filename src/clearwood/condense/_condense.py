@@ -203,24 +203,28 @@ def _exact(
     seconds = None if budget.seconds is None else 0.5 * budget.seconds
     nodes = None if budget.leaves is None else 4 * budget.leaves + 1000
 
-    def compose(most: int | None) -> dict[str, Any]:
-        return _core.compose(
+    def compose(most: int | None) -> tuple[dict[str, Any], float]:
+        began = time.monotonic()
+        found = _core.compose(
             ensemble_arrays(problem.forest, problem.atoms),
             problem.decision.arrays(),
             limits(nodes=most, seconds=seconds, memory=budget.bytes),
             shrinking(effort, objective, memory=budget.bytes, places=problem.places),
         )
+        return found, time.monotonic() - began
 
-    if budget.is_given and problem.forest.n_trees > 1 and (nodes is None or nodes > _SAMPLE):
+    if budget.is_given and problem.forest.n_trees > 1 and (nodes is None or nodes > _SAMPLES[1]):
         # what is far too large shows early, and costs no more than this
-        began = time.monotonic()
-        found = compose(_SAMPLE)
-        times = _HOPELESS * max(found["progress"], 1e-12)
-        too_slow = seconds is not None and time.monotonic() - began > times * seconds
-        too_large = nodes is not None and found["nodes_made"] > times * nodes
-        if found["stopped"] and (too_slow or too_large):
+        few, _ = compose(_SAMPLES[0])
+        more, took = compose(_SAMPLES[1])
+        # the share done at first is that of the boxes that are easy to decide
+        share = max(more["progress"] - few["progress"], 1e-12) / max(1 - few["progress"], 1e-12)
+        n = more["nodes_made"] - few["nodes_made"]
+        too_large = nodes is not None and n / share > _HOPELESS * nodes
+        too_slow = seconds is not None and took / share > _HOPELESS * seconds
+        if more["stopped"] and (too_large or too_slow):
             return None
-    found = compose(nodes)
+    found, _ = compose(nodes)
     if problem.many_classes and not found["stopped"]:
         found = class_of_value(found, problem.forest.n_outputs)
     if problem.forest.n_trees == 1 and objective == "leaves" and effort != "optimal":
@@ -295,7 +299,7 @@ def _fallback(problem: Problem, found: Mapping[str, Any]) -> Forest:
     )
 
 
-_SAMPLE = 5000  # nodes
+_SAMPLES = (1000, 5000)  # nodes
 _HOPELESS = 100  # times what may be spent, by a rough estimate
 _PROOF = (
     "composed: every leaf is a box in which bounds on the sum of trees decide, or all trees are "
