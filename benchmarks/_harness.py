@@ -154,7 +154,7 @@ class Measurement:
             note += "" if self.memory_ratio <= self.memory_promised else ", more than promised"
         return (
             f"  {self.case:<30}{_seconds(self.cpu):>10}{_seconds(self.wall):>10}{memory:>11}"
-            f"{self.ratio:>8.1f}x{self.difference:>12.2g}{note}"
+            f"{self.ratio:>8.1f}x{self.difference:>12.3g}{note}"
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def comparisons(*, quick: bool) -> list[Comparison]:
         return found
     found += [_voting(*case) for case in _VOTING]
     found += [_model(*case) for case in _MODELS]
-    found.append(_boosting())
+    found += [_boosting(_LEAVES), _boosting((100_000,), seconds=60.0, threads=2)]
     return found
 
 
@@ -135,15 +135,32 @@ _MODELS: list[tuple[str, Callable[[], Any], dict[str, Any]]] = [
 
 
 def _model(title: str, data: Callable[[], Any], options: dict[str, Any]) -> Comparison:
+    def certify(forest: Any, threads: int) -> Callable[[], Any]:
+        del threads
+        one = cw.condense(forest, **options)
+
+        def call() -> list[float]:
+            if not cw.certify(one, forest):
+                message = f"{title}: the checker found a difference"
+                raise AssertionError(message)
+            return _sizes(one)
+
+        return call
+
     return Comparison(
         title=f"{title}: leaves, depth, nodes",
         data=data,
-        cases=[Case("one exact tree", _condense(**options))],
+        cases=[Case("one tree", _condense(**options)), Case("certify", certify)],
         repeats=1,
     )
 
 
-def _boosting() -> Comparison:
+_LEAVES = (300, 1000, 3000, 10_000, 30_000)
+
+
+def _boosting(
+    budgets: tuple[int, ...], *, seconds: float | None = None, threads: int = 1
+) -> Comparison:
     """How many unseen rows are certified, for growing budgets."""
 
     def data() -> tuple[cw.forest.Forest, Any, Any]:
@@ -160,21 +177,24 @@ def _boosting() -> Comparison:
             forest, train, test = given
 
             def call() -> list[float]:
-                one = cw.condense(forest, data=train, leaves=leaves, n_jobs=threads)
+                one = cw.condense(
+                    forest, data=train, leaves=leaves, seconds=seconds, n_jobs=threads
+                )
                 return [float(one.n_leaves), float(one.is_certified(test).mean())]
 
             return call
 
         return prepare
 
-    budgets = (300, 1000, 3000, 10_000, 30_000, 100_000)
+    within_time = "" if seconds is None else f" and {seconds:.0f} seconds"
     return Comparison(
         title=(
-            "XGBoost 500 x 4, 8 columns (HTRU2), under a budget "
+            f"XGBoost 500 x 4, 8 columns (HTRU2), under a budget of leaves{within_time} "
             "(instead of a difference: the share of unseen rows proved)"
         ),
         data=data,
         cases=[Case(f"{leaves:,} leaves", within(leaves)) for leaves in budgets],
         difference=lambda answer, _: float(answer[1]),
         repeats=1,
+        threads=threads,
     )
