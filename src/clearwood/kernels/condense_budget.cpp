@@ -13,8 +13,10 @@ namespace {
 
 constexpr int most_rounds = 5;
 constexpr int rounds_for_cuts = 2;
-// more of them cost more than closer bounds save
-constexpr std::size_t most_aims = 16;
+// Where messages take more than this (leaves times features, for all trees and aims), they are passed
+// only in boxes that are near to a decision: what is needed is this part of the bounds' width.
+constexpr std::size_t most_work = std::size_t(1) << 18;
+constexpr double near = 0.25;
 constexpr std::size_t at_a_time = 8;
 
 bool has_close_bounds(Mode mode) { return mode == Mode::class_ || mode == Mode::tolerance; }
@@ -96,13 +98,21 @@ std::int32_t BudgetComposer::decide_simply(Item& item) {
   const std::vector<Aim> before = item.aims;
   aim(item);
   if (item.aims != before) item.letters.assign(item.aims.size(), {});
-  for (const Id id : item.state.ids) (void)shapes_.make(id);
+  std::size_t work = 0;
+  for (const Id id : item.state.ids) {
+    const Shape& shape = shapes_.make(id);
+    if (shape.usable) work += item.aims.size() * shape.leaves.size() * shape.feature.size();
+  }
+  item.is_far = work > most_work && std::any_of(item.aims.begin(), item.aims.end(), [&](auto& aim) {
+    return need(item, aim) > near * (item.high[aim.functional] - item.low[aim.functional]);
+  });
+  if (item.is_far) item.letters.assign(item.aims.size(), {});
   return -1;
 }
 
 // Needs no more than the item and the worker given, so that items can be worked on side by side.
 void BudgetComposer::pass_messages(Item& item, Worker& worker) const {
-  if (item.aims.size() > most_aims) return;
+  if (item.is_far) return;
   Messages& messages = worker.messages;
   worker.branching.begin(item.box, item.rows);
   for (std::size_t i = 0; i < item.aims.size(); ++i) {
