@@ -203,28 +203,22 @@ def _exact(
     seconds = None if budget.seconds is None else 0.5 * budget.seconds
     nodes = None if budget.leaves is None else 4 * budget.leaves + 1000
 
-    def compose(most: int | None) -> tuple[dict[str, Any], float]:
-        began = time.monotonic()
-        found = _core.compose(
+    def compose(most: int | None) -> dict[str, Any]:
+        return _core.compose(
             ensemble_arrays(problem.forest, problem.atoms),
             problem.decision.arrays(),
             limits(nodes=most, seconds=seconds, memory=budget.bytes),
             shrinking(effort, objective, memory=budget.bytes, places=problem.places),
         )
-        return found, time.monotonic() - began
 
-    if budget.is_given and problem.forest.n_trees > 1 and (nodes is None or nodes > _SAMPLES[1]):
-        # what is far too large shows early, and costs no more than this
-        few, _ = compose(_SAMPLES[0])
-        more, took = compose(_SAMPLES[1])
-        # the share done at first is that of the boxes that are easy to decide
-        share = max(more["progress"] - few["progress"], 1e-12) / max(1 - few["progress"], 1e-12)
-        n = more["nodes_made"] - few["nodes_made"]
-        too_large = nodes is not None and n / share > _HOPELESS * nodes
-        too_slow = seconds is not None and took / share > _HOPELESS * seconds
-        if more["stopped"] and (too_large or too_slow):
+    if budget.is_given and problem.forest.n_trees > 1 and (nodes is None or nodes > _SAMPLE):
+        began = time.monotonic()
+        sample = compose(_SAMPLE)
+        if sample["stopped"] and _is_hopeless(
+            sample, time.monotonic() - began, nodes=nodes, seconds=seconds
+        ):
             return None
-    found, _ = compose(nodes)
+    found = compose(nodes)
     if problem.many_classes and not found["stopped"]:
         found = class_of_value(found, problem.forest.n_outputs)
     if problem.forest.n_trees == 1 and objective == "leaves" and effort != "optimal":
@@ -236,6 +230,19 @@ def _exact(
     if budget.leaves is not None and _n_leaves(found) > budget.leaves:
         return None
     return found
+
+
+def _is_hopeless(
+    sample: Mapping[str, Any], took: float, *, nodes: int | None, seconds: float | None
+) -> bool:
+    """Whether the first nodes of an exact tree show that it is far too large."""
+    # the share done at first is that of the boxes that are easy to decide
+    early = sample["early_progress"]
+    share = max(sample["progress"] - early, 1e-12) / max(1 - early, 1e-12)
+    n = 0.8 * sample["nodes_made"]
+    return (nodes is not None and n / share > _HOPELESS * nodes) or (
+        seconds is not None and took / share > _HOPELESS * seconds
+    )
 
 
 def _or_the_tree_itself(problem: Problem, found: dict[str, Any]) -> dict[str, Any]:
@@ -299,7 +306,7 @@ def _fallback(problem: Problem, found: Mapping[str, Any]) -> Forest:
     )
 
 
-_SAMPLES = (1000, 5000)  # nodes
+_SAMPLE = 5000  # nodes
 _HOPELESS = 100  # times what may be spent, by a rough estimate
 _PROOF = (
     "composed: every leaf is a box in which bounds on the sum of trees decide, or all trees are "

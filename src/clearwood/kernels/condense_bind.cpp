@@ -242,6 +242,7 @@ static nb::dict compose(const nb::dict& ensemble_arrays, const nb::dict& decisio
   out["shrunk"] = shrunk;
   out["n_grids"] = n_grids;
   out["progress"] = composer.progress();
+  out["early_progress"] = composer.early_progress();
   out["nodes_made"] = composer.canvas().size();
   out["bytes"] = composer.memory();
   out["composing"] = composing;

@@ -87,6 +87,12 @@ double BudgetComposer::need(const Item& item, const Aim& aim) const {
   return item.state.base[d] + item.high[d] - decision_.below[d];
 }
 
+// The bound that would decide.
+double BudgetComposer::enough(const Item& item, const Aim& aim) const {
+  const std::size_t d = aim.functional;
+  return (aim.sign > 0 ? item.low[d] : -item.high[d]) + need(item, aim);
+}
+
 std::int32_t BudgetComposer::decide_simply(Item& item) {
   // near ties and medians are told from one leaf per closed tree
   constant_ = item.state.leaves;
@@ -110,25 +116,33 @@ std::int32_t BudgetComposer::decide_simply(Item& item) {
   return -1;
 }
 
-// Needs no more than the item and the worker given, so that items can be worked on side by side.
+// This and the next need no more than the item and the worker given, so that items can be worked on
+// side by side.
 void BudgetComposer::pass_messages(Item& item, Worker& worker) const {
   if (item.is_far) return;
-  Messages& messages = worker.messages;
-  worker.branching.begin(item.box, item.rows);
   for (std::size_t i = 0; i < item.aims.size(); ++i) {
     const Aim& aim = item.aims[i];
     const std::size_t d = aim.functional;
-    const double enough = (aim.sign > 0 ? item.low[d] : -item.high[d]) + need(item, aim);
-    const double bound = messages.lower(item.state.ids, item.state.positions, item.box, d, aim.sign,
-                                        enough, most_rounds, item.letters[i]);
+    const double bound =
+        worker.messages.lower(item.state.ids, item.state.positions, item.box, d, aim.sign,
+                              enough(item, aim), most_rounds, item.letters[i]);
     if (aim.sign > 0) {
       item.low[d] = std::max(item.low[d], bound);
     } else {
       item.high[d] = std::min(item.high[d], -bound);
     }
-    if (need(item, aim) <= 0) continue;
-    const double so_far = messages.start_over(rounds_for_cuts);
-    worker.branching.add(messages, std::max(enough - so_far, need(item, aim)));
+  }
+}
+
+void BudgetComposer::find_cut(Item& item, Worker& worker) const {
+  if (item.is_far) return;
+  worker.branching.begin(item.box, item.rows);
+  for (const Aim& aim : item.aims) {
+    const double needed = need(item, aim);
+    if (needed <= 0) continue;
+    const double so_far = worker.messages.from_nothing(item.state.ids, item.box, aim.functional,
+                                                       aim.sign, rounds_for_cuts);
+    worker.branching.add(worker.messages, std::max(enough(item, aim) - so_far, needed));
   }
   std::tie(item.cut, item.worth) = worker.branching.best();
 }
@@ -322,13 +336,18 @@ std::string BudgetComposer::run() {
       break;
     }
     // as many at a time, however many threads there are, so that all give the same tree
-    std::vector<std::unique_ptr<Item>> parents;
-    std::vector<std::unique_ptr<Item>> sides;
+    std::vector<std::unique_ptr<Item>> next, parents, sides;
     std::vector<std::size_t> undecided;
     try {
-      while (parents.size() < at_a_time && !queue_.empty()) {
+      while (next.size() < at_a_time && !queue_.empty()) next.push_back(dequeue());
+      if (has_close_bounds(decision_.mode)) {
+        parallel_for(next.size(), n_threads_, [&](std::size_t block, int worker) {
+          find_cut(*next[block], *workers_[std::size_t(worker)]);
+        });
+      }
+      for (auto& parent : next) {
         watch_.look(0, bytes() + item_bytes_ + shapes_.bytes(), 20000);
-        parents.push_back(dequeue());
+        parents.push_back(std::move(parent));
         for (auto& side : split(*parents.back())) {
           leaf_[std::size_t(side->node)] = decide_simply(*side);
           if (leaf_[std::size_t(side->node)] < 0) undecided.push_back(sides.size());
@@ -337,6 +356,9 @@ std::string BudgetComposer::run() {
       }
     } catch (const LimitReached& limit) {
       stopped = limit.what();
+      for (auto& item : next) {
+        if (item) open(*item);
+      }
     }
     if (has_close_bounds(decision_.mode)) {
       parallel_for(undecided.size(), n_threads_, [&](std::size_t block, int worker) {

@@ -51,12 +51,14 @@ class BudgetComposer : public Composer {
   std::int32_t decide_finally(Item& item);
   void aim(Item& item);
   double need(const Item& item, const Aim& aim) const;
+  double enough(const Item& item, const Aim& aim) const;
   // What each thread works with.
   struct Worker {
     Messages messages;
     Branching branching;
   };
   void pass_messages(Item& item, Worker& worker) const;
+  void find_cut(Item& item, Worker& worker) const;
   std::int32_t question_for(Item& item);
   bool goes_left(const Question& q, std::int32_t row) const;
   double worth_of(const Item& item, std::int32_t question);

@@ -82,7 +82,8 @@ Composer::Composer(const Ensemble& ensemble, const Decision& decision, Limits li
       watch_(limits, std::move(poll)),
       constant_(ensemble.n_trees()),
       low_(decision.size()),
-      high_(decision.size()) {}
+      high_(decision.size()),
+      fifth_(limits.nodes / 5) {}
 
 void Composer::absorb(State& state, std::int32_t position, Id leaf) {
   const auto at = static_cast<std::size_t>(position);
@@ -399,6 +400,7 @@ std::int32_t Composer::build(State& state, std::vector<Span>& box, double weight
     return known;
   }
   watch_.look(canvas_.size(), bytes(), n_open(state));
+  if (canvas_.size() <= fifth_) early_progress_ = progress_;
   // closer bounds would end branches earlier, but those come out as one leaf in any case
   std::int32_t best = best_question(state);
   const auto j = static_cast<std::size_t>(store_.question(best).feature);

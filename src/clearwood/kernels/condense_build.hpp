@@ -119,6 +119,8 @@ class Composer {
   Store& store() { return store_; }
   // Share of the space that is done, halving at every question; for estimates.
   double progress() const { return progress_; }
+  // What of it was done with the first fifth of the nodes allowed.
+  double early_progress() const { return early_progress_; }
   std::size_t memory() const { return bytes(); }
   double seconds() const { return watch_.seconds(); }
 
@@ -160,7 +162,8 @@ class Composer {
   std::unordered_map<Hash, std::int32_t, HashOfHash> memo_;
   std::vector<Entry> entries_;
   std::vector<double> ranges_;
-  double progress_ = 0;
+  double progress_ = 0, early_progress_ = 0;
+  std::size_t fifth_;  // of the nodes allowed
   static constexpr double least_weight = 1.0 / 256;  // questions deeper in a tree are not looked at
 
  private:

@@ -147,7 +147,13 @@ const Shape& Shapes::make(Id id) {
   return s;
 }
 
-void Messages::gather(const std::vector<Id>& ids, std::size_t d, double sign) {
+void Messages::gather(const std::vector<Id>& ids, const std::vector<Span>& box, std::size_t d,
+                      double sign) {
+  for (std::size_t j = 0; j < box.size(); ++j) {
+    if (ensemble_.is_set[j]) continue;
+    const bool missing = ensemble_.missing_atom[j] && box[j].missing;
+    ranks_[j] = {box[j].lo, box[j].hi, missing ? ensemble_.n_cuts[j] + 1 : -1};
+  }
   open_.clear();
   values_.clear();
   fixed_ = 0;
@@ -272,12 +278,7 @@ double Messages::bound() const {
 double Messages::lower(const std::vector<Id>& ids, const std::vector<std::int32_t>& positions,
                        const std::vector<Span>& box, std::size_t d, double sign, double enough,
                        int rounds, Letters& letters) {
-  for (std::size_t j = 0; j < box.size(); ++j) {
-    if (ensemble_.is_set[j]) continue;
-    const bool missing = ensemble_.missing_atom[j] && box[j].missing;
-    ranks_[j] = {box[j].lo, box[j].hi, missing ? ensemble_.n_cuts[j] + 1 : -1};
-  }
-  gather(ids, d, sign);
+  gather(ids, box, d, sign);
   carry_over(letters, ids, positions, box);
   add_up();
   double best = -infinity, last = -infinity;
@@ -300,8 +301,12 @@ double Messages::lower(const std::vector<Id>& ids, const std::vector<std::int32_
   return best;
 }
 
-double Messages::start_over(int rounds) {
-  std::fill(messages_.begin(), messages_.end(), 0);
+double Messages::from_nothing(const std::vector<Id>& ids, const std::vector<Span>& box,
+                              std::size_t d, double sign, int rounds) {
+  gather(ids, box, d, sign);
+  std::size_t n_cells = 0;
+  for (const Shape* s : open_) n_cells += s == nullptr ? 0 : std::size_t(s->n_cells());
+  messages_.assign(n_cells, 0);
   add_up();
   for (int done = 0; done < rounds; ++done) round(true);
   return bound();

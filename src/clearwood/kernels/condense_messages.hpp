@@ -59,9 +59,10 @@ class Messages {
                const std::vector<Span>& box, std::size_t d, double sign, double enough, int rounds,
                Letters& letters);
 
-  // Messages from nothing, for the box, functional and sign that were bounded last; their bound.
-  // Cuts are judged by them: near the best bound all cuts look alike.
-  double start_over(int rounds);
+  // The same by messages from nothing, of which an equal part only is given back. Cuts are judged by
+  // them: near the best bound all cuts look alike.
+  double from_nothing(const std::vector<Id>& ids, const std::vector<Span>& box, std::size_t d,
+                      double sign, int rounds);
 
   // Of the messages at hand: every tree with the values of its leaves
   // and its messages; the ranks of a feature and the sums of messages there; whole numbers to one.
@@ -80,7 +81,7 @@ class Messages {
   double scale() const { return scale_; }
 
  private:
-  void gather(const std::vector<Id>& ids, std::size_t d, double sign);
+  void gather(const std::vector<Id>& ids, const std::vector<Span>& box, std::size_t d, double sign);
   void carry_over(const Letters& from, const std::vector<Id>& ids,
                   const std::vector<std::int32_t>& positions, const std::vector<Span>& box);
   void add_up();
