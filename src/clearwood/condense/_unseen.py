@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 __all__ = ["with_likely_rows"]
 
 _MOST_ANCHORS = 20_000
-_MOST_NEIGHBOURS = 60
+_MOST_NEIGHBOURS = 250
 _PER_ROW = 20
 _MOST_ROWS = 250_000
 
@@ -16,7 +16,7 @@ def with_likely_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
     A budget that goes by the rows given alone is spent on boxes drawn closely around them, which
     unseen rows miss. Values of a mixed row lie between those of a row and one of the nearest
-    fiftieth of the rows (at least five, at most sixty; by ranks of values), drawn anew for every
+    fiftieth of the rows (at least five, at most 250; by ranks of values), drawn anew for every
     column; codes of categories and missing values are those of one of the two. No more than
     250,000 are made.
 
