@@ -214,9 +214,8 @@ def _exact(
     if budget.is_given and problem.forest.n_trees > 1 and (nodes is None or nodes > _SAMPLE):
         began = time.monotonic()
         sample = compose(_SAMPLE)
-        if sample["stopped"] and _is_hopeless(
-            sample, time.monotonic() - began, nodes=nodes, seconds=seconds
-        ):
+        took = time.monotonic() - began
+        if sample["stopped"] and _is_hopeless(sample, took, budget, nodes=nodes, seconds=seconds):
             return None
     found = compose(nodes)
     if problem.many_classes and not found["stopped"]:
@@ -233,15 +232,22 @@ def _exact(
 
 
 def _is_hopeless(
-    sample: Mapping[str, Any], took: float, *, nodes: int | None, seconds: float | None
+    sample: Mapping[str, Any],
+    took: float,
+    budget: Budget,
+    *,
+    nodes: int | None,
+    seconds: float | None,
 ) -> bool:
     """Whether the first nodes of an exact tree show that it is far too large."""
     # the share done at first is that of the boxes that are easy to decide
     early = sample["early_progress"]
     share = max(sample["progress"] - early, 1e-12) / max(1 - early, 1e-12)
-    n = 0.8 * sample["nodes_made"]
-    return (nodes is not None and n / share > _HOPELESS * nodes) or (
-        seconds is not None and took / share > _HOPELESS * seconds
+    times = _HOPELESS * share
+    return bool(
+        (nodes is not None and 0.8 * sample["nodes_made"] > times * nodes)
+        or (seconds is not None and took > times * seconds)
+        or sample["bytes"] > times * budget.bytes
     )
 
 
