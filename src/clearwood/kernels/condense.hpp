@@ -143,6 +143,13 @@ class Store {
     const auto& words = sets_[question_set_[std::size_t(question.cut)]];
     return atom / 64 < words.size() && (words[atom / 64] >> (atom % 64) & 1);
   }
+  // Whether a row with this place (a rank, an atom of a set, or below zero where it is missing) goes left.
+  bool goes_left(const Question& question, std::int32_t place) const {
+    if (ensemble_.is_set[question.feature]) {
+      return in_set(question, std::size_t(place)) != (question.default_left != 0);
+    }
+    return place < 0 ? question.default_left != 0 : place <= question.cut;
+  }
   // A question of a set feature just as the ensemble asks it; a threshold.
   std::int32_t plain(std::int32_t question);
   std::int32_t threshold(std::int32_t feature, std::int32_t cut, bool missing_left = false);

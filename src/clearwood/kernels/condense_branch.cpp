@@ -44,7 +44,7 @@ double Spread::left(std::size_t feature, std::int32_t cut, bool missing_left) co
   const auto rank = std::min(std::size_t(cut - span.lo), counts.size() - 1);
   const double seen = double(counts[rank] + (missing_left ? missing_[feature] : 0));
   const double part = double(rank + 1) / double(counts.size());
-  return (seen + prior * part) / (n_rows_ + prior);
+  return left(seen, n_rows_, part);
 }
 
 double worth(double grows, double needed) {

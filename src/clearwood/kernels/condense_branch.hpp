@@ -18,9 +18,9 @@ class Spread {
   void count(const std::vector<Span>& box, const std::vector<std::int32_t>& rows);
   // The share that goes left at a cut of an ordered feature of the box that was counted.
   double left(std::size_t feature, std::int32_t cut, bool missing_left) const;
-  // The same where the number of rows on the left is known, and nothing of the order.
-  static double left(std::size_t on_the_left, std::size_t rows) {
-    return (double(on_the_left) + 0.5 * prior) / (double(rows) + prior);
+  // The same where the number of rows on the left is known, and what part of the ranks is there.
+  static double left(double on_the_left, double rows, double part) {
+    return (on_the_left + prior * part) / (rows + prior);
   }
 
  private:

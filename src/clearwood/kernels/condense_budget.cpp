@@ -30,7 +30,6 @@ BudgetComposer::BudgetComposer(const Ensemble& ensemble, const Decision& decisio
       rows_(rows),
       n_threads_(std::max(n_threads, 1)),
       shapes_(store_, ensemble),
-      spread_(ensemble, rows),
       has_sets_(std::any_of(ensemble.is_set.begin(), ensemble.is_set.end(),
                             [](auto is) { return is != 0; })),
       timed_(std::isfinite(limits.seconds)),
@@ -236,20 +235,25 @@ double BudgetComposer::worth_of(const Item& item, std::int32_t question) {
   const Question q = store_.question(question);
   const auto j = static_cast<std::size_t>(q.feature);
   std::size_t on_the_left = 0;
-  for (const std::int32_t row : item.rows) on_the_left += goes_left(q, row);
-  const double share = Spread::left(on_the_left, item.rows.size());
+  for (const std::int32_t row : item.rows) {
+    on_the_left += store_.goes_left(q, rows_[std::size_t(row)][j]);
+  }
+  const double share = Spread::left(double(on_the_left), double(item.rows.size()), 0.5);
   double sum = 0;
   for (const bool left : {true, false}) {
     const Span span = store_.side(q, item.box[j], left);
-    for (const Aim& aim : item.aims) {
-      double grows = 0;
-      for (const Id id : item.state.ids) {
-        const Id part = store_.restrict(id, q.feature, span);
-        const std::size_t d = aim.functional;
-        grows += aim.sign > 0 ? store_.low(part)[d] - store_.low(id)[d]
-                              : store_.high(id)[d] - store_.high(part)[d];
+    std::vector<double> grows(item.aims.size(), 0.0);
+    for (const Id id : item.state.ids) {
+      const Id part = store_.restrict(id, q.feature, span);
+      for (std::size_t i = 0; i < grows.size(); ++i) {
+        const std::size_t d = item.aims[i].functional;
+        grows[i] += item.aims[i].sign > 0 ? store_.low(part)[d] - store_.low(id)[d]
+                                          : store_.high(id)[d] - store_.high(part)[d];
       }
-      sum += (left ? share : 1 - share) * worth(grows, std::max(need(item, aim), 0.0));
+    }
+    for (std::size_t i = 0; i < grows.size(); ++i) {
+      const double needed = std::max(need(item, item.aims[i]), 0.0);
+      sum += (left ? share : 1 - share) * worth(grows[i], needed);
     }
   }
   return sum;
@@ -273,15 +277,6 @@ std::int32_t BudgetComposer::question_for(Item& item) {
   return best;
 }
 
-bool BudgetComposer::goes_left(const Question& q, std::int32_t row) const {
-  const auto j = static_cast<std::size_t>(q.feature);
-  const std::int32_t place = rows_[std::size_t(row)][j];
-  if (ensemble_.is_set[j]) {
-    return store_.in_set(q, std::size_t(place)) != (q.default_left != 0);
-  }
-  return place < 0 ? q.default_left != 0 : place <= q.cut;
-}
-
 // Both sides of the question that makes the bounds grow most, for the rows that go its ways.
 std::array<std::unique_ptr<BudgetComposer::Item>, 2> BudgetComposer::split(Item& item) {
   const std::int32_t best = question_for(item);
@@ -302,13 +297,16 @@ std::array<std::unique_ptr<BudgetComposer::Item>, 2> BudgetComposer::split(Item&
     sides[left ? 0 : 1] = std::move(next);
   }
   for (const std::int32_t row : item.rows) {
-    sides[goes_left(q, row) ? 0 : 1]->rows.push_back(row);
+    const bool left = store_.goes_left(q, rows_[std::size_t(row)][j]);
+    sides[left ? 0 : 1]->rows.push_back(row);
   }
-  double share = Spread::left(sides[0]->rows.size(), item.rows.size());
-  if (!ensemble_.is_set[j] && item.box[j].lo <= item.box[j].hi) {
-    spread_.count(item.box, item.rows);
-    share = spread_.left(j, q.cut, item.box[j].missing && q.default_left);
+  double part = 0.5;  // of the ranks, where they have an order
+  const Span& span = item.box[j];
+  if (!ensemble_.is_set[j] && span.lo <= span.hi) {
+    part = double(std::min(q.cut, span.hi) - span.lo + 1) / double(span.hi - span.lo + 1);
   }
+  const double share =
+      Spread::left(double(sides[0]->rows.size()), double(item.rows.size()), part);
   sides[0]->weight = item.weight * share;
   sides[1]->weight = item.weight * (1 - share);
   return sides;

@@ -60,7 +60,6 @@ class BudgetComposer : public Composer {
   void pass_messages(Item& item, Worker& worker) const;
   void find_cut(Item& item, Worker& worker) const;
   std::int32_t question_for(Item& item);
-  bool goes_left(const Question& q, std::int32_t row) const;
   double worth_of(const Item& item, std::int32_t question);
   std::array<std::unique_ptr<Item>, 2> split(Item& item);
   void open(const Item& item);
@@ -75,7 +74,6 @@ class BudgetComposer : public Composer {
   int n_threads_;
   Shapes shapes_;
   std::vector<std::unique_ptr<Worker>> workers_;  // one per thread
-  Spread spread_;
   bool has_sets_;  // whether any feature has no order
   bool timed_;
   std::size_t max_leaves_;

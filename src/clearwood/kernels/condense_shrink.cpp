@@ -76,7 +76,7 @@ std::int32_t Shrinker::keep(std::int32_t node, std::vector<Span>& box,
   const auto j = static_cast<std::size_t>(q.feature);
   std::vector<std::int32_t> one, two;
   for (const std::int32_t row : rows) {
-    (row_goes_left(q, rows_[std::size_t(row)][j]) ? one : two).push_back(row);
+    (store_.goes_left(q, rows_[std::size_t(row)][j]) ? one : two).push_back(row);
   }
   const Span span = box[j];
   box[j] = store_.side(q, span, true);
@@ -285,13 +285,6 @@ bool Shrinker::goes_left(const Question& q, const Axis& axis, std::int32_t place
   const auto n = static_cast<std::int32_t>(axis.cuts.size());
   if (axis.missing && place == n + axis.numbers) return q.default_left != 0;
   return (place < n ? axis.cuts[std::size_t(place)] : axis.top) <= q.cut;
-}
-
-bool Shrinker::row_goes_left(const Question& q, std::int32_t place) const {
-  if (store_.ensemble().is_set[std::size_t(q.feature)]) {
-    return store_.in_set(q, static_cast<std::size_t>(place)) != (q.default_left != 0);
-  }
-  return place < 0 ? q.default_left != 0 : place <= q.cut;
 }
 
 void Shrinker::colour(std::int32_t node, Cells& cells,

@@ -75,7 +75,6 @@ class Shrinker {
   std::int32_t copy(std::int32_t node);
   std::int32_t leaf(std::int32_t node);
   bool goes_left(const Question& q, const Axis& axis, std::int32_t place) const;
-  bool row_goes_left(const Question& q, std::int32_t place) const;
   Hash name(std::int32_t node, const std::vector<Span>& box) const;
   double cost(std::int32_t node) const;
 
