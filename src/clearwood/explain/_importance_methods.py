@@ -1,5 +1,8 @@
 """The six ways to measure how much a column matters, each from a request to a result."""
 
+from collections.abc import Iterable
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +19,7 @@ from clearwood.explain._importance_request import Request
 from clearwood.explain._importance_result import ModelImportance
 from clearwood.explain._linear import linear_terms
 from clearwood.explain._pdp import curves
+from clearwood.explain._predictor import Predictor
 from clearwood.explain._shapley import shapley
 from clearwood.table._tell import tell
 
@@ -68,19 +72,8 @@ def _permutation(request: Request) -> ModelImportance:
         )
     if request.conditional:
         notes.append("shuffled among rows alike in the columns that go with each")
-    weights = None if predictor.weights is None else predictor.weights[rows]
-    values, lower, upper = _mean_interval(found.differences, weights, request.level)
-    return ModelImportance(
-        kind="permutation",
-        columns=tuple(players),
-        values=values,
-        lower=lower,
-        upper=upper,
-        level=request.level,
-        measure=words,
-        model=predictor.kind,
-        n_rows=len(rows),
-        notes=tuple(notes),
+    return _mean_growth(
+        "permutation", request, predictor, players, found.differences, rows, words, notes
     )
 
 
@@ -107,20 +100,7 @@ def _loco(request: Request) -> ModelImportance:
             f"{request.patience.words} after {len(done):,} of {len(found):,} held-out rows"
         )
         tell(notes[-1])
-    weights = None if predictor.weights is None else predictor.weights[done]
-    values, lower, upper = _mean_interval(found[done], weights, request.level)
-    return ModelImportance(
-        kind="loco",
-        columns=tuple(players),
-        values=values,
-        lower=lower,
-        upper=upper,
-        level=request.level,
-        measure=words,
-        model=predictor.kind,
-        n_rows=len(done),
-        notes=tuple(notes),
-    )
+    return _mean_growth("loco", request, predictor, players, found[done], done, words, notes)
 
 
 def _shapley(request: Request) -> ModelImportance:
@@ -243,6 +223,33 @@ def _coefficients(request: Request) -> ModelImportance:
             "the intervals are over the rows, for the coefficients as they are",
             "of columns that go together, one may carry the coefficient of both",
         ),
+    )
+
+
+def _mean_growth(
+    kind: Literal["permutation", "loco"],
+    request: Request,
+    predictor: Predictor,
+    players: Iterable[str],
+    each: Floats,
+    rows: NDArray[np.intp],
+    measure: str,
+    notes: list[str],
+) -> ModelImportance:
+    """Give how much the loss grows without each player, from the growth of each row."""
+    weights = None if predictor.weights is None else predictor.weights[rows]
+    values, lower, upper = _mean_interval(each, weights, request.level)
+    return ModelImportance(
+        kind=kind,
+        columns=tuple(players),
+        values=values,
+        lower=lower,
+        upper=upper,
+        level=request.level,
+        measure=measure,
+        model=predictor.kind,
+        n_rows=len(rows),
+        notes=tuple(notes),
     )
 
 
