@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import _harness
-from clearwood._errors import did_you_mean
+from clearwood._shared.errors import did_you_mean
 from clearwood.kernels import simd_level
 
 

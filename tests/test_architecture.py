@@ -12,8 +12,8 @@ ROOT = Path(clearwood.__file__).parent
 
 # Left to right; packages of one step may not import each other.
 FLOW = [
-    {"_errors", "_callable", "_on_demand"},
-    {"_progress", "kernels", "files"},
+    {"_shared", "_callable"},
+    {"kernels", "files"},
     {"table"},
     {"datasets"},
     {"models"},

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from clearwood._on_demand import on_demand
+from clearwood._shared.lazy import on_demand
 
 if TYPE_CHECKING:
     from clearwood import datasets, forest, models
-    from clearwood._errors import ClearwoodWarning, InputError, MissingExtraError
+    from clearwood._shared.errors import ClearwoodWarning, InputError, MissingExtraError
     from clearwood.benchmark import Benchmark, benchmark
     from clearwood.condense import Condensed, certify, condense
     from clearwood.decompose import Decomposition
@@ -43,7 +43,7 @@ else:
                 "models",
                 "report",
             ],
-            "clearwood._errors": ["ClearwoodWarning", "InputError", "MissingExtraError"],
+            "clearwood._shared.errors": ["ClearwoodWarning", "InputError", "MissingExtraError"],
             "clearwood.benchmark": ["Benchmark"],
             "clearwood.condense": ["Condensed", "certify"],
             "clearwood.decompose": ["Decomposition"],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood._errors import MissingExtraError
+from clearwood._shared.errors import MissingExtraError
 from clearwood.benchmark import _searches
 from clearwood.benchmark._paths import path_of, while_tuning
 from clearwood.benchmark._searches import drawn, gridded, position, search

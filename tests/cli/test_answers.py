@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.cli import _models
 from clearwood.cli._spelling import in_options
 

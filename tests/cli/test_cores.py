@@ -3,7 +3,7 @@
 import pytest
 from threadpoolctl import threadpool_info
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.cli._cores import at_most
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import clearwood as cw
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.cli import _demo
 from clearwood.cli._demo_folder import MANIFEST, DemoFolder
 

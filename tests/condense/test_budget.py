@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clearwood as cw
-from clearwood._errors import ClearwoodWarning
+from clearwood._shared.errors import ClearwoodWarning
 from clearwood.condense import load
 
 # most budgets here are far too small on purpose
-pytestmark = pytest.mark.filterwarnings("ignore:.*proved:clearwood._errors.ClearwoodWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*proved:clearwood._shared.errors.ClearwoodWarning")
 
 
 @pytest.mark.parametrize("with_data", [True, False])

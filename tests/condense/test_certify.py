@@ -19,7 +19,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier
 
 import clearwood as cw
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.condense._doubles import just_below, last_double
 from clearwood.condense._joint_ranks import joint_ranks
 from clearwood.forest import _links

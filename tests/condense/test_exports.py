@@ -15,7 +15,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 import clearwood as cw
-from clearwood._errors import ClearwoodWarning, InputError
+from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.condense import from_json, load
 
 NAMES = ("select", 'we "quote"', "größe")

@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import clearwood as cw
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 
 
 @pytest.fixture(scope="module")

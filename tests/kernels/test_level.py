@@ -1,6 +1,6 @@
 import pytest
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.kernels import _core, _level, simd_level
 
 SHOW = "from clearwood.kernels import simd_level; print(simd_level())"

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.kernels import _core, missing_code, rank, rank_columns
 
 TINY = 5e-324

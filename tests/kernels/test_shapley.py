@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.kernels._components import (
     component_moments,
     component_sets,

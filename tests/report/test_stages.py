@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood._errors import ClearwoodWarning, InputError
+from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.report._stages import Clock, Stages
 
 

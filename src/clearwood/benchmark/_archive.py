@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.benchmark._frames import plain
 from clearwood.benchmark._tabular import Tabular
 from clearwood.benchmark._work import Outcome, Trial, Unit

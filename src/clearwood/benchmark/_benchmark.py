@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import ClearwoodWarning, InputError
+from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.benchmark._contenders import contenders
 from clearwood.benchmark._design import REUSE_FROM, Design
 from clearwood.benchmark._losses import LOSSES, Loss, default_loss, find_loss

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.benchmark._fits import candidate, judge_all
 from clearwood.benchmark._plans import Bootstrap, HoldOut, splits_of
 from clearwood.benchmark._tabular import Tabular

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.benchmark._fits import Judged, candidate, judge_all
 from clearwood.benchmark._losses import Loss
 from clearwood.benchmark._plans import Bootstrap, splits_of

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.benchmark._losses import Loss
 from clearwood.models import Learner, catalogue
 from clearwood.models._space import Choice, Dimension, Real, Whole

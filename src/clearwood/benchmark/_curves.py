@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.benchmark._calibration import CalibrationCurve, calibration_of_target
 from clearwood.benchmark._fits import Candidate, Judged, candidate, judge_all
 from clearwood.benchmark._intervals import (

@@ -3,7 +3,7 @@
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.benchmark._frames import plain
 from clearwood.benchmark._text import as_text
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
-from clearwood._progress import progress
+from clearwood._shared.errors import InputError
+from clearwood._shared.progress import progress
 from clearwood.benchmark._fits import Candidate, candidate
 from clearwood.benchmark._run import Workers
 from clearwood.benchmark._tabular import Tabular

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
-from clearwood._progress import progress
+from clearwood._shared.errors import InputError
+from clearwood._shared.progress import progress
 from clearwood.benchmark._contenders import Contender, contenders
 from clearwood.benchmark._losses import Loss, default_loss, find_loss
 from clearwood.benchmark._run import Workers

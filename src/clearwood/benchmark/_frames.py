@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from clearwood._errors import InputError, MissingExtraError, did_you_mean
+from clearwood._shared.errors import InputError, MissingExtraError, did_you_mean
 
 __all__ = ["frame", "plain"]
 

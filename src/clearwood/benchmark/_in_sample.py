@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import special
 from sklearn.linear_model import ElasticNet, LogisticRegression
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.benchmark._smoothers import linear_smoother, parts_of, ridge_leverage
 from clearwood.benchmark._tabular import Tabular
 from clearwood.models import Learner

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.benchmark._tabular import Tabular
 
 __all__ = [

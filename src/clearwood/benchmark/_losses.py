@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.table import Task
 
 __all__ = ["LOSSES", "Loss", "default_loss", "find_loss"]

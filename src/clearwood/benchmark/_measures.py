@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import roc_auc_score
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.benchmark._calibration import calibration_error, calibration_line
 from clearwood.benchmark._frames import plain
 from clearwood.benchmark._losses import Needs

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 
 __all__ = ["Given", "PairSplit", "Plan", "Rows", "Split", "make_split", "pair_splits", "state_of"]
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn import model_selection
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.benchmark._plan import (
     Given,
     PairSplit,

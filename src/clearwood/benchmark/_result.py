@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.benchmark._archive import Archive, Curve, archive_of, curve_of
 from clearwood.benchmark._calibration import CalibrationCurve, calibration_of_target
 from clearwood.benchmark._choosing import Choosing, choosing, simultaneous

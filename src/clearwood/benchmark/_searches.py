@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._errors import InputError, MissingExtraError, did_you_mean
+from clearwood._shared.errors import InputError, MissingExtraError, did_you_mean
 from clearwood.benchmark._work import Trial
 from clearwood.models._space import Choice, Dimension, Whole
 

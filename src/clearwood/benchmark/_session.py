@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clearwood._errors import InputError
-from clearwood._progress import progress
+from clearwood._shared.errors import InputError
+from clearwood._shared.progress import progress
 from clearwood.benchmark._design import Design
 from clearwood.benchmark._run import Workers, run_units
 from clearwood.benchmark._store import Store, identity_of

@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.benchmark._intervals import Interval, naive_interval
 from clearwood.benchmark._tabular import Tabular
 from clearwood.models import Learner

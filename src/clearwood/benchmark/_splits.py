@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.benchmark._design import default_repeats
 from clearwood.benchmark._plans import HoldOut, KFold, Plan, Split, TimeOrdered, splits_of
 from clearwood.table import Table

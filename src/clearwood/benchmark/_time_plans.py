@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.benchmark._plan import Given, Plan, Split, make_split
 from clearwood.benchmark._plan_checks import check_rows, check_whole
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.benchmark._contenders import Contender
 from clearwood.benchmark._paths import Path, path_of, while_tuning
 from clearwood.benchmark._searches import Settings, position, search

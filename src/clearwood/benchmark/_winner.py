@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood._progress import progress
+from clearwood._shared.progress import progress
 from clearwood.benchmark._contenders import Contender
 from clearwood.benchmark._losses import Loss
 from clearwood.benchmark._run import Workers

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.benchmark._contenders import Contender
 from clearwood.benchmark._losses import Loss
 from clearwood.table import Table

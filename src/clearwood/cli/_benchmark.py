@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.cli import _complete
 from clearwood.cli._console import commands, emit, facts, quoted, say
 from clearwood.cli._errors import STOPPED
@@ -222,7 +222,7 @@ def _run(
     command: Mapping[str, Any], store: Path, *, jobs: int, force: bool, json: bool
 ) -> int | None:
     import clearwood as cw
-    from clearwood._progress import progress
+    from clearwood._shared.progress import progress
     from clearwood.benchmark import Store
     from clearwood.cli._output import check_output, write_json
     from clearwood.cli._watch import shown

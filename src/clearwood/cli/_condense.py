@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.cli._console import commands, emit, facts, quoted, say, written
 from clearwood.cli._options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile
 
@@ -118,7 +118,7 @@ def condense(
 ) -> None:
     """Make one tree that predicts exactly what an ensemble of trees predicts."""
     import clearwood as cw
-    from clearwood._progress import progress
+    from clearwood._shared.progress import progress
     from clearwood.cli._output import check_output
 
     inputs = [model] if data is None else [model, data]
@@ -155,7 +155,7 @@ def _rows(
     fitted: Any, data: Path, delimiter: str | None, decimal: str, encoding: str | None
 ) -> Any:
     import clearwood as cw
-    from clearwood._progress import progress
+    from clearwood._shared.progress import progress
     from clearwood.table import as_table
 
     with progress(f"reading {data.name}"):
@@ -198,7 +198,7 @@ def certify(
 ) -> None:
     """Prove that a tree equals a model by means of its own; exit code 1 where it does not."""
     import clearwood as cw
-    from clearwood._progress import progress
+    from clearwood._shared.progress import progress
 
     with progress(f"checking {tree.name}"):
         found = cw.certify(tree, model, seconds=seconds, memory=memory)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 
 __all__ = ["at_most"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.cli._output import require_folder, write_json
 
 __all__ = ["DemoFolder"]

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 import typer
 
-from clearwood._errors import ClearwoodWarning, InputError, did_you_mean
+from clearwood._shared.errors import ClearwoodWarning, InputError, did_you_mean
 from clearwood.cli._console import tell, written
 from clearwood.cli._spelling import in_options
 

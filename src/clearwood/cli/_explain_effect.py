@@ -185,7 +185,7 @@ def _grid(texts: list[str] | None, n_columns: int) -> Any:
     >>> _grid(["20,40"], 1), _grid(["20,40", "a,b"], 2)
     (['20', '40'], (['20', '40'], ['a', 'b']))
     """
-    from clearwood._errors import InputError
+    from clearwood._shared.errors import InputError
 
     if not texts:
         return None

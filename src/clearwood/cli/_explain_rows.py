@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.cli._explain_shared import (
     ClassName,
     DataFile,

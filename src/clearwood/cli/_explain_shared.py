@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.cli._console import emit, prose, say, width, written
 from clearwood.cli._sheet import sheet
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.cli._console import emit, facts, figure, prose, say
 from clearwood.cli._inputs import model_and_table
 from clearwood.cli._options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile

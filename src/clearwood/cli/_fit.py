@@ -101,7 +101,7 @@ def fit(
 ) -> None:
     """Fit a learner to a table and save the model."""
     import clearwood as cw
-    from clearwood._progress import progress
+    from clearwood._shared.progress import progress
     from clearwood.cli._cores import at_most
     from clearwood.cli._output import check_output
 

@@ -34,7 +34,7 @@ def table_for(
         Of text files: delimiter, decimal, encoding.
     """
     import clearwood as cw
-    from clearwood._progress import progress
+    from clearwood._shared.progress import progress
     from clearwood.table import read_as
 
     with progress(f"reading {data.name}"):

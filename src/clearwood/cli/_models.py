@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.cli._complete import families, learners, tasks
 from clearwood.cli._console import commands, emit, facts, say
 from clearwood.cli._options import Json

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.cli import _complete
 
 __all__ = [

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clearwood._errors import InputError, MissingExtraError
+from clearwood._shared.errors import InputError, MissingExtraError
 from clearwood.cli._console import plain, written
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.cli._console import emit, say
 from clearwood.cli._options import Decimal, Delimiter, Encoding, Force, Json, ModelFile
 
@@ -51,7 +51,7 @@ def predict(
 ) -> None:
     """Predict new rows with a saved model, one line per row, in order."""
     import clearwood as cw
-    from clearwood._progress import progress
+    from clearwood._shared.progress import progress
     from clearwood.cli._output import check_output, write_columns, write_csv
     from clearwood.table import as_table
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.cli import _complete
 from clearwood.cli._console import bytes_in_words, emit, facts, quoted, say, written
 from clearwood.cli._options import (
@@ -133,7 +133,7 @@ def report(
     a table: that model is explained.
     """
     import clearwood as cw
-    from clearwood._progress import progress
+    from clearwood._shared.progress import progress
     from clearwood.cli._cores import at_most
     from clearwood.cli._inputs import model_and_table
     from clearwood.cli._output import check_output

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.condense import _fingerprint
 from clearwood.condense._certification import Certification
 from clearwood.condense._condensed import Condensed, shell_of

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.condense._atoms import Atoms, atoms_of
 from clearwood.condense._certificate import Certificate
 from clearwood.condense._condensed import Condensed, Effort, Equal, Objective, bare, shell_of

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.condense._certificate import Certificate
 from clearwood.condense._diagram import Diagram
 from clearwood.condense._reading import Readable

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.condense._condensed import Condensed
 from clearwood.condense._export_sql import others
 from clearwood.condense._questions import Labels, Question, outputs, questions, refuse_fallback

@@ -1,6 +1,6 @@
 """A condensed tree in the DOT language of Graphviz."""
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.condense._condensed import Condensed
 from clearwood.condense._words import Wording
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._errors import ClearwoodWarning, InputError
+from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.condense._certificate import Certificate
 from clearwood.condense._condensed import Condensed
 from clearwood.condense._diagram import Diagram

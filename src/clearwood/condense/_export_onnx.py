@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._errors import InputError, MissingExtraError
+from clearwood._shared.errors import InputError, MissingExtraError
 from clearwood.condense._condensed import Condensed
 from clearwood.condense._questions import Labels, Question, outputs, questions, refuse_fallback
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.condense._condensed import Condensed
 from clearwood.condense._questions import (
     Labels,

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 
 __all__ = ["allowance", "in_words"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.condense._condensed import Condensed
 from clearwood.condense._rules import _predictions
 from clearwood.condense._words import Condition, Wording

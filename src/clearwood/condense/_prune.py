@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.condense._condensed import Condensed
 from clearwood.condense._diagram import Diagram
 from clearwood.condense._fingerprint import of_diagram

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import ClearwoodWarning, InputError
+from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.condense._condensed import Condensed
 from clearwood.condense._doubles import just_below, last_double
 from clearwood.condense._sources import (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.condense._condensed import Condensed
 from clearwood.condense._words import Condition, Wording
 from clearwood.table import Table

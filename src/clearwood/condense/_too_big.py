@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from clearwood._errors import ClearwoodWarning, InputError
+from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.condense._certificate import Certificate
 from clearwood.condense._memory import in_words
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.datasets._insurance_model import FEATURES, InsuranceModel, Target
 from clearwood.table import Column, Kind, Table
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.datasets._true_effect import TrueEffect, average_natural_direct_effect
 from clearwood.table import Column, Kind, Role, Table, Task
 

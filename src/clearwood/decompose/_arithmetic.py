@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._errors import InputError
-from clearwood._progress import progress
+from clearwood._shared.errors import InputError
+from clearwood._shared.progress import progress
 from clearwood.decompose._game import BoundGame, Floats, Game, Players
 from clearwood.decompose._moments import Moments, moments_of
 from clearwood.decompose._present import one_output

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.decompose._about import About, BackgroundInfo
 from clearwood.decompose._arithmetic import Arithmetic
 from clearwood.decompose._components import Components, counted_orders

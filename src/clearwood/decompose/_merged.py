@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.decompose._additive_game import AdditiveGame
 from clearwood.decompose._game import Game, Players
 from clearwood.decompose._rows import Rows

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._progress import progress
+from clearwood._shared.progress import progress
 from clearwood.decompose._game import BoundGame, Players
 
 __all__ = ["Moments", "moments_of"]

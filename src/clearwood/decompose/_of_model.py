@@ -3,7 +3,7 @@
 from typing import Any
 
 from clearwood import forest as forests
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.decompose._game import Game
 from clearwood.decompose._of_encoded import learner_players, of_encoded
 from clearwood.decompose._of_sums import of_matrix, of_sheets

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.decompose._additive_game import AdditiveGame
 from clearwood.decompose._game import Floats
 from clearwood.decompose._rows import Rows, as_data, label_rows, user_columns

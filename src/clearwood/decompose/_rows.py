@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.messages import tell
 from clearwood.table import Column, Kind, Table, as_table
 from clearwood.table._frames import from_memory
 from clearwood.table._infer import settle
 from clearwood.table._raw import Raw
-from clearwood.table._tell import tell
 
 __all__ = [
     "Rows",

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
-from clearwood._progress import progress
+from clearwood._shared.errors import InputError
+from clearwood._shared.progress import progress
 from clearwood.decompose._game import BoundGame, Floats, Game, Players, Step
 from clearwood.decompose._moments import Moments
 from clearwood.decompose._rows import Rows

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.decompose._about import About, ValueFunction
 from clearwood.decompose._present import as_frame, document, html_table, short, unique_name
 from clearwood.table import Column

@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.table import Table
 
 __all__ = ["ArraySheet", "FrameSheet", "Sheet", "sheet_of"]

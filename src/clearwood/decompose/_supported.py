@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.forest._from_model import SUPPORTED
 from clearwood.models import Learner
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.decompose._game import BoundGame, Floats, Game, Players, Step
 from clearwood.decompose._rows import Rows
 from clearwood.decompose._supported import NotTakenApartError

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
-from clearwood._progress import progress
+from clearwood._shared.errors import InputError
+from clearwood._shared.messages import tell
+from clearwood._shared.progress import progress
 from clearwood.decompose._rows import as_data
 from clearwood.explain._agreement_measures import (
     difference,
@@ -23,7 +24,6 @@ from clearwood.explain._importance import importance
 from clearwood.explain._predictor import Predictor, predictor_of
 from clearwood.explain._predictor_rows import Index
 from clearwood.table import Column, Table
-from clearwood.table._tell import tell
 
 __all__ = ["agreement"]
 

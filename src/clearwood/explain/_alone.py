@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
 
-from clearwood._errors import InputError
-from clearwood._progress import progress
+from clearwood._shared.errors import InputError
+from clearwood._shared.progress import progress
 from clearwood.decompose._present import as_frame, document, html_table
 from clearwood.table import Column, Kind, as_table
 

@@ -7,8 +7,8 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from clearwood._errors import InputError
-from clearwood._progress import progress
+from clearwood._shared.errors import InputError
+from clearwood._shared.progress import progress
 from clearwood.explain._predictor_rows import Index
 
 __all__ = ["Answers", "Patience", "asked_in_blocks", "patience_of"]

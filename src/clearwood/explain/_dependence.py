@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
-from clearwood._progress import progress
+from clearwood._shared.errors import InputError
+from clearwood._shared.progress import progress
 from clearwood.decompose._present import as_frame, document, html_table
 from clearwood.explain._association import association, profile_of
 from clearwood.table import as_table

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.decompose._present import as_frame, document, html_table
 from clearwood.explain._association import is_ordered
 from clearwood.table import Column, Kind, Table, as_table

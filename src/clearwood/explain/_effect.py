@@ -7,7 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.messages import tell
 from clearwood.decompose._present import one_output
 from clearwood.explain._asking import patience_of
 from clearwood.explain._association import related
@@ -21,7 +22,6 @@ from clearwood.explain._effect_result import TITLES, Kind, ModelEffect
 from clearwood.explain._extrapolation import WAYS
 from clearwood.explain._predictor import Predictor, predictor_of
 from clearwood.explain._predictor_rows import Index
-from clearwood.table._tell import tell
 
 __all__ = ["effect", "measured_effect"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.decompose._grid import Grid
 from clearwood.decompose._rows import as_data
 from clearwood.explain._perturbed import perturbed

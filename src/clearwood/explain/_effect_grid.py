@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.decompose._grid import Grid, grid_of
 from clearwood.explain._effect_given import Given
 from clearwood.explain._predictor_rows import Index

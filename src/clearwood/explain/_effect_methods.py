@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.explain._ale import LocalEffects, first_order, second_order
 from clearwood.explain._ale_axis import Axis, axis_of
 from clearwood.explain._effect_bands import mean_replicates, resampled_weights

@@ -7,8 +7,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
-from clearwood._progress import progress
+from clearwood._shared.errors import InputError
+from clearwood._shared.progress import progress
 from clearwood.decompose._rows import as_data
 from clearwood.models import Learner
 from clearwood.table import Table

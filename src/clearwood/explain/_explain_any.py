@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood import decompose
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.decompose import Decomposition, NotTakenApartError
 from clearwood.decompose._explain import decomposition_of
 from clearwood.decompose._game import Step, checked_weights

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.decompose._grid import Grid
 
 __all__ = ["centred_curves", "slopes"]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.decompose._rows import as_data
 from clearwood.explain._asking import patience_of
 from clearwood.explain._importance_methods import METHODS

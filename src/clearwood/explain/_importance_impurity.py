@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.decompose._of_model import game_of
 from clearwood.decompose._tree_game import TreeGame
 from clearwood.models import Learner

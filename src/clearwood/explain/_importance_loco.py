@@ -9,8 +9,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import ClearwoodWarning
-from clearwood._progress import progress
+from clearwood._shared.errors import ClearwoodWarning
+from clearwood._shared.progress import progress
 from clearwood.explain._asking import Patience
 from clearwood.explain._effect_refit import Training
 from clearwood.explain._importance_losses import row_loss

@@ -6,8 +6,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
-from clearwood._progress import progress
+from clearwood._shared.errors import InputError
+from clearwood._shared.messages import tell
+from clearwood._shared.progress import progress
 from clearwood.explain._effect_bands import band, mean_replicates
 from clearwood.explain._effect_grid import points_of
 from clearwood.explain._effect_refit import Training, known_target, training_of
@@ -21,7 +22,6 @@ from clearwood.explain._linear import linear_terms
 from clearwood.explain._pdp import curves
 from clearwood.explain._predictor import Predictor
 from clearwood.explain._shapley import shapley
-from clearwood.table._tell import tell
 
 __all__ = ["METHODS"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._progress import progress
+from clearwood._shared.progress import progress
 from clearwood.explain._asking import Patience
 from clearwood.explain._association import bins_of, coordinates, is_ordered, ranks, related
 from clearwood.explain._importance_losses import RowLoss

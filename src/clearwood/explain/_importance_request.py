@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
+from clearwood._shared.messages import tell
 from clearwood.decompose._merged import players_of
 from clearwood.decompose._of_model import game_of
 from clearwood.explain._asking import Patience
@@ -15,7 +16,6 @@ from clearwood.explain._predictor import Predictor, predictor_of
 from clearwood.explain._predictor_rows import Index
 from clearwood.models import Learner
 from clearwood.table import Table
-from clearwood.table._tell import tell
 
 __all__ = ["Request"]
 

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError, did_you_mean
-from clearwood._progress import progress
+from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.messages import tell
+from clearwood._shared.progress import progress
 from clearwood.decompose._rows import as_data
 from clearwood.explain._asking import Patience, patience_of
 from clearwood.explain._lime_fit import chosen_terms, fit, moments_of
@@ -16,7 +17,6 @@ from clearwood.explain._lime_result import Lime
 from clearwood.explain._perturbed import perturbed, take_rows
 from clearwood.explain._predictor import Predictor, predictor_of
 from clearwood.explain._stack import as_rows, stacked
-from clearwood.table._tell import tell
 
 __all__ = ["lime"]
 

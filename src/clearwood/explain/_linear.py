@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.decompose._additive_game import AdditiveGame
 from clearwood.decompose._explain import picked_output
 from clearwood.decompose._of_model import game_of

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.explain._coalitions import CoalitionGame, Coalitions, Worth
 from clearwood.explain._lime_representation import representation_of
 from clearwood.explain._perturbed import perturbed

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._progress import Step
+from clearwood._shared.progress import Step
 from clearwood.explain._coalitions import CoalitionGame
 from clearwood.explain._estimate import (
     ROWS_PER_CALL,

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood import forest as forests
-from clearwood._errors import InputError, did_you_mean
-from clearwood._progress import progress
+from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.progress import progress
 from clearwood.decompose._additive_game import AdditiveGame
 from clearwood.decompose._of_model import game_of
 from clearwood.decompose._rows import as_data, label_rows, user_columns

@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.table import Table
 
 __all__ = ["Compose", "Index", "array_rows", "code_rows", "frame_rows", "some_frame"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.forest import Forest, _links, _predict
 
 __all__ = ["LINKS", "Scorer", "forest_scorer", "scorer_of"]

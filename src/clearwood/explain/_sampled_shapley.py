@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError, did_you_mean
-from clearwood._progress import Step, progress
+from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.messages import tell
+from clearwood._shared.progress import Step, progress
 from clearwood.decompose._about import About, BackgroundInfo
 from clearwood.decompose._explain import plain_baseline
 from clearwood.decompose._game import checked_weights
@@ -28,7 +29,6 @@ from clearwood.explain._predictor import Predictor, predictor_of
 from clearwood.explain._stack import as_rows, stacked
 from clearwood.explain._subsets import by_subsets
 from clearwood.table import Table
-from clearwood.table._tell import tell
 
 __all__ = ["METHODS", "SampledOptions", "asked_on", "sampled_shapley"]
 

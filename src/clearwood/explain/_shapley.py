@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._errors import InputError, did_you_mean
-from clearwood._progress import progress
+from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.progress import progress
 from clearwood.decompose._explain import (
     about_game,
     check_scale,

@@ -8,7 +8,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.decompose._rows import as_data
 from clearwood.forest._encoders import LearnerEncoder
 from clearwood.models import Learner

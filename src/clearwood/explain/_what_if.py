@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.decompose._present import as_frame, document, html_table, short
 from clearwood.explain._coalitions import Interventional
 from clearwood.explain._predictor import predictor_of

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Literal, overload
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 
 __all__ = ["atomic_write"]
 
@@ -62,7 +62,7 @@ def atomic_write(
     ...     pass
     Traceback (most recent call last):
     ...
-    clearwood._errors.InputError: ... exists already. Hint: choose another name, or replace it ...
+    clearwood._shared.errors.InputError: ... exists already. Hint: choose another name, or replace it ...
     """
     return _atomic_write(Path(path), force=force, text=text)
 

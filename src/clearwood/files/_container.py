@@ -18,7 +18,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 import clearwood
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.files._arrays import from_json, to_array, to_json
 from clearwood.files._atomic import atomic_write
 

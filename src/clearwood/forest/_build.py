@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.forest._forest import Forest
 
 __all__ = ["Tree", "assemble", "bit_words"]

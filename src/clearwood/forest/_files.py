@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood import files
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.forest import _encoders
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.forest import _check, _files, _inputs, _links, _parts, _predict, _summary
 from clearwood.kernels import PackedForest
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.forest._forest import Forest
 
 __all__ = ["SUPPORTED", "from_model", "supports"]

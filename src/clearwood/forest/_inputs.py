@@ -7,7 +7,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.table import Column, Table
 
 if TYPE_CHECKING:

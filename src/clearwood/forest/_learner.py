@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.forest._encoders import LearnerEncoder
 from clearwood.forest._forest import Forest
 from clearwood.forest._from_model import SUPPORTED, from_model, supports

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.forest._build import Tree, assemble
 from clearwood.forest._forest import Forest
 from clearwood.forest._inputs import default_names

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.kernels import _core
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import SupportsIndex
 
 import numpy as np
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.kernels._shapley import Background, Floats, Progress, run_kernel
 from clearwood.kernels._trees import Trees
 

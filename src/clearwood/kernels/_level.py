@@ -2,7 +2,7 @@
 
 import os
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.kernels import _core
 
 __all__ = ["simd_level"]

@@ -6,7 +6,7 @@ from typing import Any, Literal, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.kernels import _core
 from clearwood.kernels._threads import threads
 

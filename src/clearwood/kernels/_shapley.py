@@ -17,7 +17,7 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.kernels._threads import threads
 from clearwood.kernels._trees import Trees
 

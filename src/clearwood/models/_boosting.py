@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.models._entry import Entry, Job
 from clearwood.models._space import Real, Whole
 from clearwood.models._stages import CATBOOST, GBM, LIGHTGBM, XGBOOST

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from clearwood._errors import ClearwoodWarning
+from clearwood._shared.errors import ClearwoodWarning
 
 __all__ = ["convergence_named"]
 

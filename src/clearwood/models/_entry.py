@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, Literal
 
-from clearwood._errors import MissingExtraError
+from clearwood._shared.errors import MissingExtraError
 from clearwood.models._space import Dimension
 from clearwood.models._stages import Stages
 from clearwood.table import Task

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 
 __all__ = ["Folds"]
 

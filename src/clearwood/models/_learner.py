@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.kernels._threads import limited
 from clearwood.models import catalogue
 from clearwood.models._convergence import convergence_named

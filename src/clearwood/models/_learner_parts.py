@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.files import Archive, from_array, from_json
 from clearwood.models import catalogue
 from clearwood.models._learner import Learner

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import TweedieRegressor
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 
 __all__ = ["DISTRIBUTIONS", "LogLinear"]
 

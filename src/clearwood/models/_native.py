@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from clearwood._errors import InputError, MissingExtraError
+from clearwood._shared.errors import InputError, MissingExtraError
 from clearwood.models._graph import replace
 
 __all__ = ["Native", "restore", "take_out"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.files import to_array, to_json
 from clearwood.models._audit import Audit, audit
 from clearwood.models._integrity import check_structure

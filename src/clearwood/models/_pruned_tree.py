@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.models._folds import Folds
 from clearwood.models._pruning import (
     HeldOut,

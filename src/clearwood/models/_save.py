@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood import files
-from clearwood._errors import ClearwoodWarning, InputError
+from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.models._learner import Learner
 from clearwood.models._learner_parts import LearnerParts
 from clearwood.models._model_file import ModelFile

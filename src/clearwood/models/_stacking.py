@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.models._entry import Entry, Job
 from clearwood.models._tasks import ANY
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.models._entry import Job
 from clearwood.table import Task
 
@@ -23,7 +23,7 @@ def one_of(job: Job, setting: str, known: Iterable[Any]) -> Any:
     >>> one_of(job, "penalty", ["l1", "l2"])
     Traceback (most recent call last):
     ...
-    clearwood._errors.InputError: penalty='L2' is not known. Hint: did you mean 'l2'?
+    clearwood._shared.errors.InputError: penalty='L2' is not known. Hint: did you mean 'l2'?
     """
     value = job.settings[setting]
     known = list(known)

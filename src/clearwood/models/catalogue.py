@@ -6,7 +6,7 @@ them imports its library before it builds an estimator.
 
 from importlib import import_module
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.models._entry import Entry
 from clearwood.table import Task
 
@@ -100,7 +100,7 @@ def get(name: str) -> Entry:
     >>> get("rigde")
     Traceback (most recent call last):
     ...
-    clearwood._errors.InputError: there is no learner 'rigde'. Hint: did you mean 'ridge'?
+    clearwood._shared.errors.InputError: there is no learner 'rigde'. Hint: did you mean 'ridge'?
     """
     known = {entry.name: entry for entry in entries()}
     if name not in known:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.plot._density import density
 from clearwood.plot._heat_map import MISSING, heat_map, near_shares, plain
 from clearwood.plot._style import (

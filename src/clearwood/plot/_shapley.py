@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.plot._style import AXIS, DOWN, GREY, UP, cut, number, records, titled
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 from altair.utils.schemapi import debug_mode
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.report import (
     _section_cautions,
     _section_data,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.benchmark import Benchmark, Choosing, LearningCurve, learning_curve
 from clearwood.condense import Condensed, condense
 from clearwood.decompose import Effect, Shapley

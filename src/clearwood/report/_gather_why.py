@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.decompose import Decomposition, Effect
 from clearwood.explain import Agreement, agreement, explain
 from clearwood.explain._effect import measured_effect

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.decompose._game import Game
 from clearwood.report._pack import packed, plain_number
 from clearwood.table import Column, Kind, Table

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.decompose._additive_game import AdditiveGame
 from clearwood.decompose._game import Game, checked_weights
 from clearwood.decompose._of_model import game_of

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.decompose import Shapley
 from clearwood.explain._predictor import predictor_of
 from clearwood.report._blocks import Block, Note, Prose, Section, Widget

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from clearwood._errors import ClearwoodWarning, InputError
-from clearwood._progress import Step, progress
+from clearwood._shared.errors import ClearwoodWarning, InputError
+from clearwood._shared.progress import Step, progress
 from clearwood.report._findings import Stage
 
 __all__ = ["Clock", "Stages"]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clearwood._on_demand import on_demand
+from clearwood._shared.lazy import on_demand
 
 if TYPE_CHECKING:
     from clearwood.table._column import Column

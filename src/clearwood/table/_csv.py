@@ -20,10 +20,10 @@ from typing import IO, TYPE_CHECKING, cast
 
 import numpy as np
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
+from clearwood._shared.messages import tell
 from clearwood.table._duck import connect, fetch, filled, literal_path
 from clearwood.table._raw import Raw, factorise
-from clearwood.table._tell import tell
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

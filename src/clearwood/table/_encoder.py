@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.table._column import Column
 from clearwood.table._column_encoders import ColumnEncoder, Encoded, encoder_from_state
 from clearwood.table._kinds import CODED, NUMERIC, Kind

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError, MissingExtraError, did_you_mean
+from clearwood._shared.errors import InputError, MissingExtraError, did_you_mean
 from clearwood.table._column import Column
 from clearwood.table._kinds import CODED, Kind
 

@@ -5,7 +5,7 @@ import os
 import re
 from pathlib import Path
 
-from clearwood._errors import InputError, MissingExtraError
+from clearwood._shared.errors import InputError, MissingExtraError
 from clearwood.table._csv import read_csv
 from clearwood.table._duck import connect, fetch, literal_path
 from clearwood.table._raw import Raw

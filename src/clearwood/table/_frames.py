@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.table._raw import Form, Raw, factorise, number_text
 
 __all__ = ["from_array", "from_columns", "from_frame", "from_memory"]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.table._column import Column
 from clearwood.table._dates import parse_dates
 from clearwood.table._kinds import NUMERIC, Kind

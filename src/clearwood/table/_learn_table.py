@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.messages import tell
 from clearwood.table._column import Column
 from clearwood.table._column_encoders import ColumnEncoder, Encoded
 from clearwood.table._kinds import NUMERIC, Kind, Role, Task
@@ -26,7 +27,6 @@ from clearwood.table._learn_columns import (
 from clearwood.table._schema import Schema
 from clearwood.table._table import Table
 from clearwood.table._target_encoding import TargetEncoding
-from clearwood.table._tell import tell
 from clearwood.table._weighted import Weight
 
 __all__ = ["LearnedTable", "Ways", "learn_table"]

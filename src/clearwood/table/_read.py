@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
+from clearwood._shared.messages import tell
 from clearwood.table._align import align, raw_of
 from clearwood.table._column import Column
 from clearwood.table._files import read_file
@@ -27,7 +28,6 @@ from clearwood.table._roles import (
 from clearwood.table._schema import Schema
 from clearwood.table._table import Table
 from clearwood.table._task import settle_target
-from clearwood.table._tell import tell
 
 __all__ = ["as_table", "read", "read_as"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.table._column import Column
 from clearwood.table._kinds import Kind, Role, Task
 from clearwood.table._schema import ColumnSchema, Schema

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.table._column import Column
 from clearwood.table._kinds import Task
 from clearwood.table._learn_columns import level_slots

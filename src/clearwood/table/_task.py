@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._errors import InputError
+from clearwood._shared.errors import InputError
 from clearwood.table._column import Column
 from clearwood.table._infer import convert, refuse_odd_numbers, settle
 from clearwood.table._kinds import Kind, Task

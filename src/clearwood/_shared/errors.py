@@ -21,7 +21,7 @@ class InputError(ValueError):
     >>> raise InputError("column 'age' is all missing", hint="leave it out.")
     Traceback (most recent call last):
     ...
-    clearwood._errors.InputError: column 'age' is all missing. Hint: leave it out.
+    clearwood._shared.errors.InputError: column 'age' is all missing. Hint: leave it out.
     """
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:

@@ -4,7 +4,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from clearwood._errors import ClearwoodWarning
+from clearwood._shared.errors import ClearwoodWarning
 
 __all__ = ["tell"]
 

@@ -8,7 +8,7 @@ from contextlib import redirect_stderr
 import pytest
 
 from clearwood import _progress
-from clearwood._progress import progress
+from clearwood._shared.progress import progress
 
 
 class Terminal(io.StringIO):
@@ -83,7 +83,7 @@ def test_an_error_inside_leaves_the_terminal_as_it_was(terminal):
 
 def test_rich_is_imported_only_when_something_is_shown():
     code = (
-        "import sys; from clearwood._progress import progress\n"
+        "import sys; from clearwood._shared.progress import progress\n"
         "with progress('x', total=1) as step: step(1)\n"
         "sys.exit('rich' in sys.modules)"
     )

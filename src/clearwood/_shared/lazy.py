@@ -29,7 +29,7 @@ def on_demand(
 
     Examples
     --------
-    >>> find, names = on_demand("clearwood", {"clearwood._errors": ["InputError"]})
+    >>> find, names = on_demand("clearwood", {"clearwood._shared.errors": ["InputError"]})
     >>> find("InputError").__name__, names()
     ('InputError', ['InputError'])
     """

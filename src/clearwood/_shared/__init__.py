@@ -1,0 +1,1 @@
+"""What every package of Clearwood may use: errors, messages, progress, lazy imports."""
