@@ -7,7 +7,7 @@ from contextlib import redirect_stderr
 
 import pytest
 
-from clearwood import _progress
+from clearwood._shared import progress as _progress
 from clearwood._shared.progress import progress
 
 

@@ -10,7 +10,7 @@ from clearwood._shared.errors import ClearwoodWarning
 from clearwood.condense import load
 
 # most budgets here are far too small on purpose
-pytestmark = pytest.mark.filterwarnings("ignore:.*proved:clearwood._shared.errors.ClearwoodWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*proved:clearwood.ClearwoodWarning")
 
 
 @pytest.mark.parametrize("with_data", [True, False])

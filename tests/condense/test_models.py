@@ -169,7 +169,7 @@ def test_one_tree_predicts_what_the_model_predicts(name):
         np.testing.assert_array_equal(one.predict(rows), model.predict(rows).astype(np.float64))
 
 
-@pytest.mark.filterwarnings("ignore:.*proved:clearwood._shared.errors.ClearwoodWarning")
+@pytest.mark.filterwarnings("ignore:.*proved:clearwood.ClearwoodWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_a_budget_of_leaves_serves_models_of_every_kind(name):
     make, data, missing = MODELS[name]

@@ -53,7 +53,7 @@ def test_levels_are_told_from_lowest_to_highest_and_rare_ones_are_not():
     assert shape.at == ("Bern", "Chur")
 
 
-@pytest.mark.filterwarnings("ignore::clearwood._shared.errors.ClearwoodWarning")
+@pytest.mark.filterwarnings("ignore::clearwood.ClearwoodWarning")
 def test_where_most_of_a_curve_leaves_the_data_it_is_told_whole_and_that_is_said():
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)

@@ -134,7 +134,7 @@ def test_hostile_names_and_cells_come_through_as_text():
     assert LONG not in words(found["summary"])  # it would drown the sentence
 
 
-@pytest.mark.filterwarnings("ignore::clearwood._shared.errors.ClearwoodWarning")
+@pytest.mark.filterwarnings("ignore::clearwood.ClearwoodWarning")
 def test_all_values_equal():
     found = report(lambda X: np.ones(len(X)), np.ones((30, 2)))
     assert "predicts the same for every row" in words(found["summary"])
@@ -188,7 +188,7 @@ def test_without_a_target_explanations_are_made_and_how_well_says_why_not():
     assert any(isinstance(block, Choice) for block in found["why"].blocks)
 
 
-@pytest.mark.filterwarnings("ignore::clearwood._shared.errors.ClearwoodWarning")
+@pytest.mark.filterwarnings("ignore::clearwood.ClearwoodWarning")
 def test_dates_missing_values_and_weights():
     rng = np.random.default_rng(1)
     days = np.datetime64("2024-01-01", "us") + rng.integers(0, 200, 120) * np.timedelta64(1, "D")

@@ -7,7 +7,7 @@ from sklearn.preprocessing import TargetEncoder
 
 from clearwood._shared.errors import InputError
 from clearwood.table import Column, Encoder, Kind, Table
-from clearwood.table._target_encoding import cross_fitted_codes, target_codes
+from clearwood.table.encoding.target_encoding import cross_fitted_codes, target_codes
 
 
 def category(codes, n_levels, name="town"):

@@ -21,8 +21,10 @@ class InputError(ValueError):
     >>> raise InputError("column 'age' is all missing", hint="leave it out.")
     Traceback (most recent call last):
     ...
-    clearwood._shared.errors.InputError: column 'age' is all missing. Hint: leave it out.
+    clearwood.InputError: column 'age' is all missing. Hint: leave it out.
     """
+
+    __module__ = "clearwood"  # where users import it from, and what tracebacks show
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         self.message = message
@@ -33,6 +35,8 @@ class InputError(ValueError):
 class MissingExtraError(InputError, ImportError):
     """A feature needs an optional package that is not installed."""
 
+    __module__ = "clearwood"
+
     def __init__(self, feature: str, *, extra: str) -> None:
         super().__init__(
             f"{feature} needs a package that is not installed",
@@ -42,6 +46,8 @@ class MissingExtraError(InputError, ImportError):
 
 class ClearwoodWarning(UserWarning):
     """Something the reader should know and can act on; the work goes on."""
+
+    __module__ = "clearwood"
 
 
 def did_you_mean(word: str, known: Iterable[str], *, n: int = 3) -> str:

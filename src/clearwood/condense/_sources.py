@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from clearwood.forest import Forest
 from clearwood.forest._encoders import LearnerEncoder
 from clearwood.table import ColumnSchema, Kind
-from clearwood.table._column_encoders import Numbers
+from clearwood.table.encoding.columns import Numbers
 
 __all__ = ["LevelSource", "NumberSource", "Source", "column_names", "made_columns", "sources"]
 

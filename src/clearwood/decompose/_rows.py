@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.messages import tell
 from clearwood.table import Column, Kind, Table, as_table
-from clearwood.table._frames import from_memory
-from clearwood.table._infer import settle
-from clearwood.table._raw import Raw
+from clearwood.table.kinds.infer import settle
+from clearwood.table.reading.frames import from_memory
+from clearwood.table.reading.raw import Raw
 
 __all__ = [
     "Rows",

@@ -17,7 +17,7 @@ from clearwood.explain._lime_representation import representation_of
 from clearwood.explain._perturbed import perturbed
 from clearwood.explain._predictor import predictor_of
 from clearwood.table import Kind
-from clearwood.table._kinds import NUMERIC
+from clearwood.table.types import NUMERIC
 
 __all__ = ["ASSUMPTIONS", "observational"]
 

@@ -34,7 +34,7 @@ def threads(n_jobs: SupportsIndex | None) -> int:
     >>> threads(0)
     Traceback (most recent call last):
     ...
-    clearwood._shared.errors.InputError: n_jobs=0 is not a number of threads. Hint: use 1 for one thread,
+    clearwood.InputError: n_jobs=0 is not a number of threads. Hint: use 1 for one thread,
     -1 for all cores.
     """
     if n_jobs is None:

@@ -23,7 +23,7 @@ def one_of(job: Job, setting: str, known: Iterable[Any]) -> Any:
     >>> one_of(job, "penalty", ["l1", "l2"])
     Traceback (most recent call last):
     ...
-    clearwood._shared.errors.InputError: penalty='L2' is not known. Hint: did you mean 'l2'?
+    clearwood.InputError: penalty='L2' is not known. Hint: did you mean 'l2'?
     """
     value = job.settings[setting]
     known = list(known)

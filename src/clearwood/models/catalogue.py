@@ -100,7 +100,7 @@ def get(name: str) -> Entry:
     >>> get("rigde")
     Traceback (most recent call last):
     ...
-    clearwood._shared.errors.InputError: there is no learner 'rigde'. Hint: did you mean 'ridge'?
+    clearwood.InputError: there is no learner 'rigde'. Hint: did you mean 'ridge'?
     """
     known = {entry.name: entry for entry in entries()}
     if name not in known:

@@ -20,7 +20,7 @@ from clearwood._shared.errors import InputError
 from clearwood.decompose._game import Game
 from clearwood.report._pack import packed, plain_number
 from clearwood.table import Column, Kind, Table
-from clearwood.table._calendar import CALENDAR_PARTS, calendar
+from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar
 
 __all__ = [
     "Asked",

@@ -11,7 +11,7 @@ import numpy as np
 from clearwood.decompose._of_encoded import learner_players
 from clearwood.models import Learner
 from clearwood.report._page_columns import Asked, column_of, limits
-from clearwood.table._kinds import NUMERIC
+from clearwood.table.types import NUMERIC
 
 __all__ = ["known_cuts", "known_knots"]
 

@@ -29,7 +29,7 @@ from clearwood.report._page_columns import (
 )
 from clearwood.report._page_hints import known_knots
 from clearwood.table import Column, Kind
-from clearwood.table._kinds import NUMERIC
+from clearwood.table.types import NUMERIC
 
 __all__ = ["sum_in_page"]
 

@@ -18,7 +18,7 @@ from clearwood.report._page_columns import (
 )
 from clearwood.report._page_hints import known_cuts
 from clearwood.table import Column, Kind, Table
-from clearwood.table._kinds import NUMERIC
+from clearwood.table.types import NUMERIC
 
 __all__ = ["tables_in_page"]
 

@@ -5,28 +5,28 @@ from typing import TYPE_CHECKING
 from clearwood._shared.lazy import on_demand
 
 if TYPE_CHECKING:
-    from clearwood.table._column import Column
-    from clearwood.table._column_encoders import Encoded
-    from clearwood.table._encoder import Encoder
-    from clearwood.table._kinds import Kind, Role, Task
-    from clearwood.table._profile import Profile, profile
-    from clearwood.table._read import as_table, read, read_as
-    from clearwood.table._schema import ColumnSchema, Schema
-    from clearwood.table._table import Table
-    from clearwood.table._task import find_task
+    from clearwood.table.column import Column
+    from clearwood.table.encoding.columns import Encoded
+    from clearwood.table.encoding.encoder import Encoder
+    from clearwood.table.kinds.task import find_task
+    from clearwood.table.profiles import Profile, profile
+    from clearwood.table.reading.read import as_table, read, read_as
+    from clearwood.table.schema import ColumnSchema, Schema
+    from clearwood.table.table import Table
+    from clearwood.table.types import Kind, Role, Task
 else:
     __getattr__, __dir__ = on_demand(
         __name__,
         {
-            "clearwood.table._column": ["Column"],
-            "clearwood.table._column_encoders": ["Encoded"],
-            "clearwood.table._encoder": ["Encoder"],
-            "clearwood.table._kinds": ["Kind", "Role", "Task"],
-            "clearwood.table._profile": ["Profile", "profile"],
-            "clearwood.table._read": ["as_table", "read", "read_as"],
-            "clearwood.table._schema": ["ColumnSchema", "Schema"],
-            "clearwood.table._table": ["Table"],
-            "clearwood.table._task": ["find_task"],
+            "clearwood.table.column": ["Column"],
+            "clearwood.table.encoding.columns": ["Encoded"],
+            "clearwood.table.encoding.encoder": ["Encoder"],
+            "clearwood.table.types": ["Kind", "Role", "Task"],
+            "clearwood.table.profiles": ["Profile", "profile"],
+            "clearwood.table.reading.read": ["as_table", "read", "read_as"],
+            "clearwood.table.schema": ["ColumnSchema", "Schema"],
+            "clearwood.table.table": ["Table"],
+            "clearwood.table.kinds.task": ["find_task"],
         },
     )
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.table._calendar import calendar
+from clearwood.table.kinds.calendar import calendar
 
 __all__ = ["ColumnEncoder", "Encoded", "Lookup", "Numbers", "OneHot", "encoder_from_state"]
 

@@ -9,13 +9,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.errors import InputError
-from clearwood.table._column import Column
-from clearwood.table._column_encoders import ColumnEncoder, Encoded, encoder_from_state
-from clearwood.table._kinds import CODED, NUMERIC, Kind
-from clearwood.table._learn_table import Ways, learn_table
-from clearwood.table._schema import ColumnSchema, Schema
-from clearwood.table._table import Table
-from clearwood.table._weighted import Weight, center_and_spread
+from clearwood.table.column import Column
+from clearwood.table.encoding.columns import ColumnEncoder, Encoded, encoder_from_state
+from clearwood.table.encoding.learn_table import Ways, learn_table
+from clearwood.table.encoding.weighted import Weight, center_and_spread
+from clearwood.table.schema import ColumnSchema, Schema
+from clearwood.table.table import Table
+from clearwood.table.types import CODED, NUMERIC, Kind
 
 __all__ = ["Encoder"]
 

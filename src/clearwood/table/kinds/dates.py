@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.table._duck import connect
+from clearwood.table.reading.duck import connect
 
 __all__ = ["FORMATS", "parse_dates"]
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
-from clearwood.table._duck import connect, fetch, filled, literal_path
-from clearwood.table._raw import Raw, factorise
+from clearwood.table.reading.duck import connect, fetch, filled, literal_path
+from clearwood.table.reading.raw import Raw, factorise
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

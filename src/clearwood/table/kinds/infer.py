@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.table._column import Column
-from clearwood.table._dates import parse_dates
-from clearwood.table._kinds import NUMERIC, Kind
-from clearwood.table._raw import Raw, level_key, number_text
+from clearwood.table.column import Column
+from clearwood.table.kinds.dates import parse_dates
+from clearwood.table.reading.raw import Raw, level_key, number_text
+from clearwood.table.types import NUMERIC, Kind
 
 __all__ = [
     "are_numbers",

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.table._column import Column
-from clearwood.table._kinds import Kind
-from clearwood.table._summary import describe_values
+from clearwood.table.column import Column
+from clearwood.table.summary import describe_values
+from clearwood.table.types import Kind
 
 __all__ = ["Profile", "profile"]
 

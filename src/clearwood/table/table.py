@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.table._column import Column
-from clearwood.table._kinds import Kind, Role, Task
-from clearwood.table._schema import ColumnSchema, Schema
+from clearwood.table.column import Column
+from clearwood.table.schema import ColumnSchema, Schema
+from clearwood.table.types import Kind, Role, Task
 
 __all__ = ["Table"]
 
@@ -208,7 +208,7 @@ class Table:
             "pandas", "polars" or "pyarrow" to choose; "dict" for a dict of lists, which is also
             what comes where none of them is installed.
         """
-        from clearwood.table._export import to_frame
+        from clearwood.table.export import to_frame
 
         return to_frame(self, library)
 
@@ -221,28 +221,28 @@ class Table:
         >>> cw.read({"town": ["Chur", None, "Bern", "Chur"]}).to_dict()
         {'town': ['Chur', None, 'Bern', 'Chur']}
         """
-        from clearwood.table._export import to_dict
+        from clearwood.table.export import to_dict
 
         return to_dict(self)
 
     def to_json(self) -> dict[str, Any]:
         """Give the schema, counts, notes and values as plain JSON values."""
-        from clearwood.table._export import to_json
+        from clearwood.table.export import to_json
 
         return to_json(self)
 
     def fingerprint(self) -> str:
         """Give a SHA-256 of names, kinds, roles, levels and values, the same on every machine."""
-        from clearwood.table._export import fingerprint
+        from clearwood.table.export import fingerprint
 
         return fingerprint(self)
 
     def __repr__(self) -> str:
-        from clearwood.table._summary import as_text
+        from clearwood.table.summary import as_text
 
         return as_text(self)
 
     def _repr_html_(self) -> str:
-        from clearwood.table._summary import as_html
+        from clearwood.table.summary import as_html
 
         return as_html(self)

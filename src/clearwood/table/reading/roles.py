@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.table._column import Column
-from clearwood.table._kinds import Kind, Role, Task
+from clearwood.table.column import Column
+from clearwood.table.types import Kind, Role, Task
 
 __all__ = ["KindSetting", "assign_roles", "check_weights", "checked_kinds", "checked_task"]
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, MissingExtraError, did_you_mean
-from clearwood.table._column import Column
-from clearwood.table._kinds import CODED, Kind
+from clearwood.table.column import Column
+from clearwood.table.types import CODED, Kind
 
 if TYPE_CHECKING:
-    from clearwood.table._table import Table
+    from clearwood.table.table import Table
 
 __all__ = ["fingerprint", "to_dict", "to_frame", "to_json"]
 

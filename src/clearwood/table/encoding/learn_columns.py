@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.table._calendar import CALENDAR_PARTS, calendar
-from clearwood.table._column import Column
-from clearwood.table._column_encoders import ColumnEncoder, Encoded, Lookup, Numbers, OneHot
-from clearwood.table._weighted import Weight, lower_median, median
+from clearwood.table.column import Column
+from clearwood.table.encoding.columns import ColumnEncoder, Encoded, Lookup, Numbers, OneHot
+from clearwood.table.encoding.weighted import Weight, lower_median, median
+from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar
 
 __all__ = [
     "Learned",

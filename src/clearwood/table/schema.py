@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from clearwood.table._kinds import Kind, Role, Task
+from clearwood.table.types import Kind, Role, Task
 
 __all__ = ["ColumnSchema", "Schema"]
 

@@ -10,24 +10,24 @@ import numpy as np
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
-from clearwood.table._align import align, raw_of
-from clearwood.table._column import Column
-from clearwood.table._files import read_file
-from clearwood.table._frames import from_memory
-from clearwood.table._infer import check_finite, nearly_numbers, settle
-from clearwood.table._kinds import NUMERIC, Kind, Role, Task
-from clearwood.table._raw import Raw
-from clearwood.table._review import Finding, review_all
-from clearwood.table._roles import (
+from clearwood.table.alignment import align, raw_of
+from clearwood.table.column import Column
+from clearwood.table.kinds.infer import check_finite, nearly_numbers, settle
+from clearwood.table.kinds.review import Finding, review_all
+from clearwood.table.kinds.task import settle_target
+from clearwood.table.reading.files import read_file
+from clearwood.table.reading.frames import from_memory
+from clearwood.table.reading.raw import Raw
+from clearwood.table.reading.roles import (
     KindSetting,
     assign_roles,
     check_weights,
     checked_kinds,
     checked_task,
 )
-from clearwood.table._schema import Schema
-from clearwood.table._table import Table
-from clearwood.table._task import settle_target
+from clearwood.table.schema import Schema
+from clearwood.table.table import Table
+from clearwood.table.types import NUMERIC, Kind, Role, Task
 
 __all__ = ["as_table", "read", "read_as"]
 

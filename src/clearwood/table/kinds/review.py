@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clearwood.table._column import Column
-from clearwood.table._infer import value_range
-from clearwood.table._kinds import NUMERIC, Kind, Role
-from clearwood.table._raw import used_levels
+from clearwood.table.column import Column
+from clearwood.table.kinds.infer import value_range
+from clearwood.table.reading.raw import used_levels
+from clearwood.table.types import NUMERIC, Kind, Role
 
 __all__ = ["Finding", "review", "review_all"]
 

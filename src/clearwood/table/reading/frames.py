@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.table._raw import Form, Raw, factorise, number_text
+from clearwood.table.reading.raw import Form, Raw, factorise, number_text
 
 __all__ = ["from_array", "from_columns", "from_frame", "from_memory"]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.table._kinds import CODED, Kind
+from clearwood.table.types import CODED, Kind
 
 __all__ = ["Column"]
 

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.messages import tell
-from clearwood.table._column import Column
-from clearwood.table._column_encoders import ColumnEncoder, Encoded
-from clearwood.table._kinds import NUMERIC, Kind, Role, Task
-from clearwood.table._learn_columns import (
+from clearwood.table.column import Column
+from clearwood.table.encoding.columns import ColumnEncoder, Encoded
+from clearwood.table.encoding.learn_columns import (
     Learned,
     learn_codes,
     learn_dates,
@@ -24,10 +23,11 @@ from clearwood.table._learn_columns import (
     learn_yes_no,
     level_counts,
 )
-from clearwood.table._schema import Schema
-from clearwood.table._table import Table
-from clearwood.table._target_encoding import TargetEncoding
-from clearwood.table._weighted import Weight
+from clearwood.table.encoding.target_encoding import TargetEncoding
+from clearwood.table.encoding.weighted import Weight
+from clearwood.table.schema import Schema
+from clearwood.table.table import Table
+from clearwood.table.types import NUMERIC, Kind, Role, Task
 
 __all__ = ["LearnedTable", "Ways", "learn_table"]
 

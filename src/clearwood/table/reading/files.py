@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from clearwood._shared.errors import InputError, MissingExtraError
-from clearwood.table._csv import read_csv
-from clearwood.table._duck import connect, fetch, literal_path
-from clearwood.table._raw import Raw
+from clearwood.table.reading.csv import read_csv
+from clearwood.table.reading.duck import connect, fetch, literal_path
+from clearwood.table.reading.raw import Raw
 
 __all__ = ["read_file"]
 
@@ -107,7 +107,7 @@ def _read_with_duckdb(path: Path, scan: str, words: str, *, hint: str | None = N
 
 
 def _read_feather(path: Path) -> list[Raw]:
-    from clearwood.table._frames import from_frame
+    from clearwood.table.reading.frames import from_frame
 
     for reader in (_feather_by_pyarrow, _feather_by_polars):
         try:

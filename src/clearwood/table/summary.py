@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clearwood.table._column import Column
-from clearwood.table._kinds import Kind, Role
-from clearwood.table._raw import number_text
+from clearwood.table.column import Column
+from clearwood.table.reading.raw import number_text
+from clearwood.table.types import Kind, Role
 
 if TYPE_CHECKING:
-    from clearwood.table._table import Table
+    from clearwood.table.table import Table
 
 __all__ = ["as_html", "as_text", "describe_values"]
 

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.table._column import Column
-from clearwood.table._infer import convert, refuse_odd_numbers, settle
-from clearwood.table._kinds import Kind, Task
-from clearwood.table._raw import Raw
+from clearwood.table.column import Column
+from clearwood.table.kinds.infer import convert, refuse_odd_numbers, settle
+from clearwood.table.reading.raw import Raw
+from clearwood.table.types import Kind, Task
 
 __all__ = ["find_task", "settle_target", "task_of"]
 
@@ -44,7 +44,7 @@ def find_task(y: Any) -> Task:
     >>> find_task([0.1, 2.5, 3.2])
     <Task.REGRESSION: 'regression'>
     """
-    from clearwood.table._frames import from_columns
+    from clearwood.table.reading.frames import from_columns
 
     (raw,) = from_columns({"y": np.asarray(y)})
     return task_of(raw)[0]
@@ -151,7 +151,7 @@ def _refuse_text_target(raw: Raw) -> None:
 
 
 def _as_raw(column: Column) -> Raw:
-    from clearwood.table._align import raw_of
+    from clearwood.table.alignment import raw_of
 
     return raw_of(column)
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.table._column import Column
-from clearwood.table._kinds import Task
-from clearwood.table._learn_columns import level_slots
+from clearwood.table.column import Column
+from clearwood.table.encoding.learn_columns import level_slots
+from clearwood.table.types import Task
 
 __all__ = ["TargetEncoding", "cross_fitted_codes", "target_codes", "target_columns"]
 

@@ -1,0 +1,1 @@
+"""From a table to the numeric matrix of a model, learned from training rows only."""

@@ -1,0 +1,1 @@
+"""Reading tables: text files, Parquet, data frames, arrays and column roles."""
