@@ -1,8 +1,8 @@
 """Files: written whole or not at all, and read back only if nothing in them has changed."""
 
-from clearwood.files._arrays import from_array, from_json, to_array, to_json
-from clearwood.files._atomic import atomic_write
-from clearwood.files._container import FORMAT_VERSION, Archive, Manifest, Member, read, write
+from clearwood.files.arrays import from_array, from_json, to_array, to_json
+from clearwood.files.atomic import atomic_write
+from clearwood.files.container import FORMAT_VERSION, Archive, Manifest, Member, read, write
 
 __all__ = [
     "FORMAT_VERSION",

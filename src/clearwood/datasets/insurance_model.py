@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.datasets._true_effect import TrueEffect, average_natural_direct_effect
+from clearwood.datasets.true_effect import TrueEffect, average_natural_direct_effect
 from clearwood.table import Column, Kind, Role, Table, Task
 
 __all__ = ["FEATURES", "InsuranceModel", "Target"]

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 import clearwood
 from clearwood._shared.errors import InputError
-from clearwood.files._arrays import from_json, to_array, to_json
-from clearwood.files._atomic import atomic_write
+from clearwood.files.arrays import from_json, to_array, to_json
+from clearwood.files.atomic import atomic_write
 
 __all__ = ["FORMAT_VERSION", "Archive", "Manifest", "Member", "read", "write"]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from clearwood._shared.errors import InputError
-from clearwood.datasets._insurance_model import FEATURES, InsuranceModel, Target
+from clearwood.datasets.insurance_model import FEATURES, InsuranceModel, Target
 from clearwood.table import Column, Kind, Table
 
 __all__ = ["insurance", "insurance_truth"]
