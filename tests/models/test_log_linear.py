@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import GammaRegressor, PoissonRegressor
 
 import clearwood as cw
-from clearwood.models._log_linear import LogLinear
+from clearwood.models.estimators.log_linear import LogLinear
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 2))

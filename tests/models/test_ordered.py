@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clearwood.models._ordered import OrderedRegression
+from clearwood.models.estimators.ordered import OrderedRegression
 
 OrderedModel = pytest.importorskip("statsmodels.miscmodels.ordinal_model").OrderedModel
 

@@ -25,7 +25,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 import clearwood as cw
 from clearwood import ClearwoodWarning, InputError, files
 from clearwood.models import Entry, catalogue
-from clearwood.models._native import take_out
+from clearwood.models.files.native import take_out
 from clearwood.table import Task
 
 ROWS = 90

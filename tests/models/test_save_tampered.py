@@ -21,7 +21,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
 from clearwood import InputError, files
-from clearwood.models import _packing, catalogue
+from clearwood.models import catalogue
+from clearwood.models.files import packing as _packing
 
 X = np.random.default_rng(3).random((60, 2))
 
@@ -393,7 +394,7 @@ def test_a_stand_in_for_a_boosted_model_names_only_what_is_known(model, attribut
     content = node(
         "builtins", "dict", "DictNode", content=attributes, key_types=sequence("list", *keys)
     )
-    stand_in = node("clearwood.models._native", "Native", "ObjectNode", content=content)
+    stand_in = node("clearwood.models.files.native", "Native", "ObjectNode", content=content)
     change_schema(model, lambda schema, entries: (schema.update(stand_in), schema.pop("__id__")))
     refused(model, "which cannot be read")
 

@@ -9,12 +9,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import get_tags
 
 import clearwood as cw
-from clearwood.models._capped import Capped
-from clearwood.models._convergence import convergence_named
-from clearwood.models._folds import Folds
-from clearwood.models._kernel_ridge import LandmarkKernelRidge
-from clearwood.models._membership import Membership
-from clearwood.models._standardised_target import StandardisedTarget
+from clearwood.models.estimators.capped import Capped
+from clearwood.models.estimators.convergence import convergence_named
+from clearwood.models.estimators.folds import Folds
+from clearwood.models.estimators.kernel_ridge import LandmarkKernelRidge
+from clearwood.models.estimators.membership import Membership
+from clearwood.models.estimators.standardised_target import StandardisedTarget
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))

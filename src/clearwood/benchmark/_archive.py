@@ -11,7 +11,7 @@ from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.benchmark._frames import plain
 from clearwood.benchmark._tabular import Tabular
 from clearwood.benchmark._work import Outcome, Trial, Unit
-from clearwood.models._space import Choice, Dimension
+from clearwood.models.spaces import Choice, Dimension
 
 __all__ = ["Archive", "Curve", "archive_of", "curve_of"]
 

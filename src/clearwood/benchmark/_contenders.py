@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.benchmark._losses import Loss
 from clearwood.models import Learner, catalogue
-from clearwood.models._space import Choice, Dimension, Real, Whole
+from clearwood.models.spaces import Choice, Dimension, Real, Whole
 from clearwood.table import Encoder, Table, Task
 
 __all__ = ["Contender", "WrappedEstimator", "contenders"]

@@ -13,7 +13,7 @@ from clearwood.benchmark._result import Method, Standing
 from clearwood.benchmark._searches import position
 from clearwood.benchmark._tree_path import GROWING_ENDED
 from clearwood.benchmark._work import Context, Outcome, Unit
-from clearwood.models._space import Choice, Real, Whole
+from clearwood.models.spaces import Choice, Real, Whole
 
 __all__ = ["edge_warnings", "failures_of", "note_warnings", "standings", "trial_warnings"]
 

@@ -10,8 +10,8 @@ from clearwood.benchmark._contenders import Contender
 from clearwood.benchmark._paths import Racer, Told, alike_but_for
 from clearwood.benchmark._searches import Settings, drawn
 from clearwood.models import Learner
-from clearwood.models._entry import Job
-from clearwood.models._stages import PATIENCE, Stages, grow
+from clearwood.models.entry import Job
+from clearwood.models.estimators.stages import PATIENCE, Stages, grow
 from clearwood.table import Table
 
 if TYPE_CHECKING:

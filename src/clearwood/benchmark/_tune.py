@@ -25,7 +25,7 @@ from clearwood.benchmark._work import (
     judge,
     seed_of,
 )
-from clearwood.models._space import Choice, Dimension
+from clearwood.models.spaces import Choice, Dimension
 
 if TYPE_CHECKING:
     from clearwood.benchmark._store import Store

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clearwood import files
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.models._packing import pack, unpack
+from clearwood.models.files.packing import pack, unpack
 from clearwood.table import Encoder, Schema, Table, as_table
 
 __all__ = ["LearnerEncoder", "PipelineEncoder", "from_archive", "members"]

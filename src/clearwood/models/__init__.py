@@ -6,21 +6,21 @@ from clearwood._shared.lazy import on_demand
 
 if TYPE_CHECKING:
     from clearwood.models import catalogue
-    from clearwood.models._entry import Entry, Job
-    from clearwood.models._learner import Learner, learner
-    from clearwood.models._model_file import ModelFile
-    from clearwood.models._save import inspect, load, save
-    from clearwood.models._space import Choice, Real, Whole
+    from clearwood.models.entry import Entry, Job
+    from clearwood.models.files.model_file import ModelFile
+    from clearwood.models.files.save import inspect, load, save
+    from clearwood.models.learners import Learner, learner
+    from clearwood.models.spaces import Choice, Real, Whole
 else:
     __getattr__, __dir__ = on_demand(
         __name__,
         {
             __name__: ["catalogue"],
-            "clearwood.models._entry": ["Entry", "Job"],
-            "clearwood.models._learner": ["Learner", "learner"],
-            "clearwood.models._model_file": ["ModelFile"],
-            "clearwood.models._save": ["inspect", "load", "save"],
-            "clearwood.models._space": ["Choice", "Real", "Whole"],
+            "clearwood.models.entry": ["Entry", "Job"],
+            "clearwood.models.learners": ["Learner", "learner"],
+            "clearwood.models.files.model_file": ["ModelFile"],
+            "clearwood.models.files.save": ["inspect", "load", "save"],
+            "clearwood.models.spaces": ["Choice", "Real", "Whole"],
         },
     )
 

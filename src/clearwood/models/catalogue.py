@@ -7,7 +7,7 @@ them imports its library before it builds an estimator.
 from importlib import import_module
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.models._entry import Entry
+from clearwood.models.entry import Entry
 from clearwood.table import Task
 
 __all__ = ["entries", "get", "names", "register", "usual"]

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from clearwood.models._entry import Entry, Job
-from clearwood.models._space import Real, Whole
-from clearwood.models._tasks import ANY
+from clearwood.models.entry import Entry, Job
+from clearwood.models.families.tasks import ANY
+from clearwood.models.spaces import Real, Whole
 
 __all__ = ["ENTRIES"]
 
@@ -14,7 +14,7 @@ def _spline(job: Job) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    from clearwood.models._natural_spline import NaturalSpline
+    from clearwood.models.estimators.natural_spline import NaturalSpline
 
     alpha = job.settings["alpha"]
     if job.task.is_classification:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.models._entry import Job
+from clearwood.models.entry import Job
 from clearwood.table import Task
 
 __all__ = ["ANY", "CLASSES", "NUMBERS", "one_of"]

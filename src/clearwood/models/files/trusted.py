@@ -197,25 +197,25 @@ _PARTS = _names(
         "sklearn.neighbors._kd_tree": "KDTree",
         "sklearn.neural_network._stochastic_optimizers": "AdamOptimizer SGDOptimizer",
         "scipy.interpolate._bsplines": "BSpline",
-        "clearwood.models._native": "Native",
+        "clearwood.models.files.native": "Native",
     }
 )
 
 #: Estimators written here; none of them takes a function or opens a file.
 _OURS = _names(
     {
-        "clearwood.models._capped": "Capped WeightedCapped",
-        "clearwood.models._folds": "Folds",
-        "clearwood.models._kernel_ridge": "LandmarkKernelRidge",
-        "clearwood.models._log_linear": "LogLinear",
-        "clearwood.models._membership": "Membership",
-        "clearwood.models._natural_spline": "NaturalSpline",
-        "clearwood.models._ordered": "OrderedRegression",
-        "clearwood.models._pruned_tree": "PrunedTreeClassifier PrunedTreeRegressor",
-        "clearwood.models._quiet_ebm": "QuietEBMClassifier QuietEBMRegressor",
-        "clearwood.models._simplex": "SimplexClassifier SimplexRegressor",
-        "clearwood.models._standardised_target": "StandardisedTarget",
-        "clearwood.models._stepwise": "StepwiseLars StepwiseOMP",
+        "clearwood.models.estimators.capped": "Capped WeightedCapped",
+        "clearwood.models.estimators.folds": "Folds",
+        "clearwood.models.estimators.kernel_ridge": "LandmarkKernelRidge",
+        "clearwood.models.estimators.log_linear": "LogLinear",
+        "clearwood.models.estimators.membership": "Membership",
+        "clearwood.models.estimators.natural_spline": "NaturalSpline",
+        "clearwood.models.estimators.ordered": "OrderedRegression",
+        "clearwood.models.estimators.pruned_tree": "PrunedTreeClassifier PrunedTreeRegressor",
+        "clearwood.models.estimators.quiet_ebm": "QuietEBMClassifier QuietEBMRegressor",
+        "clearwood.models.estimators.simplex": "SimplexClassifier SimplexRegressor",
+        "clearwood.models.estimators.standardised_target": "StandardisedTarget",
+        "clearwood.models.estimators.stepwise": "StepwiseLars StepwiseOMP",
     }
 )
 

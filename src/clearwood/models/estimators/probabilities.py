@@ -5,7 +5,7 @@ from typing import Any
 from sklearn.calibration import CalibratedClassifierCV
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.models._folds import Folds
+from clearwood.models.estimators.folds import Folds
 
 __all__ = ["with_probabilities"]
 

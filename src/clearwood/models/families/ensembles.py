@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from clearwood.models._entry import Entry, Job
-from clearwood.models._space import Dimension, Real, Whole
-from clearwood.models._tasks import ANY
+from clearwood.models.entry import Entry, Job
+from clearwood.models.families.tasks import ANY
+from clearwood.models.spaces import Dimension, Real, Whole
 
 __all__ = ["ENTRIES"]
 

@@ -3,7 +3,7 @@
 What is ours (the learner, its encoding, the table's columns) is stored as JSON and plain arrays;
 the estimator of the underlying library through skops or in the library's own format. Nothing is
 pickled, and nothing in a file is run before every type it names was found on the list in
-`clearwood.models._trusted`.
+`clearwood.models.files.trusted`.
 """
 
 import os
@@ -19,11 +19,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood import files
 from clearwood._shared.errors import ClearwoodWarning, InputError
-from clearwood.models._learner import Learner
-from clearwood.models._learner_parts import LearnerParts
-from clearwood.models._model_file import ModelFile
-from clearwood.models._native import restore, take_out
-from clearwood.models._packing import examine, pack, unpack
+from clearwood.models.files.learner_parts import LearnerParts
+from clearwood.models.files.model_file import ModelFile
+from clearwood.models.files.native import restore, take_out
+from clearwood.models.files.packing import examine, pack, unpack
+from clearwood.models.learners import Learner
 
 __all__ = ["inspect", "load", "save"]
 

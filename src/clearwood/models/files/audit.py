@@ -15,7 +15,7 @@ from typing import Any
 
 from clearwood._shared.errors import InputError
 from clearwood.files import to_array
-from clearwood.models import _trusted
+from clearwood.models.files import trusted as _trusted
 
 __all__ = ["PROTOCOL", "Audit", "audit"]
 

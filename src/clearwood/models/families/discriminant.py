@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from clearwood.models._entry import Entry, Job
-from clearwood.models._space import Choice, Real
-from clearwood.models._tasks import CLASSES, one_of
+from clearwood.models.entry import Entry, Job
+from clearwood.models.families.tasks import CLASSES, one_of
+from clearwood.models.spaces import Choice, Real
 
 __all__ = ["ENTRIES"]
 
@@ -30,7 +30,7 @@ def _qda(job: Job) -> Any:
 def _perceptron(job: Job) -> Any:
     from sklearn.linear_model import Perceptron
 
-    from clearwood.models._probabilities import with_probabilities
+    from clearwood.models.estimators.probabilities import with_probabilities
 
     settings = dict(job.settings)
     probabilities = settings.pop("probabilities")

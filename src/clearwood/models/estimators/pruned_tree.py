@@ -8,8 +8,8 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from clearwood._shared.errors import InputError
-from clearwood.models._folds import Folds
-from clearwood.models._pruning import (
+from clearwood.models.estimators.folds import Folds
+from clearwood.models.estimators.pruning import (
     HeldOut,
     collapse_levels,
     geometric_middles,

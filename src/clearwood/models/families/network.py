@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from clearwood.models._entry import Entry, Job
-from clearwood.models._space import Real, Whole
-from clearwood.models._tasks import ANY
+from clearwood.models.entry import Entry, Job
+from clearwood.models.families.tasks import ANY
+from clearwood.models.spaces import Real, Whole
 
 __all__ = ["ENTRIES"]
 
@@ -12,7 +12,7 @@ __all__ = ["ENTRIES"]
 def _mlp(job: Job) -> Any:
     from sklearn.neural_network import MLPClassifier, MLPRegressor
 
-    from clearwood.models._standardised_target import StandardisedTarget
+    from clearwood.models.estimators.standardised_target import StandardisedTarget
 
     settings = dict(job.settings)
     layers, units = settings.pop("layers"), settings.pop("units")

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from clearwood.models._entry import Entry, Job
-from clearwood.models._space import Choice, Dimension, Real
-from clearwood.models._tasks import CLASSES, NUMBERS, one_of
+from clearwood.models.entry import Entry, Job
+from clearwood.models.families.tasks import CLASSES, NUMBERS, one_of
+from clearwood.models.spaces import Choice, Dimension, Real
 from clearwood.table import Task
 
 __all__ = ["ENTRIES"]
@@ -13,7 +13,7 @@ _PENALTIES = ("none", "l1", "l2", "elastic-net")
 
 
 def _glm(job: Job) -> Any:
-    from clearwood.models._log_linear import DISTRIBUTIONS, LogLinear
+    from clearwood.models.estimators.log_linear import DISTRIBUTIONS, LogLinear
 
     one_of(job, "distribution", ["auto", *DISTRIBUTIONS])
     settings = dict(job.settings)

@@ -8,7 +8,7 @@ from scipy.special import expit, ndtr
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood.models._independent import independent_columns
+from clearwood.models.estimators.independent import independent_columns
 
 __all__ = ["OrderedRegression"]
 

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from clearwood._shared.errors import InputError, MissingExtraError
-from clearwood.models._graph import replace
+from clearwood.models.files.graph import replace
 
 __all__ = ["Native", "restore", "take_out"]
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from clearwood.models._entry import Entry, Job
-from clearwood.models._space import Real
-from clearwood.models._tasks import CLASSES, NUMBERS, one_of
+from clearwood.models.entry import Entry, Job
+from clearwood.models.families.tasks import CLASSES, NUMBERS, one_of
+from clearwood.models.spaces import Real
 
 __all__ = ["ENTRIES"]
 
@@ -12,8 +12,8 @@ _KERNELS = ("rbf", "linear", "poly", "sigmoid")
 
 
 def _kernel_ridge(job: Job) -> Any:
-    from clearwood.models._kernel_ridge import LandmarkKernelRidge
-    from clearwood.models._standardised_target import StandardisedTarget
+    from clearwood.models.estimators.kernel_ridge import LandmarkKernelRidge
+    from clearwood.models.estimators.standardised_target import StandardisedTarget
 
     one_of(job, "kernel", _KERNELS)
     return StandardisedTarget(LandmarkKernelRidge(seed=job.seed, **job.settings))
@@ -22,7 +22,7 @@ def _kernel_ridge(job: Job) -> Any:
 def _svm(job: Job) -> Any:
     from sklearn.svm import SVC
 
-    from clearwood.models._probabilities import with_probabilities
+    from clearwood.models.estimators.probabilities import with_probabilities
 
     one_of(job, "kernel", _KERNELS)
     settings = dict(job.settings)
@@ -34,7 +34,7 @@ def _svm(job: Job) -> Any:
 def _svr(job: Job) -> Any:
     from sklearn.svm import SVR
 
-    from clearwood.models._standardised_target import StandardisedTarget
+    from clearwood.models.estimators.standardised_target import StandardisedTarget
 
     one_of(job, "kernel", _KERNELS)
     return StandardisedTarget(SVR(cache_size=500, **job.settings))

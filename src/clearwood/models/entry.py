@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from clearwood._shared.errors import MissingExtraError
-from clearwood.models._space import Dimension
-from clearwood.models._stages import Stages
+from clearwood.models.estimators.stages import Stages
+from clearwood.models.spaces import Dimension
 from clearwood.table import Task
 
 __all__ = ["Categories", "Entry", "Job", "Reading"]

@@ -3,10 +3,10 @@
 from typing import Any
 
 from clearwood._shared.errors import InputError
-from clearwood.models._entry import Entry, Job
-from clearwood.models._space import Real, Whole
-from clearwood.models._stages import CATBOOST, GBM, LIGHTGBM, XGBOOST
-from clearwood.models._tasks import ANY, one_of
+from clearwood.models.entry import Entry, Job
+from clearwood.models.estimators.stages import CATBOOST, GBM, LIGHTGBM, XGBOOST
+from clearwood.models.families.tasks import ANY, one_of
+from clearwood.models.spaces import Real, Whole
 from clearwood.table import Task
 
 __all__ = ["ENTRIES"]
@@ -100,7 +100,7 @@ def _catboost(job: Job) -> Any:
 
 
 def _ebm(job: Job) -> Any:
-    from clearwood.models._quiet_ebm import QuietEBMClassifier, QuietEBMRegressor
+    from clearwood.models.estimators.quiet_ebm import QuietEBMClassifier, QuietEBMRegressor
 
     settings = {**job.settings, "random_state": job.seed, "n_jobs": job.n_jobs}
     if job.n_columns:

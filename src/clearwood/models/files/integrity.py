@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.models._graph import objects
+from clearwood.models.files.graph import objects
 
 __all__ = ["check_structure"]
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from clearwood.models._entry import Entry, Job
-from clearwood.models._space import Real, Whole
-from clearwood.models._tasks import NUMBERS
+from clearwood.models.entry import Entry, Job
+from clearwood.models.families.tasks import NUMBERS
+from clearwood.models.spaces import Real, Whole
 
 __all__ = ["ENTRIES"]
 
@@ -24,7 +24,7 @@ def _ridge(job: Job) -> Any:
 def _lasso(job: Job) -> Any:
     from sklearn.linear_model import Lasso
 
-    from clearwood.models._standardised_target import StandardisedTarget
+    from clearwood.models.estimators.standardised_target import StandardisedTarget
 
     return StandardisedTarget(Lasso(max_iter=20_000, **job.settings))
 
@@ -32,19 +32,19 @@ def _lasso(job: Job) -> Any:
 def _elastic_net(job: Job) -> Any:
     from sklearn.linear_model import ElasticNet
 
-    from clearwood.models._standardised_target import StandardisedTarget
+    from clearwood.models.estimators.standardised_target import StandardisedTarget
 
     return StandardisedTarget(ElasticNet(max_iter=20_000, **job.settings))
 
 
 def _lars(job: Job) -> Any:
-    from clearwood.models._stepwise import StepwiseLars
+    from clearwood.models.estimators.stepwise import StepwiseLars
 
     return StepwiseLars(**job.settings)
 
 
 def _omp(job: Job) -> Any:
-    from clearwood.models._stepwise import StepwiseOMP
+    from clearwood.models.estimators.stepwise import StepwiseOMP
 
     return StepwiseOMP(**job.settings)
 
@@ -54,7 +54,7 @@ def _pcr(job: Job) -> Any:
     from sklearn.linear_model import LinearRegression
     from sklearn.pipeline import Pipeline
 
-    from clearwood.models._capped import WeightedCapped
+    from clearwood.models.estimators.capped import WeightedCapped
 
     steps = [
         ("pca", PCA(job.settings["n_components"], svd_solver="full")),
@@ -66,7 +66,7 @@ def _pcr(job: Job) -> Any:
 def _pls(job: Job) -> Any:
     from sklearn.cross_decomposition import PLSRegression
 
-    from clearwood.models._capped import Capped
+    from clearwood.models.estimators.capped import Capped
 
     return Capped(PLSRegression(scale=False, **job.settings), {"n_components": "rank"})
 
@@ -74,7 +74,7 @@ def _pls(job: Job) -> Any:
 def _huber(job: Job) -> Any:
     from sklearn.linear_model import HuberRegressor
 
-    from clearwood.models._standardised_target import StandardisedTarget
+    from clearwood.models.estimators.standardised_target import StandardisedTarget
 
     return StandardisedTarget(HuberRegressor(max_iter=2_000, **job.settings))
 
@@ -82,7 +82,7 @@ def _huber(job: Job) -> Any:
 def _quantile(job: Job) -> Any:
     from sklearn.linear_model import QuantileRegressor
 
-    from clearwood.models._standardised_target import StandardisedTarget
+    from clearwood.models.estimators.standardised_target import StandardisedTarget
 
     return StandardisedTarget(QuantileRegressor(solver="highs", **job.settings))
 

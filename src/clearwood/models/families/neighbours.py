@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from clearwood.models._entry import Entry, Job
-from clearwood.models._space import Choice, Whole
-from clearwood.models._tasks import ANY, one_of
+from clearwood.models.entry import Entry, Job
+from clearwood.models.families.tasks import ANY, one_of
+from clearwood.models.spaces import Choice, Whole
 
 __all__ = ["ENTRIES"]
 
@@ -13,8 +13,8 @@ def _knn(job: Job) -> Any:
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
     from sklearn.pipeline import Pipeline
 
-    from clearwood.models._capped import Capped
-    from clearwood.models._membership import Membership
+    from clearwood.models.estimators.capped import Capped
+    from clearwood.models.estimators.membership import Membership
 
     metric = one_of(job, "metric", ["euclidean", "cosine", "jaccard"])
     kind = KNeighborsClassifier if job.task.is_classification else KNeighborsRegressor

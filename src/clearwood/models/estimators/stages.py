@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from clearwood.models._entry import Entry, Job
+    from clearwood.models.entry import Entry, Job
 
 __all__ = ["CATBOOST", "GBM", "LIGHTGBM", "XGBOOST", "Stages", "grow", "stopped_early"]
 

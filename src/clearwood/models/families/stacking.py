@@ -3,8 +3,8 @@
 from typing import Any
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.models._entry import Entry, Job
-from clearwood.models._tasks import ANY
+from clearwood.models.entry import Entry, Job
+from clearwood.models.families.tasks import ANY
 
 __all__ = ["ENTRIES"]
 
@@ -15,8 +15,8 @@ _OF_NUMBERS = ("ridge", "forest", "gbm")
 def _stacking(job: Job) -> Any:
     from sklearn.ensemble import StackingClassifier, StackingRegressor
 
-    from clearwood.models._folds import Folds
-    from clearwood.models._simplex import SimplexClassifier, SimplexRegressor
+    from clearwood.models.estimators.folds import Folds
+    from clearwood.models.estimators.simplex import SimplexClassifier, SimplexRegressor
 
     classes = job.task.is_classification
     names = job.settings["members"] or (_OF_CLASSES if classes else _OF_NUMBERS)

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from clearwood.models._entry import Entry, Job
-from clearwood.models._tasks import one_of
+from clearwood.models.entry import Entry, Job
+from clearwood.models.families.tasks import one_of
 from clearwood.table import Task
 
 __all__ = ["ENTRIES"]
 
 
 def _ordinal(job: Job) -> Any:
-    from clearwood.models._ordered import OrderedRegression
+    from clearwood.models.estimators.ordered import OrderedRegression
 
     return OrderedRegression(link=one_of(job, "link", ["logit", "probit"]))
 

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LassoLars, OrthogonalMatchingPursuit
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood.models._independent import independent_columns
+from clearwood.models.estimators.independent import independent_columns
 
 __all__ = ["StepwiseLars", "StepwiseOMP"]
 

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from clearwood.models._entry import Entry, Job
-from clearwood.models._space import Choice, Whole
-from clearwood.models._tasks import ANY
+from clearwood.models.entry import Entry, Job
+from clearwood.models.families.tasks import ANY
+from clearwood.models.spaces import Choice, Whole
 
 __all__ = ["ENTRIES"]
 
 
 def _tree(job: Job) -> Any:
-    from clearwood.models._pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
+    from clearwood.models.estimators.pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
 
     settings = dict(job.settings)
     if settings["criterion"] is None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import InputError
 from clearwood.files import Archive, from_array, from_json
 from clearwood.models import catalogue
-from clearwood.models._learner import Learner
+from clearwood.models.learners import Learner
 from clearwood.table import Encoder, Schema, Task
 
 __all__ = ["LearnerParts"]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from clearwood.models._entry import Entry, Job
-from clearwood.models._tasks import ANY, one_of
+from clearwood.models.entry import Entry, Job
+from clearwood.models.families.tasks import ANY, one_of
 
 __all__ = ["ENTRIES"]
 

@@ -25,10 +25,10 @@ from sklearn.utils.validation import (
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.kernels._threads import limited
 from clearwood.models import catalogue
-from clearwood.models._convergence import convergence_named
-from clearwood.models._entry import Categories, Entry, Job
-from clearwood.models._stages import stopped_early
-from clearwood.models._too_large import too_large_named
+from clearwood.models.entry import Categories, Entry, Job
+from clearwood.models.estimators.convergence import convergence_named
+from clearwood.models.estimators.stages import stopped_early
+from clearwood.models.estimators.too_large import too_large_named
 from clearwood.table import Encoder, Table, Task, as_table, find_task
 
 __all__ = ["Learner", "learner"]

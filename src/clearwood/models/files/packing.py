@@ -12,8 +12,8 @@ import numpy as np
 
 from clearwood._shared.errors import InputError
 from clearwood.files import to_array, to_json
-from clearwood.models._audit import Audit, audit
-from clearwood.models._integrity import check_structure
+from clearwood.models.files.audit import Audit, audit
+from clearwood.models.files.integrity import check_structure
 
 __all__ = ["examine", "pack", "refusal", "unpack"]
 

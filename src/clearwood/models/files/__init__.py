@@ -1,0 +1,1 @@
+"""Model files: saved, audited, loaded; no pickle is ever read."""
