@@ -51,7 +51,7 @@ def entries() -> tuple[Entry, ...]:
     if not _loaded:
         _loaded.extend(FAMILIES)
         for family in FAMILIES:
-            for entry in import_module(f"clearwood.models._{family}").ENTRIES:
+            for entry in import_module(f"clearwood.models.families.{family}").ENTRIES:
                 _entries[entry.name] = entry
     return tuple(_entries.values())
 
