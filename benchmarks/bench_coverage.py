@@ -25,7 +25,7 @@ from benchmarks._other_simulations import OTHERS
 from benchmarks._simulations import SETTINGS, Simulated, losses_of_table
 from clearwood.benchmark._intervals import Interval, naive_interval, simultaneous_level
 from clearwood.benchmark._nested_interval import nested_interval
-from clearwood.benchmark._plans import KFold
+from clearwood.resampling.folds import KFold
 
 __all__ = ["Coverage", "as_markdown", "coverage", "report", "simulate"]
 

@@ -36,7 +36,7 @@ def built_in() -> list[Entry]:
     return [
         entry
         for family in catalogue.FAMILIES
-        for entry in import_module(f"clearwood.models._{family}").ENTRIES
+        for entry in import_module(f"clearwood.models.families.{family}").ENTRIES
     ]
 
 

@@ -17,6 +17,7 @@ FLOW = [
     {"table"},
     {"datasets"},
     {"models"},
+    {"losses", "resampling"},
     {"benchmark"},
     {"forest"},
     {"decompose"},

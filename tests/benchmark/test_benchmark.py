@@ -10,8 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 import clearwood as cw
 from clearwood.benchmark import HoldOut, KFold, LeaveOneOut, MonteCarlo, TimeOrdered
-from clearwood.benchmark._plans import splits_of
 from clearwood.models import Choice, Real, Whole
+from clearwood.resampling.folds import splits_of
 
 QUICK = {"tune": 0, "interval": "naive"}
 

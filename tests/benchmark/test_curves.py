@@ -13,7 +13,7 @@ from clearwood.benchmark import HoldOut, KFold, MonteCarlo
 from clearwood.benchmark._bias_variance import bias_variance, split_squared_error
 from clearwood.benchmark._curves import calibration_curve, learning_curve
 from clearwood.benchmark._excess_risk import excess_risk
-from clearwood.benchmark._plans import splits_of
+from clearwood.resampling.folds import splits_of
 
 
 @pytest.fixture(scope="module")

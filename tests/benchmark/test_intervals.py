@@ -12,7 +12,7 @@ from clearwood.benchmark._intervals import (
     origin_interval,
 )
 from clearwood.benchmark._nested_interval import nested_interval
-from clearwood.benchmark._plans import KFold, pair_splits
+from clearwood.resampling.folds import KFold, pair_splits
 
 Z90 = stats.norm.ppf(0.95)
 

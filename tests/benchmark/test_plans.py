@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import clearwood as cw
 from clearwood import InputError
-from clearwood.benchmark._plans import (
+from clearwood.resampling.folds import (
     Bootstrap,
     HoldOut,
     KFold,

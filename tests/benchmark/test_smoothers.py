@@ -10,8 +10,8 @@ from sklearn.base import clone
 import clearwood as cw
 from clearwood import InputError
 from clearwood.benchmark._in_sample import in_sample
-from clearwood.benchmark._plans import LeaveOneOut
 from clearwood.benchmark._smoothers import linear_smoother, smoother_of_hat_matrix
+from clearwood.resampling.folds import LeaveOneOut
 from clearwood.table import Table
 
 

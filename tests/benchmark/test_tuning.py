@@ -174,9 +174,9 @@ def test_simplicity_knows_directions():
 @pytest.mark.parametrize("name", ["ridge", "lasso", "elastic-net"])
 def test_a_path_predicts_what_single_fits_predict(numbers, name):
     from clearwood.benchmark._contenders import contenders
-    from clearwood.benchmark._losses import find_loss
     from clearwood.benchmark._target import target_codes
     from clearwood.benchmark._work import Context
+    from clearwood.losses import find_loss
 
     loss = find_loss("squared")
     (contender,) = contenders([name], numbers, loss, seed=0)
@@ -206,9 +206,9 @@ def booster(name):
 
 def context_of(data, name, loss=None):
     from clearwood.benchmark._contenders import contenders
-    from clearwood.benchmark._losses import default_loss, find_loss
     from clearwood.benchmark._target import target_codes
     from clearwood.benchmark._work import Context
+    from clearwood.losses import default_loss, find_loss
 
     chosen = default_loss(data.task) if loss is None else find_loss(loss, task=data.task)
     (contender,) = contenders([name], data, chosen, seed=0)

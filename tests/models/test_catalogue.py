@@ -29,7 +29,7 @@ ROUNDS = {"n_estimators", "max_iter", "iterations"}
 BUILT_IN = tuple(
     entry
     for family in catalogue.FAMILIES
-    for entry in import_module(f"clearwood.models._{family}").ENTRIES
+    for entry in import_module(f"clearwood.models.families.{family}").ENTRIES
 )
 PAIRS = [(entry, task) for entry in BUILT_IN for task in sorted(entry.tasks)]
 

@@ -1,6 +1,5 @@
 """Honest benchmarks: resampling, tuning inside it, risks with intervals, a run store."""
 
-from clearwood._callable import make_callable
 from clearwood.benchmark._archive import Archive, Curve
 from clearwood.benchmark._benchmark import benchmark
 from clearwood.benchmark._bias_variance import BiasVariance, bias_variance
@@ -17,23 +16,8 @@ from clearwood.benchmark._intervals import (
     naive_interval,
     origin_interval,
 )
-from clearwood.benchmark._losses import LOSSES, Loss, default_loss, find_loss
 from clearwood.benchmark._measures import Measures, measures
 from clearwood.benchmark._nested_interval import nested_interval
-from clearwood.benchmark._plans import (
-    Bootstrap,
-    HoldOut,
-    KFold,
-    LeaveOneOut,
-    MonteCarlo,
-    PairSplit,
-    Plan,
-    Split,
-    TimeOrdered,
-    default_plan,
-    pair_splits,
-    splits_of,
-)
 from clearwood.benchmark._residuals import Residuals, residuals_of
 from clearwood.benchmark._result import Benchmark, Difference, Method, Standing
 from clearwood.benchmark._session import Snapshot
@@ -45,36 +29,25 @@ from clearwood.benchmark._winner import Winner
 from clearwood.benchmark._work import judge
 
 __all__ = [
-    "LOSSES",
     "Archive",
     "Benchmark",
     "BiasVariance",
-    "Bootstrap",
     "BootstrapRisk",
     "CalibrationCurve",
     "Choosing",
     "Curve",
     "Difference",
     "ExcessRisk",
-    "HoldOut",
     "InSample",
     "Interval",
-    "KFold",
     "LearningCurve",
-    "LeaveOneOut",
     "LinearSmoother",
-    "Loss",
     "Measures",
     "Method",
-    "MonteCarlo",
-    "PairSplit",
-    "Plan",
     "Residuals",
     "Snapshot",
-    "Split",
     "Standing",
     "Store",
-    "TimeOrdered",
     "Winner",
     "benchmark",
     "bias_variance",
@@ -82,11 +55,8 @@ __all__ = [
     "calibration_curve",
     "calibration_of",
     "corrected_interval",
-    "default_loss",
-    "default_plan",
     "duration",
     "excess_risk",
-    "find_loss",
     "holdout_interval",
     "in_sample",
     "judge",
@@ -96,11 +66,7 @@ __all__ = [
     "naive_interval",
     "nested_interval",
     "origin_interval",
-    "pair_splits",
     "residuals_of",
     "smoother_of_hat_matrix",
-    "splits_of",
     "target_codes",
 ]
-
-make_callable(__name__, benchmark)

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.benchmark._contenders import contenders
 from clearwood.benchmark._design import REUSE_FROM, Design
-from clearwood.benchmark._losses import LOSSES, Loss, default_loss, find_loss
-from clearwood.benchmark._plans import Plan
 from clearwood.benchmark._result import Benchmark, Method
 from clearwood.benchmark._run import Workers
 from clearwood.benchmark._searches import check_search
@@ -31,7 +29,9 @@ from clearwood.benchmark._standings import (
 from clearwood.benchmark._target import checked_table, target_codes
 from clearwood.benchmark._tune import Tuning
 from clearwood.benchmark._work import Context
+from clearwood.losses import LOSSES, Loss, default_loss, find_loss
 from clearwood.models import catalogue
+from clearwood.resampling.folds import Plan
 from clearwood.table import Table
 
 __all__ = ["benchmark"]

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from clearwood._shared.errors import InputError
 from clearwood.benchmark._fits import candidate, judge_all
-from clearwood.benchmark._plans import Bootstrap, HoldOut, splits_of
 from clearwood.benchmark._tabular import Tabular
+from clearwood.resampling.folds import Bootstrap, HoldOut, splits_of
 from clearwood.table import Table
 
 __all__ = ["BiasVariance", "bias_variance", "split_squared_error"]

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from clearwood._shared.errors import InputError
 from clearwood.benchmark._fits import Judged, candidate, judge_all
-from clearwood.benchmark._losses import Loss
-from clearwood.benchmark._plans import Bootstrap, splits_of
 from clearwood.benchmark._tabular import Tabular
+from clearwood.losses import Loss
+from clearwood.resampling.folds import Bootstrap, splits_of
 
 __all__ = ["BootstrapRisk", "bootstrap_estimates", "bootstrap_risk", "no_information_risk"]
 

@@ -12,7 +12,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.benchmark._losses import Loss
+from clearwood.losses import Loss
 from clearwood.models import Learner, catalogue
 from clearwood.models.spaces import Choice, Dimension, Real, Whole
 from clearwood.table import Encoder, Table, Task

@@ -16,8 +16,8 @@ from clearwood.benchmark._intervals import (
     naive_interval,
     origin_interval,
 )
-from clearwood.benchmark._plans import Plan, Split, default_plan, splits_of
 from clearwood.benchmark._tabular import Tabular
+from clearwood.resampling.folds import Plan, Split, default_plan, splits_of
 from clearwood.table import Table
 
 __all__ = ["LearningCurve", "calibration_curve", "learning_curve"]

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from clearwood.benchmark._plans import Split, pair_splits
 from clearwood.benchmark._work import Outcome, Unit
+from clearwood.resampling.folds import Split, pair_splits
 
 __all__ = ["REUSE_FROM", "Design", "default_repeats"]
 

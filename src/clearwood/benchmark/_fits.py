@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import InputError
 from clearwood._shared.progress import progress
 from clearwood.benchmark._contenders import Contender, contenders
-from clearwood.benchmark._losses import Loss, default_loss, find_loss
 from clearwood.benchmark._run import Workers
 from clearwood.benchmark._target import checked_table, target_codes
 from clearwood.benchmark._work import in_words, judge, seed_of
+from clearwood.losses import Loss, default_loss, find_loss
 from clearwood.table import Table
 
 __all__ = ["Candidate", "Judged", "candidate", "judge_all"]

@@ -11,8 +11,8 @@ from sklearn.metrics import roc_auc_score
 from clearwood._shared.errors import InputError
 from clearwood.benchmark._calibration import calibration_error, calibration_line
 from clearwood.benchmark._frames import plain
-from clearwood.benchmark._losses import Needs
 from clearwood.benchmark._tabular import Tabular
+from clearwood.losses import Needs
 from clearwood.table import Task
 
 __all__ = ["MEANINGS", "Measures", "measures"]

@@ -7,10 +7,10 @@ import numpy as np
 
 from clearwood._shared.progress import progress
 from clearwood.benchmark._contenders import Contender
-from clearwood.benchmark._losses import Loss
 from clearwood.benchmark._run import Workers
 from clearwood.benchmark._target import checked_table, target_codes
 from clearwood.benchmark._work import Context, Unit, seed_of
+from clearwood.losses import Loss
 from clearwood.models import Learner
 
 if TYPE_CHECKING:

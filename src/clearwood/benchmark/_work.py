@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
 from clearwood.benchmark._contenders import Contender
-from clearwood.benchmark._losses import Loss
+from clearwood.losses import Loss
 from clearwood.table import Table
 
 if TYPE_CHECKING:

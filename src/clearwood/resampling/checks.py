@@ -5,7 +5,7 @@ import numbers
 import numpy as np
 
 from clearwood._shared.errors import InputError
-from clearwood.benchmark._plan import Given
+from clearwood.resampling.plan import Given
 
 __all__ = ["check_given", "check_rows", "check_share", "check_whole"]
 

@@ -8,7 +8,8 @@ import numpy as np
 from sklearn import model_selection
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.benchmark._plan import (
+from clearwood.resampling.checks import check_given, check_whole
+from clearwood.resampling.plan import (
     Given,
     PairSplit,
     Plan,
@@ -17,9 +18,8 @@ from clearwood.benchmark._plan import (
     pair_splits,
     state_of,
 )
-from clearwood.benchmark._plan_checks import check_given, check_whole
-from clearwood.benchmark._random_plans import Bootstrap, HoldOut, MonteCarlo
-from clearwood.benchmark._time_plans import TimeOrdered
+from clearwood.resampling.random_draws import Bootstrap, HoldOut, MonteCarlo
+from clearwood.resampling.time_ordered import TimeOrdered
 from clearwood.table import Role, Table
 
 __all__ = [

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn import model_selection
 
 from clearwood._shared.errors import InputError
-from clearwood.benchmark._plan import Given, Plan, Split, make_split, state_of
-from clearwood.benchmark._plan_checks import check_given, check_rows, check_share, check_whole
-from clearwood.benchmark._time_plans import last_rows
+from clearwood.resampling.checks import check_given, check_rows, check_share, check_whole
+from clearwood.resampling.plan import Given, Plan, Split, make_split, state_of
+from clearwood.resampling.time_ordered import last_rows
 
 __all__ = ["Bootstrap", "HoldOut", "MonteCarlo"]
 

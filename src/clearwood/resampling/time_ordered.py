@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.benchmark._plan import Given, Plan, Split, make_split
-from clearwood.benchmark._plan_checks import check_rows, check_whole
+from clearwood.resampling.checks import check_rows, check_whole
+from clearwood.resampling.plan import Given, Plan, Split, make_split
 
 __all__ = ["TimeOrdered", "last_rows"]
 

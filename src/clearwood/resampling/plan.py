@@ -133,7 +133,7 @@ def pair_splits(splits: Sequence[Split]) -> tuple[PairSplit, ...]:
 
     Examples
     --------
-    >>> from clearwood.benchmark._plans import KFold
+    >>> from clearwood.resampling.folds import KFold
     >>> pairs = pair_splits(KFold(3).splits(6))
     >>> [(pair.j, pair.k, len(pair.train)) for pair in pairs]
     [(0, 1, 2), (0, 2, 2), (1, 2, 2)]
