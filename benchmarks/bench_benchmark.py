@@ -17,7 +17,7 @@ from sklearn.model_selection import cross_val_score
 
 import clearwood as cw
 from benchmarks._harness import ROOT, Case, Comparison
-from clearwood.benchmark import KFold
+from clearwood.resampling import KFold
 from clearwood.table import Table
 
 #: Tables kept beside the project; those that are not there are left out.

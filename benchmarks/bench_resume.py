@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 import clearwood as cw
 from benchmarks._harness import ROOT, Case, Comparison
-from clearwood.benchmark import Benchmark, Store
+from clearwood.benchmarking import Benchmark, Store
 
 LEARNERS = ("knn", "ridge", "tree")
 Losses = NDArray[np.float64]

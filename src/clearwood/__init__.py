@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from clearwood._shared.lazy import on_demand
+from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
     from clearwood import datasets, forest, models
     from clearwood._shared.errors import ClearwoodWarning, InputError, MissingExtraError
-    from clearwood.benchmark import Benchmark, benchmark
+    from clearwood.benchmarking import Benchmark, benchmark
     from clearwood.condense import Condensed, certify, condense
     from clearwood.decompose import Decomposition
     from clearwood.explain import (
@@ -31,43 +31,7 @@ if TYPE_CHECKING:
     from clearwood.report import Report, report
     from clearwood.table import Table, read
 else:
-    __getattr__, __dir__ = on_demand(
-        __name__,
-        {
-            __name__: [
-                "benchmark",
-                "condense",
-                "datasets",
-                "explain",
-                "forest",
-                "models",
-                "report",
-            ],
-            "clearwood._shared.errors": ["ClearwoodWarning", "InputError", "MissingExtraError"],
-            "clearwood.benchmark": ["Benchmark"],
-            "clearwood.condense": ["Condensed", "certify"],
-            "clearwood.decompose": ["Decomposition"],
-            "clearwood.explain": [
-                "Agreement",
-                "Contributions",
-                "Lime",
-                "ModelEffect",
-                "ModelImportance",
-                "Shapley",
-                "WhatIf",
-                "agreement",
-                "contributions",
-                "effect",
-                "importance",
-                "lime",
-                "shapley",
-                "what_if",
-            ],
-            "clearwood.models": ["Learner", "inspect", "learner", "load", "save"],
-            "clearwood.report": ["Report"],
-            "clearwood.table": ["Table", "read"],
-        },
-    )
+    __getattr__, __dir__ = lazy(__name__, __file__)
 
 __all__ = [
     "Agreement",

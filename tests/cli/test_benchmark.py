@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from clearwood.benchmark import Store, _run, duration
-from clearwood.benchmark._session import Snapshot
+from clearwood.benchmarking import Store, duration
+from clearwood.benchmarking.running import run as _run
+from clearwood.benchmarking.running.session import Snapshot
 from clearwood.cli import _watch
 from clearwood.models import catalogue
 from clearwood.table import Task

@@ -1,27 +1,29 @@
-"""Packages whose public names are imported when they are first asked for."""
+"""Packages whose public names are imported when they are first used."""
 
+import ast
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-__all__ = ["on_demand"]
+__all__ = ["lazy"]
 
 
-def on_demand(
-    package: str, homes: Mapping[str, Sequence[str]]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make a package's ``__getattr__`` and ``__dir__``.
+def lazy(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make a package's ``__getattr__`` and ``__dir__`` from what it imports for type checkers.
 
-    Listing what there is then costs no more than what is listed: `clearwood models` reads the
-    catalogue without scikit-learn, which half of the library rests on and which takes seconds.
+    The package lists its names once, as ordinary imports under ``if TYPE_CHECKING:``. Type
+    checkers and editors read them there, and so does this function; each module is imported when
+    one of its names is first used. `clearwood models` thus lists the catalogue without importing
+    scikit-learn.
 
     Parameters
     ----------
     package
-        Its name, ``__name__``.
-    homes
-        Names by the module they live in; modules of the package itself under the package's name.
+        Its ``__name__``.
+    file
+        Its ``__file__``.
 
     Returns
     -------
@@ -29,19 +31,31 @@ def on_demand(
 
     Examples
     --------
-    >>> find, names = on_demand("clearwood", {"clearwood._shared.errors": ["InputError"]})
-    >>> find("InputError").__name__, names()
-    ('InputError', ['InputError'])
+    >>> import clearwood
+    >>> find, names = lazy("clearwood", clearwood.__file__)
+    >>> find("InputError").__name__, "InputError" in names()
+    ('InputError', True)
     """
-    home = {name: module for module, names in homes.items() for name in names}
+    homes = _homes(Path(file).read_text(encoding="utf-8"))
 
     def find(name: str) -> Any:
-        if name not in home:
+        if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        if home[name] == package:
+        if homes[name] == package:
             return import_module(f"{package}.{name}")
-        value = getattr(import_module(home[name]), name)
-        setattr(sys.modules[package], name, value)  # so that it is found at once from now on
+        value = getattr(import_module(homes[name]), name)
+        setattr(sys.modules[package], name, value)  # the next access does not come here
         return value
 
-    return find, lambda: sorted(home)
+    return find, lambda: sorted(homes)
+
+
+def _homes(source: str) -> dict[str, str]:
+    """Give the module of each name imported for type checkers."""
+    blocks = (
+        node
+        for node in ast.parse(source).body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    )
+    imports = (line for block in blocks for line in block.body if isinstance(line, ast.ImportFrom))
+    return {alias.name: line.module or "" for line in imports for alias in line.names}

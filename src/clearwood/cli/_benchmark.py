@@ -30,7 +30,7 @@ from clearwood.cli._options import (
 )
 
 if TYPE_CHECKING:
-    from clearwood.benchmark import Benchmark
+    from clearwood.benchmarking import Benchmark
 
 __all__ = ["benchmark"]
 
@@ -198,7 +198,7 @@ def benchmark(
 
 def _resumed(given: Mapping[str, Any], store: Path) -> dict[str, Any]:
     """The command that began the run in a store, unless it is given again."""
-    from clearwood.benchmark import Store
+    from clearwood.benchmarking import Store
 
     if not store.is_file():
         raise InputError(
@@ -223,7 +223,7 @@ def _run(
 ) -> int | None:
     import clearwood as cw
     from clearwood._shared.progress import progress
-    from clearwood.benchmark import Store
+    from clearwood.benchmarking import Store
     from clearwood.cli._output import check_output, write_json
     from clearwood.cli._watch import shown
     from clearwood.models import catalogue
@@ -276,7 +276,7 @@ def _stopped(store: Path, command: Mapping[str, Any]) -> int:
 
 
 def _has_fits(store: Path) -> bool:
-    from clearwood.benchmark import Store
+    from clearwood.benchmarking import Store
 
     known = Store(store)
     found = known.count()

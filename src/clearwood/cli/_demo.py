@@ -11,7 +11,7 @@ from clearwood.cli._options import Force, Jobs, Json, Seed
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
-    from clearwood.benchmark import Benchmark
+    from clearwood.benchmarking import Benchmark
     from clearwood.table import Table
 
 __all__ = ["demo"]
@@ -53,11 +53,11 @@ def demo(
 ) -> None:
     """Compare a few learners on a simulated insurance portfolio, and report on the best."""
     import clearwood as cw
-    from clearwood.benchmark import find_loss
     from clearwood.cli._cores import at_most
     from clearwood.cli._demo_folder import DemoFolder
     from clearwood.cli._output import write_columns, write_json
     from clearwood.cli._predict import prediction_columns
+    from clearwood.losses import find_loss
 
     folder = DemoFolder(output, FILES, force=force)
     table = cw.datasets.insurance(ROWS, seed)

@@ -30,7 +30,7 @@ from clearwood.cli._options import (
 )
 
 if TYPE_CHECKING:
-    from clearwood.benchmark import Benchmark
+    from clearwood.benchmarking import Benchmark
     from clearwood.report import Report
     from clearwood.table import Table
 

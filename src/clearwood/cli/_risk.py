@@ -47,7 +47,8 @@ def loss_of_rows(model: Any, table: Table) -> tuple[str, NDArray[np.float64]]:
     >>> measure, losses.shape
     ('log loss', (178,))
     """
-    from clearwood.benchmark import find_loss, judge, target_codes
+    from clearwood.benchmarking import judge, target_codes
+    from clearwood.losses import find_loss
 
     task = model.task_
     codes, classes = target_codes(table)

@@ -42,7 +42,7 @@ def _progress_table(snapshot: Any, names: list[str]) -> Any:
     from rich.progress_bar import ProgressBar
     from rich.table import Table
 
-    from clearwood.benchmark import duration
+    from clearwood.benchmarking import duration
 
     left = "" if snapshot.left is None else f", about {duration(snapshot.left)} left"
     table = Table(
@@ -69,7 +69,7 @@ def _lines() -> Any:
     import sys
     import time
 
-    from clearwood.benchmark import duration
+    from clearwood.benchmarking import duration
 
     last = time.monotonic()
 

@@ -3,7 +3,6 @@
 The package is called as the function it is named after: ``clearwood.condense(model)``.
 """
 
-from clearwood._callable import make_callable
 from clearwood.condense._certificate import Certificate
 from clearwood.condense._certification import Certification
 from clearwood.condense._certify import certify
@@ -29,5 +28,3 @@ __all__ = [
     "from_json",
     "load",
 ]
-
-make_callable(__name__, condense)

@@ -1,6 +1,5 @@
 """Explanations of predictions; the package is also the function `clearwood.explain`."""
 
-from clearwood._callable import make_callable
 from clearwood.decompose import Shapley
 from clearwood.explain._agreement import agreement
 from clearwood.explain._agreement_result import Agreement
@@ -41,5 +40,3 @@ __all__ = [
     "shapley",
     "what_if",
 ]
-
-make_callable(__name__, explain)

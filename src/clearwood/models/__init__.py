@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clearwood._shared.lazy import on_demand
+from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
     from clearwood.models import catalogue
@@ -12,17 +12,7 @@ if TYPE_CHECKING:
     from clearwood.models.learners import Learner, learner
     from clearwood.models.spaces import Choice, Real, Whole
 else:
-    __getattr__, __dir__ = on_demand(
-        __name__,
-        {
-            __name__: ["catalogue"],
-            "clearwood.models.entry": ["Entry", "Job"],
-            "clearwood.models.learners": ["Learner", "learner"],
-            "clearwood.models.files.model_file": ["ModelFile"],
-            "clearwood.models.files.save": ["inspect", "load", "save"],
-            "clearwood.models.spaces": ["Choice", "Real", "Whole"],
-        },
-    )
+    __getattr__, __dir__ = lazy(__name__, __file__)
 
 __all__ = [
     "Choice",

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from clearwood.benchmark._frames import plain
+from clearwood.benchmarking.frames import plain
 from clearwood.models import Choice
 
 if TYPE_CHECKING:
-    from clearwood.benchmark import Benchmark, Curve
+    from clearwood.benchmarking import Benchmark, Curve
 
 __all__ = ["plot_benchmark", "plot_curve"]
 

@@ -7,11 +7,11 @@ import numpy as np
 from clearwood.plot._style import AXIS, DOWN, GREY, UP, number, records
 
 if TYPE_CHECKING:
-    from clearwood.benchmark._bias_variance import BiasVariance
-    from clearwood.benchmark._calibration import CalibrationCurve
-    from clearwood.benchmark._curves import LearningCurve
-    from clearwood.benchmark._excess_risk import ExcessRisk
-    from clearwood.benchmark._residuals import Residuals
+    from clearwood.benchmarking.diagnostics.bias_variance import BiasVariance
+    from clearwood.benchmarking.diagnostics.calibration import CalibrationCurve
+    from clearwood.benchmarking.diagnostics.curves import LearningCurve
+    from clearwood.benchmarking.diagnostics.excess_risk import ExcessRisk
+    from clearwood.benchmarking.diagnostics.residuals import Residuals
 
 __all__ = [
     "plot_bias_variance",

@@ -3,7 +3,6 @@
 The package is called as the function it is named after: ``clearwood.report(model, data)``.
 """
 
-from clearwood._callable import make_callable
 from clearwood.report._blocks import (
     Block,
     Cell,
@@ -35,5 +34,3 @@ __all__ = [
     "Widget",
     "report",
 ]
-
-make_callable(__name__, report)

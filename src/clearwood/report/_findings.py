@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clearwood.table import Table, Task
 
 if TYPE_CHECKING:
-    from clearwood.benchmark import (
+    from clearwood.benchmarking import (
         Benchmark,
         CalibrationCurve,
         Choosing,

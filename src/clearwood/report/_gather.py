@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.benchmark import Benchmark, Choosing, LearningCurve, learning_curve
+from clearwood.benchmarking import Benchmark, Choosing, LearningCurve, learning_curve
 from clearwood.condense import Condensed, condense
 from clearwood.decompose import Effect, Shapley
 from clearwood.explain import alone, dependence, drift, shapley

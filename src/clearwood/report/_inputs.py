@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.errors import InputError
-from clearwood.benchmark import Benchmark
+from clearwood.benchmarking import Benchmark
 from clearwood.explain._predictor import predictor_of
 from clearwood.forest import Forest
 from clearwood.models import Learner

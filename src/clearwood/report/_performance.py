@@ -6,16 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.benchmark import (
-    Benchmark,
-    Interval,
-    default_loss,
-    find_loss,
-    holdout_interval,
-    measures,
-)
-from clearwood.benchmark._calibration import calibration_of_target
-from clearwood.benchmark._residuals import Residuals, residuals_of
+from clearwood.benchmarking import Benchmark, Interval, holdout_interval, measures
+from clearwood.benchmarking.diagnostics.calibration import calibration_of_target
+from clearwood.benchmarking.diagnostics.residuals import Residuals, residuals_of
+from clearwood.losses import default_loss, find_loss
 from clearwood.report._findings import Performance
 from clearwood.report._inputs import Given
 from clearwood.table import Table, Task

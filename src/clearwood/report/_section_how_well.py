@@ -2,9 +2,9 @@
 
 import math
 
-from clearwood.benchmark import Benchmark, LearningCurve, Residuals
-from clearwood.benchmark._measures import MEANINGS
-from clearwood.benchmark._text import settings_in_words
+from clearwood.benchmarking import Benchmark, LearningCurve, Residuals
+from clearwood.benchmarking.diagnostics.measures import MEANINGS
+from clearwood.benchmarking.text import settings_in_words
 from clearwood.models import Learner
 from clearwood.report._blocks import (
     Block,

@@ -4,7 +4,7 @@ import platform
 import shlex
 from importlib.metadata import PackageNotFoundError, version
 
-from clearwood.benchmark import duration
+from clearwood.benchmarking import duration
 from clearwood.models import Learner
 from clearwood.report._blocks import Block, Facts, More, Note, Prose, Section, Sheet
 from clearwood.report._figures import DIGITS

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clearwood._shared.lazy import on_demand
+from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
     from clearwood.table.column import Column
@@ -15,20 +15,7 @@ if TYPE_CHECKING:
     from clearwood.table.table import Table
     from clearwood.table.types import Kind, Role, Task
 else:
-    __getattr__, __dir__ = on_demand(
-        __name__,
-        {
-            "clearwood.table.column": ["Column"],
-            "clearwood.table.encoding.columns": ["Encoded"],
-            "clearwood.table.encoding.encoder": ["Encoder"],
-            "clearwood.table.types": ["Kind", "Role", "Task"],
-            "clearwood.table.profiles": ["Profile", "profile"],
-            "clearwood.table.reading.read": ["as_table", "read", "read_as"],
-            "clearwood.table.schema": ["ColumnSchema", "Schema"],
-            "clearwood.table.table": ["Table"],
-            "clearwood.table.kinds.task": ["find_task"],
-        },
-    )
+    __getattr__, __dir__ = lazy(__name__, __file__)
 
 __all__ = [
     "Column",

@@ -1,0 +1,1 @@
+"""Where error comes from: calibration, residuals, learning curves, bias and variance, bootstrap."""

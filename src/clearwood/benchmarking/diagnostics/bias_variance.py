@@ -1,0 +1,196 @@
+"""Bias and variance of a learner, by fitting it to many resampled tables."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clearwood._shared.errors import InputError
+from clearwood.benchmarking.running.fits import candidate, judge_all
+from clearwood.benchmarking.tabular import Tabular
+from clearwood.resampling.folds import Bootstrap, HoldOut, splits_of
+from clearwood.table import Table
+
+__all__ = ["BiasVariance", "bias_variance", "split_squared_error"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BiasVariance(Tabular):
+    """Expected squared error taken apart.
+
+    ``risk = bias + variance`` exactly, where the truth is not known and `bias` then contains the
+    noise of the target; ``risk = noise + bias + variance + cross`` exactly where it is, with a
+    `cross` term that is zero on average over targets.
+
+    Parameters
+    ----------
+    learner
+        What was fitted.
+    samples, rows
+        How many training tables, and how many test rows.
+    risk
+        Mean squared error over samples and test rows (for classes, summed over classes: Brier).
+    bias
+        Mean squared distance of the average prediction to the target, or to the truth if known.
+    variance
+        Mean squared distance of predictions to their average.
+    noise
+        Mean squared distance of the target to the truth; NaN where that is not known.
+    cross
+        Twice the mean product of noise and bias; NaN where the truth is not known.
+    by_row
+        The same for every test row.
+    """
+
+    learner: str
+    samples: int
+    rows: int
+    risk: float
+    bias: float
+    variance: float
+    noise: float
+    cross: float
+    by_row: dict[str, Array]
+    _untold: ClassVar[tuple[str, ...]] = ("by_row",)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return {name: values.tolist() for name, values in self.by_row.items()}
+
+    def plot(self) -> Any:
+        """Draw the parts of the error (Altair)."""
+        from clearwood.plot._curves import plot_bias_variance
+
+        return plot_bias_variance(self)
+
+    def __repr__(self) -> str:
+        head = f"Bias and variance of {self.learner!r}: {self.samples} fits, {self.rows} test rows"
+        if np.isnan(self.noise):
+            parts = [("bias² and noise", self.bias), ("variance", self.variance)]
+        else:
+            parts = [
+                ("noise", self.noise),
+                ("bias²", self.bias),
+                ("variance", self.variance),
+                ("noise × bias", self.cross),
+            ]
+        lines = [f"  {name:16} {value:.4g}" for name, value in [*parts, ("risk", self.risk)]]
+        return "\n".join([head, *lines])
+
+
+def split_squared_error(
+    y: ArrayLike, predictions: ArrayLike, truth: ArrayLike | None = None
+) -> dict[str, Array]:
+    """Squared error of each row as bias and variance over several predictions.
+
+    Parameters
+    ----------
+    y
+        The target, of shape (rows,) or (rows, classes).
+    predictions
+        One line a fit, each in the shape of y.
+    truth
+        The mean of the target given the features, where known.
+
+    Returns
+    -------
+    dict
+        "risk", "bias", "variance" and, with a truth, "noise" and "cross", for each row.
+
+    Examples
+    --------
+    >>> parts = split_squared_error([1.0], [[0.0], [1.0]])
+    >>> [float(parts[name][0]) for name in ("risk", "bias", "variance")]
+    [0.5, 0.25, 0.25]
+    """
+    target = np.asarray(y, dtype=np.float64)
+    told = np.asarray(predictions, dtype=np.float64)
+    if told.ndim != target.ndim + 1 or told.shape[1:] != target.shape:
+        raise InputError(
+            f"predictions of shape {told.shape} do not go with a target of shape {target.shape}"
+        )
+    target, told = target.reshape(len(target), -1), told.reshape(*told.shape[:2], -1)
+    average = told.mean(axis=0)
+    centre = target if truth is None else np.asarray(truth, np.float64).reshape(target.shape)
+    found = {
+        "risk": ((told - target) ** 2).sum(axis=2).mean(axis=0),
+        "bias": ((average - centre) ** 2).sum(axis=1),
+        "variance": ((told - average) ** 2).sum(axis=2).mean(axis=0),
+    }
+    if truth is not None:
+        found["noise"] = ((target - centre) ** 2).sum(axis=1)
+        found["cross"] = 2 * ((target - centre) * (centre - average)).sum(axis=1)
+    return found
+
+
+def bias_variance(
+    data: Any,
+    learner: Any,
+    *,
+    samples: int = 50,
+    test: float = 0.25,
+    truth: Callable[[Table], ArrayLike] | None = None,
+    seed: int = 0,
+    n_jobs: int | None = 1,
+) -> BiasVariance:
+    """Take the expected squared error of a learner apart by resampling.
+
+    The learner is fitted to bootstrap samples of the training rows and predicts held-out rows.
+    Samples of one table vary less than new tables would and repeat rows, so the variance is that
+    of resampling: good for comparing learners, not for its own sake.
+
+    Parameters
+    ----------
+    data
+        A table with a target; for classes, probabilities are taken apart (Brier score).
+    learner
+        A name of the catalogue, a `Learner` or a scikit-learn estimator; with its settings as they
+        are.
+    samples
+        How many fits.
+    test
+        The share of rows to predict.
+    truth
+        The mean of the target given the features, for simulated data:
+        ``cw.datasets.insurance_truth().mean``.
+    seed
+        Fixes every draw.
+    n_jobs
+        Processes to use.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> data = cw.datasets.load("diabetes")
+    >>> line = bias_variance(data, "ols", samples=10)
+    >>> tree = bias_variance(data, "tree", samples=10)
+    >>> tree.variance > 5 * line.variance
+    True
+    """
+    task = getattr(data, "task", None)
+    loss = "brier" if task is not None and task.is_classification else "squared"
+    one = candidate(data, learner, loss=loss, seed=seed)
+    (held_out,) = splits_of(one.table, HoldOut(test), seed=seed)
+    inside = one.table.take(held_out.train)
+    draws = splits_of(inside, Bootstrap(samples), seed=seed)
+    work = [(held_out.train[draw.train], [held_out.test]) for draw in draws]
+    found = judge_all(one, work, title="resampled fits", n_jobs=n_jobs)
+    codes = one.codes[held_out.test]
+    target = codes if one.classes is None else np.eye(len(one.classes))[codes]
+    known = None
+    if truth is not None:
+        if one.classes is not None:
+            raise InputError("the truth is asked for where a number is predicted, not a class")
+        known = np.asarray(truth(one.table.take(held_out.test)), dtype=np.float64)
+    by_row = split_squared_error(target, [judged.predictions for (judged,) in found], known)
+    means = {name: float(values.mean()) for name, values in by_row.items()}
+    return BiasVariance(
+        learner=one.contender.name,
+        samples=samples,
+        rows=len(held_out.test),
+        **{"noise": float("nan"), "cross": float("nan"), **means},
+        by_row=by_row,
+    )

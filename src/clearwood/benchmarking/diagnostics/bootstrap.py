@@ -1,0 +1,271 @@
+"""Risk from bootstrap samples: leave-one-out bootstrap, .632, .632+ and out of bag."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clearwood._shared.errors import InputError
+from clearwood.benchmarking.running.fits import Judged, candidate, judge_all
+from clearwood.benchmarking.tabular import Tabular
+from clearwood.losses import Loss
+from clearwood.resampling.folds import Bootstrap, splits_of
+
+__all__ = ["BootstrapRisk", "bootstrap_estimates", "bootstrap_risk", "no_information_risk"]
+
+Array = NDArray[np.float64]
+
+# The chance that a row is in a bootstrap sample of as many rows as there are: 1 - 1/e.
+_IN_SAMPLE = 0.632
+# Up to here every pair of a target and a prediction is judged; above, this many for each.
+_ALL_PAIRS = 2_000
+_SHIFTS = 200
+
+
+@dataclass(frozen=True)
+class BootstrapRisk(Tabular):
+    """Estimates of risk from bootstrap samples.
+
+    Parameters
+    ----------
+    learner, loss
+        What was judged, and by what.
+    rows, samples
+        How many.
+    training
+        Mean loss of the fit to all rows on these rows: too good.
+    leave_one_out
+        Mean over rows of the mean loss under the samples without that row. Too high, as a sample
+        has only about 63.2 % of the rows.
+    weighted
+        The .632 estimate: 0.368 training + 0.632 leave_one_out. Too good where the learner fits
+        the training rows perfectly.
+    corrected
+        The .632+ estimate: the weight of leave_one_out rises to 1 with the overfitting.
+    out_of_bag
+        Loss of the average prediction under the samples without the row: the risk of the *bagged*
+        learner.
+    no_information
+        Mean loss if predictions and targets had nothing to do with each other.
+    overfitting
+        The relative rate (leave_one_out - training) / (no_information - training), from 0 to 1.
+    se
+        Standard error of leave_one_out, by the delta method after the bootstrap (Efron and
+        Tibshirani, 1997); NaN where rows are grouped, or where samples are too few.
+    """
+
+    learner: str
+    loss: str
+    rows: int
+    samples: int
+    training: float
+    leave_one_out: float
+    weighted: float
+    corrected: float
+    out_of_bag: float
+    no_information: float
+    overfitting: float
+    se: float
+
+    def _columns(self) -> dict[str, list[Any]]:
+        values = {name: getattr(self, key) for name, key in _NAMES.items()}
+        return {"estimate": list(values), "risk": list(values.values())}
+
+    def __repr__(self) -> str:
+        head = f"{self.loss} loss, {self.rows} rows, {self.samples} samples"
+        lines = [f"Bootstrap risk of {self.learner!r}: {head}"]
+        for name, key in _NAMES.items():
+            error = f" ± {self.se:.2g}" if key == "leave_one_out" and np.isfinite(self.se) else ""
+            lines.append(f"  {name:24} {getattr(self, key):.4g}{error}")
+        return "\n".join(lines)
+
+
+_NAMES = {
+    "training": "training",
+    "leave-one-out bootstrap": "leave_one_out",
+    ".632": "weighted",
+    ".632+": "corrected",
+    "out of bag (bagged)": "out_of_bag",
+    "no information": "no_information",
+}
+
+
+def bootstrap_risk(
+    data: Any,
+    learner: Any,
+    *,
+    samples: int = 200,
+    loss: str | None = None,
+    seed: int = 0,
+    n_jobs: int | None = 1,
+) -> BootstrapRisk:
+    """Estimate the risk of a learner from bootstrap samples.
+
+    It estimates the average risk over tables of this size, not that of this very table. The rows
+    of classes are drawn within each class, groups as a whole.
+
+    Parameters
+    ----------
+    data
+        A table with a target.
+    learner
+        A name of the catalogue, a `Learner` or a scikit-learn estimator; with its settings as they
+        are.
+    samples
+        How many bootstrap samples; 200 or more for a standard error.
+    loss
+        What predictions are judged by; by default the one that goes with the task.
+    seed
+        Fixes the samples and the learner's random choices.
+    n_jobs
+        Processes to use.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> bootstrap_risk(cw.datasets.load("diabetes").head(100), "ols", samples=20)
+    Bootstrap risk of 'ols': squared loss, 100 rows, 20 samples
+      training                 ...
+      leave-one-out bootstrap  ...
+      .632                     ...
+      .632+                    ...
+      out of bag (bagged)      ...
+      no information           ...
+    """
+    one = candidate(data, learner, loss=loss, seed=seed)
+    n = one.table.n_rows
+    splits = splits_of(one.table, Bootstrap(samples), seed=seed)
+    everyone = np.arange(n)
+    work = [(everyone, [everyone]), *((split.train, [split.test]) for split in splits)]
+    (apparent,), *found = judge_all(one, work, title="bootstrap samples", n_jobs=n_jobs)
+    counts = np.stack([np.bincount(split.train, minlength=n) for split in splits])
+    losses = np.full((samples, n), np.nan)
+    for line, (split, (judged,)) in enumerate(zip(splits, found, strict=True)):
+        losses[line, split.test] = judged.losses
+    estimates = bootstrap_estimates(
+        counts,
+        losses,
+        apparent.losses,
+        no_information_risk(one.loss, one.codes, apparent.predictions, seed=seed),
+    )
+    tested = [(split.test, judged) for split, (judged,) in zip(splits, found, strict=True)]
+    bagged = _bagged(one.loss, one.codes, tested, n)
+    if one.table.groups is not None:
+        estimates["se"] = float("nan")
+    return BootstrapRisk(
+        one.contender.name, one.loss.name, n, samples, **estimates, out_of_bag=bagged
+    )
+
+
+def bootstrap_estimates(
+    counts: ArrayLike, losses: ArrayLike, training: ArrayLike, no_information: float
+) -> dict[str, float]:
+    """Leave-one-out bootstrap, .632, .632+ and the standard error of the first, from losses.
+
+    Parameters
+    ----------
+    counts
+        How often each row (columns) is in each sample (lines).
+    losses
+        The loss of each row under the fit to each sample that does not have it; NaN elsewhere.
+    training
+        Losses of the fit to all rows on these rows.
+    no_information
+        See `no_information_risk`.
+
+    Examples
+    --------
+    >>> counts = [[2, 0], [0, 2]]
+    >>> losses = [[np.nan, 1.0], [0.5, np.nan]]
+    >>> found = bootstrap_estimates(counts, losses, [0.25, 0.25], 2.0)
+    >>> found["leave_one_out"], round(found["weighted"], 3)
+    (0.75, 0.566)
+    """
+    times = np.asarray(counts, dtype=np.float64)
+    values = np.asarray(losses, dtype=np.float64)
+    tested = np.isfinite(values)
+    often = tested.sum(axis=0)
+    known = often > 0
+    if not known.any():
+        raise InputError("no row was ever left out of a sample", hint="draw more samples.")
+    by_row = np.where(tested, values, 0.0).sum(axis=0)[known] / often[known]
+    apparent = float(np.mean(np.asarray(training, dtype=np.float64)))
+    left_out = float(by_row.mean())
+    capped = min(left_out, no_information)
+    rate = 0.0
+    if capped > apparent and no_information > apparent:
+        rate = (capped - apparent) / (no_information - apparent)
+    share = _IN_SAMPLE / (1 - (1 - _IN_SAMPLE) * rate)
+    return {
+        "training": apparent,
+        "leave_one_out": left_out,
+        "weighted": (1 - _IN_SAMPLE) * apparent + _IN_SAMPLE * left_out,
+        "corrected": (1 - share) * apparent + share * capped,
+        "no_information": float(no_information),
+        "overfitting": rate,
+        "se": _standard_error(times, values, tested, often, left_out),
+    }
+
+
+def _standard_error(
+    times: Array, values: Array, tested: NDArray[np.bool_], often: NDArray[np.int64], mean: float
+) -> float:
+    """How much the estimate changes with the weight of each row, added up in squares."""
+    samples, n = times.shape
+    if samples < 20 or (often == 0).any():
+        return float("nan")
+    by_row = np.where(tested, values, 0.0).sum(axis=0) / often
+    by_sample = np.where(tested, values, 0.0).sum(axis=1) / n
+    # the covariance of a row's count and the sample's losses, times e ≈ samples / often
+    together = (times - times.mean(axis=0)).T @ by_sample / often
+    influence = (2 + 1 / (n - 1)) * (by_row - mean) / n + together
+    return float(np.sqrt((influence**2).sum()))
+
+
+def no_information_risk(loss: Loss, y: ArrayLike, predicted: ArrayLike, *, seed: int = 0) -> float:
+    """Mean loss over all pairs of a target and a prediction: what chance would give.
+
+    Exact for classes, and for numbers up to 2,000 rows; above, every target is judged with 200
+    predictions drawn at random.
+
+    Examples
+    --------
+    >>> from clearwood.losses import find_loss
+    >>> no_information_risk(find_loss("zero-one"), [0, 0, 1, 1], [0, 1, 1, 1])
+    0.5
+    """
+    truth, told = np.asarray(y), np.asarray(predicted, dtype=np.float64)
+    n = len(truth)
+    if loss.needs != "prediction":
+        labels, counts = np.unique(truth, return_counts=True)
+        means = [loss.per_row(np.full(n, label), told).mean() for label in labels]
+        return float(np.average(means, weights=counts))
+    if n <= _ALL_PAIRS:
+        shifts: NDArray[Any] = np.arange(n)
+    else:
+        shifts = np.random.default_rng(seed).choice(n, _SHIFTS, replace=False)
+    return float(np.mean([loss.per_row(truth, np.roll(told, shift)).mean() for shift in shifts]))
+
+
+def _bagged(
+    loss: Loss, y: NDArray[Any], tested: list[tuple[NDArray[np.int64], Judged]], n: int
+) -> float:
+    """Loss of the average prediction (for labels: the most frequent) of the samples without it."""
+    labels = loss.needs == "label"
+    first = tested[0][1].predictions
+    width = int(y.max()) + 1 if labels else first[0].size
+    total, often = np.zeros((n, width)), np.zeros(n)
+    for rows, judged in tested:
+        told = judged.predictions
+        if labels:
+            told = np.eye(width)[told.astype(np.intp)]
+        total[rows] += told.reshape(len(rows), -1)
+        often[rows] += 1
+    known = often > 0
+    average = total[known] / often[known, None]
+    if labels:
+        average = average.argmax(axis=1).astype(np.float64)
+    elif first.ndim == 1:
+        average = average[:, 0]
+    return float(loss.per_row(y[known], average).mean())

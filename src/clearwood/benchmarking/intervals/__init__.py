@@ -1,0 +1,1 @@
+"""Risks and differences of risks, with intervals."""

@@ -1,0 +1,184 @@
+"""From losses of rows to risks with intervals."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.benchmarking.intervals.intervals import (
+    Interval,
+    corrected_interval,
+    holdout_interval,
+    naive_interval,
+    origin_interval,
+)
+from clearwood.benchmarking.intervals.nested import nested_interval
+from clearwood.benchmarking.running.work import Array, Context, Outcome, Rows, Unit
+from clearwood.table import Table
+
+__all__ = ["LossesOf", "interval_of", "losses_of", "possible"]
+
+# Losses nearer to each other than this share of them differ by how sums were rounded.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class LossesOf:
+    """The losses of one learner, or the differences of two, split by split.
+
+    Parameters
+    ----------
+    outer
+        (repeat, fold) → losses of the rows of that fold, under the fit without it.
+    pairs
+        (repeat, j, k) → losses of the rows of fold j, under the fit without j and k.
+    rows
+        (repeat, fold) → which rows these are.
+    trained
+        (repeat, fold) → how many rows the fit had.
+    """
+
+    outer: Mapping[tuple[int, int], Array] = field(default_factory=dict)
+    pairs: Mapping[tuple[int, int, int], Array] = field(default_factory=dict)
+    rows: Mapping[tuple[int, int], Rows] = field(default_factory=dict)
+    trained: Mapping[tuple[int, int], int] = field(default_factory=dict)
+
+    def __sub__(self, other: "LossesOf") -> "LossesOf":
+        """Row by row; rows that are hard for both cancel."""
+        return LossesOf(
+            {k: _less(self.outer[k], other.outer[k]) for k in self.outer if k in other.outer},
+            {k: _less(self.pairs[k], other.pairs[k]) for k in self.pairs if k in other.pairs},
+            {key: self.rows[key] for key in self.outer if key in other.outer},
+            {key: self.trained[key] for key in self.outer if key in other.outer},
+        )
+
+
+def _less(mine: Array, its: Array) -> Array:
+    """Differences, those of rounding alone taken for zero: equal learners are to tie."""
+    gap: Array = mine - its
+    return np.where(np.abs(gap) <= _ROUNDING * (np.abs(mine) + np.abs(its)), 0.0, gap)
+
+
+def losses_of(found: Iterable[tuple[Unit, Outcome]]) -> LossesOf:
+    """Sort the outcomes of one learner's units by split; failures leave gaps."""
+    outer: dict[tuple[int, int], Array] = {}
+    pairs: dict[tuple[int, int, int], Array] = {}
+    rows: dict[tuple[int, int], Rows] = {}
+    trained: dict[tuple[int, int], int] = {}
+    for unit, outcome in found:
+        if outcome.losses is None:
+            continue
+        if unit.purpose == "outer":
+            outer[unit.repeat, unit.fold] = outcome.losses
+            rows[unit.repeat, unit.fold] = unit.test
+            trained[unit.repeat, unit.fold] = len(unit.train)
+        elif unit.purpose == "pair":
+            first, second = outcome.losses[: unit.first], outcome.losses[unit.first :]
+            pairs[unit.repeat, unit.fold, unit.other] = first
+            pairs[unit.repeat, unit.other, unit.fold] = second
+    order = sorted(outer)
+    return LossesOf(
+        {key: outer[key] for key in order},
+        pairs,
+        {key: rows[key] for key in order},
+        {key: trained[key] for key in order},
+    )
+
+
+def interval_of(
+    losses: LossesOf, *, kind: str, confidence: float, folds: int, context: Context
+) -> Interval | None:
+    """The risk with its interval; None where no fold succeeded.
+
+    Where folds are missing, because a fit failed or the run was stopped, the interval asked for
+    cannot be had and the naive one comes instead, labelled so.
+
+    Parameters
+    ----------
+    losses
+        Of one learner, or differences of two.
+    kind
+        The interval that goes with the plan: see `clearwood.benchmark.Interval`.
+    confidence
+        Its level.
+    folds
+        How many each repeat has when it is complete.
+    context
+        What the run shared; weights and groups of the rows come from its table.
+    """
+    if not losses.outer:
+        return None
+    splits = list(losses.outer.values())
+    if kind == "corrected" and len(splits) > 1:
+        return corrected_interval(splits, list(losses.trained.values()), confidence)
+    if kind == "per-origin" and len(splits) > 1:
+        return origin_interval(splits, confidence)
+    if kind == "nested":
+        found = _nested(losses, confidence, folds, context.table)
+        if found is not None:
+            return found
+    rows = np.concatenate(list(losses.rows.values()))
+    weights, groups = context.table.weights, context.table.groups
+    tied = None if groups is None else groups[rows]
+    if tied is None and len(np.unique(rows)) < len(rows):
+        tied = rows  # tested more than once: its losses are one observation
+    plain = holdout_interval if len(splits) == 1 else naive_interval
+    of_rows = None if weights is None else weights[rows]
+    return plain(np.concatenate(splits), of_rows, confidence, groups=tied)
+
+
+def possible(found: Interval | None, losses: LossesOf) -> Interval | None:
+    """Keep a risk among the values it can have: where no loss is below zero, no mean of them is.
+
+    Correcting for the rows that fits lacked, and an interval as wide below the estimate as above
+    it, can reach further down. The upper end stays as far from the estimate as it was.
+
+    Parameters
+    ----------
+    found
+        The interval of one learner's risk.
+    losses
+        What it was made of.
+    """
+    every = [*losses.outer.values(), *losses.pairs.values()]
+    if found is None or not found.low < 0 or any((one < 0).any() for one in every):
+        return found
+    estimate = max(found.estimate, 0.0)
+    high = found.high + (estimate - found.estimate)
+    return replace(found, estimate=estimate, low=0.0, high=high)
+
+
+def _nested(losses: LossesOf, confidence: float, folds: int, table: Table) -> Interval | None:
+    by_repeat: dict[int, list[tuple[int, int]]] = {}
+    for key in losses.outer:
+        by_repeat.setdefault(key[0], []).append(key)
+    # repeats that a stopped run has not finished are left out, not the interval
+    whole = [
+        keys
+        for repeat, keys in by_repeat.items()
+        if len(keys) == folds
+        and sum(pair[0] == repeat for pair in losses.pairs) == folds * (folds - 1)
+    ]
+    if not whole:
+        return None
+    outer = [[losses.outer[key] for key in keys] for keys in whole]
+    pairs = [
+        {(j, k): loss for (repeat, j, k), loss in losses.pairs.items() if repeat == keys[0][0]}
+        for keys in whole
+    ]
+
+    def of_rows(values: NDArray[Any] | None) -> list[list[NDArray[Any]]] | None:
+        if values is None:
+            return None
+        return [[values[losses.rows[key]] for key in keys] for keys in whole]
+
+    return nested_interval(
+        outer,
+        pairs,
+        confidence,
+        rows=of_rows(np.arange(table.n_rows)),
+        weights=of_rows(table.weights),
+        groups=of_rows(table.groups),
+    )

@@ -1,0 +1,334 @@
+"""Intervals for a risk, or for the difference of two risks, from the losses of rows.
+
+Every function takes losses (one learner) or differences of losses on the same rows (two learners)
+and gives an `Interval`. A row may have a weight; rows may be tied in groups, which then count as
+one observation each.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from clearwood._shared.errors import InputError
+from clearwood.benchmarking.tabular import Tabular
+
+__all__ = [
+    "Interval",
+    "Mean",
+    "corrected_interval",
+    "holdout_interval",
+    "make_interval",
+    "naive_interval",
+    "origin_interval",
+    "simultaneous_level",
+]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Interval(Tabular):
+    """An estimate with its standard error and interval.
+
+    Parameters
+    ----------
+    estimate
+        The risk, or the difference of two.
+    se
+        Its standard error (for "nested": as an estimate of the risk of the fit to all rows).
+    low, high
+        The ends of the interval.
+    kind
+        "nested", "naive", "hold-out", "corrected" or "per-origin": how it was made, and so what it
+        promises.
+    n
+        How many independent observations it rests on: rows, groups, splits or spans of time.
+    inflation
+        The standard error as a multiple of the naive one; below 1 where learners differ less with
+        all rows than in the fits that were judged.
+    bias
+        What was taken off the mean of the losses because fits had fewer rows than there are.
+    confidence
+        The level of the interval.
+    """
+
+    estimate: float
+    se: float
+    low: float
+    high: float
+    kind: str
+    n: int
+    inflation: float = 1.0
+    bias: float = 0.0
+    confidence: float = 0.9
+
+    @property
+    def target(self) -> str:
+        """What the interval is meant to cover, in words."""
+        return _TARGETS[self.kind]
+
+    def __repr__(self) -> str:
+        level = f"{100 * self.confidence:g} %"
+        return (
+            f"Interval({self.estimate:.4g}, {level} {self.kind} from {self.low:.4g} to "
+            f"{self.high:.4g})"
+        )
+
+
+_TARGETS = {
+    "nested": "the risk of the procedure fitted to all rows of this table",
+    "naive": "the average risk of fits to the training folds, as if they were unrelated: too "
+    "narrow for the risk of the fit to all rows",
+    "hold-out": "the risk of the one fit to the training rows",
+    "corrected": "the average risk of fits to as many rows as were trained on",
+    "per-origin": "the average risk of the fits, each on the span of time that follows its rows",
+}
+
+
+def naive_interval(
+    losses: ArrayLike,
+    weights: ArrayLike | None = None,
+    confidence: float = 0.9,
+    *,
+    groups: ArrayLike | None = None,
+) -> Interval:
+    """The mean of cross-validated losses, as if they came from unrelated fits.
+
+    Losses of different folds are correlated, as their fits share rows; this interval ignores it
+    and misses far more often than it says (Bates, Hastie and Tibshirani, 2024, section 4).
+
+    Parameters
+    ----------
+    losses
+        One for every row tested.
+    weights
+        Of the rows.
+    confidence
+        The level.
+    groups
+        What ties losses together: the group of a row, or the row itself where rows are tested more
+        than once. The interval is then the cluster-robust one, with Student's quantile.
+
+    Examples
+    --------
+    >>> naive_interval([0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0])
+    Interval(0.75, 90 % naive from 0.4808 to 1.019)
+    """
+    return _plain("naive", losses, weights, confidence, groups)
+
+
+def holdout_interval(
+    losses: ArrayLike,
+    weights: ArrayLike | None = None,
+    confidence: float = 0.9,
+    *,
+    groups: ArrayLike | None = None,
+) -> Interval:
+    """The mean loss of one fit on rows it has not seen.
+
+    Given the training rows, the losses are independent and this is the textbook interval for a
+    mean; it speaks of the fit to the training rows, which had fewer of them than there are.
+
+    Parameters
+    ----------
+    losses, weights, confidence, groups
+        As for `naive_interval`.
+
+    Examples
+    --------
+    >>> holdout_interval([1.0, 2.0, 3.0], confidence=0.95)
+    Interval(2, 95 % hold-out from 0.8684 to 3.132)
+    """
+    return _plain("hold-out", losses, weights, confidence, groups)
+
+
+def corrected_interval(
+    losses: Sequence[ArrayLike], trained: Sequence[int], confidence: float = 0.9
+) -> Interval:
+    """The mean over random hold-outs, its variance raised for the rows their fits share.
+
+    The variance of the mean over J splits is taken as (1/J + n_test/n_train) times the variance
+    between splits, with Student's quantile of J - 1 degrees of freedom (Nadeau and Bengio, 2003).
+
+    Parameters
+    ----------
+    losses
+        For every split, the losses of its test rows.
+    trained
+        For every split, how many rows were trained on.
+    confidence
+        The level.
+
+    Examples
+    --------
+    >>> corrected_interval([[1.0, 2.0], [2.0, 4.0], [1.0, 1.0]], [8, 8, 8])
+    Interval(1.833, 90 % corrected from -0.4879 to 4.155)
+    """
+    by_split = [np.asarray(part, dtype=np.float64) for part in losses]
+    if len(by_split) < 2:
+        raise InputError(
+            "the corrected interval needs two splits or more", hint="ask for more repeats."
+        )
+    means = np.array([part.mean() for part in by_split])
+    between = float(means.var(ddof=1))
+    ratio = sum(len(part) for part in by_split) / sum(trained)
+    plain = np.sqrt(between / len(means))
+    se = float(np.sqrt((1 / len(means) + ratio) * between))
+    return make_interval(
+        float(means.mean()),
+        se,
+        "corrected",
+        len(means),
+        confidence,
+        degrees=len(means) - 1,
+        inflation=se / plain if plain > 0 else 1.0,
+    )
+
+
+def origin_interval(losses: Sequence[ArrayLike], confidence: float = 0.9) -> Interval:
+    """The mean loss over spans of time, each span counting as one observation.
+
+    Losses that follow each other in time are correlated, so spans, not rows, are the observations:
+    a cluster-robust interval over spans with Student's quantile. It is about forecasts from fits
+    to ever longer pasts, and says nothing about a future unlike them.
+
+    Parameters
+    ----------
+    losses
+        For every span, the losses of its rows.
+    confidence
+        The level.
+
+    Examples
+    --------
+    >>> origin_interval([[1.0, 2.0], [2.0, 4.0], [1.0, 1.0]])
+    Interval(1.833, 90 % per-origin from 0.07864 to 3.588)
+    """
+    parts = [np.asarray(part, dtype=np.float64) for part in losses]
+    spans = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    return _plain("per-origin", np.concatenate(parts), None, confidence, spans)
+
+
+def simultaneous_level(confidence: float, learners: int) -> float:
+    """The level at which to ask for each difference, for those of all learners to hold together.
+
+    After Bonferroni: what may be missed is shared among all pairs. That is enough for differences
+    to the best, whichever of the learners the same rows have made the best.
+
+    Parameters
+    ----------
+    confidence
+        The level of all together.
+    learners
+        How many are compared.
+
+    Examples
+    --------
+    >>> round(simultaneous_level(0.9, 2), 4), round(simultaneous_level(0.9, 5), 4)
+    (0.9, 0.99)
+    """
+    pairs = learners * (learners - 1) // 2
+    return 1 - (1 - confidence) / max(pairs, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Mean:
+    """A weighted mean of losses as a ratio of totals over independent units.
+
+    With one unit a row and equal weights, `variance` is the usual s² / n; with units of several
+    rows it is the cluster-robust variance of the ratio.
+    """
+
+    losses: Array  # total of weight × loss, by unit
+    weights: Array  # total weight, by unit
+
+    @classmethod
+    def of(cls, losses: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None) -> "Mean":
+        """Sum the losses of rows by unit: the row itself, or its group."""
+        values = np.asarray(losses, dtype=np.float64)
+        shares = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
+        if groups is None:
+            return cls(shares * values, shares)
+        units = np.unique(np.asarray(groups), return_inverse=True)[1]
+        totals = (np.bincount(units, counted) for counted in (shares * values, shares))
+        return cls(*(total.astype(np.float64) for total in totals))
+
+    @classmethod
+    def together(cls, parts: Sequence["Mean"]) -> "Mean":
+        """Pool the units of several means."""
+        return cls(
+            np.concatenate([part.losses for part in parts]),
+            np.concatenate([part.weights for part in parts]),
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of units with positive weight."""
+        return int(np.count_nonzero(self.weights))
+
+    @property
+    def mean(self) -> float:
+        """The weighted mean."""
+        return float(self.losses.sum() / self.weights.sum())
+
+    @property
+    def variance(self) -> float:
+        """Estimated variance of the mean; NaN for fewer than two units."""
+        if self.n < 2:
+            return float("nan")
+        residuals = self.losses - self.mean * self.weights
+        scale = self.n / (self.n - 1) / self.weights.sum() ** 2
+        return float(scale * (residuals**2).sum())
+
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom of `variance`: few where few units make most of it.
+
+        Those of the multiple of a chi-square with the same mean and variance (Satterthwaite), at
+        most one less than there are units, which is about what normal losses have.
+        """
+        most = float(max(self.n - 1, 1))
+        squares = (self.losses - self.mean * self.weights)[self.weights > 0] ** 2
+        noise = float(((squares - squares.mean()) ** 2).sum())
+        return min(2 * float(squares.sum()) ** 2 / noise, most) if noise > 0 else most
+
+
+def _plain(
+    kind: str,
+    losses: ArrayLike,
+    weights: ArrayLike | None,
+    confidence: float,
+    groups: ArrayLike | None,
+) -> Interval:
+    mean = Mean.of(losses, weights, groups)
+    if mean.n == 0:
+        raise InputError("there are no losses to average")
+    # one observation has a mean, but no standard error
+    se = float(np.sqrt(mean.variance))
+    degrees = None if groups is None else max(mean.n - 1, 1)
+    return make_interval(mean.mean, se, kind, mean.n, confidence, degrees=degrees)
+
+
+def make_interval(
+    estimate: float,
+    se: float,
+    kind: str,
+    n: int,
+    confidence: float,
+    *,
+    degrees: float | None = None,
+    inflation: float = 1.0,
+    bias: float = 0.0,
+) -> Interval:
+    """Put the interval around the estimate: Student's quantile where `degrees` are given."""
+    if not 0.0 < confidence < 1.0:
+        raise InputError(
+            f"confidence is {confidence!r}", hint="it must lie between 0 and 1, such as 0.9."
+        )
+    tail = 0.5 + confidence / 2
+    quantile = float(stats.norm.ppf(tail) if degrees is None else stats.t.ppf(tail, degrees))
+    low, high = estimate - quantile * se, estimate + quantile * se
+    return Interval(estimate, se, low, high, kind, n, inflation, bias, confidence)

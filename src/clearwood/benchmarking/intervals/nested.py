@@ -1,0 +1,246 @@
+"""The interval that accounts for folds sharing their training rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clearwood._shared.errors import InputError
+from clearwood.benchmarking.intervals.intervals import Interval, Mean, make_interval
+
+__all__ = ["nested_interval"]
+
+Array = NDArray[np.float64]
+#: Something for every row of every fold of every repeat.
+Folded = Sequence[Sequence[ArrayLike]]
+Pairs = Sequence[Mapping[tuple[int, int], ArrayLike]]
+
+
+def nested_interval(
+    outer: Folded,
+    pairs: Pairs,
+    confidence: float = 0.9,
+    *,
+    rows: Folded | None = None,
+    weights: Folded | None = None,
+    groups: Folded | None = None,
+) -> Interval:
+    """The estimate of nested cross-validation, with its interval.
+
+    It estimates the risk of the procedure fitted to all n rows of this very table, or the
+    difference of two such risks, from the fits of Bates, Hastie and Tibshirani (2024). For a repeat
+    with folds 1, ..., K, write out for the losses of the rows of each fold j under the fit without
+    j, and in for their losses under the fits without j and another fold k. Row by row, averaged
+    over k and over the repeats,
+
+    - corrected = out - (K-2)/K × (in - out), as fits with fewer rows are worse: the gap between
+      one fold less and none is that multiple of the gap between two folds less and one, if risk
+      falls towards its limit as 1 / rows;
+    - estimate = mean of the corrected losses.
+
+    Its variance is the naive one of the corrected losses, raised for what rows have in common: two
+    rows move together, as each was in the training rows of the other. Write M_jk for the sum over
+    the rows of fold j of their losses under the fit without j and k, each less its mean over all
+    k: what leaving out k did to j. Then
+
+    - shared = sum over j ≠ k of M_jk × M_kj / n², what the covariances of rows add to the variance
+      of the mean;
+    - se² = naive variance of corrected × (1 + shared / naive variance of in), where in is taken for
+      one k at a time; shared and this variance are averaged over k and the repeats.
+
+    The fraction is kept between 0 and K - 1, those of independent and of identical folds. The page
+    on intervals derives it, says where it departs from the paper, and what it covers. The interval
+    is the estimate ± Student's quantile × se, with the degrees of freedom that the variance of the
+    corrected losses has (Satterthwaite): few where few rows make most of it, at most n - 1.
+
+    Parameters
+    ----------
+    outer
+        For every repeat, for every fold, the losses of its rows under the fit without it.
+    pairs
+        For every repeat, (j, k) → losses of the rows of fold j under the fit without j and k.
+    confidence
+        The level.
+    rows
+        Which row each loss belongs to, in the same shape as `outer`; needed with several repeats,
+        unless there are groups.
+    weights
+        Of the rows, in the same shape.
+    groups
+        What ties rows together, in the same shape; the folds must not cut through groups.
+
+    Examples
+    --------
+    Losses that do not depend on the fit have the naive standard error:
+
+    >>> from clearwood.benchmarking import naive_interval
+    >>> rng = np.random.default_rng(0)
+    >>> losses = rng.exponential(size=100)
+    >>> outer = [np.split(losses, 5)]
+    >>> pairs = [{(j, k): outer[0][j] for j in range(5) for k in range(5) if j != k}]
+    >>> found = nested_interval(outer, pairs)
+    >>> found
+    Interval(1.181, 90 % nested from 0.9901 to 1.371)
+    >>> round(found.se, 4), round(naive_interval(losses).se, 4)
+    (0.1133, 0.1133)
+    """
+    repeats = _repeats(outer, pairs, rows, weights, groups)
+    k, everyone = repeats[0].k, repeats[0].weights
+    per_row = Mean(np.mean([repeat.outer for repeat in repeats], axis=0), everyone)
+    inside = Mean(np.mean([repeat.inside_of_row for repeat in repeats], axis=0), everyone)
+    corrected = Mean(per_row.losses - (k - 2) / k * (inside.losses - per_row.losses), everyone)
+
+    shared = float(np.mean([repeat.shared for repeat in repeats]))
+    naive_inside = float(np.mean([repeat.naive_inside for repeat in repeats]))
+    share = float(np.clip(shared / naive_inside, 0.0, k - 1)) if naive_inside > 0 else 0.0
+    se = float(np.sqrt((1 + share) * corrected.variance))
+    naive = per_row.variance
+    return make_interval(
+        corrected.mean,
+        se,
+        "nested",
+        per_row.n,
+        confidence,
+        degrees=corrected.degrees,
+        inflation=se / float(np.sqrt(naive)) if naive > 0 else 1.0,
+        bias=2 * (k - 1) / k * (inside.mean - per_row.mean),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Repeat:
+    """One repeat, by independent units: rows, or groups of them.
+
+    Parameters
+    ----------
+    weights
+        Total weight of each unit.
+    fold
+        The fold of each unit.
+    outer
+        Each unit's total of weight × loss under the fit without its fold.
+    inside
+        The same under the fits without its fold and without another one, one column each; zero in
+        the column of its own fold.
+    """
+
+    weights: Array
+    fold: NDArray[np.intp]
+    outer: Array
+    inside: Array
+
+    @property
+    def k(self) -> int:
+        return int(self.inside.shape[1])
+
+    @property
+    def inside_of_row(self) -> Array:
+        """Mean over the fits without another fold."""
+        return np.asarray(self.inside.sum(axis=1) / (self.k - 1))
+
+    @property
+    def shared(self) -> float:
+        """What the covariances of units add to the variance of the mean.
+
+        Leaving a fold out is compared with leaving out the others, unit by unit, as fits to fewer
+        rows are worse whichever fold is left out.
+        """
+        own = self.fold[:, None] == np.arange(self.k)
+        moved = np.where(own, 0.0, self.inside - self.inside_of_row[:, None])
+        between = own.T.astype(np.float64) @ moved
+        return float((between * between.T).sum() / self.weights.sum() ** 2)
+
+    @property
+    def naive_inside(self) -> float:
+        """Of a cross-validation of the table without a fold, averaged over folds.
+
+        That it is a mean of fewer rows, that centring takes something from `shared`, and that
+        `shared` is about fits to fewer rows cancels, if the fraction falls as 1 / rows.
+        """
+        found = []
+        for fold in range(self.k):
+            others = self.fold != fold
+            found.append(Mean(self.inside[others, fold], self.weights[others]).variance)
+        return float(np.mean(found))
+
+
+def _repeats(
+    outer: Folded,
+    pairs: Pairs,
+    rows: Folded | None,
+    weights: Folded | None,
+    groups: Folded | None,
+) -> list[_Repeat]:
+    _check_shape(outer, pairs)
+    units = _units(outer, rows, groups)
+    count = int(max(labels.max() for labels in units)) + 1
+    made = []
+    for number, (folds, by_pair) in enumerate(zip(outer, pairs, strict=True)):
+        of_row = units[number]
+        sizes = [len(np.asarray(part)) for part in folds]
+        share = np.ones(len(of_row))
+        if weights is not None:
+            share = np.concatenate([np.asarray(part, dtype=np.float64) for part in weights[number]])
+        fold_of_row = np.repeat(np.arange(len(folds)), sizes)
+        fold = np.zeros(count, dtype=np.intp)
+        fold[of_row] = fold_of_row
+
+        def total(losses: Array, of_row: NDArray[np.intp] = of_row, share: Array = share) -> Array:
+            return np.bincount(of_row, share * losses, count).astype(np.float64)
+
+        inside = np.zeros((count, len(folds)))
+        for k in range(len(folds)):
+            others = [
+                np.zeros(sizes[j]) if j == k else np.asarray(by_pair[j, k], dtype=np.float64)
+                for j in range(len(folds))
+            ]
+            inside[:, k] = total(np.concatenate(others))
+        together = np.concatenate([np.asarray(part, dtype=np.float64) for part in folds])
+        repeat = _Repeat(total(np.ones(len(of_row))), fold, total(together), inside)
+        members = np.bincount(fold[repeat.weights > 0], minlength=len(folds))
+        if members.min() < 2:
+            raise InputError(
+                "the nested interval needs two rows (or groups) or more in every fold",
+                hint="ask for fewer folds.",
+            )
+        made.append(repeat)
+    return made
+
+
+def _check_shape(outer: Folded, pairs: Pairs) -> None:
+    if not outer or len(outer) != len(pairs):
+        raise InputError(
+            f"there are outer losses of {len(outer)} repeats, but pair losses of {len(pairs)}"
+        )
+    k = len(outer[0])
+    if k < 3:
+        raise InputError(
+            f"the nested interval needs 3 folds or more, not {k}",
+            hint="5 or 10 are usual; the naive interval does with fewer.",
+        )
+    wanted = {(j, i) for j in range(k) for i in range(k) if i != j}
+    for number, (folds, by_pair) in enumerate(zip(outer, pairs, strict=True)):
+        if len(folds) != k or set(by_pair) != wanted:
+            raise InputError(
+                f"repeat {number} lacks losses of a fold or of a pair of folds",
+                hint="the nested interval takes every fold and every pair; use the naive one.",
+            )
+
+
+def _units(outer: Folded, rows: Folded | None, groups: Folded | None) -> list[NDArray[np.intp]]:
+    """For every repeat, the unit of every row: the same number for the same unit in all repeats."""
+    tied = groups if groups is not None else rows
+    if tied is None:
+        if len(outer) > 1:
+            raise InputError(
+                "with several repeats the nested interval has to know which row is which",
+                hint="pass rows=, in the same shape as the losses.",
+            )
+        return [np.arange(sum(len(np.asarray(part)) for part in outer[0]), dtype=np.intp)]
+    flat = [np.concatenate([np.asarray(part) for part in folds]) for folds in tied]
+    labels, codes = np.unique(np.concatenate(flat), return_inverse=True)
+    by_repeat = np.split(codes.astype(np.intp), np.cumsum([len(part) for part in flat])[:-1])
+    if any(len(np.unique(part)) < len(labels) for part in by_repeat):
+        raise InputError("the repeats of the nested interval must hold the same rows")
+    return by_repeat

@@ -1,0 +1,1 @@
+"""Running a benchmark: its fits, on one core or many, stored, stopped and resumed."""

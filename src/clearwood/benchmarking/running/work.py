@@ -1,0 +1,334 @@
+"""Units of work: one learner, fitted on some rows and judged on others."""
+
+import hashlib
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.errors import InputError
+from clearwood.benchmarking.running.contenders import Contender
+from clearwood.losses import Loss
+from clearwood.table import Table
+
+if TYPE_CHECKING:
+    from clearwood.benchmarking.running.store import Store
+    from clearwood.benchmarking.tuning.tune import Tuning
+
+__all__ = ["Context", "Outcome", "Trial", "Unit", "judge", "run_unit", "seed_of"]
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
+Purpose = Literal["outer", "pair", "final"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One configuration that tuning has tried.
+
+    Parameters
+    ----------
+    settings
+        The values tried.
+    risk, se
+        Mean loss on held-out inner folds, and its standard error over rows.
+    folds
+        How many inner folds it was judged on; racing stops hopeless ones early.
+    share
+        The share of the training rows it was fitted on (below 1 in halving and Hyperband).
+    seconds
+        What it took.
+    failure
+        What went wrong, if anything did.
+    """
+
+    settings: Mapping[str, Any]
+    risk: float
+    se: float
+    folds: int
+    share: float = 1.0
+    seconds: float = 0.0
+    failure: str | None = None
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Fit one contender on ``train`` and judge it on ``test``.
+
+    Parameters
+    ----------
+    learner
+        The contender's name.
+    purpose
+        "outer" is a fold of plain cross-validation; "pair" leaves two folds out, for the nested
+        interval, and judges on both.
+    repeat, fold, other
+        Which split; ``other`` is the second fold of a pair.
+    train, test
+        Rows by position; those of a pair's first fold come before those of the second.
+    first
+        How many of the test rows belong to the first fold.
+    settings
+        Settings to use for the first and for the second part of the test rows; None tunes.
+    """
+
+    learner: str
+    purpose: Purpose
+    repeat: int
+    fold: int
+    train: Rows
+    test: Rows
+    other: int = -1
+    first: int = 0
+    settings: tuple[Mapping[str, Any], ...] | None = None
+
+    @property
+    def split(self) -> str:
+        """The split in a few characters, the same for every learner."""
+        pair = f"+{self.other}" if self.other >= 0 else ""
+        return f"{self.purpose}/{self.repeat}/{self.fold}{pair}"
+
+    @property
+    def key(self) -> str:
+        """A name for the unit that no other unit of the run has."""
+        return f"{self.learner}/{self.split}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a unit gave.
+
+    Parameters
+    ----------
+    losses
+        Of each test row; None where the unit failed.
+    predictions
+        Of each test row (numbers, or probabilities with a column a class); None for pairs.
+    settings
+        What tuning chose; for a pair that reuses settings, those of its first fold.
+    seconds
+        For everything; ``fit_seconds`` for the last fit alone.
+    failure
+        What went wrong, in words.
+    archive
+        Every configuration tried.
+    notes
+        Warnings raised on the way, each once.
+    """
+
+    losses: Array | None
+    predictions: Array | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    fit_seconds: float = 0.0
+    failure: str | None = None
+    archive: tuple[Trial, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Context:
+    """What every unit of a run shares.
+
+    Parameters
+    ----------
+    table
+        All rows.
+    codes
+        The target: numbers, or positions in ``classes``.
+    classes
+        The labels, None for numbers.
+    loss
+        What predictions are judged by.
+    contenders
+        By name.
+    tuning
+        How settings are chosen; None takes the defaults.
+    seed
+        Of the run.
+    """
+
+    table: Table
+    codes: NDArray[Any]
+    classes: NDArray[Any] | None
+    loss: Loss
+    contenders: Mapping[str, Contender]
+    tuning: "Tuning | None"
+    seed: int
+
+
+#: Runs calls, perhaps in parallel, and gives their results in order.
+Spread = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], list[Any]]
+
+
+def in_turn(call: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> list[Any]:
+    """Run calls one after the other."""
+    return [call(*given) for given in arguments]
+
+
+def run_unit(
+    context: Context, unit: Unit, store: "Store | None" = None, spread: Spread = in_turn
+) -> Outcome:
+    """Tune, fit and judge; whatever goes wrong is told in the outcome, not raised.
+
+    Nothing outside the training rows is seen before the model is judged: encoding, imputation,
+    selection and tuning all happen here, on ``unit.train``.
+    """
+    start = time.perf_counter()
+    with _collected() as notes:
+        try:
+            outcome = _tune_fit_judge(context, unit, store, spread)
+        except Exception as error:  # one learner's failure is a result, not the end
+            outcome = Outcome(None, failure=in_words(error))
+    return replace(outcome, seconds=time.perf_counter() - start, notes=tuple(notes))
+
+
+def _tune_fit_judge(context: Context, unit: Unit, store: "Store | None", spread: Spread) -> Outcome:
+    from clearwood.benchmarking.tuning.tune import tune
+
+    contender = context.contenders[unit.learner]
+    train = context.table.take(unit.train)
+    settings = unit.settings
+    trials: tuple[Trial, ...] = ()
+    if settings is None:
+        chosen: Mapping[str, Any] = {}
+        if context.tuning is not None and contender.space:
+            chosen, trials = tune(context, unit, store=store, spread=spread)
+        settings = (chosen,)
+    start = time.perf_counter()
+    try:
+        losses, predictions = _fit_and_judge(context, unit, train, settings)
+    except Exception as error:  # as above; what tuning found is kept
+        return Outcome(None, settings=settings[0], failure=in_words(error), archive=trials)
+    return Outcome(
+        losses,
+        predictions if unit.purpose == "outer" else None,
+        dict(settings[0]),
+        fit_seconds=time.perf_counter() - start,
+        archive=trials,
+    )
+
+
+def _fit_and_judge(
+    context: Context, unit: Unit, train: Table, settings: tuple[Mapping[str, Any], ...]
+) -> tuple[Array, Array]:
+    contender = context.contenders[unit.learner]
+    seed = seed_of(context.seed, unit.learner, unit.split)
+    parts = [unit.test] if len(settings) == 1 else np.split(unit.test, [unit.first])
+    losses, predictions = [], []
+    model = None
+    for rows, chosen, before in zip(parts, settings, (None, *settings), strict=False):
+        if model is None or chosen != before:
+            model = contender.build(chosen, seed=seed).fit(train)
+        found = judge(
+            model, context.table.take(rows), context.codes[rows], context.loss, context.classes
+        )
+        losses.append(found[0])
+        predictions.append(found[1])
+    return np.concatenate(losses), np.concatenate(predictions)
+
+
+def judge(
+    model: Any, table: Table, codes: NDArray[Any], loss: Loss, classes: NDArray[Any] | None
+) -> tuple[Array, Array]:
+    """Loss and prediction of each row under a fitted model.
+
+    Parameters
+    ----------
+    model
+        A fitted learner.
+    table
+        Rows it has not seen.
+    codes
+        Their target; classes as positions in ``classes``.
+    loss
+        What to judge by.
+    classes
+        All labels; one that the model has never seen has probability zero.
+
+    Returns
+    -------
+    tuple
+        One loss per row; one prediction per row, or one row of probabilities.
+    """
+    if classes is None:
+        predicted = np.asarray(model.predict(table), dtype=np.float64)
+    elif loss.needs == "label":
+        predicted = _positions(np.asarray(model.predict(table)), classes)
+    elif loss.needs == "margin":
+        predicted = _margins(model, table)
+    else:
+        known = _positions(np.asarray(model.classes_), classes).astype(np.intp)
+        predicted = np.zeros((table.n_rows, len(classes)))
+        predicted[:, known] = model.predict_proba(table)
+    finite = np.asarray(np.isfinite(predicted.reshape(len(predicted), -1)).all(axis=1))
+    if not finite.all():
+        raise InputError(
+            f"it predicted NaN or infinity for {int((~finite).sum())} of {len(finite)} rows"
+        )
+    losses = np.asarray(loss.per_row(codes, predicted), dtype=np.float64)
+    if not np.isfinite(losses).all():
+        raise InputError(
+            f"the {loss.name} loss of {int((~np.isfinite(losses)).sum())} of {len(losses)} rows "
+            "is not a finite number"
+        )
+    return losses, predicted
+
+
+def _positions(labels: NDArray[Any], classes: NDArray[Any]) -> Array:
+    position = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    if not (classes[position] == labels).all():
+        raise InputError("it predicted a class that the table does not have")
+    return position.astype(np.float64)
+
+
+def _margins(model: Any, table: Table) -> Array:
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(table), dtype=np.float64)
+    probability = np.clip(model.predict_proba(table)[:, 1], 1e-15, 1 - 1e-15)
+    return np.asarray(0.5 * np.log(probability / (1 - probability)))
+
+
+def seed_of(*parts: Any) -> int:
+    """A seed that depends on all parts and on nothing else: not on order, workers or machine.
+
+    Examples
+    --------
+    >>> seed_of(0, "gbm", "outer/0/1") == seed_of(0, "gbm", "outer/0/1")
+    True
+    >>> seed_of(0, "gbm", "outer/0/1") == seed_of(0, "gbm", "outer/0/2")
+    False
+    """
+    text = "\x1f".join(map(str, parts))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
+
+
+def in_words(error: BaseException) -> str:
+    """Say what went wrong in one line; errors of our own speak for themselves."""
+    text = " ".join(str(error).split()) or "no message"
+    text = text if len(text) <= 300 else text[:299] + "…"
+    return text if isinstance(error, InputError) else f"{type(error).__name__}: {text}"
+
+
+@contextmanager
+def _collected() -> Iterator[list[str]]:
+    """Keep warnings for the result: in a worker nobody would see them, and each would come often.
+
+    Developers' warnings (deprecations) are not for users and are dropped.
+    """
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield notes
+        finally:
+            for warning in caught:
+                text = str(warning.message).strip().partition("\n")[0]
+                shown = issubclass(warning.category, UserWarning | RuntimeWarning)
+                if shown and text not in notes:
+                    notes.append(text)

@@ -1,0 +1,1 @@
+"""Tuning: choosing settings by cross-validation on the training rows of a fit."""

@@ -1,0 +1,159 @@
+"""The record of tuning: every configuration, and what it promised."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearwood._shared.errors import InputError, did_you_mean
+from clearwood.benchmarking.frames import plain
+from clearwood.benchmarking.running.work import Outcome, Trial, Unit
+from clearwood.benchmarking.tabular import Tabular
+from clearwood.models.spaces import Choice, Dimension
+
+__all__ = ["Archive", "Curve", "archive_of", "curve_of"]
+
+
+@dataclass(frozen=True)
+class Archive(Tabular):
+    """Every configuration that tuning tried for one learner.
+
+    Parameters
+    ----------
+    learner
+        The learner.
+    trials
+        For each: the repeat and fold of the outer split, and what was found.
+    """
+
+    learner: str
+    trials: tuple[tuple[int, int, Trial], ...]
+
+    def __len__(self) -> int:
+        return len(self.trials)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        keys = dict.fromkeys(key for _, _, trial in self.trials for key in trial.settings)
+        columns: dict[str, list[Any]] = {
+            "repeat": [repeat for repeat, _, _ in self.trials],
+            "fold": [fold for _, fold, _ in self.trials],
+        }
+        for key in keys:
+            columns[key] = [trial.settings.get(key) for _, _, trial in self.trials]
+        for key in ("risk", "se", "folds", "share", "seconds", "failure"):
+            columns[key] = [getattr(trial, key) for _, _, trial in self.trials]
+        return columns
+
+    def to_json(self) -> list[dict[str, Any]]:  # type: ignore[override]
+        """Give one object a configuration and outer fold, as plain JSON values."""
+        return [
+            plain({**vars(trial), "repeat": repeat, "fold": fold})
+            for repeat, fold, trial in self.trials
+        ]
+
+    def __repr__(self) -> str:
+        folds = len({(repeat, fold) for repeat, fold, _ in self.trials})
+        return f"Archive of {self.learner!r}: {len(self)} trials in {folds} outer folds"
+
+
+@dataclass(frozen=True)
+class Curve(Tabular):
+    """Inner risk against the values that tuning tried, averaged over the outer folds.
+
+    The risks are those of tuning: the smallest of them is too good to be true, which is why the
+    outer folds exist. They show which values matter, not how well the learner will do.
+
+    Parameters
+    ----------
+    learner
+        The learner.
+    settings
+        The configurations.
+    risk, se
+        Mean over the outer folds, and its standard error over rows.
+    folds
+        How many outer folds tried each.
+    space
+        The ranges searched.
+    """
+
+    learner: str
+    settings: tuple[Mapping[str, Any], ...]
+    risk: tuple[float, ...]
+    se: tuple[float, ...]
+    folds: tuple[int, ...]
+    space: Mapping[str, Dimension]
+
+    def along(self, setting: str | None = None) -> str:
+        """The setting to draw against: the one named, or the first that is a number."""
+        if setting is None:
+            numbers = [key for key, dim in self.space.items() if not isinstance(dim, Choice)]
+            setting = next(iter(numbers or self.space))
+        if setting not in self.space:
+            raise InputError(
+                f"{setting!r} of {self.learner!r} was not tuned",
+                hint=did_you_mean(str(setting), self.space),
+            )
+        return setting
+
+    def _columns(self) -> dict[str, Sequence[Any]]:
+        columns: dict[str, Sequence[Any]] = {
+            key: [settings[key] for settings in self.settings] for key in self.space
+        }
+        return {**columns, "risk": self.risk, "se": self.se, "folds": self.folds}
+
+    def to_json(self) -> dict[str, Any]:
+        """Give plain JSON values: a list for every setting, and the risks."""
+        return {"learner": self.learner, **{k: plain(v) for k, v in self._columns().items()}}
+
+    def plot(self, setting: str | None = None) -> Any:
+        """Draw the risk against one setting (Altair)."""
+        from clearwood.plot import plot_curve
+
+        return plot_curve(self, setting)
+
+    def __repr__(self) -> str:
+        best = int(np.argmin(self.risk))
+        chosen = ", ".join(f"{key}={value}" for key, value in self.settings[best].items())
+        return (
+            f"Curve of {self.learner!r}: {len(self.risk)} configurations, smallest inner risk "
+            f"{self.risk[best]:.4g} ± {self.se[best]:.2g} at {chosen}"
+        )
+
+
+def archive_of(learner: str, found: Iterable[tuple[Unit, Outcome]]) -> Archive:
+    """Collect the trials of one learner's outer folds."""
+    return Archive(
+        learner,
+        tuple(
+            (unit.repeat, unit.fold, trial) for unit, outcome in found for trial in outcome.archive
+        ),
+    )
+
+
+def curve_of(
+    learner: str, found: Iterable[tuple[Unit, Outcome]], space: Mapping[str, Dimension]
+) -> Curve:
+    """Average the trials of one learner over its outer folds."""
+    together: dict[str, list[Trial]] = {}
+    for _, outcome in found:
+        for trial in outcome.archive:
+            if trial.failure is None and trial.share == 1.0:
+                key = json.dumps(trial.settings, sort_keys=True, default=repr)
+                together.setdefault(key, []).append(trial)
+    if not together:
+        raise InputError(
+            f"{learner!r} was not tuned", hint="it has nothing to tune, or tune=0 was asked for."
+        )
+    groups = list(together.values())
+    return Curve(
+        learner,
+        tuple(trials[0].settings for trials in groups),
+        tuple(float(np.mean([trial.risk for trial in trials])) for trials in groups),
+        # the folds share most rows, so averaging them takes little of the error out
+        tuple(float(np.mean([trial.se for trial in trials])) for trials in groups),
+        tuple(len(trials) for trials in groups),
+        space,
+    )

@@ -1,0 +1,252 @@
+"""Which configurations tuning tries, and in what order."""
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from clearwood._shared.errors import InputError, MissingExtraError, did_you_mean
+from clearwood.benchmarking.running.work import Trial
+from clearwood.models.spaces import Choice, Dimension, Whole
+
+__all__ = ["SEARCHES", "Evaluate", "check_search", "drawn", "gridded", "position", "search"]
+
+Settings = dict[str, Any]
+
+#: Judges configurations, fitted on a share of the training rows; better ones may cut others short.
+Evaluate = Callable[[Sequence[Settings], float], list[Trial]]
+
+#: In halving and Hyperband each round keeps one in this many, on this many times the rows.
+ETA = 3
+
+SEARCHES = ("random", "grid", "halving", "hyperband", "tpe", "gp")
+
+
+def check_search(name: str) -> None:
+    """Refuse a search that is not known or whose package is missing."""
+    if name not in SEARCHES:
+        raise InputError(f"there is no search {name!r}", hint=did_you_mean(str(name), SEARCHES))
+    if name in ("tpe", "gp") and find_spec("optuna") is None:
+        raise MissingExtraError(f"search={name!r}", extra="tune")
+    if name == "gp" and find_spec("torch") is None:
+        raise InputError(
+            "search='gp' needs PyTorch, which Optuna's Gaussian process is written in",
+            hint="pip install torch, or use search='tpe'.",
+        )
+
+
+def search(
+    name: str,
+    space: Mapping[str, Dimension],
+    defaults: Settings,
+    *,
+    trials: int,
+    seed: int,
+    evaluate: Evaluate,
+    least_share: float = 0.0,
+) -> list[Trial]:
+    """Run a search and give all its trials; the defaults are always among them.
+
+    Parameters
+    ----------
+    name
+        One of `SEARCHES`.
+    space
+        What may be chosen.
+    defaults
+        The configuration that is tried first.
+    trials
+        How many configurations to try.
+    seed
+        Fixes the draws.
+    evaluate
+        Judges configurations.
+    least_share
+        The smallest share of the training rows that still makes a fair fit.
+    """
+    if name in ("tpe", "gp"):
+        return _optuna(name, space, defaults, trials=trials, seed=seed, evaluate=evaluate)
+    configurations = gridded(space, trials, seed) if name == "grid" else drawn(space, trials, seed)
+    configurations = _with_defaults(configurations, defaults)[:trials]
+    if name == "halving":
+        steps = _steps(len(configurations), least_share)
+        return _halve(configurations, steps, evaluate)
+    if name == "hyperband":
+        return _hyperband(configurations, least_share, evaluate)
+    return evaluate(configurations, 1.0)
+
+
+def drawn(space: Mapping[str, Dimension], n: int, seed: int) -> list[Settings]:
+    """Draw configurations at random, each setting on its own scale.
+
+    Examples
+    --------
+    >>> from clearwood.models import Real
+    >>> [round(found["alpha"], 3) for found in drawn({"alpha": Real(0.01, 1, log=True)}, 2, 0)]
+    [0.188, 0.035]
+    """
+    rng = np.random.default_rng(seed)
+    return [{key: dim.sample(rng) for key, dim in space.items()} for _ in range(n)]
+
+
+def gridded(space: Mapping[str, Dimension], n: int, seed: int) -> list[Settings]:
+    """Give a grid of at most n points, as many values a setting as fit.
+
+    Where even two values a setting make too many, n points of that grid are drawn.
+
+    Examples
+    --------
+    >>> space = {"depth": Whole(1, 3), "weights": Choice("uniform", "distance")}
+    >>> [found["depth"] for found in gridded(space, 6, seed=0)]
+    [1, 1, 2, 2, 3, 3]
+    """
+    values = {key: dim.grid(2) for key, dim in space.items()}
+    for count in range(3, n + 1):
+        finer = {key: dim.grid(count) for key, dim in space.items()}
+        if math.prod(map(len, finer.values())) > n:
+            break
+        values = finer
+    total = math.prod(map(len, values.values()))
+    points: Iterable[tuple[Any, ...]] = itertools.product(*values.values())
+    if total > n:
+        chosen = set(np.random.default_rng(seed).choice(total, n, replace=False).tolist())
+        points = (point for i, point in enumerate(points) if i in chosen)
+    return [dict(zip(values, point, strict=True)) for point in points]
+
+
+def _with_defaults(configurations: list[Settings], defaults: Settings) -> list[Settings]:
+    return [defaults, *(one for one in configurations if one != defaults)]
+
+
+def _steps(n: int, least_share: float) -> int:
+    """How many times the rows can grow by ETA: limited by the configurations and by the rows."""
+    by_trials = math.floor(math.log(max(n, 1), ETA) + 1e-9)
+    by_rows = math.floor(math.log(1 / max(least_share, 1e-6), ETA) + 1e-9)
+    return max(0, min(by_trials, by_rows))
+
+
+def _halve(configurations: Sequence[Settings], steps: int, evaluate: Evaluate) -> list[Trial]:
+    """Judge all on few rows, the better third on three times as many, and so on to all rows."""
+    everything: list[Trial] = []
+    alive = list(configurations)
+    for step in range(steps, -1, -1):
+        trials = evaluate(alive, ETA**-step)
+        everything.extend(trials)
+        order = sorted(range(len(trials)), key=lambda i: _rank(trials[i]))
+        alive = [alive[i] for i in order[: math.ceil(len(alive) / ETA)]]
+    return everything
+
+
+def _hyperband(
+    configurations: Sequence[Settings], least_share: float, evaluate: Evaluate
+) -> list[Trial]:
+    """Halving from several starting points: many configurations on few rows, few on many."""
+    most = _steps(len(configurations), least_share)
+    appetite = [ETA**step / (step + 1) for step in range(most, -1, -1)]
+    counts = np.floor(np.cumsum(appetite) / sum(appetite) * len(configurations) + 0.5).astype(int)
+    everything: list[Trial] = []
+    start = 0
+    for step, end in zip(range(most, -1, -1), counts, strict=True):
+        bracket = configurations[start:end]
+        if bracket:
+            everything.extend(_halve(bracket, min(step, _steps(len(bracket), 0.0)), evaluate))
+        start = int(end)
+    return everything
+
+
+def _rank(trial: Trial) -> float:
+    return math.inf if trial.failure else trial.risk
+
+
+def _optuna(
+    name: str,
+    space: Mapping[str, Dimension],
+    defaults: Settings,
+    *,
+    trials: int,
+    seed: int,
+    evaluate: Evaluate,
+) -> list[Trial]:
+    """Let Optuna propose one configuration after the other, learning from those before."""
+    import warnings
+
+    import optuna
+    from optuna.exceptions import ExperimentalWarning
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExperimentalWarning)
+        if name == "tpe":
+            sampler: Any = optuna.samplers.TPESampler(seed=seed, multivariate=True)
+        else:
+            sampler = optuna.samplers.GPSampler(seed=seed, deterministic_objective=True)
+    study = optuna.create_study(sampler=sampler)
+    done = evaluate([defaults], 1.0)
+    if _inside(defaults, space):
+        study.enqueue_trial(_numbered(defaults, space))
+        asked = study.ask()
+        # a trial that never asked for its settings would leave the sampler no space to model
+        for key, dim in space.items():
+            _suggested(asked, key, dim)
+        if not done[0].failure:
+            study.tell(asked, done[0].risk)
+        else:
+            study.tell(asked, state=optuna.trial.TrialState.FAIL)
+    while len(done) < trials:
+        asked = study.ask()
+        settings = {key: _suggested(asked, key, dim) for key, dim in space.items()}
+        found = evaluate([settings], 1.0)
+        done.extend(found)
+        if found[0].failure:
+            study.tell(asked, state=optuna.trial.TrialState.FAIL)
+        else:
+            study.tell(asked, found[0].risk)
+    return done
+
+
+def _suggested(asked: Any, key: str, dimension: Dimension) -> Any:
+    if isinstance(dimension, Choice):
+        # by position: Optuna's own values must be plain, those of a space may be anything
+        return dimension.values[asked.suggest_categorical(key, range(len(dimension.values)))]
+    if isinstance(dimension, Whole):
+        return asked.suggest_int(key, dimension.low, dimension.high, log=dimension.log)
+    return asked.suggest_float(key, dimension.low, dimension.high, log=dimension.log)
+
+
+def _inside(settings: Settings, space: Mapping[str, Dimension]) -> bool:
+    return all(position(dim, settings[key]) is not None for key, dim in space.items())
+
+
+def _numbered(settings: Settings, space: Mapping[str, Dimension]) -> Settings:
+    return {
+        key: dim.values.index(settings[key]) if isinstance(dim, Choice) else settings[key]
+        for key, dim in space.items()
+    }
+
+
+def position(dimension: Dimension, value: Any) -> float | None:
+    """Where a value lies in its range, from 0 to 1 on the range's own scale; None outside it.
+
+    Examples
+    --------
+    >>> from clearwood.models import Real
+    >>> position(Real(0.01, 1, log=True), 0.1)
+    0.5
+    >>> position(Whole(2, 12), None) is None
+    True
+    """
+    if isinstance(dimension, Choice):
+        known = list(dimension.values)
+        return known.index(value) / max(len(known) - 1, 1) if value in known else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if not dimension.low <= value <= dimension.high:
+        return None
+    if dimension.low == dimension.high:
+        return 0.0
+    if dimension.log:
+        return math.log(value / dimension.low) / math.log(dimension.high / dimension.low)
+    return (value - dimension.low) / (dimension.high - dimension.low)

@@ -1,0 +1,398 @@
+"""Tuning: choosing settings by cross-validation on the training rows of a unit."""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.errors import InputError
+from clearwood.benchmarking.running.contenders import Contender
+from clearwood.benchmarking.running.splits import inner_splits
+from clearwood.benchmarking.running.work import (
+    Context,
+    Rows,
+    Spread,
+    Trial,
+    Unit,
+    in_turn,
+    in_words,
+    judge,
+    seed_of,
+)
+from clearwood.benchmarking.tuning.paths import Path, path_of, while_tuning
+from clearwood.benchmarking.tuning.searches import Settings, position, search
+from clearwood.models.spaces import Choice, Dimension
+
+if TYPE_CHECKING:
+    from clearwood.benchmarking.running.store import Store
+
+__all__ = ["Tuning", "simplicity", "tune"]
+
+Losses = NDArray[np.float32]
+
+# A configuration is given up when it is worse than the best so far by this many standard errors of
+# the paired difference and by this share of the best risk. The first rarely happens by chance; the
+# second keeps those that fitting them again on another fold might put in front. On many rows the
+# standard error is so small that a wrong choice costs next to nothing.
+_HOPELESS = 3.0
+_HOPELESS_ON_MANY_ROWS = 2.0
+_MANY_ROWS = 2_000
+_NEAR = 0.005
+
+#: Configurations begun together where there is a limit in seconds.
+_BATCH = 4
+
+#: A fit on fewer rows than this says little about a fit on all of them.
+_LEAST_ROWS = 100
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How settings are chosen.
+
+    Parameters
+    ----------
+    search
+        Which configurations are tried: see `clearwood.benchmarking.tuning.searches.SEARCHES`.
+    trials
+        How many.
+    inner
+        Folds of the cross-validation they are judged by.
+    rule
+        "best" takes the smallest risk; "one_se" the simplest within one standard error of it.
+    racing
+        Give up configurations that are clearly worse before all folds are done.
+    seconds
+        Begin no further configuration after this long.
+    """
+
+    search: str = "random"
+    trials: int = 30
+    inner: int = 5
+    rule: Literal["best", "one_se"] = "best"
+    racing: bool = True
+    seconds: float | None = None
+
+
+def tune(
+    context: Context, unit: Unit, *, store: "Store | None" = None, spread: Spread = in_turn
+) -> tuple[Settings, tuple[Trial, ...]]:
+    """Choose settings for a unit by cross-validation on its training rows.
+
+    The inner folds are the same for every learner; the configurations drawn are the same for
+    every unit, so that the estimate belongs to one procedure.
+
+    Returns
+    -------
+    tuple
+        The settings chosen and every trial.
+    """
+    tuning = context.tuning
+    assert tuning is not None
+    contender = context.contenders[unit.learner]
+    judge_of = _Judge(context, unit, store, spread)
+    seed = seed_of(context.seed, unit.learner, "search")
+    path = path_of(contender, context) if tuning.search in ("random", "grid") else None
+    if path is not None:
+        judge_of.path = path
+        configurations = path.configurations(contender, tuning.trials, seed)
+        trials = judge_of([contender.defaults, *configurations], 1.0)
+    else:
+        trials = search(
+            tuning.search,
+            contender.space,
+            contender.defaults,
+            trials=tuning.trials,
+            seed=seed,
+            evaluate=judge_of,
+            least_share=_LEAST_ROWS / len(unit.train),
+        )
+    return dict(_chosen(trials, contender.space, tuning.rule).settings), tuple(trials)
+
+
+def _chosen(trials: Sequence[Trial], space: Mapping[str, Dimension], rule: str) -> Trial:
+    valid = [trial for trial in trials if trial.failure is None and trial.share == 1.0]
+    if not valid:
+        reason = next((trial.failure for trial in trials if trial.failure), "none was tried")
+        raise InputError(f"none of {len(trials)} configurations could be fitted: {reason}")
+    # racing judges the survivors on all folds; one that fell early cannot have won
+    most = max(trial.folds for trial in valid)
+    best = min((trial for trial in valid if trial.folds == most), key=lambda trial: trial.risk)
+    if rule == "one_se":
+        near = [trial for trial in valid if trial.risk <= best.risk + best.se]
+        best = max(near, key=lambda trial: simplicity(trial.settings, space))
+    return best
+
+
+# Whether a larger value of a setting makes the model simpler (1) or more complex (-1).
+_SIMPLER = {
+    "alpha": 1,
+    "C": -1,
+    "ccp_alpha": 1,
+    "n_neighbors": 1,
+    "max_depth": -1,
+    "depth": -1,
+    "max_leaf_nodes": -1,
+    "num_leaves": -1,
+    "max_leaves": -1,
+    "min_samples_leaf": 1,
+    "min_child_samples": 1,
+    "min_child_weight": 1,
+    "max_iter": -1,
+    "n_estimators": -1,
+    "iterations": -1,
+    "l2_regularization": 1,
+    "reg_lambda": 1,
+    "reg_alpha": 1,
+    "l2_leaf_reg": 1,
+    "n_nonzero_coefs": -1,
+    "n_components": -1,
+    "n_knots": -1,
+    "interactions": -1,
+    "gamma": -1,
+    "shrinkage": 1,
+}
+
+
+def simplicity(settings: Mapping[str, Any], space: Mapping[str, Dimension]) -> float:
+    """How simple a configuration is: the sum of where its settings lie in their ranges.
+
+    Settings of which larger values make simpler models count as they are, those that make them
+    more complex count against it, others not at all.
+
+    Examples
+    --------
+    >>> from clearwood.models import Real
+    >>> space = {"alpha": Real(0.01, 1, log=True)}
+    >>> simplicity({"alpha": 0.1}, space) > simplicity({"alpha": 0.02}, space)
+    True
+    """
+    total = 0.0
+    for key, dimension in space.items():
+        sign = _SIMPLER.get(key.rpartition("__")[2], 0)
+        where = None if isinstance(dimension, Choice) else position(dimension, settings[key])
+        # a default outside the range (no limit on depth, say) is the most complex there is
+        total += sign * where if where is not None else -abs(sign)
+    return total
+
+
+class _Judge:
+    """Judges configurations on the inner folds of a unit."""
+
+    def __init__(self, context: Context, unit: Unit, store: "Store | None", spread: Spread) -> None:
+        assert context.tuning is not None
+        self.context, self.unit, self.store, self.spread = context, unit, store, spread
+        self.tuning = context.tuning
+        self.path: Path | None = None
+        seed = seed_of(context.seed, unit.split, "inner")
+        splits = inner_splits(context, unit.train, self.tuning.inner, seed)
+        self.folds = [(unit.train[split.train], unit.train[split.test]) for split in splits]
+        weights = context.table.weights
+        self.weights = [None if weights is None else weights[test] for _, test in self.folds]
+        self.start = time.perf_counter()
+
+    def __call__(self, configurations: Sequence[Settings], share: float) -> list[Trial]:
+        races = [_Race(settings) for settings in configurations]
+        if self.tuning.seconds is None:
+            self._judge(races, races, share)
+            return _trials(races, self.weights, share)
+        # by the clock: the defaults, which come first, then a few at a time
+        done: list[_Race] = []
+        while len(done) < len(races):
+            if done and time.perf_counter() - self.start > self.tuning.seconds:
+                break
+            batch = races[len(done) : len(done) + (_BATCH if done else 1)]
+            done.extend(batch)
+            self._judge(batch, done, share)
+        return _trials(done, self.weights, share)
+
+    def _judge(self, races: "list[_Race]", rivals: "list[_Race]", share: float) -> None:
+        """Judge configurations fold by fold, among rivals that may have been judged before."""
+        for fold in range(len(self.folds)):
+            running = [race for race in races if race.running]
+            decided = len(rivals) > 1 and sum(race.running for race in rivals) == 1
+            if not running or (fold > 1 and decided and self.tuning.racing):
+                return
+            groups = self.path.groups(running) if self.path else [[race] for race in running]
+            train, test = self._rows(fold, share)
+            arguments = [
+                (
+                    self.context,
+                    self.unit,
+                    Fold(fold, train, test, share),
+                    [race.settings for race in group],
+                    self.path,
+                    self.store,
+                )
+                for group in groups
+            ]
+            found = self.spread(try_settings, arguments)
+            for group, results in zip(groups, found, strict=True):
+                for race, result in zip(group, results, strict=True):
+                    race.add(result)
+            if self.tuning.racing and (self.path is None or self.path.racing):
+                _give_up_hopeless(rivals, self.weights)
+
+    def _rows(self, fold: int, share: float) -> tuple[Rows, Rows]:
+        train, test = self.folds[fold]
+        if share < 1.0:
+            # nested: the rows of a smaller share are among those of a larger one
+            order = np.random.default_rng(seed_of(self.context.seed, self.unit.split, fold))
+            count = max(2, round(share * len(train)))
+            train = np.sort(order.permutation(train)[:count])
+        return train, test
+
+
+@dataclass(frozen=True)
+class Fold:
+    """An inner fold: rows of the whole table to fit on and to judge on."""
+
+    number: int
+    train: Rows
+    test: Rows
+    share: float = 1.0
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a configuration gave on one inner fold.
+
+    Losses are kept in single precision: a run that is resumed reads them back from the store, and
+    has to decide as the first one did.
+    """
+
+    losses: Losses | None
+    seconds: float
+    failure: str | None = None
+
+
+def try_settings(
+    context: Context,
+    unit: Unit,
+    fold: Fold,
+    several: Sequence[Settings],
+    path: "Path | None",
+    store: "Store | None",
+) -> list[Result]:
+    """Fit configurations on one inner fold; those of a path share one fit."""
+    if store is None:
+        return _try(context, unit, fold, several, path)
+    contender = context.contenders[unit.learner]
+    keys = [_trial_key(contender, settings, fold) for settings in several]
+    known = store.trials(unit.key, keys)
+    if all(key in known for key in keys):
+        return [known[key] for key in keys]
+    results = _try(context, unit, fold, several, path)
+    store.add_trials(unit.key, dict(zip(keys, results, strict=True)))
+    return results
+
+
+def _try(
+    context: Context,
+    unit: Unit,
+    fold: Fold,
+    several: Sequence[Settings],
+    path: "Path | None",
+) -> list[Result]:
+    contender = context.contenders[unit.learner]
+    seed = seed_of(context.seed, unit.learner, unit.split, "inner", fold.number)
+    start = time.perf_counter()
+    train = context.table.take(fold.train)
+    test, codes = context.table.take(fold.test), context.codes[fold.test]
+    try:
+        if path is not None:
+            models: Sequence[Any] = path.fit(contender, several, train, test, seed=seed)
+        else:
+            settings = while_tuning(contender, several[0], n_rows=train.n_rows)
+            models = [contender.build(settings, seed=seed).fit(train)]
+        found = [
+            model
+            if isinstance(model, str)
+            else judge(model, test, codes, context.loss, context.classes)[0].astype(np.float32)
+            for model in models
+        ]
+    except Exception as error:  # a configuration that cannot be fitted loses
+        took = (time.perf_counter() - start) / len(several)
+        return [Result(None, took, in_words(error)) for _ in several]
+    took = (time.perf_counter() - start) / len(several)
+    return [Result(None, took, one) if isinstance(one, str) else Result(one, took) for one in found]
+
+
+def _trial_key(contender: Contender, settings: Mapping[str, Any], fold: Fold) -> str:
+    """A name for a configuration on an inner fold."""
+    told = json.dumps(contender.encoded(settings), sort_keys=True)
+    return f"{fold.number}/{fold.share:.6g}/{told}"
+
+
+class _Race:
+    """A configuration and its losses so far."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.losses: list[Losses] = []
+        self.seconds = 0.0
+        self.failure: str | None = None
+        self.running = True
+
+    def add(self, result: Result) -> None:
+        self.seconds += result.seconds
+        if result.losses is None:
+            self.failure, self.running = result.failure, False
+        else:
+            self.losses.append(result.losses)
+
+
+Weights = Sequence[NDArray[np.float64] | None]
+
+
+def _mean(losses: Sequence[NDArray[Any]], weights: Weights) -> tuple[float, float]:
+    """Mean of the losses of the first folds, and its standard error over rows."""
+    together = np.concatenate([one.astype(np.float64) for one in losses])
+    of_rows = [
+        np.ones(len(one)) if w is None else w for one, w in zip(losses, weights, strict=False)
+    ]
+    weight = np.concatenate(of_rows)
+    mean = float(np.average(together, weights=weight))
+    spread = float(np.sum((weight * (together - mean)) ** 2))
+    return mean, float(np.sqrt(spread) / weight.sum())
+
+
+def _give_up_hopeless(races: "Sequence[_Race]", weights: Weights) -> None:
+    running = [race for race in races if race.running]
+    for folds in sorted({len(race.losses) for race in running}):
+        rivals = [race for race in running if len(race.losses) >= folds]
+        means = [_mean(race.losses[:folds], weights)[0] for race in rivals]
+        best, least = rivals[int(np.argmin(means))], min(means)
+        for race in rivals:
+            if len(race.losses) > folds or race is best:
+                continue
+            pairs = zip(race.losses, best.losses, strict=False)
+            differences = [mine - its for mine, its in pairs]
+            behind, error = _mean(differences, weights)
+            many = sum(map(len, differences)) >= _MANY_ROWS
+            errors = _HOPELESS_ON_MANY_ROWS if many else _HOPELESS
+            race.running = behind <= max(errors * error, _NEAR * abs(least))
+
+
+def _trials(races: "Sequence[_Race]", weights: Weights, share: float) -> list[Trial]:
+    """Sum up; one that was given up early is put on the scale of the best by their difference."""
+    judged = [race for race in races if race.failure is None and race.losses]
+    most = max((len(race.losses) for race in judged), default=0)
+    finishers = [race for race in judged if len(race.losses) == most]
+    best = min(finishers, key=lambda race: _mean(race.losses, weights)[0], default=None)
+    trials = []
+    for race in races:
+        risk = error = np.inf
+        if race.failure is None and race.losses and best is not None:
+            risk, error = _mean(race.losses, weights)
+            if len(race.losses) < most:
+                head = _mean(best.losses[: len(race.losses)], weights)[0]
+                risk += _mean(best.losses, weights)[0] - head
+        trials.append(
+            Trial(race.settings, risk, error, len(race.losses), share, race.seconds, race.failure)
+        )
+    return trials

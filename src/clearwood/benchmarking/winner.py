@@ -1,0 +1,84 @@
+"""The learner a benchmark recommends, ready to be tuned and fitted."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearwood._shared.progress import progress
+from clearwood.benchmarking.running.contenders import Contender
+from clearwood.benchmarking.running.run import Workers
+from clearwood.benchmarking.running.work import Context, Unit, seed_of
+from clearwood.benchmarking.target import checked_table, target_codes
+from clearwood.losses import Loss
+from clearwood.models import Learner
+
+if TYPE_CHECKING:
+    from clearwood.benchmarking.result import Standing
+    from clearwood.benchmarking.tuning.tune import Tuning
+
+__all__ = ["Winner"]
+
+
+@dataclass(frozen=True, repr=False)
+class Winner:
+    """A learner with the tuning that the benchmark judged it with.
+
+    Parameters
+    ----------
+    name
+        The learner.
+    standing
+        How it did.
+    contender, loss, tuning, seed
+        As in the benchmark, so that ``fit`` is the procedure whose risk was estimated.
+    """
+
+    name: str
+    standing: "Standing"
+    contender: Contender
+    loss: Loss
+    tuning: "Tuning | None"
+    seed: int
+
+    def fit(self, data: Any, *, n_jobs: int = 1) -> Any:
+        """Tune on all rows as each outer fold did, then fit.
+
+        Parameters
+        ----------
+        data
+            A table with a target: the benchmark's, or one like it.
+        n_jobs
+            Cores to use for the trials.
+
+        Returns
+        -------
+        Learner
+            Fitted; for a scikit-learn estimator, a wrapper that predicts for tables.
+        """
+        from clearwood.benchmarking.tuning.tune import tune
+
+        table = checked_table(data)
+        codes, classes = target_codes(table)
+        contenders = {self.name: self.contender}
+        context = Context(table, codes, classes, self.loss, contenders, self.tuning, self.seed)
+        every = np.arange(table.n_rows, dtype=np.int64)
+        unit = Unit(self.name, "final", 0, 0, every, every)
+        settings: dict[str, Any] = {}
+        workers = Workers(n_jobs)
+        with progress(f"tuning and fitting {self.name}"):
+            if self.tuning is not None and self.contender.space:
+                with workers.spread() as spread:
+                    settings, _ = tune(context, unit, spread=spread)
+            model = self.contender.build(settings, seed=seed_of(self.seed, self.name, unit.split))
+            if isinstance(model, Learner):
+                model.set_params(n_jobs=workers.count)
+            return model.fit(table)
+
+    def __repr__(self) -> str:
+        one = self.standing
+        between = f"{one.low:.4g} to {one.high:.4g}"
+        return (
+            f"Winner: {self.name}, {one.loss} risk {one.risk:.4g} ({between}); "
+            "fit(data) tunes and fits it on all rows"
+        )

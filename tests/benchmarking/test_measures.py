@@ -1,0 +1,197 @@
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import r2_score, roc_auc_score
+
+import clearwood as cw
+from clearwood import InputError
+from clearwood.benchmarking.diagnostics.calibration import (
+    calibration_error,
+    calibration_line,
+    calibration_of,
+)
+from clearwood.benchmarking.diagnostics.measures import MEANINGS, measures
+from clearwood.table import Task
+
+
+def binary(n=2000, seed=0, stretch=1.0):
+    """Probabilities, and classes that come true with them; log-odds told stretched."""
+    rng = np.random.default_rng(seed)
+    score = rng.normal(size=n)
+    y = (rng.random(n) < special.expit(score)).astype(int)
+    p = special.expit(stretch * score)
+    return y, np.column_stack([1 - p, p])
+
+
+def test_numbers_are_measured_as_scikit_learn_does():
+    rng = np.random.default_rng(0)
+    y, predicted = rng.normal(size=50), rng.normal(size=50)
+    found = measures(Task.REGRESSION, y, predicted)
+    assert found["r2"] == pytest.approx(r2_score(y, predicted))
+    assert found["rmse"] == pytest.approx(np.sqrt(np.mean((y - predicted) ** 2)))
+    assert found["mae"] == pytest.approx(np.abs(y - predicted).mean())
+    slope, intercept = np.polyfit(predicted, y, 1)
+    assert found["calibration_slope"] == pytest.approx(slope)
+    assert found["calibration_intercept"] == pytest.approx(intercept)
+
+
+def test_the_mean_explains_nothing():
+    y = np.arange(10.0)
+    assert measures(Task.COUNT, y, np.full(10, y.mean()))["r2"] == 0.0
+
+
+def test_auc_is_scikit_learns_within_one_fit():
+    y, p = binary(300)
+    assert measures(Task.BINARY, y, p, needs="probability")["auc"] == pytest.approx(
+        roc_auc_score(y, p[:, 1])
+    )
+
+
+def test_auc_does_not_compare_scores_of_different_fits():
+    y = np.array([0, 1, 0, 1])
+    p = np.array([0.1, 0.2, 0.8, 0.9])
+    found = measures(
+        Task.BINARY, y, np.column_stack([1 - p, p]), needs="probability", splits=[0, 0, 1, 1]
+    )
+    assert found["auc"] == 1.0
+
+
+def test_auc_of_a_fold_with_one_class_is_left_out():
+    y, p = np.array([0, 1, 1, 1]), np.array([0.1, 0.2, 0.3, 0.4])
+    both = np.column_stack([1 - p, p])
+    found = measures(Task.BINARY, y, both, needs="probability", splits=[0, 0, 1, 1])
+    assert found["auc"] == 1.0
+    none = measures(Task.BINARY, y[2:], both[2:], needs="probability")
+    assert np.isnan(none["auc"])
+    assert none.to_json()["auc"] is None
+
+
+def test_several_classes_are_measured_one_against_the_rest():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, 200)
+    p = rng.dirichlet(np.ones(3), 200)
+    found = measures(Task.MULTICLASS, y, p, needs="probability")
+    assert found["auc"] == pytest.approx(roc_auc_score(y, p, multi_class="ovr"))
+    assert found["accuracy"] == pytest.approx(np.mean(p.argmax(axis=1) == y))
+    assert "calibration_slope" not in found.values
+
+
+def test_labels_and_margins_have_fewer_measures():
+    labels = measures(Task.BINARY, [0, 1, 1], [0, 1, 0], needs="label")
+    assert dict(labels.values) == {"accuracy": pytest.approx(2 / 3)}
+    margins = measures(Task.BINARY, [0, 1, 1], [-2.0, 0.5, -0.1], needs="margin")
+    assert margins["auc"] == 1.0
+    assert margins["accuracy"] == pytest.approx(2 / 3)
+
+
+def test_every_measure_has_a_meaning_and_plain_json():
+    y, p = binary(100)
+    for found in (
+        measures(Task.REGRESSION, y, p[:, 0]),
+        measures(Task.BINARY, y, p, needs="probability"),
+    ):
+        assert set(found.values) <= set(MEANINGS)
+        json.dumps(found.to_json(), allow_nan=False)
+
+
+@pytest.mark.parametrize("stretch", [0.5, 1.0, 3.0])
+def test_calibration_slope_says_how_far_log_odds_are_stretched(stretch):
+    y, p = binary(20_000, stretch=stretch)
+    slope, intercept = calibration_line(y, p[:, 1], kind="probability")
+    assert slope == pytest.approx(1 / stretch, rel=0.08)
+    assert intercept == pytest.approx(0.0, abs=0.06)
+
+
+def test_calibration_line_is_the_logistic_regression_on_log_odds():
+    y, p = binary(500, stretch=2.0)
+    log_odds = special.logit(p[:, 1])[:, None]
+    reference = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(log_odds, y)
+    slope, intercept = calibration_line(y, p[:, 1], kind="probability")
+    assert slope == pytest.approx(reference.coef_[0, 0], abs=1e-5)
+    assert intercept == pytest.approx(reference.intercept_[0], abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("y", "p"),
+    [([0, 1, 0, 1], [0.5] * 4), ([1, 1, 1], [0.2, 0.5, 0.6]), ([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9])],
+    ids=["all alike", "one class", "separated"],
+)
+def test_lines_that_are_not_determined_are_nan(y, p):
+    assert np.isnan(calibration_line(y, p, kind="probability")).all()
+
+
+def test_calibration_error_by_hand():
+    # two bins: predicted 0.25 and 0.7, observed 0.5 and 1
+    error = calibration_error([0, 1, 1, 1], [0.2, 0.3, 0.6, 0.8], bins=2)
+    assert error == pytest.approx(0.5 * 0.25 + 0.5 * 0.3)
+
+
+def test_calibration_error_shrinks_with_rows_where_predictions_are_right():
+    small, large = (calibration_error(*_columns(binary(n))) for n in (500, 50_000))
+    assert large < 0.01 < small
+
+
+def _columns(drawn):
+    return drawn[0], drawn[1][:, 1]
+
+
+def test_a_line_that_is_flat_from_the_start_is_found_without_a_step():
+    # predictions that tell nothing: the first Newton step is exactly zero
+    slope, intercept = calibration_line([1, 0, 1, 0], [0.0, 0.0, 1.0, 1.0], kind="probability")
+    assert slope == pytest.approx(0.0, abs=1e-9)
+    assert intercept == pytest.approx(0.0, abs=1e-9)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.floats(0, 1), min_size=1, max_size=60),
+    st.integers(1, 12),
+    st.integers(0, 1000),
+)
+def test_bins_cover_all_rows_in_order_and_keep_ties_together(p, bins, seed):
+    y = np.random.default_rng(seed).integers(0, 2, len(p))
+    curve = calibration_of(y, p, kind="probability", bins=bins)
+    assert curve.rows.sum() == len(p)
+    assert len(curve.rows) <= bins
+    assert (np.diff(curve.predicted) > 0).all()
+    assert (curve.low <= curve.observed + 1e-12).all()
+    assert (curve.observed <= curve.high + 1e-12).all()
+    assert (curve.rows @ curve.observed) == pytest.approx(y.sum())
+
+
+def test_curve_of_a_calibrated_learner_covers_the_diagonal():
+    y, p = binary(20_000)
+    curve = calibration_of(y, p[:, 1], kind="probability", confidence=0.99)
+    assert ((curve.low <= curve.predicted) & (curve.predicted <= curve.high)).all()
+    assert "slope" in repr(curve)
+    json.dumps(curve.to_json(), allow_nan=False)
+    assert list(curve.to_frame("dict")) == ["predicted", "observed", "low", "high", "rows"]
+
+
+def test_lengths_that_differ_are_refused():
+    with pytest.raises(InputError, match="2 values of y, but 3 predictions"):
+        measures(Task.REGRESSION, [1.0, 2.0], [1.0, 2.0, 3.0])
+
+
+def test_a_benchmark_measures_each_learner_on_rows_it_had_not_seen():
+    data = cw.datasets.load("diabetes")
+    bench = cw.benchmark(data, ["ols", "baseline"], tune=0, repeats=1)
+    found = bench.measures("ols")
+    told = bench.predictions("ols")
+    assert found["r2"] == pytest.approx(r2_score(data.y, told))
+    assert bench.measures("baseline")["r2"] < 0.01
+    assert bench.calibration("ols").rows.sum() == data.n_rows
+
+
+def test_a_benchmark_by_labels_has_no_probabilities_to_calibrate():
+    bench = cw.benchmark(
+        cw.datasets.load("wine"), "knn", tune=0, repeats=1, loss="zero-one", interval="naive"
+    )
+    assert 0 < bench.measures("knn")["accuracy"] <= 1
+    with pytest.raises(InputError, match="no probabilities to calibrate"):
+        bench.calibration("knn")

@@ -1,0 +1,391 @@
+"""Tuning: searches, racing, paths, rules and the archive."""
+
+import numpy as np
+import pytest
+
+import clearwood as cw
+from clearwood._shared.errors import MissingExtraError
+from clearwood.benchmarking.running.work import Trial
+from clearwood.benchmarking.tuning import searches as _searches
+from clearwood.benchmarking.tuning.paths import path_of, while_tuning
+from clearwood.benchmarking.tuning.searches import drawn, gridded, position, search
+from clearwood.benchmarking.tuning.tune import simplicity
+from clearwood.models import Choice, Real, Whole
+
+SPACE = {"size": Whole(1, 100, log=True), "rate": Real(0.01, 1.0, log=True)}
+DEFAULTS = {"size": 10, "rate": 0.1}
+
+
+def judge_by(risk):
+    """Judge configurations by a formula; keep the calls."""
+    calls = []
+
+    def evaluate(several, share):
+        calls.append((len(several), share))
+        return [Trial(one, risk(one), 0.0, 5, share) for one in several]
+
+    return evaluate, calls
+
+
+def distance(settings):
+    return abs(np.log(settings["size"] / 40)) + abs(np.log(settings["rate"] / 0.3))
+
+
+SEARCHES = ["random", "grid", "halving", "hyperband", "tpe", "gp"]
+
+
+def require(search):
+    """Skip a search whose packages are not installed."""
+    if search in ("tpe", "gp"):
+        pytest.importorskip("optuna")
+    if search == "gp":
+        pytest.importorskip("torch")
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_every_search_tries_the_defaults_and_improves_on_them(name):
+    require(name)
+    evaluate, _ = judge_by(distance)
+    trials = search(name, SPACE, DEFAULTS, trials=27, seed=0, evaluate=evaluate, least_share=0.01)
+    assert DEFAULTS in [dict(trial.settings) for trial in trials]
+    best = min((t for t in trials if t.share == 1.0), key=lambda trial: trial.risk)
+    assert best.risk < distance(DEFAULTS)
+    for trial in trials:
+        assert 1 <= trial.settings["size"] <= 100
+        assert 0.01 <= trial.settings["rate"] <= 1.0
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_the_seed_decides_what_is_tried(name):
+    require(name)
+    runs = []
+    for seed in (1, 1, 2):
+        evaluate, _ = judge_by(distance)
+        options = {"trials": 9, "seed": seed, "evaluate": evaluate}
+        runs.append([dict(t.settings) for t in search(name, SPACE, DEFAULTS, **options)])
+    assert runs[0] == runs[1]
+    if name != "grid":
+        assert runs[0] != runs[2]
+
+
+def test_halving_gives_thrice_the_rows_to_the_better_third():
+    evaluate, calls = judge_by(distance)
+    search("halving", SPACE, DEFAULTS, trials=27, seed=0, evaluate=evaluate)
+    assert [count for count, _ in calls] == [27, 9, 3, 1]
+    assert [share for _, share in calls] == pytest.approx([1 / 27, 1 / 9, 1 / 3, 1])
+
+
+def test_halving_never_fits_fewer_rows_than_make_sense():
+    evaluate, calls = judge_by(distance)
+    search("halving", SPACE, DEFAULTS, trials=27, seed=0, evaluate=evaluate, least_share=0.2)
+    assert min(share for _, share in calls) >= 0.2
+
+
+def test_hyperband_starts_some_configurations_on_all_rows():
+    evaluate, calls = judge_by(distance)
+    search("hyperband", SPACE, DEFAULTS, trials=27, seed=0, evaluate=evaluate)
+    starts = {share for _, share in calls}
+    assert min(starts) < 0.2
+    assert calls[-1][1] == 1.0
+    assert sum(share == 1.0 for _, share in calls) > 1
+
+
+def test_a_grid_has_at_most_as_many_points_as_trials():
+    assert len(gridded(SPACE, 20, 0)) == 16
+    many = {f"s{i}": Real(0, 1) for i in range(6)}
+    assert len(gridded(many, 30, 0)) == 30
+
+
+def test_bayesian_search_without_its_package_names_the_extra(monkeypatch, numbers):
+    monkeypatch.setattr(_searches, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"clearwood\[tune\]"):
+        cw.benchmark(numbers, ["ridge"], search="tpe")
+
+
+def test_a_gaussian_process_search_without_pytorch_says_so(monkeypatch, numbers):
+    pytest.importorskip("optuna")
+    monkeypatch.setattr(_searches, "find_spec", lambda name: None if name == "torch" else name)
+    with pytest.raises(cw.InputError, match=r"PyTorch.*search='tpe'"):
+        cw.benchmark(numbers, ["ridge"], search="gp")
+
+
+@pytest.mark.parametrize("search", ["tpe", "gp"])
+def test_bayesian_searches_learn_from_what_they_tried(search, caplog, request):
+    require(search)
+    import optuna
+
+    optuna.logging.enable_propagation()
+    request.addfinalizer(optuna.logging.disable_propagation)
+    run = _searches.search
+    space = {**SPACE, "kind": Choice("good", "bad")}
+    evaluate, _ = judge_by(lambda one: distance(one) + 3 * (one["kind"] == "bad"))
+    defaults = {**DEFAULTS, "kind": "bad"}
+    found = run(search, space, defaults, trials=30, seed=0, evaluate=evaluate)
+    late = [trial.settings["kind"] for trial in found[-8:]]
+    assert late.count("good") >= 6
+    risks = [trial.risk for trial in found]
+    assert np.mean(risks[-8:]) < np.mean(risks[:8])
+    # every setting was modelled together with the others, none drawn on its own
+    assert "independently" not in caplog.text
+
+
+@pytest.mark.parametrize("search", ["halving", "hyperband", "tpe", "gp"])
+def test_searches_work_inside_a_benchmark(numbers, search):
+    require(search)
+    bench = cw.benchmark(numbers, ["knn"], tune=6, search=search, interval="naive", outer=3)
+    assert bench["knn"].failures == 0
+    assert {trial.settings["n_neighbors"] for _, _, trial in bench.archive("knn").trials} >= {15}
+
+
+def test_position_is_on_the_scale_of_the_range():
+    assert position(Whole(1, 100, log=True), 10) == pytest.approx(0.5)
+    assert position(Choice("a", "b"), "b") == 1.0
+    assert position(Choice("a", "b"), "c") is None
+    assert position(Real(0, 1), 2) is None
+
+
+def test_racing_finds_what_all_folds_would_have_found_with_fewer_fits(numbers):
+    space = {"knn": {"n_neighbors": [1, 2, 3, 5, 8, 12, 20, 30, 60]}}
+    options = {"tune": 10, "search": "grid", "space": space, "interval": "naive"}
+    raced = cw.benchmark(numbers, ["knn"], racing=True, **options)
+    full = cw.benchmark(numbers, ["knn"], racing=False, **options)
+    judged = [sum(t.folds for _, _, t in b.archive("knn").trials) for b in (raced, full)]
+    assert judged[0] < judged[1] == 5 * 5 * 10
+    for key, outcome in raced.outcomes.items():
+        assert outcome.settings == full.outcomes[key].settings
+
+
+def test_one_se_inside_tuning_prefers_the_simpler_configuration(numbers):
+    options = {"tune": 20, "interval": "naive"}
+    best = cw.benchmark(numbers, ["ridge"], **options)
+    simple = cw.benchmark(numbers, ["ridge"], rule="one_se", **options)
+    for key, outcome in simple.outcomes.items():
+        assert outcome.settings["alpha"] >= best.outcomes[key].settings["alpha"]
+    assert simple["ridge"].settings["alpha"] > best["ridge"].settings["alpha"]
+
+
+def test_simplicity_knows_directions():
+    space = {"max_depth": Whole(2, 12), "min_samples_leaf": Whole(1, 50)}
+    shallow = {"max_depth": 2, "min_samples_leaf": 50}
+    deep = {"max_depth": None, "min_samples_leaf": 1}
+    assert simplicity(shallow, space) > simplicity(deep, space)
+
+
+@pytest.mark.parametrize("name", ["ridge", "lasso", "elastic-net"])
+def test_a_path_predicts_what_single_fits_predict(numbers, name):
+    from clearwood.benchmarking.running.contenders import contenders
+    from clearwood.benchmarking.running.work import Context
+    from clearwood.benchmarking.target import target_codes
+    from clearwood.losses import find_loss
+
+    loss = find_loss("squared")
+    (contender,) = contenders([name], numbers, loss, seed=0)
+    context = Context(numbers, *target_codes(numbers), loss, {name: contender}, None, 0)
+    path = path_of(contender, context)
+    train, test = numbers.take(slice(0, 90)), numbers.take(slice(90, None))
+    several = path.configurations(contender, 6, 0)[::20]
+    told = path.fit(contender, several, train, test, seed=0)
+    for settings, model in zip(several, told, strict=True):
+        single = contender.build(settings, seed=0).fit(train)
+        np.testing.assert_allclose(model.predict(test), single.predict(test), atol=5e-3)
+
+
+BOOSTERS = {
+    "gbm": "max_iter",
+    "lightgbm": "n_estimators",
+    "xgboost": "n_estimators",
+    "catboost": "iterations",
+}
+
+
+def booster(name):
+    if name != "gbm":
+        pytest.importorskip(name)
+    return name, BOOSTERS[name]
+
+
+def context_of(data, name, loss=None):
+    from clearwood.benchmarking.running.contenders import contenders
+    from clearwood.benchmarking.running.work import Context
+    from clearwood.benchmarking.target import target_codes
+    from clearwood.losses import default_loss, find_loss
+
+    chosen = default_loss(data.task) if loss is None else find_loss(loss, task=data.task)
+    (contender,) = contenders([name], data, chosen, seed=0)
+    return Context(data, *target_codes(data), chosen, {"one": contender}, None, 0), contender
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Numbers, categories and missing values, with three targets."""
+    rng = np.random.default_rng(3)
+    size = rng.normal(size=200)
+    colour = rng.choice(["red", "green", "blue"], size=200)
+    mean = size + (colour == "red")
+    columns = {"size": np.where(rng.random(200) < 0.1, np.nan, size), "colour": colour}
+    return {
+        "regression": {**columns, "y": mean + rng.normal(size=200)},
+        "count": {**columns, "y": rng.poisson(np.exp(mean / 2))},
+        "multiclass": {
+            **columns,
+            "y": np.array(["a", "b", "c"])[np.digitize(mean + rng.normal(size=200), [-0.5, 1])],
+        },
+    }
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+@pytest.mark.parametrize("task", ["regression", "count", "multiclass"])
+def test_the_stages_of_one_fit_are_the_fits_with_fewer_trees(mixed, name, task):
+    name, trees = booster(name)
+    data = cw.read(mixed[task], target="y", task=task)
+    context, contender = context_of(data, name)
+    path = path_of(contender, context)
+    train, test = data.take(slice(0, 150)), data.take(slice(150, None))
+    several = [{**contender.defaults, "learning_rate": 0.05, trees: n} for n in (20, 3, 11)]
+    told = path.fit(contender, several, train, test, seed=5)
+    for settings, model in zip(several, told, strict=True):
+        single = contender.build(settings, seed=5).fit(train)
+        assert (model.predict(test) == single.predict(test)).all()
+        if task == "multiclass":
+            np.testing.assert_array_equal(model.predict_proba(test), single.predict_proba(test))
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_a_fit_that_no_longer_gains_stops_and_more_trees_are_out_of_the_race(name):
+    name, trees = booster(name)
+    rng = np.random.default_rng(0)
+    data = cw.read({"x": rng.normal(size=120), "y": rng.normal(size=120)}, target="y")
+    context, contender = context_of(data, name)
+    path = path_of(contender, context)
+    several = [{**contender.defaults, "learning_rate": 0.3, trees: n} for n in (5, 40, 600)]
+    train, test = data.take(slice(0, 80)), data.take(slice(80, None))
+    few, some, most = path.fit(contender, several, train, test, seed=0)
+    single = contender.build(several[1], seed=0).fit(train)
+    np.testing.assert_array_equal(some.predict(test), single.predict(test))
+    assert (few.predict(test) != some.predict(test)).any()
+    assert most.startswith("growing ended at ")
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_the_smallest_number_of_trees_asked_for_is_always_reached(name):
+    """Growing would end long before on noise; a range that begins later is still searched."""
+    name, trees = booster(name)
+    rng = np.random.default_rng(0)
+    data = cw.read({"x": rng.normal(size=120), "y": rng.normal(size=120)}, target="y")
+    context, contender = context_of(data, name)
+    several = [{**contender.defaults, "learning_rate": 0.3, trees: n} for n in (90, 600)]
+    train, test = data.take(slice(0, 80)), data.take(slice(80, None))
+    few, many = path_of(contender, context).fit(contender, several, train, test, seed=0)
+    single = contender.build(several[0], seed=0).fit(train)
+    np.testing.assert_array_equal(few.predict(test), single.predict(test))
+    assert many.startswith("growing ended at ")
+
+
+@pytest.mark.filterwarnings("ignore:the best .* sits at:clearwood.ClearwoodWarning")
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_trees_that_cannot_be_added_change_nothing(name):
+    """A dozen rows are too few for LightGBM to split: it stops, and all numbers are alike."""
+    name, trees = booster(name)
+    rng = np.random.default_rng(0)
+    data = cw.read({"x": rng.normal(size=18), "y": rng.normal(size=18)}, target="y")
+    context, contender = context_of(data, name)
+    several = [{**contender.defaults, trees: n} for n in (50, 80)]
+    train, test = data.take(slice(0, 12)), data.take(slice(12, None))
+    for settings, model in zip(
+        several,
+        path_of(contender, context).fit(contender, several, train, test, seed=0),
+        strict=True,
+    ):
+        if not isinstance(model, str):
+            single = contender.build(settings, seed=0).fit(train)
+            np.testing.assert_array_equal(model.predict(test), single.predict(test))
+    bench = cw.benchmark(data, [name], tune=2, outer=3, inner=2, interval="naive")
+    assert bench[name].failures == 0
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+@pytest.mark.parametrize("task", ["regression", "count", "multiclass"])
+def test_stopping_early_fits_all_rows_with_the_trees_that_were_best_on_some(mixed, name, task):
+    name, trees = booster(name)
+    data = cw.read(mixed[task], target="y", task=task)
+    options = {"learning_rate": 0.3, trees: 300, "seed": 1}
+    stopped = cw.learner(name, early_stopping=True, **options).fit(data)
+    count = stopped.entry.stages.trees(stopped.estimator_)
+    assert 1 <= count < 150
+    single = cw.learner(name, **{**options, trees: count}).fit(data)
+    np.testing.assert_array_equal(stopped.predict(data), single.predict(data))
+    assert stopped.entry.stages.trees(cw.learner(name, **options).fit(data).estimator_) == 300
+
+
+def test_early_stopping_is_yes_or_no(numbers):
+    with pytest.raises(cw.InputError, match="early_stopping='auto' is not known"):
+        cw.learner("gbm", early_stopping="auto").fit(numbers)
+
+
+def test_a_number_of_trees_is_tuned_along_fits_and_hopeless_ones_are_given_up(numbers):
+    space = {"gbm": {"max_iter": Whole(1, 60, log=True), "learning_rate": Real(0.02, 0.2)}}
+    options = {"tune": 6, "space": space, "interval": "naive", "outer": 3, "inner": 4}
+    raced = cw.benchmark(numbers, ["gbm"], **options)
+    trials = [trial for _, _, trial in raced.archive("gbm").trials]
+    # the defaults and one draw, each at many numbers of trees
+    assert len({trial.settings["learning_rate"] for trial in trials}) == 2
+    assert len({trial.settings["max_iter"] for trial in trials}) > 8
+    assert {trial.folds for trial in trials} > {4}
+    full = cw.benchmark(numbers, ["gbm"], racing=False, **options)
+    for key, outcome in raced.outcomes.items():
+        assert outcome.settings == full.outcomes[key].settings
+
+
+def test_trees_are_not_tuned_along_fits_where_that_would_judge_something_else(numbers):
+    for given, loss in ((cw.learner("gbm", early_stopping=True), None), ("gbm", None)):
+        context, contender = context_of(numbers, given, loss)
+        found = path_of(contender, context)
+        assert (found is None) == (given != "gbm")
+    two = cw.read({"x": np.arange(40.0), "y": ["a", "b"] * 20}, target="y")
+    context, contender = context_of(two, "gbm", "hinge")
+    assert path_of(contender, context) is None
+
+
+def test_a_path_tries_a_hundred_values_for_the_price_of_one(numbers):
+    bench = cw.benchmark(numbers, ["lasso"], tune=5, interval="naive")
+    curve = bench.curve("lasso")
+    assert len(curve.risk) == 101
+    assert set(curve.folds) == {5}
+    assert curve.to_frame("dict")["alpha"][0] == 0.01
+
+
+def test_forests_are_compared_with_fewer_trees_and_fitted_with_all():
+    from clearwood.benchmarking.running.contenders import Contender
+
+    forest = Contender("forest", cw.learner("forest"), dict(cw.learner("forest").entry.space))
+    assert while_tuning(forest, {"max_features": 0.5}, n_rows=1_000)["n_estimators"] == 100
+    assert while_tuning(forest, {"max_features": 0.5}, n_rows=10_000)["n_estimators"] == 50
+    small = Contender("forest", cw.learner("forest", n_estimators=10), {})
+    assert "n_estimators" not in while_tuning(small, {}, n_rows=1_000)
+
+
+def test_a_configuration_that_fails_loses_and_is_kept_in_the_archive(numbers):
+    from sklearn.linear_model import Ridge
+
+    bench = cw.benchmark(
+        numbers,
+        {"mine": Ridge()},
+        tune=3,
+        space={"mine": {"alpha": [-1.0, 2.0]}},
+        search="grid",
+        interval="naive",
+    )
+    assert bench["mine"].failures == 0
+    failed = [trial for _, _, trial in bench.archive("mine").trials if trial.failure]
+    assert {trial.settings["alpha"] for trial in failed} == {-1.0}
+
+
+def test_a_budget_cuts_tuning_short(numbers):
+    bench = cw.benchmark(numbers, ["knn"], tune=500, budget=2.0, interval="naive", outer=3)
+    assert len(bench.archive("knn")) < 3 * 500
+    assert all(outcome.archive for outcome in bench.outcomes.values())
+
+
+def test_draws_follow_the_scale_of_the_range():
+    values = [one["rate"] for one in drawn({"rate": Real(1e-4, 1.0, log=True)}, 400, 0)]
+    assert 0.15 < np.mean(np.array(values) < 1e-3) < 0.35
