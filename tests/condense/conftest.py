@@ -7,7 +7,7 @@ import pytest
 
 from clearwood.condense._atoms import atoms_of
 from clearwood.forest import Forest
-from clearwood.forest._build import Tree, assemble, bit_words
+from clearwood.forest.build import Tree, assemble, bit_words
 
 N_CATEGORIES = 5
 

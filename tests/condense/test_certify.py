@@ -22,7 +22,7 @@ import clearwood as cw
 from clearwood._shared.errors import InputError
 from clearwood.condense._doubles import just_below, last_double
 from clearwood.condense._joint_ranks import joint_ranks
-from clearwood.forest import _links
+from clearwood.forest import links as _links
 
 PER_NODE = [
     *("feature", "threshold", "default_left", "zero_missing", "category_start", "category_size"),

@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import clearwood as cw
-from clearwood.forest._build import Tree, assemble
+from clearwood.forest.build import Tree, assemble
 
 
 @pytest.mark.parametrize("n_classes", [64, 65, 300])

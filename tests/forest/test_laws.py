@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearwood.forest._build import Tree, assemble
-from clearwood.forest._predict import ZERO, reference_apply, reference_raw
+from clearwood.forest.build import Tree, assemble
+from clearwood.forest.predict import ZERO, reference_apply, reference_raw
 from clearwood.kernels import _core
 
 N_FEATURES = 4

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood.forest import Forest
-from clearwood.forest._predict import ZERO, goes_left
+from clearwood.forest.predict import ZERO, goes_left
 
 __all__ = ["Atoms", "Column", "atoms_of"]
 

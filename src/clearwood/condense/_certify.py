@@ -23,7 +23,7 @@ from clearwood.condense._joint_ranks import JointRanks, joint_ranks
 from clearwood.condense._names import as_written
 from clearwood.condense._whole_sums import whole_sums
 from clearwood.forest import Forest, from_model
-from clearwood.forest._links import predict as on_scale
+from clearwood.forest.links import predict as on_scale
 from clearwood.kernels import _core
 
 __all__ = ["certify"]

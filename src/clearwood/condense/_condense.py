@@ -25,7 +25,7 @@ from clearwood.condense._restrict import restricted
 from clearwood.condense._too_big import does_not_fit, no_proof, tell_of_little
 from clearwood.condense._unseen import with_likely_rows
 from clearwood.forest import Forest, from_model
-from clearwood.forest._predict import rounded
+from clearwood.forest.predict import rounded
 from clearwood.kernels import _core
 from clearwood.kernels._threads import threads
 

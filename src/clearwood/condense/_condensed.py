@@ -12,7 +12,7 @@ from clearwood.condense._certificate import Certificate
 from clearwood.condense._diagram import Diagram
 from clearwood.condense._reading import Readable
 from clearwood.forest import Forest
-from clearwood.forest._links import predict as on_scale
+from clearwood.forest.links import predict as on_scale
 
 __all__ = ["Condensed", "Effort", "Equal", "Objective", "bare", "shell_of"]
 
@@ -223,7 +223,7 @@ class Condensed(Readable):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Give the probability of each class; only where the values are equal."""
-        from clearwood.forest._links import probabilities
+        from clearwood.forest.links import probabilities
 
         return probabilities(self.shell, self.predict_raw(X))
 

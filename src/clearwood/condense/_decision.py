@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood.condense._condensed import Equal
-from clearwood.forest import Forest
-from clearwood.forest import _links as links
+from clearwood.forest import Forest, links
 
 __all__ = ["Decision", "decision_for", "gains"]
 

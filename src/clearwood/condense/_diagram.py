@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.forest._forest import Precision
-from clearwood.forest._predict import goes_left, rounded
+from clearwood.forest.forest import Precision
+from clearwood.forest.predict import goes_left, rounded
 
 __all__ = ["Diagram"]
 

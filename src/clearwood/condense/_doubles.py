@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.forest._forest import Precision
+from clearwood.forest.forest import Precision
 
 __all__ = ["just_below", "last_double"]
 

@@ -17,8 +17,8 @@ from clearwood.condense._condensed import Condensed
 from clearwood.condense._diagram import Diagram
 from clearwood.condense._fingerprint import of_diagram
 from clearwood.forest import Forest
-from clearwood.forest._encoders import LearnerEncoder
-from clearwood.forest._files import ARRAYS, settings
+from clearwood.forest.encoders import LearnerEncoder
+from clearwood.forest.files import ARRAYS, settings
 from clearwood.table import Encoder, Schema
 
 __all__ = ["FORMAT", "from_json", "load", "save", "to_json"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clearwood.condense._diagram import Diagram
 from clearwood.condense._doubles import just_below, last_double
 from clearwood.forest import Forest
-from clearwood.forest._predict import ZERO, goes_left, rounded
+from clearwood.forest.predict import ZERO, goes_left, rounded
 
 __all__ = ["JointRanks", "joint_ranks"]
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from clearwood.condense._atoms import Atoms
 from clearwood.forest import Forest
-from clearwood.forest._links import predict as on_scale
-from clearwood.forest._predict import raw_of_leaves
+from clearwood.forest.links import predict as on_scale
+from clearwood.forest.predict import raw_of_leaves
 
 __all__ = ["the_tree_itself"]
 

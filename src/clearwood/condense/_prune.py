@@ -10,7 +10,7 @@ from clearwood.condense._condensed import Condensed
 from clearwood.condense._diagram import Diagram
 from clearwood.condense._fingerprint import of_diagram
 from clearwood.forest import from_model
-from clearwood.forest._from_model import supports
+from clearwood.forest.importers.from_model import supports
 
 __all__ = ["Pruned", "prune"]
 

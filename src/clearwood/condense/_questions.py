@@ -24,8 +24,8 @@ from clearwood.condense._sources import (
     made_columns,
     sources,
 )
-from clearwood.forest._links import predict as on_scale
-from clearwood.forest._predict import ZERO
+from clearwood.forest.links import predict as on_scale
+from clearwood.forest.predict import ZERO
 
 __all__ = [
     "Labels",

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from clearwood.condense._atoms import Atoms
 from clearwood.forest import Forest
-from clearwood.forest._parts import arrays_at
+from clearwood.forest.parts import arrays_at
 
 __all__ = ["restricted"]
 

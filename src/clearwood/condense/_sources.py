@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood.forest import Forest
-from clearwood.forest._encoders import LearnerEncoder
+from clearwood.forest.encoders import LearnerEncoder
 from clearwood.table import ColumnSchema, Kind
 from clearwood.table.encoding.columns import Numbers
 

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.forest import Forest
-from clearwood.forest import _links as links
+from clearwood.forest import Forest, links
 
 __all__ = ["WholeSums", "whole_sums"]
 

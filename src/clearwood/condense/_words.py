@@ -9,8 +9,8 @@ import numpy as np
 
 from clearwood.condense._condensed import Condensed
 from clearwood.condense._questions import Labels, Question, column_names, questions
-from clearwood.forest._encoders import LearnerEncoder
-from clearwood.forest._links import predict as on_scale
+from clearwood.forest.encoders import LearnerEncoder
+from clearwood.forest.links import predict as on_scale
 
 __all__ = ["Condition", "Wording", "number"]
 

@@ -14,7 +14,7 @@ from clearwood.decompose._rows import Rows, as_data, label_rows, user_columns
 from clearwood.decompose._scores import Score
 from clearwood.decompose._sheets import Sheet, sheet_of
 from clearwood.decompose._supported import EXPLAINED, NotTakenApartError, name_of
-from clearwood.forest._inputs import default_names
+from clearwood.forest.inputs import default_names
 from clearwood.table import Column, Table
 
 __all__ = ["additive", "of_matrix", "of_sheets"]

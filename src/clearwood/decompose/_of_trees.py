@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from clearwood.decompose._rows import Rows, as_data, label_rows, rows_of_table, user_columns
 from clearwood.decompose._tree_game import TreeGame
 from clearwood.forest import Forest
-from clearwood.forest._encoders import LearnerEncoder
-from clearwood.forest._inputs import default_names
+from clearwood.forest.encoders import LearnerEncoder
+from clearwood.forest.inputs import default_names
 from clearwood.table import Table, as_table
 
 __all__ = ["forest_outputs", "forest_unit", "of_forest"]

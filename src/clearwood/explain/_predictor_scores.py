@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.forest import Forest, _links, _predict
+from clearwood.forest import Forest
+from clearwood.forest import links as _links
+from clearwood.forest import predict as _predict
 
 __all__ = ["LINKS", "Scorer", "forest_scorer", "scorer_of"]
 

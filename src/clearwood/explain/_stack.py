@@ -10,7 +10,7 @@ import numpy as np
 
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.decompose._rows import as_data
-from clearwood.forest._encoders import LearnerEncoder
+from clearwood.forest.encoders import LearnerEncoder
 from clearwood.models import Learner
 from clearwood.table import Table, as_table
 

@@ -18,7 +18,7 @@ from clearwood.decompose._of_model import game_of
 from clearwood.decompose._terms_game import TermsGame
 from clearwood.decompose._tree_game import TreeGame
 from clearwood.explain._predictor import predictor_of
-from clearwood.forest._links import inverse
+from clearwood.forest.links import inverse
 from clearwood.report._pack import plain_numbers
 from clearwood.report._page_columns import Asked, NotCarriedError, mixed_rows
 from clearwood.report._page_forest import forest_in_page

@@ -30,7 +30,7 @@ __all__ = ["inspect", "load", "save"]
 _ESTIMATOR = "estimator.skops"
 _KINDS = ("learner", "estimator")
 # Kinds that other rooms write through ``__clearwood_file__``; they are read there, on demand.
-_READERS = {"forest": ("clearwood.forest._files", "from_archive")}
+_READERS = {"forest": ("clearwood.forest.files", "from_archive")}
 # Distributions by the package they install, where the names differ.
 _DISTRIBUTIONS = {
     "sklearn": ("scikit-learn",),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import InputError
 
 if TYPE_CHECKING:
-    from clearwood.forest._forest import Forest
+    from clearwood.forest.forest import Forest
 
 __all__ = ["arrays_at", "select"]
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from clearwood import files
 from clearwood._shared.errors import InputError
-from clearwood.forest import _encoders
+from clearwood.forest import encoders as _encoders
 
 if TYPE_CHECKING:
-    from clearwood.forest._forest import Forest
+    from clearwood.forest.forest import Forest
 
 __all__ = ["ARRAYS", "contents", "from_archive", "load", "save", "settings"]
 
@@ -105,7 +105,7 @@ def load(path: str | os.PathLike[str]) -> "Forest":
 
 def from_archive(archive: files.Archive) -> "Forest":
     """Make the forest of a container that was read."""
-    from clearwood.forest._forest import Forest
+    from clearwood.forest.forest import Forest
 
     raw = archive.json(SETTINGS)
     dtype = raw.pop("classes_dtype")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.forest._forest import Forest
+from clearwood.forest.forest import Forest
 
 __all__ = ["Tree", "assemble", "bit_words"]
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.errors import InputError
-from clearwood.forest._build import Tree, assemble
-from clearwood.forest._forest import Forest
-from clearwood.forest._sklearn import accepts_missing, feature_names, tree_of
+from clearwood.forest.build import Tree, assemble
+from clearwood.forest.forest import Forest
+from clearwood.forest.importers.sklearn import accepts_missing, feature_names, tree_of
 
 __all__ = ["adaboost_classifier", "adaboost_regressor"]
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.forest._build import Tree, assemble, bit_words
-from clearwood.forest._forest import Forest
-from clearwood.forest._inputs import default_names
-from clearwood.forest._links import Link
+from clearwood.forest.build import Tree, assemble, bit_words
+from clearwood.forest.forest import Forest
+from clearwood.forest.inputs import default_names
+from clearwood.forest.links import Link
 
 __all__ = ["xgboost"]
 

@@ -5,32 +5,32 @@ from importlib import import_module
 from typing import Any
 
 from clearwood._shared.errors import InputError
-from clearwood.forest._forest import Forest
+from clearwood.forest.forest import Forest
 
 __all__ = ["SUPPORTED", "from_model", "supports"]
 
 # Class name -> (module of the importer, its function). Names are looked up along the class's
 # bases, so a subclass of a supported model is supported; no library is imported to ask.
 _IMPORTERS = {
-    "DecisionTreeClassifier": ("_sklearn", "one_tree"),
-    "DecisionTreeRegressor": ("_sklearn", "one_tree"),
-    "ForestClassifier": ("_sklearn", "random_forest"),
-    "ForestRegressor": ("_sklearn", "random_forest"),
-    "BaggingClassifier": ("_sklearn", "bagging"),
-    "BaggingRegressor": ("_sklearn", "bagging"),
-    "GradientBoostingClassifier": ("_sklearn", "gradient_boosting"),
-    "GradientBoostingRegressor": ("_sklearn", "gradient_boosting"),
-    "BaseHistGradientBoosting": ("_hist_gradient", "hist_gradient"),
-    "AdaBoostClassifier": ("_adaboost", "adaboost_classifier"),
-    "AdaBoostRegressor": ("_adaboost", "adaboost_regressor"),
-    "XGBModel": ("_xgboost", "xgboost"),
-    "xgboost.Booster": ("_xgboost", "xgboost"),
-    "LGBMModel": ("_lightgbm", "lightgbm"),
-    "lightgbm.Booster": ("_lightgbm", "lightgbm"),
-    "CatBoost": ("_catboost", "catboost"),
-    "Pipeline": ("_pipeline", "pipeline"),
-    "BaseSearchCV": ("_pipeline", "search"),
-    "Learner": ("_learner", "learner"),
+    "DecisionTreeClassifier": ("sklearn", "one_tree"),
+    "DecisionTreeRegressor": ("sklearn", "one_tree"),
+    "ForestClassifier": ("sklearn", "random_forest"),
+    "ForestRegressor": ("sklearn", "random_forest"),
+    "BaggingClassifier": ("sklearn", "bagging"),
+    "BaggingRegressor": ("sklearn", "bagging"),
+    "GradientBoostingClassifier": ("sklearn", "gradient_boosting"),
+    "GradientBoostingRegressor": ("sklearn", "gradient_boosting"),
+    "BaseHistGradientBoosting": ("hist_gradient", "hist_gradient"),
+    "AdaBoostClassifier": ("adaboost", "adaboost_classifier"),
+    "AdaBoostRegressor": ("adaboost", "adaboost_regressor"),
+    "XGBModel": ("xgboost", "xgboost"),
+    "xgboost.Booster": ("xgboost", "xgboost"),
+    "LGBMModel": ("lightgbm", "lightgbm"),
+    "lightgbm.Booster": ("lightgbm", "lightgbm"),
+    "CatBoost": ("catboost", "catboost"),
+    "Pipeline": ("pipeline", "pipeline"),
+    "BaseSearchCV": ("pipeline", "search"),
+    "Learner": ("learner", "learner"),
 }
 
 SUPPORTED = (
@@ -109,7 +109,9 @@ def from_model(model: Any) -> Forest:
         )
     _check_fitted(model)
     module, function = found
-    read: Callable[[Any], Forest] = getattr(import_module(f"clearwood.forest.{module}"), function)
+    read: Callable[[Any], Forest] = getattr(
+        import_module(f"clearwood.forest.importers.{module}"), function
+    )
     return read(model)
 
 

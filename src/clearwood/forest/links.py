@@ -11,7 +11,7 @@ from clearwood._shared.errors import InputError
 from clearwood.kernels import _core
 
 if TYPE_CHECKING:
-    from clearwood.forest._forest import Forest
+    from clearwood.forest.forest import Forest
 
 __all__ = ["Exponential", "Link", "inverse", "predict", "probabilities"]
 

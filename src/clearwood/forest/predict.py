@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from clearwood.kernels import PackedForest
 
 if TYPE_CHECKING:
-    from clearwood.forest._forest import Forest
+    from clearwood.forest.forest import Forest
 
 __all__ = [
     "apply",

@@ -11,7 +11,7 @@ from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.table import Column, Table
 
 if TYPE_CHECKING:
-    from clearwood.forest._forest import Forest
+    from clearwood.forest.forest import Forest
 
 __all__ = ["default_names", "matrix"]
 

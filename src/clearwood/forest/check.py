@@ -7,7 +7,7 @@ import numpy as np
 from clearwood._shared.errors import InputError
 
 if TYPE_CHECKING:
-    from clearwood.forest._forest import Forest
+    from clearwood.forest.forest import Forest
 
 __all__ = ["check"]
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clearwood._shared.errors import InputError
-from clearwood.forest._encoders import LearnerEncoder
-from clearwood.forest._forest import Forest
-from clearwood.forest._from_model import SUPPORTED, from_model, supports
+from clearwood.forest.encoders import LearnerEncoder
+from clearwood.forest.forest import Forest
+from clearwood.forest.importers.from_model import SUPPORTED, from_model, supports
 
 if TYPE_CHECKING:
     from clearwood.models import Learner

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.errors import InputError
-from clearwood.forest._build import Tree, assemble
-from clearwood.forest._forest import Forest
-from clearwood.forest._inputs import default_names
+from clearwood.forest.build import Tree, assemble
+from clearwood.forest.forest import Forest
+from clearwood.forest.inputs import default_names
 
 __all__ = [
     "accepts_missing",

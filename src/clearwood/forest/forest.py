@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.forest import _check, _files, _inputs, _links, _parts, _predict, _summary
+from clearwood.forest import check as _check
+from clearwood.forest import files as _files
+from clearwood.forest import inputs as _inputs
+from clearwood.forest import links as _links
+from clearwood.forest import parts as _parts
+from clearwood.forest import predict as _predict
+from clearwood.forest import summary as _summary
 from clearwood.kernels import PackedForest
 
 __all__ = ["Aggregation", "Forest", "Link", "Precision"]

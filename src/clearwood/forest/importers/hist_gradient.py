@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.forest._build import Tree, assemble
-from clearwood.forest._forest import Forest
-from clearwood.forest._sklearn import feature_names
+from clearwood.forest.build import Tree, assemble
+from clearwood.forest.forest import Forest
+from clearwood.forest.importers.sklearn import feature_names
 
 __all__ = ["hist_gradient"]
 

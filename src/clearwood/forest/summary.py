@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from clearwood.forest._forest import Forest
+    from clearwood.forest.forest import Forest
 
 __all__ = ["facts", "html", "line", "to_json"]
 
@@ -63,7 +63,7 @@ def html(forest: "Forest") -> str:
 
 def to_json(forest: "Forest") -> dict[str, Any]:
     """Give arrays and settings as plain JSON values; NaN becomes None, infinity a word."""
-    from clearwood.forest._files import ARRAYS, settings
+    from clearwood.forest.files import ARRAYS, settings
 
     arrays: dict[str, Any] = {}
     for name in ARRAYS:

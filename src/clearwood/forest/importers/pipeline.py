@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.forest._encoders import PipelineEncoder
-from clearwood.forest._forest import Forest
-from clearwood.forest._from_model import from_model
-from clearwood.forest._sklearn import feature_names
+from clearwood.forest.encoders import PipelineEncoder
+from clearwood.forest.forest import Forest
+from clearwood.forest.importers.from_model import from_model
+from clearwood.forest.importers.sklearn import feature_names
 
 __all__ = ["pipeline", "search", "sources"]
 
