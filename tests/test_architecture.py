@@ -15,7 +15,7 @@ FLOW = [
     {"_shared"},
     {"kernels", "files"},
     {"table"},
-    {"datasets"},
+    {"datasets", "checks"},
     {"models"},
     {"losses", "resampling"},
     {"benchmarking"},

@@ -10,10 +10,10 @@ from clearwood._shared.errors import InputError
 from clearwood._shared.progress import progress
 from clearwood.decompose._game import BoundGame, Floats, Game, Players
 from clearwood.decompose._moments import Moments, moments_of
-from clearwood.decompose._present import one_output
 from clearwood.decompose._rows import Rows, warn_of_new_gaps
 from clearwood.decompose._sharing import shared_out
 from clearwood.decompose._surface import Surface, curves_of, surface_of
+from clearwood.table.present import one_output
 
 __all__ = ["Arithmetic", "Evaluated", "Shared"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clearwood.decompose._about import About
 from clearwood.decompose._importance import joined
-from clearwood.decompose._present import as_frame, document, html_table, short, unique_name
+from clearwood.table.present import as_frame, document, html_table, short, unique_name
 
 __all__ = ["Components", "counted_orders"]
 

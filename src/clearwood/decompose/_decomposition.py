@@ -13,9 +13,9 @@ from clearwood.decompose._components import Components, counted_orders
 from clearwood.decompose._effect import Effect
 from clearwood.decompose._game import Floats
 from clearwood.decompose._importance import Importance, Interactions
-from clearwood.decompose._present import as_frame, document, html_table, short
 from clearwood.decompose._shapley import Shapley
 from clearwood.decompose._surface import Surface
+from clearwood.table.present import as_frame, document, html_table, short
 
 __all__ = ["Decomposition"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood.decompose._about import About
-from clearwood.decompose._present import as_frame, document, grid_columns, html_table, short
+from clearwood.table.present import as_frame, document, grid_columns, html_table, short
 
 __all__ = ["Effect"]
 

@@ -11,9 +11,9 @@ from clearwood.decompose._arithmetic import Arithmetic
 from clearwood.decompose._decomposition import Decomposition
 from clearwood.decompose._game import Floats, Game, checked_weights
 from clearwood.decompose._of_model import game_of
-from clearwood.decompose._present import one_output
 from clearwood.decompose._rows import Rows
 from clearwood.decompose._supported import NotTakenApartError
+from clearwood.table.present import one_output
 
 __all__ = [
     "about_game",

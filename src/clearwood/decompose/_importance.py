@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood.decompose._about import About
-from clearwood.decompose._present import as_frame, document, html_table
 from clearwood.decompose._sampled_moments import jackknife_errors
+from clearwood.table.present import as_frame, document, html_table
 
 __all__ = ["Importance", "Interactions", "joined"]
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.decompose._about import About, ValueFunction
-from clearwood.decompose._present import as_frame, document, html_table, short, unique_name
 from clearwood.table import Column
+from clearwood.table.present import as_frame, document, html_table, short, unique_name
 
 __all__ = ["Shapley"]
 

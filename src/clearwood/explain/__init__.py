@@ -3,9 +3,6 @@
 from clearwood.decompose import Shapley
 from clearwood.explain._agreement import agreement
 from clearwood.explain._agreement_result import Agreement
-from clearwood.explain._alone import Alone, alone
-from clearwood.explain._dependence import Dependence, dependence
-from clearwood.explain._drift import Drift, drift
 from clearwood.explain._effect import effect
 from clearwood.explain._effect_result import ModelEffect
 from clearwood.explain._explain_any import explain
@@ -19,20 +16,14 @@ from clearwood.explain._what_if import WhatIf, what_if
 
 __all__ = [
     "Agreement",
-    "Alone",
     "Contributions",
-    "Dependence",
-    "Drift",
     "Lime",
     "ModelEffect",
     "ModelImportance",
     "Shapley",
     "WhatIf",
     "agreement",
-    "alone",
     "contributions",
-    "dependence",
-    "drift",
     "effect",
     "explain",
     "importance",

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.explain._association import association, associations, bins_of, profile_of
+from clearwood.checks.association import association, associations, bins_of, profile_of
 from clearwood.explain._effect_result import ModelEffect
 from clearwood.explain._predictor import Predictor
 from clearwood.explain._predictor_rows import Index

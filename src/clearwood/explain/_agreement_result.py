@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.decompose._present import as_frame, document, html_table
+from clearwood.table.present import as_frame, document, html_table
 
 __all__ = ["Agreement", "ColumnAgreement"]
 

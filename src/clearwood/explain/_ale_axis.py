@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from clearwood.explain._association import is_ordered, ranks
+from clearwood.checks.association import is_ordered, ranks
 from clearwood.explain._effect_given import Given
 from clearwood.explain._effect_grid import common_levels
 from clearwood.explain._predictor_rows import Index

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.messages import tell
-from clearwood.decompose._present import one_output
+from clearwood.checks.association import related
 from clearwood.explain._asking import patience_of
-from clearwood.explain._association import related
 from clearwood.explain._effect_bands import band
 from clearwood.explain._effect_given import Given, given_values
 from clearwood.explain._effect_grid import checked_column
@@ -22,6 +21,7 @@ from clearwood.explain._effect_result import TITLES, Kind, ModelEffect
 from clearwood.explain._extrapolation import WAYS
 from clearwood.explain._predictor import Predictor, predictor_of
 from clearwood.explain._predictor_rows import Index
+from clearwood.table.present import one_output
 
 __all__ = ["effect", "measured_effect"]
 

@@ -6,8 +6,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.decompose._present import as_frame, document, grid_columns, html_table, short
 from clearwood.explain._extrapolation import EXTRAPOLATES
+from clearwood.table.present import as_frame, document, grid_columns, html_table, short
 
 __all__ = ["TITLES", "Kind", "ModelEffect"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.explain._association import coordinates, related
+from clearwood.checks.association import coordinates, related
 from clearwood.explain._predictor import Predictor
 from clearwood.explain._predictor_rows import Index
 from clearwood.table import Column

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.progress import progress
+from clearwood.checks.association import bins_of, coordinates, is_ordered, ranks, related
 from clearwood.explain._asking import Patience
-from clearwood.explain._association import bins_of, coordinates, is_ordered, ranks, related
 from clearwood.explain._importance_losses import RowLoss
 from clearwood.explain._predictor import Predictor
 from clearwood.explain._predictor_rows import Index

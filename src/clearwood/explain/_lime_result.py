@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.decompose._present import as_frame, document, html_table, short
+from clearwood.table.present import as_frame, document, html_table, short
 
 __all__ = ["Lime"]
 

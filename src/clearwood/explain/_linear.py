@@ -10,8 +10,8 @@ from clearwood._shared.errors import InputError
 from clearwood.decompose._additive_game import AdditiveGame
 from clearwood.decompose._explain import picked_output
 from clearwood.decompose._of_model import game_of
-from clearwood.decompose._present import as_frame, document, html_table, short, unique_name
 from clearwood.table import Column
+from clearwood.table.present import as_frame, document, html_table, short, unique_name
 
 __all__ = ["Contributions", "contributions", "linear_terms"]
 

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from clearwood import forest as forests
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.progress import progress
+from clearwood.checks.association import Profile, profile_of
 from clearwood.decompose._additive_game import AdditiveGame
 from clearwood.decompose._of_model import game_of
 from clearwood.decompose._rows import as_data, label_rows, user_columns
 from clearwood.decompose._tree_game import TreeGame
-from clearwood.explain._association import Profile, profile_of
 from clearwood.explain._perturbed import take_rows
 from clearwood.explain._predictor_rows import (
     Compose,

@@ -17,7 +17,6 @@ from clearwood.decompose._explain import plain_baseline
 from clearwood.decompose._game import checked_weights
 from clearwood.decompose._merged import player_column, players_of
 from clearwood.decompose._of_model import game_of
-from clearwood.decompose._present import one_output
 from clearwood.decompose._rows import as_data, label_rows
 from clearwood.decompose._shapley import Shapley
 from clearwood.explain._coalitions import CoalitionGame, Interventional
@@ -29,6 +28,7 @@ from clearwood.explain._predictor import Predictor, predictor_of
 from clearwood.explain._stack import as_rows, stacked
 from clearwood.explain._subsets import by_subsets
 from clearwood.table import Table
+from clearwood.table.present import one_output
 
 __all__ = ["METHODS", "SampledOptions", "asked_on", "sampled_shapley"]
 

@@ -18,12 +18,12 @@ from clearwood.decompose._explain import (
 from clearwood.decompose._game import Game
 from clearwood.decompose._merged import merged, players_of
 from clearwood.decompose._of_model import game_of
-from clearwood.decompose._present import one_output
 from clearwood.decompose._rows import warn_of_new_gaps
 from clearwood.decompose._shapley import Shapley
 from clearwood.decompose._supported import NotTakenApartError
 from clearwood.decompose._tree_game import TreeGame
 from clearwood.explain._sampled_shapley import METHODS, SampledOptions, sampled_shapley
+from clearwood.table.present import one_output
 
 __all__ = ["shapley"]
 

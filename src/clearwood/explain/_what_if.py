@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.decompose._present import as_frame, document, html_table, short
 from clearwood.explain._coalitions import Interventional
 from clearwood.explain._predictor import predictor_of
 from clearwood.explain._stack import as_rows, stacked
 from clearwood.explain._subsets import all_coalitions, shapley_weights
 from clearwood.models import Learner
 from clearwood.table import Kind, Table, as_table
+from clearwood.table.present import as_frame, document, html_table, short
 
 __all__ = ["WhatIf", "what_if"]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from clearwood.plot._style import AXIS, DOWN, GREY, cut, records
 
 if TYPE_CHECKING:
-    from clearwood.explain import Dependence
+    from clearwood.checks import Dependence
     from clearwood.table import Profile
 
 __all__ = ["plot_dependence", "plot_profile"]
@@ -94,7 +94,7 @@ def plot_dependence(found: "Dependence", *, most: int = _MOST_COLUMNS) -> Any:
     Parameters
     ----------
     found
-        What `clearwood.explain.dependence` gave.
+        What `clearwood.checks.dependence` gave.
     most
         How many columns: those that depend most on some other.
 

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
         Measures,
         Residuals,
     )
+    from clearwood.checks import Alone, Dependence, Drift
     from clearwood.condense import Condensed
     from clearwood.decompose import Decomposition, Effect, Importance, Interactions, Shapley
-    from clearwood.explain import Agreement, Alone, Dependence, Drift, ModelEffect
+    from clearwood.explain import Agreement, ModelEffect
     from clearwood.table import Profile
 
 __all__ = ["EffectViews", "Findings", "Options", "Performance", "Stage"]

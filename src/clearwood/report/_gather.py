@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
 from clearwood.benchmarking import Benchmark, Choosing, LearningCurve, learning_curve
+from clearwood.checks import alone, dependence, drift
 from clearwood.condense import Condensed, condense
 from clearwood.decompose import Effect, Shapley
-from clearwood.explain import alone, dependence, drift, shapley
+from clearwood.explain import shapley
 from clearwood.explain._predictor import Predictor, predictor_of
 from clearwood.forest import Forest
 from clearwood.models import Learner

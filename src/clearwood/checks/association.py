@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.explain._predictor_rows import Index
 from clearwood.table import Column, Kind
 
 __all__ = [
@@ -24,6 +23,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+Index = NDArray[np.intp]
 
 _BINS = 20
 _ROWS_PER_BIN = 20
@@ -54,6 +54,7 @@ def ranks(column: Column) -> Floats:
 
 
 def is_ordered(column: Column) -> bool:
+    """Whether the values of a column have an order: numbers and dates."""
     return column.kind in (Kind.NUMBER, Kind.WHOLE, Kind.DATE, Kind.ORDERED)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clearwood as cw
-from clearwood.explain import dependence
+from clearwood.checks import dependence
 
 
 @pytest.fixture

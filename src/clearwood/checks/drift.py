@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from clearwood._shared.errors import InputError
-from clearwood.decompose._present import as_frame, document, html_table
-from clearwood.explain._association import is_ordered
+from clearwood.checks.association import is_ordered
 from clearwood.table import Column, Kind, Table, as_table
+from clearwood.table.present import as_frame, document, html_table
 
 __all__ = ["ColumnDrift", "Drift", "drift"]
 
@@ -63,7 +63,7 @@ class ColumnDrift:
 class Drift:
     """How far two tables differ, column by column, the largest distance first.
 
-    Made by `clearwood.explain.drift`.
+    Made by `clearwood.checks.drift`.
 
     Parameters
     ----------

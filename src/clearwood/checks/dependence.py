@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.progress import progress
-from clearwood.decompose._present import as_frame, document, html_table
-from clearwood.explain._association import association, profile_of
+from clearwood.checks.association import association, profile_of
 from clearwood.table import as_table
+from clearwood.table.present import as_frame, document, html_table
 
 __all__ = ["Dependence", "dependence"]
 
@@ -26,7 +26,7 @@ _MOST_ROWS = 2000
 class Dependence:
     """How far each column tells about each other, whatever their kinds.
 
-    Made by `clearwood.explain.dependence`.
+    Made by `clearwood.checks.dependence`.
 
     Parameters
     ----------

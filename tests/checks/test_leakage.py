@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood.explain import alone
+from clearwood.checks import alone
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=400)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clearwood as cw
-from clearwood.explain import drift
+from clearwood.checks import drift
 
 
 def draw(seed, shift=0.0, n=500, levels=("a", "b", "c")):

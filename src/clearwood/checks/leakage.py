@@ -10,8 +10,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.progress import progress
-from clearwood.decompose._present import as_frame, document, html_table
 from clearwood.table import Column, Kind, as_table
+from clearwood.table.present import as_frame, document, html_table
 
 __all__ = ["Alone", "alone"]
 
@@ -29,7 +29,7 @@ _LEAVES = 32
 class Alone:
     """The share of the target that each column explains on its own, on rows not fitted to.
 
-    Made by `clearwood.explain.alone`.
+    Made by `clearwood.checks.alone`.
 
     Parameters
     ----------
