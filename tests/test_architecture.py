@@ -20,12 +20,13 @@ FLOW = [
     {"losses", "resampling"},
     {"benchmarking"},
     {"forest"},
-    {"decompose"},
-    {"explain", "condense", "causal"},
+    {"explanation", "condense", "causal"},
     {"plot"},
     {"report"},
     {"cli", "serve"},
 ]
+#: Rooms whose results draw themselves: plot() imports the figure on demand.
+PLOTTED = {"checks", "benchmarking", "explanation", "condensing", "causal"}
 STEP = {package: step for step, packages in enumerate(FLOW) for package in packages}
 
 

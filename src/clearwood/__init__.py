@@ -9,24 +9,24 @@ if TYPE_CHECKING:
     from clearwood._shared.errors import ClearwoodWarning, InputError, MissingExtraError
     from clearwood.benchmarking import Benchmark, benchmark
     from clearwood.condense import Condensed, certify, condense
-    from clearwood.decompose import Decomposition
-    from clearwood.explain import (
+    from clearwood.explanation import (
         Agreement,
         Contributions,
+        Decomposition,
         Lime,
         ModelEffect,
         ModelImportance,
         Shapley,
         WhatIf,
-        agreement,
-        contributions,
-        effect,
-        explain,
-        importance,
-        lime,
-        shapley,
-        what_if,
     )
+    from clearwood.explanation.agreement.agreement import agreement
+    from clearwood.explanation.effects.effect import effect
+    from clearwood.explanation.explain import explain
+    from clearwood.explanation.importance.importance import importance
+    from clearwood.explanation.local.contributions import contributions
+    from clearwood.explanation.local.lime import lime
+    from clearwood.explanation.local.what_if import what_if
+    from clearwood.explanation.shapley.shapley import shapley
     from clearwood.models import Learner, inspect, learner, load, save
     from clearwood.report import Report, report
     from clearwood.table import Table, read

@@ -20,7 +20,7 @@ from sklearn.preprocessing import (
 )
 
 import clearwood as cw
-from clearwood.decompose._of_model import game_of
+from clearwood.explanation.games.of_model import game_of
 from clearwood.report import Prose, Report, Section
 from clearwood.report._page_columns import Asked, mixed_rows, page_values
 from clearwood.report._page_model import page_model

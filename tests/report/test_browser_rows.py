@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import clearwood as cw
-from clearwood.decompose._of_model import game_of
+from clearwood.explanation.games.of_model import game_of
 from clearwood.report._page_columns import Asked, mixed_rows, page_values
 
 SECTIONS = ["one-by-one", "one-tree"]

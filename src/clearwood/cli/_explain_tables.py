@@ -12,7 +12,7 @@ from clearwood.cli._inputs import model_and_table
 from clearwood.cli._options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile
 
 if TYPE_CHECKING:
-    from clearwood.decompose import Decomposition, Shapley
+    from clearwood.explanation import Decomposition, Shapley
 
 __all__ = ["decomposition"]
 

@@ -10,7 +10,7 @@ from clearwood.plot._heat_map import MISSING, heat_map, near_shares, plain
 from clearwood.plot._style import DOWN, GREY, OUTPUTS, cut, diverging, level_step, number
 
 if TYPE_CHECKING:
-    from clearwood.explain import ModelEffect
+    from clearwood.explanation import ModelEffect
 
 __all__ = ["plot_model_effect"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from clearwood.plot._style import AXIS, DOWN, GREY, UP, cut, number
 
 if TYPE_CHECKING:
-    from clearwood.explain import Agreement, ModelImportance
+    from clearwood.explanation import Agreement, ModelImportance
 
 __all__ = ["plot_agreement", "plot_model_importance"]
 

@@ -8,7 +8,7 @@ from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.plot._style import AXIS, DOWN, GREY, UP, cut, number, records
 
 if TYPE_CHECKING:
-    from clearwood.explain import Contributions, WhatIf
+    from clearwood.explanation import Contributions, WhatIf
 
 __all__ = ["plot_contributions", "plot_what_if"]
 

@@ -23,7 +23,7 @@ from clearwood.plot._style import (
 )
 
 if TYPE_CHECKING:
-    from clearwood.decompose import Effect
+    from clearwood.explanation import Effect
 
 __all__ = ["plot_effect"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from clearwood.plot._style import AXIS, DOWN, UP, cut, records, titled
 
 if TYPE_CHECKING:
-    from clearwood.decompose import Importance, Interactions
+    from clearwood.explanation import Importance, Interactions
 
 __all__ = ["plot_importance", "plot_interactions"]
 

@@ -9,7 +9,7 @@ from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.plot._style import AXIS, DOWN, GREY, UP, cut, number, records, titled
 
 if TYPE_CHECKING:
-    from clearwood.decompose import Shapley
+    from clearwood.explanation import Shapley
 
 __all__ = ["plot_shapley"]
 

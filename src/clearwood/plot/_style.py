@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from clearwood.decompose import About
+    from clearwood.explanation import About
 
 __all__ = [
     "AXIS",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.explain import ModelEffect
+from clearwood.explanation import ModelEffect
 from clearwood.report._blocks import Chart
 
 __all__ = ["chart", "of_outputs"]

@@ -21,8 +21,15 @@ if TYPE_CHECKING:
     )
     from clearwood.checks import Alone, Dependence, Drift
     from clearwood.condense import Condensed
-    from clearwood.decompose import Decomposition, Effect, Importance, Interactions, Shapley
-    from clearwood.explain import Agreement, ModelEffect
+    from clearwood.explanation import (
+        Agreement,
+        Decomposition,
+        Effect,
+        Importance,
+        Interactions,
+        ModelEffect,
+        Shapley,
+    )
     from clearwood.table import Profile
 
 __all__ = ["EffectViews", "Findings", "Options", "Performance", "Stage"]

@@ -11,9 +11,9 @@ from clearwood._shared.errors import InputError
 from clearwood.benchmarking import Benchmark, Choosing, LearningCurve, learning_curve
 from clearwood.checks import alone, dependence, drift
 from clearwood.condense import Condensed, condense
-from clearwood.decompose import Effect, Shapley
-from clearwood.explain import shapley
-from clearwood.explain._predictor import Predictor, predictor_of
+from clearwood.explanation import Effect, Shapley
+from clearwood.explanation.adapter.predictor import Predictor, predictor_of
+from clearwood.explanation.shapley.shapley import shapley
 from clearwood.forest import Forest
 from clearwood.models import Learner
 from clearwood.report import _gather_why as overall

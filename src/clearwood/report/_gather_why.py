@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.errors import InputError
-from clearwood.decompose import Decomposition, Effect
-from clearwood.explain import Agreement, agreement, explain
-from clearwood.explain._effect import measured_effect
-from clearwood.explain._predictor import Predictor, predictor_of
+from clearwood.explanation import Agreement, Decomposition, Effect
+from clearwood.explanation.adapter.predictor import Predictor, predictor_of
+from clearwood.explanation.agreement.agreement import agreement
+from clearwood.explanation.effects.effect import measured_effect
+from clearwood.explanation.explain import explain
 from clearwood.report._asked import POINTS, Asked, thinned
 from clearwood.report._findings import EffectViews, Findings
 from clearwood.report._stages import Clock, Stages

@@ -7,7 +7,7 @@ import numpy as np
 
 from clearwood._shared.errors import InputError
 from clearwood.benchmarking import Benchmark
-from clearwood.explain._predictor import predictor_of
+from clearwood.explanation.adapter.predictor import predictor_of
 from clearwood.forest import Forest
 from clearwood.models import Learner
 from clearwood.table import Table, Task, as_table, read_as

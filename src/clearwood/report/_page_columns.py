@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.decompose._game import Game
+from clearwood.explanation.games.game import Game
 from clearwood.report._pack import packed, plain_number
 from clearwood.table import Column, Kind, Table
 from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar

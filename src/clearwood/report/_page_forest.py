@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.decompose._tree_game import TreeGame
+from clearwood.explanation.games.trees import TreeGame
 from clearwood.forest import Forest, from_model
 from clearwood.report._pack import packed
 from clearwood.report._page_columns import Asked, NotCarriedError, encoded, encoding, mixed_rows

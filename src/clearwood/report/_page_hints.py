@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.decompose._of_encoded import learner_players
+from clearwood.explanation.games.of_encoded import learner_players
 from clearwood.models import Learner
 from clearwood.report._page_columns import Asked, column_of, limits
 from clearwood.table.types import NUMERIC

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from clearwood._shared.errors import InputError
-from clearwood.decompose._additive_game import AdditiveGame
-from clearwood.decompose._game import Game, checked_weights
-from clearwood.decompose._of_model import game_of
-from clearwood.decompose._terms_game import TermsGame
-from clearwood.decompose._tree_game import TreeGame
-from clearwood.explain._predictor import predictor_of
+from clearwood.explanation.adapter.predictor import predictor_of
+from clearwood.explanation.games.additive import AdditiveGame
+from clearwood.explanation.games.game import Game, checked_weights
+from clearwood.explanation.games.of_model import game_of
+from clearwood.explanation.games.terms import TermsGame
+from clearwood.explanation.games.trees import TreeGame
 from clearwood.forest.links import inverse
 from clearwood.report._pack import plain_numbers
 from clearwood.report._page_columns import Asked, NotCarriedError, mixed_rows

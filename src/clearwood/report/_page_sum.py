@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.decompose._additive_game import AdditiveGame
+from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.report._pack import plain_numbers
 from clearwood.report._page_columns import (
     Asked,

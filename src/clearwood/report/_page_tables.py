@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.decompose._terms_game import TermsGame
+from clearwood.explanation.games.terms import TermsGame
 from clearwood.report._pack import plain_numbers
 from clearwood.report._page_columns import (
     Asked,

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.decompose import Shapley
-from clearwood.explain._predictor import predictor_of
+from clearwood.explanation import Shapley
+from clearwood.explanation.adapter.predictor import predictor_of
 from clearwood.report._blocks import Block, Note, Prose, Section, Widget
 from clearwood.report._findings import Findings
 from clearwood.report._pack import packed, plain_number, plain_numbers

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
 from clearwood.condense import Certificate, Condensed
-from clearwood.decompose._of_model import game_of
-from clearwood.decompose._tree_game import TreeGame
+from clearwood.explanation.games.of_model import game_of
+from clearwood.explanation.games.trees import TreeGame
 from clearwood.report._blocks import Block, Facts, More, Note, Prose, Section, Sheet, Widget
 from clearwood.report._findings import Findings
 from clearwood.report._page_model import carried_model

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.decompose import Effect
-from clearwood.explain import Agreement, ModelEffect
+from clearwood.explanation import Agreement, Effect, ModelEffect
 from clearwood.report._blocks import Block, Choice, More, Note, Prose, Section, Sheet
 from clearwood.report._charts import chart, of_outputs
 from clearwood.report._findings import EffectViews, Findings

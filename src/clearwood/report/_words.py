@@ -6,8 +6,8 @@ from unicodedata import bidirectional
 
 import numpy as np
 
-from clearwood.explain._effect_result import ModelEffect
-from clearwood.explain._shape import Shape, shape_of
+from clearwood.explanation.effects.result import ModelEffect
+from clearwood.explanation.effects.shape import Shape, shape_of
 from clearwood.report._findings import EffectViews, Findings
 from clearwood.table import Task
 

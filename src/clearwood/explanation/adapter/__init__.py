@@ -1,0 +1,1 @@
+"""A model and its data, in the form that explanations use."""

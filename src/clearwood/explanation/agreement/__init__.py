@@ -1,0 +1,1 @@
+"""Whether different explanations of one model agree, and why not."""

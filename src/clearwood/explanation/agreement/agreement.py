@@ -1,0 +1,204 @@
+"""Where explanations of one model tell different stories, and why."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.errors import InputError
+from clearwood._shared.messages import tell
+from clearwood._shared.progress import progress
+from clearwood.explanation.adapter.asking import patience_of
+from clearwood.explanation.adapter.compose import Index
+from clearwood.explanation.adapter.predictor import Predictor, predictor_of
+from clearwood.explanation.adapter.rows import as_data
+from clearwood.explanation.agreement.measures import (
+    difference,
+    differing_shapes,
+    observed_gap,
+    partners_of,
+)
+from clearwood.explanation.agreement.result import Agreement, ColumnAgreement
+from clearwood.explanation.effects.effect import measured_effect
+from clearwood.explanation.effects.result import ModelEffect
+from clearwood.explanation.importance.importance import importance
+from clearwood.table import Column, Table
+
+__all__ = ["agreement"]
+
+Floats = NDArray[np.float64]
+
+_POINTS = 40
+_DRAWS = 100
+_MOST_ROWS = 2000
+_MOST_ASKED = 500
+
+
+def agreement(
+    model: Any,
+    data: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    y: Any = None,
+    output: Any = None,
+    scale: str | None = None,
+    sample: int | None = None,
+    time_budget: float | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+) -> Agreement:
+    """Say where explanations of a model tell different stories, and the likely reason.
+
+    Three pairs are compared for each column: partial dependence with accumulated local effects,
+    the interventional effect (partial dependence) with the observational one (the marginal mean),
+    and, for trees with a known target, impurity with permutation importance. Where they differ,
+    the reasons looked for are columns that go with it, columns it interacts with, and whether the
+    partial dependence asks about rows outside the data. The reasons are likely ones, not proofs.
+
+    Parameters
+    ----------
+    model, data, y, output, scale, n_jobs
+        As for `effect` and `importance`.
+    columns
+        The columns to look at; all that vary when None.
+    sample
+        How many rows are used; by default 2,000 of models that are read as trees, 500 of others.
+    time_budget
+        Seconds after which the columns that are done are given, with a warning; Ctrl-C does the
+        same.
+    seed
+        Fixes samples and draws.
+
+    Returns
+    -------
+    Agreement
+
+    Examples
+    --------
+    A model that ignores ``x1``, which is nearly the same as ``x0``:
+
+    >>> import numpy as np
+    >>> import clearwood as cw
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=400)
+    >>> X = np.column_stack([x, x + rng.normal(0, 0.1, 400), rng.normal(size=400)])
+    >>> found = cw.agreement(lambda X: X[:, 0] + X[:, 2], X)
+    >>> found["x1"].stories
+    ('interventional against observational',)
+    >>> found["x2"].agrees
+    True
+    """
+    patience = patience_of(time_budget)
+    data = as_data(data)
+    predictor = predictor_of(model, data, output=output, scale=scale, n_jobs=n_jobs)
+    if len(predictor) < 2:
+        raise InputError("the data has 1 row; a comparison needs rows that differ")
+    names, notes = _columns(predictor, columns)
+    size = min(sample or (_MOST_ROWS if predictor.is_step else _MOST_ASKED), len(predictor))
+    impurity, permutation, more = _importances(model, data, y, size, seed, n_jobs)
+    notes += more
+    rows = np.arange(len(predictor))  # the same rows that effects are averaged over
+    if size < len(rows):
+        rows = np.sort(np.random.default_rng(seed).choice(len(rows), size, replace=False))
+    predicted = predictor.predict(rows)
+    spread = float(np.sqrt(predicted.var(axis=0).sum()))
+    found: list[ColumnAgreement] = []
+    why = ""
+    with progress("comparing", total=len(names)) as step:
+        try:
+            for name in names:
+                if found and patience.is_over:
+                    why = patience.words
+                    break
+                shares = (impurity.get(name), permutation.get(name))
+                found.append(_compare(predictor, name, shares, spread, rows, predicted, seed))
+                step(1, note=name)
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            why = "interrupted"
+    if why:
+        notes.append(f"{why} after {len(found)} of {len(names)} columns")
+        tell(notes[-1])
+    found.sort(key=lambda e: -max(e.pdp_ale, e.interventional_observational))
+    return Agreement(tuple(found), predictor.kind, size, tuple(notes))
+
+
+def _columns(predictor: Predictor, wanted: Sequence[str] | None) -> tuple[list[str], list[str]]:
+    if wanted is not None:
+        names = [wanted] if isinstance(wanted, str) else list(wanted)
+        return [predictor.names[predictor.position(name)] for name in names], []
+    varying = [c.name for c in predictor.columns if _varies(c)]
+    left = len(predictor.columns) - len(varying)
+    return varying, [f"{left} columns do not vary and are left out"] if left else []
+
+
+def _varies(column: Column) -> bool:
+    missing = column.missing
+    if missing.all():
+        return False
+    present = column.values[~missing]
+    return bool(missing.any() or (present != present[0]).any())
+
+
+def _importances(
+    model: Any, data: Any, y: Any, size: int, seed: int, n_jobs: int
+) -> tuple[dict[str, float], dict[str, float], list[str]]:
+    """Give shares of importance by impurity and by permutation, where both can be had."""
+    if y is None and not (isinstance(data, Table) and data.target is not None):
+        return {}, {}, ["impurity and permutation importance are not compared: no target is known"]
+    try:
+        gains = importance(model, data, kind="impurity")
+    except InputError:
+        return {}, {}, []
+    lost = importance(model, data, y=y, repeats=3, sample=size, seed=seed, n_jobs=n_jobs)
+    worth = np.maximum(lost.values, 0)
+    total = worth.sum() or 1.0
+    return (
+        dict(zip(gains.columns, gains.values.tolist(), strict=True)),
+        dict(zip(lost.columns, (worth / total).tolist(), strict=True)),
+        [],
+    )
+
+
+def _compare(
+    predictor: Predictor,
+    name: str,
+    shares: tuple[float | None, float | None],
+    spread: float,
+    rows: Index,
+    predicted: Floats,
+    seed: int,
+) -> ColumnAgreement:
+    def measured(kind: Any, points: int, bands: int, **more: Any) -> ModelEffect:
+        return measured_effect(
+            None,
+            predictor,
+            name,
+            kind=kind,
+            points=points,
+            bands=bands,
+            sample=len(rows),
+            exact=False,
+            seed=seed,
+            **more,
+        )
+
+    each = measured("ice", _POINTS, 0)
+    local = measured("ale", _POINTS, _DRAWS, extrapolation=False)
+    scale = spread or 1.0
+    position = predictor.position(name)
+    column = predictor.columns[position].take(rows)
+    interaction, interacts_with = differing_shapes(predictor, each, position, rows, scale)
+    return ColumnAgreement(
+        column=name,
+        pdp_ale=difference(local, each) / scale,
+        interventional_observational=observed_gap(column, each, predicted) / scale,
+        impurity=shares[0],
+        permutation=shares[1],
+        goes_with=partners_of(predictor, position),
+        interacts_with=interacts_with,
+        interaction=interaction,
+        extrapolates=float(each.extrapolates.mean()),
+    )

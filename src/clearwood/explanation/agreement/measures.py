@@ -1,0 +1,115 @@
+"""How far two accounts of one column differ, and what the difference may come from."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.checks.association import association, associations, bins_of, profile_of
+from clearwood.explanation.adapter.compose import Index
+from clearwood.explanation.adapter.predictor import Predictor
+from clearwood.explanation.effects.result import ModelEffect
+from clearwood.table import Column, Kind
+
+__all__ = ["difference", "differing_shapes", "observed_gap", "partners_of"]
+
+Floats = NDArray[np.float64]
+
+_GOES_WITH = 0.3
+_INTERACTS = 0.1
+
+
+def difference(effect: ModelEffect, curve: ModelEffect) -> float:
+    """Give the root mean square difference of two effects, both centred; 0 within chance."""
+    n_points = len(effect.grid[0])
+    values = effect.values.reshape(n_points, -1)
+    assert effect.lower is not None
+    assert effect.upper is not None
+    # half the band over 1.96 is a standard error
+    error = (effect.upper - effect.lower).reshape(n_points, -1) / 3.92
+    weight = effect.shares / effect.shares.sum()
+    gap = values - _at(curve, effect.grid[0])
+    gap = gap - weight @ gap
+    square, chance = float((weight @ gap**2).sum()), float((weight @ error**2).sum())
+    # neighbouring points err together, so all of them count as one or two
+    return float(np.sqrt(square - chance)) if square > 4 * chance else 0.0
+
+
+def observed_gap(column: Column, curve: ModelEffect, predicted: Floats) -> float:
+    """Say how far the mean of those who have a value differs from the partial dependence there.
+
+    Rows are put into bins of the column. Were both the same, the prediction less the partial
+    dependence at the row's own value would have the same mean in every bin.
+    """
+    rest = predicted - _at(curve, column.labels())
+    known = np.isfinite(rest).all(axis=1)
+    _, bins = np.unique(bins_of(column)[known], return_inverse=True)
+    rest = rest[known]
+    counts = np.bincount(bins)
+    weight = counts / counts.sum()
+    square, chance, spread = 0.0, 0.0, 0.0
+    for output in rest.T:
+        mean = np.bincount(bins, output) / counts
+        within = np.bincount(bins, (output - mean[bins]) ** 2) / np.maximum(counts - 1, 1)
+        square += float(weight @ (mean - weight @ mean) ** 2)
+        chance += float(weight @ (within / counts))
+        spread += float(2 * (weight**2) @ (within / counts) ** 2)
+    beyond = square - chance
+    return float(np.sqrt(beyond)) if beyond > 3 * np.sqrt(spread) + 1e-20 else 0.0
+
+
+def _at(curve: ModelEffect, wanted: NDArray[Any]) -> Floats:
+    """Give a curve at some values; NaN at levels that it does not show."""
+    values = curve.values.reshape(len(curve.grid[0]), -1)
+    if not curve.is_ordered[0]:
+        place = {str(level): k for k, level in enumerate(curve.grid[0])}
+        padded = np.vstack([values, np.full((1, values.shape[1]), np.nan)])
+        return padded[[place.get(str(level), len(values)) for level in wanted]]
+    own, asked = _numbers(curve.grid[0]), _numbers(wanted)
+    known = np.isfinite(own)
+    found = np.empty((len(asked), values.shape[1]))
+    for k in range(values.shape[1]):
+        found[:, k] = np.interp(asked, own[known], values[known, k])
+        found[~np.isfinite(asked), k] = values[-1, k]
+    return found
+
+
+def _numbers(values: NDArray[Any]) -> Floats:
+    if values.dtype.kind != "M":
+        return values.astype(np.float64)
+    found = values.astype("datetime64[us]").astype(np.float64)
+    found[np.isnat(values)] = np.nan
+    return found
+
+
+def partners_of(predictor: Predictor, position: int) -> tuple[tuple[str, float], ...]:
+    """Give the columns that a column goes with, at most three, with the strength from 0 to 1."""
+    strength = associations(predictor.profiles, position)
+    strength[position] = 0
+    best = np.argsort(-strength, kind="stable")[:3]
+    return tuple(
+        (predictor.names[k], round(float(strength[k]), 3)) for k in best if strength[k] > _GOES_WITH
+    )
+
+
+def differing_shapes(
+    predictor: Predictor, each: ModelEffect, position: int, rows: Index, scale: float
+) -> tuple[float, str | None]:
+    """Say how far curves differ in shape, and which column their shape depends on."""
+    assert each.curves is not None
+    curves = each.curves.reshape(len(each.curves), len(each.grid[0]), -1)
+    weight = each.shares / each.shares.sum()
+    centred = curves - np.einsum("j,ijk->ik", weight, curves)[:, None]
+    apart = centred - centred.mean(axis=0)
+    size = float(np.sqrt(np.einsum("j,ijk->", weight, apart**2) / len(apart))) / scale
+    if size < _INTERACTS:
+        return size, None
+    flat = (apart * np.sqrt(weight)[None, :, None]).reshape(len(apart), -1)
+    _, _, directions = np.linalg.svd(flat, full_matrices=False)
+    main = profile_of(Column("shape", Kind.NUMBER, flat @ directions[0]))
+    strength = [
+        0.0 if k == position else association(main, profile_of(column.take(rows)))
+        for k, column in enumerate(predictor.columns)
+    ]
+    best = int(np.argmax(strength))
+    return size, predictor.names[best] if strength[best] > _GOES_WITH else None

@@ -1,0 +1,1 @@
+"""A prediction as a sum of functions of few columns."""

@@ -1,0 +1,116 @@
+"""The components of rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.explanation.decomposition.about import About
+from clearwood.explanation.decomposition.importance import joined
+from clearwood.table.present import as_frame, document, html_table, short, unique_name
+
+__all__ = ["Components", "counted_orders"]
+
+Floats = NDArray[np.float64]
+
+
+def counted_orders(sets: Sequence[tuple[str, ...]]) -> str:
+    """Say how many components there are of each order.
+
+    Examples
+    --------
+    >>> counted_orders([("a",), ("b",), ("a", "b")])
+    '2 main effects, 1 of order 2'
+    """
+    orders = np.bincount([len(names) for names in sets] or [0])
+    return ", ".join(
+        f"{n} {'main effects' if k == 1 else f'of order {k}'}"
+        for k, n in enumerate(orders)
+        if n and k
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Components:
+    """What each component adds to the prediction of each row.
+
+    Baseline, components and remainder add up to the raw prediction.
+
+    Parameters
+    ----------
+    sets
+        The columns of each component.
+    values
+        Of shape (rows, components), or (rows, components, outputs) where there are several.
+    remainder
+        What lies beyond the order of the decomposition: (rows,) or (rows, outputs).
+    baseline
+        The mean prediction over the background: a number, or one per output.
+    rows
+        Labels of the rows.
+    about
+        Value function, background and scale.
+    standard_errors
+        None where the values are exact; else of the shape of ``values``.
+    """
+
+    sets: tuple[tuple[str, ...], ...]
+    values: Floats
+    remainder: Floats
+    baseline: Any
+    rows: NDArray[Any]
+    about: About
+    standard_errors: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, columns: str | tuple[str, ...]) -> Floats:
+        """Give one component at all rows; zero where the model has no such component."""
+        wanted = {columns} if isinstance(columns, str) else set(columns)
+        for k, names in enumerate(self.sets):
+            if set(names) == wanted:
+                return self.values[:, k]
+        return np.zeros_like(self.remainder)
+
+    def __repr__(self) -> str:
+        return f"{len(self.sets)} components of {len(self):,} rows ({self.about})"
+
+    def _repr_html_(self) -> str:
+        shape = (len(self), len(self.sets), len(self.about.outputs))
+        size = np.abs(self.values.reshape(shape)).sum(axis=(0, 2)) / max(1, shape[0] * shape[2])
+        order = np.argsort(-size, kind="stable")[:20]
+        rows = [(joined(self.sets[k]), short(float(size[k]))) for k in order]
+        return html_table(repr(self), ("component", "mean absolute value"), rows)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give one line per row (and output), one column per component, and the remainder."""
+        outputs = self.about.outputs
+        names = [joined(columns) for columns in self.sets]
+        n_rows, n_outputs = len(self), len(outputs)
+        values = self.values.reshape(n_rows, len(names), n_outputs)
+        found: dict[str, Any] = {unique_name("row", names): np.repeat(self.rows, n_outputs)}
+        if n_outputs > 1:
+            found[unique_name("output", names)] = list(outputs) * n_rows
+        baseline = np.broadcast_to(np.reshape(self.baseline, -1), (n_rows, n_outputs))
+        found[unique_name("baseline", names)] = baseline.ravel()
+        for k, name in enumerate(names):
+            found[name] = values[:, k].ravel()
+        found[unique_name("remainder", names)] = self.remainder.reshape(-1)
+        return as_frame(found, library)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as plain JSON values."""
+        return document(
+            {
+                "sets": self.sets,
+                "rows": self.rows,
+                "values": self.values,
+                "remainder": self.remainder,
+                "standard_errors": self.standard_errors,
+                "baseline": self.baseline,
+                "about": self.about.to_json(),
+            }
+        )

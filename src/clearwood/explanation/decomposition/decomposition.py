@@ -1,0 +1,424 @@
+"""A prediction as a sum of functions of few columns."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from clearwood._shared.errors import InputError, did_you_mean
+from clearwood.explanation.decomposition.about import About, BackgroundInfo
+from clearwood.explanation.decomposition.arithmetic import Arithmetic
+from clearwood.explanation.decomposition.components import Components, counted_orders
+from clearwood.explanation.decomposition.effect import Effect
+from clearwood.explanation.decomposition.importance import Importance, Interactions
+from clearwood.explanation.decomposition.surface import Surface
+from clearwood.explanation.games.game import Floats
+from clearwood.explanation.shapley.result import Shapley
+from clearwood.table.present import as_frame, document, html_table, short
+
+__all__ = ["Decomposition"]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Decomposition:
+    """A model's prediction as f(x) = Σ_S f_S(x_S), one function for each set S of columns.
+
+    Many such sums exist; this is the one of the marginal identification (Hiabu 2024, definition
+    7.4.1 and theorem 7.4.2), over the background: f_∅ is the mean prediction, and the sum of f_T
+    over all T ⊆ S is the partial dependence on S. The interventional Shapley value of column k is
+    Σ_{S ∋ k} f_S / |S| (corollary 7.4.5). Components that touch a column cancel on average when
+    that column alone is drawn from the background; where columns depend on each other, one
+    component by itself need not average to zero.
+
+    Components up to ``order`` are given one by one; what lies beyond is the remainder, exact too.
+    Made by `clearwood.explain`.
+
+    Parameters
+    ----------
+    columns
+        The user's columns. One-hot columns and calendar parts of one column are that one column.
+    components
+        The sets of columns whose component can differ from zero, up to ``order``.
+    order
+        The most columns a component has.
+    baseline
+        The mean prediction over the background: a number, or one per output.
+    about
+        Model, value function, background and scale.
+    notes
+        What the reader should know.
+    removed
+        Columns whose components were dropped with `without`.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> data = cw.datasets.load("diabetes")
+    >>> model = cw.learner("gbm", max_depth=2, max_iter=20).fit(data)
+    >>> why = cw.explain(model, data)
+    >>> why.order, bool(abs(why.predict(data.head(3)) - model.predict(data.head(3))).max() < 1e-9)
+    (2, True)
+    """
+
+    columns: tuple[str, ...]
+    components: tuple[tuple[str, ...], ...]
+    order: int
+    baseline: Any
+    about: About
+    notes: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    _arithmetic: Arithmetic
+
+    # What it says of itself
+
+    @property
+    def value(self) -> str:
+        """The value function: always "interventional"."""
+        return self.about.value
+
+    @property
+    def background(self) -> BackgroundInfo:
+        """How many rows the background has, whether they have weights, where they came from."""
+        assert self.about.background is not None
+        return self.about.background
+
+    @property
+    def scale(self) -> str:
+        """On which scale components add up: "raw", before any link."""
+        return self.about.scale
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the outputs: of the classes, where there are several."""
+        return self.about.outputs
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the components add up to the prediction, with no remainder."""
+        return self._arithmetic.is_complete
+
+    @property
+    def n_jobs(self) -> int:
+        """Threads."""
+        return self._arithmetic.n_jobs
+
+    def _position(self, column: str) -> int:
+        if column not in self.columns:
+            raise InputError(
+                f"there is no column {column!r}", hint=did_you_mean(str(column), self.columns)
+            )
+        if column in self.removed:
+            raise InputError(f"column {column!r} was removed from this decomposition")
+        return self.columns.index(column)
+
+    # Functions of columns
+
+    def effect(self, column: str, other: str | None = None, *, points: int | None = None) -> Effect:
+        """Give the main effect of a column, or the interaction of two.
+
+        The effect of one column says how far the mean prediction moves from the baseline when the
+        column is held at a value; the interaction what is left once both effects are taken away.
+
+        Parameters
+        ----------
+        column, other
+            One or two of the user's columns.
+        points
+            The most values shown of a column of numbers or dates, at quantiles of the background;
+            200 for one column and 30 for each of two by default, 40 and 12 where the model has to
+            be asked. Categories are shown whole.
+
+        Returns
+        -------
+        Effect
+            At values that occur in the background, missing as a value of its own.
+
+        Examples
+        --------
+        >>> import clearwood as cw
+        >>> data = cw.datasets.load("diabetes")
+        >>> why = cw.explain(cw.learner("ols").fit(data), data)
+        >>> bmi = why.effect("bmi")
+        >>> round(float(bmi.values @ bmi.shares), 6) + 0.0
+        0.0
+        """
+        return self._effect(column, other, points, partial_dependence=False)
+
+    def partial_dependence(
+        self, column: str, other: str | None = None, *, points: int | None = None
+    ) -> Effect:
+        """Give the mean prediction with one or two columns held at each of their values.
+
+        It is the baseline plus the components within these columns (Hiabu 2024, lemma 7.4.4), and
+        exact over the whole background.
+
+        Parameters
+        ----------
+        column, other, points
+            As for `effect`.
+
+        Returns
+        -------
+        Effect
+        """
+        return self._effect(column, other, points, partial_dependence=True)
+
+    def _effect(
+        self, column: str, other: str | None, points: int | None, *, partial_dependence: bool
+    ) -> Effect:
+        names = (column,) if other is None else (column, other)
+        players = tuple(self._position(name) for name in names)
+        if len(set(players)) < len(players):
+            raise InputError(
+                f"{column!r} is given twice", hint=f"for its main effect: effect({column!r})."
+            )
+        if len(players) > self.order and not partial_dependence and not self.is_complete:
+            raise InputError(
+                f"the decomposition holds components of order {self.order} only",
+                hint=f"cw.explain(model, data, max_order={len(players)}).",
+            )
+        if points is not None and points < 2:
+            raise InputError(f"points must be at least 2, not {points}")
+        surface = self._arithmetic.surface(players, points, partial_dependence=partial_dependence)
+        return self._shown(names, surface, partial_dependence=partial_dependence)
+
+    def _shown(
+        self, names: tuple[str, ...], surface: Surface, *, partial_dependence: bool
+    ) -> Effect:
+        return Effect(
+            columns=names,
+            grid=tuple(grid.values for grid in surface.grids),
+            values=surface.values,
+            shares=surface.shares,
+            quantity="partial dependence" if partial_dependence else "effect",
+            baseline=self.baseline,
+            is_ordered=tuple(grid.is_ordered for grid in surface.grids),
+            is_step=self._arithmetic.game.is_step,
+            about=self.about,
+            standard_errors=surface.errors,
+        )
+
+    def effects(self, *, points: int | None = None) -> tuple[Effect, ...]:
+        """Give the main effect of every column that has one, in the time of few.
+
+        Parameters
+        ----------
+        points
+            As for `effect`.
+
+        Returns
+        -------
+        tuple of Effect
+        """
+        return tuple(
+            self._shown((self.columns[k],), curve, partial_dependence=False)
+            for k, curve in self._arithmetic.curves(points).items()
+        )
+
+    # Values of rows
+
+    def values(self, rows: Any = None) -> Components:
+        """Give every component at rows, and the remainder.
+
+        Parameters
+        ----------
+        rows
+            A table, data frame or array; the background when None.
+
+        Returns
+        -------
+        Components
+        """
+        read = self._arithmetic.read(rows)
+        found = self._arithmetic.evaluate(read)
+        return Components(
+            sets=self.components,
+            values=found.components,
+            remainder=found.remainder,
+            baseline=self.baseline,
+            rows=read.labels,
+            about=self.about,
+            standard_errors=found.errors,
+        )
+
+    def predict(self, rows: Any = None) -> Floats:
+        """Add up baseline and components: the raw prediction, less the remainder.
+
+        Parameters
+        ----------
+        rows
+            A table, data frame or array; the background when None.
+
+        Returns
+        -------
+        ndarray of shape (rows,) or (rows, outputs)
+        """
+        found = self.values(rows)
+        total: Floats = self.baseline + found.values.sum(axis=1)
+        return total
+
+    def remainder(self, rows: Any = None) -> Floats:
+        """Give what lies beyond the order of the decomposition at rows; zero if it is complete."""
+        return self.values(rows).remainder
+
+    def shapley(self, rows: Any = None, *, interactions: bool = False) -> Shapley:
+        """Give interventional Shapley values: each component shared equally among its columns.
+
+        They are exact whatever the order of this decomposition: what lies beyond it is shared too.
+        With the baseline they add up to the prediction.
+
+        Parameters
+        ----------
+        rows
+            A table, data frame or array; the background when None.
+        interactions
+            Whether to give pairwise interactions too.
+
+        Returns
+        -------
+        Shapley
+        """
+        read = self._arithmetic.read(rows)
+        found = self._arithmetic.shapley(read, interactions=interactions)
+        return Shapley(
+            values=found.values,
+            baseline=self.baseline,
+            columns=self.columns,
+            rows=read.labels,
+            about=self.about,
+            data=read.columns,
+            interactions=found.interactions,
+            standard_errors=found.errors,
+            notes=self.notes,
+        )
+
+    # How much each part matters
+
+    def importance(self) -> Importance:
+        """Give the variance of each component over the background, and shares by column.
+
+        Returns
+        -------
+        Importance
+            With the main, interaction and total share of each column, and the remainder's.
+
+        Examples
+        --------
+        >>> import clearwood as cw
+        >>> data = cw.datasets.load("diabetes")
+        >>> why = cw.explain(cw.learner("gbm", max_depth=2, max_iter=20).fit(data), data)
+        >>> importance = why.importance()
+        >>> round(float(importance.share.sum() + importance.remainder_share), 9)
+        1.0
+        """
+        moments = self._arithmetic.moments
+        return Importance(
+            columns=self.columns,
+            components=self.components,
+            variance=moments.variance,
+            remainder=moments.remainder,
+            prediction=moments.prediction,
+            about=self.about,
+            replicates=moments.replicates,
+        )
+
+    def interactions(self) -> Interactions:
+        """Give the components of two and more columns, largest variance first."""
+        return self.importance().interactions()
+
+    def without(self, columns: str | Iterable[str]) -> "Decomposition":
+        """Drop every component that touches some columns.
+
+        What is left is the mean prediction when these columns take the background's values
+        independently of the others: the partial dependence on all other columns.
+
+        Parameters
+        ----------
+        columns
+            One or more of the user's columns.
+
+        Returns
+        -------
+        Decomposition
+
+        Examples
+        --------
+        >>> import clearwood as cw
+        >>> data = cw.datasets.load("diabetes")
+        >>> why = cw.explain(cw.learner("gbm", max_depth=2, max_iter=20).fit(data), data)
+        >>> why.without("sex").importance().total[why.columns.index("sex")]
+        np.float64(0.0)
+        """
+        names = [columns] if isinstance(columns, str) else list(columns)
+        arithmetic = self._arithmetic.without(tuple(self._position(name) for name in names))
+        return replace(
+            self,
+            components=tuple(tuple(self.columns[k] for k in s) for s in arithmetic.sets),
+            removed=tuple(self.columns[k] for k in arithmetic.removed),
+            _arithmetic=arithmetic,
+        )
+
+    # How it is shown and kept
+
+    def __repr__(self) -> str:
+        notes = [f"  note: {note}" for note in self.notes]
+        facts = [f"  {name:<15} {text}" for name, text in self._facts()]
+        return "\n".join([self._headline(), *facts, *notes])
+
+    def _repr_html_(self) -> str:
+        return html_table(self._headline(), ("", ""), self._facts(), self.notes)
+
+    def _headline(self) -> str:
+        counts = counted_orders(self.components) or "a constant"
+        rest = "" if self.is_complete else f"; the rest beyond order {self.order} as a remainder"
+        gone = f"; without {', '.join(self.removed)}" if self.removed else ""
+        return f"Decomposition of {self.about.model} into {counts}{rest}{gone}"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        baseline = ", ".join(short(float(b)) for b in np.reshape(self.baseline, -1))
+        return [
+            ("value function", self.value),
+            ("background", str(self.background)),
+            ("scale", f"{self.scale} ({self.about.unit})"),
+            ("baseline", baseline),
+        ]
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give one row per component, largest variance first, the remainder last.
+
+        Parameters
+        ----------
+        library
+            "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
+        """
+        table = self.importance().to_frame("dict", by="component")
+        table["component"].append("(remainder)")
+        table["order"].append(None)
+        table["variance"].append(float(self._arithmetic.moments.remainder.sum()))
+        table["share"].append(self.importance().remainder_share)
+        if "standard error" in table:
+            table["standard error"].append(None)
+        return as_frame(table, library)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything but the rows as plain JSON values: effects, importance, background."""
+        return document(
+            {
+                "columns": self.columns,
+                "order": self.order,
+                "complete": self.is_complete,
+                "baseline": self.baseline,
+                "removed": self.removed,
+                "notes": self.notes,
+                **self.about.to_json(),
+                "importance": self.importance().to_json(),
+                "effects": [effect.to_json() for effect in self.effects()],
+            }
+        )
+
+    def plot(self, column: str | None = None, other: str | None = None, **options: Any) -> Any:
+        """Draw the importance, or the effect of one or two columns (Altair)."""
+        if column is None:
+            return self.importance().plot(**options)
+        return self.effect(column, other).plot(**options)

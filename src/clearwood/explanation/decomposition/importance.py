@@ -1,0 +1,308 @@
+"""How much each component moves the prediction."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.explanation.decomposition.about import About
+from clearwood.explanation.games.sampled_moments import jackknife_errors
+from clearwood.table.present import as_frame, document, html_table
+
+__all__ = ["Importance", "Interactions", "joined"]
+
+Floats = NDArray[np.float64]
+
+
+def joined(columns: tuple[str, ...]) -> str:
+    """Name a component.
+
+    Examples
+    --------
+    >>> joined(("age", "power"))
+    'age × power'
+    """
+    return " × ".join(columns)
+
+
+def _shares(variance: Floats, remainder: Any) -> Floats:
+    """Divide variances, the remainder's last, by their sum; where that is zero so are shares."""
+    whole = np.concatenate([variance, np.asarray(remainder)[..., None]], axis=-1)
+    total = whole.sum(axis=-1, keepdims=True)
+    return np.asarray(np.divide(whole, total, out=np.zeros_like(whole), where=total > 0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Importance:
+    """The variance of every component over the background, and shares of it by column.
+
+    A share is a part of the sum of all components' variances, the remainder's included; shares of
+    components and the remainder's add up to one. The sum equals the variance of the prediction if
+    the columns are independent. Where they are not, the components are correlated and the two
+    differ: both are given.
+
+    Made by `Decomposition.importance`.
+
+    Parameters
+    ----------
+    columns
+        The user's columns.
+    components
+        The set of columns of each component.
+    variance
+        Of each component, of shape (components, outputs).
+    remainder
+        Variance of what lies beyond the order of the decomposition, of shape (outputs,).
+    prediction
+        Variance of the prediction, of shape (outputs,).
+    about
+        Value function, background and scale.
+    replicates
+        None where everything is exact. Else the variances of the components and, last, of the
+        remainder with groups of rows left out, from which the standard errors follow.
+    """
+
+    columns: tuple[str, ...]
+    components: tuple[tuple[str, ...], ...]
+    variance: Floats
+    remainder: Floats
+    prediction: Floats
+    about: About
+    replicates: Floats | None = None
+
+    @property
+    def share(self) -> Floats:
+        """Of each component, its variance over the sum of all."""
+        return _shares(self.variance.sum(axis=-1), self.remainder.sum())[:-1]
+
+    @property
+    def remainder_share(self) -> float:
+        """The share of what lies beyond the order of the decomposition."""
+        return float(_shares(self.variance.sum(axis=-1), self.remainder.sum())[-1])
+
+    @property
+    def main(self) -> Floats:
+        """For each column, the share of its main effect."""
+        return self.share @ self._members(alone=True, together=False)
+
+    @property
+    def interaction(self) -> Floats:
+        """For each column, the share of all interactions it takes part in."""
+        return self.share @ self._members(alone=False, together=True)
+
+    @property
+    def total(self) -> Floats:
+        """For each column, the share of all components it takes part in."""
+        return self.share @ self._members(alone=True, together=True)
+
+    @property
+    def share_errors(self) -> Floats | None:
+        """Standard errors of ``share``; None where it is exact."""
+        return self._errors(np.eye(len(self.components)))
+
+    @property
+    def main_errors(self) -> Floats | None:
+        """Standard errors of ``main``; None where it is exact."""
+        return self._errors(self._members(alone=True, together=False))
+
+    @property
+    def total_errors(self) -> Floats | None:
+        """Standard errors of ``total``; None where it is exact."""
+        return self._errors(self._members(alone=True, together=True))
+
+    def _members(self, *, alone: bool, together: bool) -> Floats:
+        """Give the matrix that adds up shares of components by column: (components, columns)."""
+        found = np.zeros((len(self.components), len(self.columns)))
+        position = {name: k for k, name in enumerate(self.columns)}
+        for at, names in enumerate(self.components):
+            if (len(names) == 1 and alone) or (len(names) > 1 and together):
+                found[at, [position[name] for name in names]] = 1.0
+        return found
+
+    def _errors(self, added: Floats) -> Floats | None:
+        if self.replicates is None:
+            return None
+        summed = self.replicates.sum(axis=-1)
+        return jackknife_errors(_shares(summed[:, :-1], summed[:, -1])[:, :-1] @ added)
+
+    def interactions(self) -> "Interactions":
+        """Give the components of two and more columns, largest variance first."""
+        variance, share, errors = self.variance.sum(axis=1), self.share, self.share_errors
+        several = [k for k, names in enumerate(self.components) if len(names) > 1]
+        order = sorted(several, key=lambda k: (-variance[k], k))
+        return Interactions(
+            components=tuple(self.components[k] for k in order),
+            variance=variance[order],
+            share=share[order],
+            about=self.about,
+            share_errors=None if errors is None else errors[order],
+        )
+
+    def __repr__(self) -> str:
+        order = np.argsort(-self.total, kind="stable")[:8]
+        best = ", ".join(f"{self.columns[k]} {self.total[k]:.1%}" for k in order)
+        beyond = f"; beyond the order {self.remainder_share:.1%}" if self.remainder.any() else ""
+        return f"Importance (shares of variance): {best}{beyond} ({self.about})"
+
+    def _repr_html_(self) -> str:
+        order = np.argsort(-self.total, kind="stable")
+        rows = [
+            (
+                self.columns[k],
+                f"{self.main[k]:.1%}",
+                f"{self.interaction[k]:.1%}",
+                f"{self.total[k]:.1%}",
+            )
+            for k in order[:30]
+        ]
+        caption = f"Shares of variance ({self.about})"
+        return html_table(caption, ("column", "main", "interaction", "total"), rows)
+
+    def to_frame(
+        self, library: str | None = None, *, by: Literal["column", "component"] = "column"
+    ) -> Any:
+        """Give one row per column or per component, most important first.
+
+        Parameters
+        ----------
+        library
+            "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
+        by
+            "column": main, interaction and total share. "component": variance and share.
+        """
+        if by == "component":
+            order = np.argsort(-self.share, kind="stable")
+            found: dict[str, Any] = {
+                "component": [joined(self.components[k]) for k in order],
+                "order": np.array([len(self.components[k]) for k in order], np.int64),
+                "variance": self.variance.sum(axis=1)[order],
+                "share": self.share[order],
+            }
+            if self.share_errors is not None:
+                found["standard error"] = self.share_errors[order]
+            return as_frame(found, library)
+        order = np.argsort(-self.total, kind="stable")
+        found = {
+            "column": [self.columns[k] for k in order],
+            "main": self.main[order],
+            "interaction": self.interaction[order],
+            "total": self.total[order],
+        }
+        if self.total_errors is not None:
+            found["standard error"] = self.total_errors[order]
+        return as_frame(found, library)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as plain JSON values."""
+        return document(
+            {
+                "columns": [
+                    {"column": name, "main": main, "interaction": interaction, "total": total}
+                    for name, main, interaction, total in zip(
+                        self.columns, self.main, self.interaction, self.total, strict=True
+                    )
+                ],
+                "components": [
+                    {"columns": names, "variance": variance, "share": share}
+                    for names, variance, share in zip(
+                        self.components, self.variance, self.share, strict=True
+                    )
+                ],
+                "remainder": {"variance": self.remainder, "share": self.remainder_share},
+                "prediction": {"variance": self.prediction},
+                "standard_errors": None
+                if self.replicates is None
+                else {
+                    "share": self.share_errors,
+                    "main": self.main_errors,
+                    "total": self.total_errors,
+                },
+                "about": self.about.to_json(),
+            }
+        )
+
+    def plot(self, **options: Any) -> Any:
+        """Draw bars: the main effect and the interactions of each column (Altair)."""
+        from clearwood.plot._importance import plot_importance
+
+        return plot_importance(self, **options)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Interactions:
+    """Components of two and more columns, the largest variance first.
+
+    Made by `Decomposition.interactions`.
+
+    Parameters
+    ----------
+    components
+        The sets of columns.
+    variance
+        Of each component, summed over outputs.
+    share
+        Of the sum of all components' variances, main effects and remainder included.
+    about
+        Value function, background and scale.
+    share_errors
+        Standard errors of ``share``; None where it is exact.
+    """
+
+    components: tuple[tuple[str, ...], ...]
+    variance: Floats
+    share: Floats
+    about: About
+    share_errors: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.components)
+
+    def __repr__(self) -> str:
+        if not self.components:
+            return f"No interactions ({self.about})"
+        best = ", ".join(
+            f"{joined(names)} {share:.1%}"
+            for names, share in zip(self.components[:5], self.share[:5], strict=True)
+        )
+        return f"{len(self.components)} interactions (shares of variance): {best} ({self.about})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (joined(names), f"{share:.1%}")
+            for names, share in zip(self.components[:30], self.share[:30], strict=True)
+        ]
+        return html_table(f"Interactions ({self.about})", ("columns", "share of variance"), rows)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give one row per interaction, largest first."""
+        found: dict[str, Any] = {
+            "component": [joined(names) for names in self.components],
+            "order": np.array([len(names) for names in self.components], np.int64),
+            "variance": self.variance,
+            "share": self.share,
+        }
+        if self.share_errors is not None:
+            found["standard error"] = self.share_errors
+        return as_frame(found, library)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as plain JSON values."""
+        return document(
+            {
+                "components": [
+                    {"columns": names, "variance": variance, "share": share}
+                    for names, variance, share in zip(
+                        self.components, self.variance, self.share, strict=True
+                    )
+                ],
+                "standard_errors": self.share_errors,
+                "about": self.about.to_json(),
+            }
+        )
+
+    def plot(self, **options: Any) -> Any:
+        """Draw bars, the largest interactions first (Altair)."""
+        from clearwood.plot._importance import plot_interactions
+
+        return plot_interactions(self, **options)

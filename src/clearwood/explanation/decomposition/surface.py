@@ -1,0 +1,144 @@
+"""Components of one or two columns over a grid of their values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.explanation.adapter.rows import Rows
+from clearwood.explanation.decomposition.grid import Grid, grid_of
+from clearwood.explanation.games.game import BoundGame, Game, Players
+
+__all__ = ["Surface", "curves_of", "surface_of"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """Values over a grid.
+
+    Parameters
+    ----------
+    grids
+        One for each column.
+    values
+        Of shape (values of the first column[, of the second], outputs).
+    shares
+        The share of the background nearest to each point, without the last axis.
+    errors
+        Standard errors, of the shape of ``values``; None where they are exact.
+    """
+
+    grids: tuple[Grid, ...]
+    values: Floats
+    shares: Floats
+    errors: Floats | None = None
+
+
+def surface_of(
+    game: Game,
+    bound: BoundGame,
+    rows: Rows,
+    weights: Floats | None,
+    players: Players,
+    *,
+    most: int,
+    partial_dependence: bool,
+    n_jobs: int,
+) -> Surface:
+    """Evaluate the component of columns, or their partial dependence, at values that occur.
+
+    Parameters
+    ----------
+    game, bound
+        The model and its background.
+    rows, weights
+        The background, from which values are chosen.
+    players
+        One or two columns.
+    most
+        How many values of a column of numbers.
+    partial_dependence
+        Whether to add the baseline and the components within the columns.
+    n_jobs
+        Threads.
+    """
+    grids = tuple(grid_of(rows.columns[k], weights, most) for k in players)
+    shape = tuple(len(grid) for grid in grids)
+    codes = _crossed(game, rows.codes, players, grids)
+    ordered = tuple(sorted(players))
+    if partial_dependence:
+        values = bound.few_dependence(codes, ordered, n_jobs=n_jobs)
+    else:
+        values = bound.components(codes, [ordered], n_jobs=n_jobs)[:, 0]
+    errors = bound.last_errors
+    return Surface(
+        grids,
+        values.reshape(*shape, -1),
+        _shares(grids, weights, len(rows)),
+        None if errors is None else errors.reshape(*shape, -1),
+    )
+
+
+def curves_of(
+    game: Game,
+    bound: BoundGame,
+    rows: Rows,
+    weights: Floats | None,
+    players: Sequence[int],
+    *,
+    most: int,
+    n_jobs: int,
+) -> list[Surface]:
+    """Evaluate the components of several columns, each alone, in one go.
+
+    A component of one column looks at no other, so one table of rows serves all: its k-th row holds
+    the k-th value of every column.
+
+    Parameters
+    ----------
+    game, bound, rows, weights, most, n_jobs
+        As for `surface_of`.
+    players
+        The columns.
+    """
+    grids = [grid_of(rows.columns[k], weights, most) for k in players]
+    n_points = max((len(grid) for grid in grids), default=0)
+    codes = np.repeat(rows.codes[:1], n_points, axis=0)
+    for player, grid in zip(players, grids, strict=True):
+        mine = game.groups == player
+        at = grid.rows[np.minimum(np.arange(n_points), len(grid) - 1)]
+        codes[:, mine] = rows.codes[at][:, mine]
+    found = bound.components(codes, [(player,) for player in players], n_jobs=n_jobs)
+    errors = bound.last_errors
+    return [
+        Surface(
+            (grid,),
+            found[: len(grid), k],
+            grid.shares,
+            None if errors is None else errors[: len(grid), k],
+        )
+        for k, grid in enumerate(grids)
+    ]
+
+
+def _crossed(game: Game, codes: Floats, players: Players, grids: tuple[Grid, ...]) -> Floats:
+    """Give rows for all points of the grids; columns that do not matter are the first row's."""
+    index = np.indices([len(grid) for grid in grids]).reshape(len(grids), -1)
+    crossed = np.repeat(codes[:1], index.shape[1], axis=0)
+    for player, grid, at in zip(players, grids, index, strict=True):
+        mine = game.groups == player
+        crossed[:, mine] = codes[grid.rows[at]][:, mine]
+    return crossed
+
+
+def _shares(grids: tuple[Grid, ...], weights: Floats | None, n_rows: int) -> Floats:
+    if len(grids) == 1:
+        return grids[0].shares
+    shape = tuple(len(grid) for grid in grids)
+    weight = np.ones(n_rows) if weights is None else weights
+    cell = np.ravel_multi_index(tuple(grid.nearest for grid in grids), shape)
+    counts = np.bincount(cell, weight, minlength=int(np.prod(shape)))
+    return np.asarray(counts.reshape(shape) / weight.sum())

@@ -1,0 +1,1 @@
+"""Effects of one or two columns: PDP, ICE, ALE, marginal means."""

@@ -1,0 +1,159 @@
+"""Where data lie: which made-up rows lie outside the data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.checks.association import coordinates, related
+from clearwood.explanation.adapter.compose import Index
+from clearwood.explanation.adapter.predictor import Predictor
+from clearwood.table import Column
+
+__all__ = ["EXTRAPOLATES", "WAYS", "Isolation", "Region", "Support", "support_of"]
+
+Floats = NDArray[np.float64]
+
+#: A grid point extrapolates if more than this share of the rows asked there lie outside the data.
+EXTRAPOLATES = 0.2
+
+#: How rows outside the data are found.
+WAYS = ("distance", "isolation")
+
+_REFERENCE_ROWS = 2000
+# Share of the data's own rows that lie inside.
+_OUTSIDE = 0.99
+_ISOLATING_TREES = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """Where data lie, in the columns that are held and those that go with them.
+
+    A made-up row lies outside if its nearest data row is farther away than nearly all data rows
+    are from theirs. Distances are taken between ranks (levels are 0 or 1 apart), in few columns:
+    those that are held, and up to three that tell most about them. Over all columns, distances
+    would be ruled by those that have nothing to do with the question.
+
+    Parameters
+    ----------
+    positions
+        The columns in which distances are taken.
+    parts
+        For each of them its coordinates at all rows.
+    reference
+        The rows that stand for the data.
+    radius
+        The distance beyond which a row lies outside.
+    """
+
+    positions: tuple[int, ...]
+    parts: Mapping[int, Floats]
+    reference: Index
+    radius: float
+
+    def outside(self, base: Index, held: Mapping[int, Index]) -> NDArray[np.bool_]:
+        """Say which made-up rows lie outside the data."""
+        from scipy.spatial import cKDTree
+
+        if len(self.positions) < 2:
+            return np.zeros(len(base), bool)
+        points = self._points(base, held)
+        known = self._points(self.reference, {})
+        # beyond the radius it does not matter how far
+        bound = self.radius * (1 + 1e-9) + 1e-12
+        far, _ = cKDTree(known).query(points, distance_upper_bound=bound)
+        return np.asarray(~np.isfinite(far))
+
+    def _points(self, base: Index, held: Mapping[int, Index]) -> Floats:
+        return np.column_stack([self.parts[k][held.get(k, base)] for k in self.positions])
+
+
+def support_of(
+    predictor: Predictor, held: Sequence[int], *, how: str = "distance", seed: int = 0
+) -> "Region":
+    """Learn where data lie around some columns.
+
+    Parameters
+    ----------
+    predictor
+        The model's rows.
+    held
+        The positions of those that will be exchanged.
+    how
+        "distance" to the nearest rows, or "isolation" by a forest over all columns.
+    seed
+        Fixes the choice of reference rows, where there are more than 2,000, and the forest.
+    """
+    columns = predictor.columns
+    n_rows = len(columns[0])
+    reference = np.arange(n_rows)
+    if n_rows > _REFERENCE_ROWS:
+        chosen = np.random.default_rng(seed).choice(n_rows, _REFERENCE_ROWS, replace=False)
+        reference = np.sort(chosen)
+    if how == "isolation":
+        return _isolation(columns, held, reference, seed)
+    return _distances(columns, (*held, *related(predictor.profiles, held)), reference)
+
+
+def _distances(columns: Sequence[Column], positions: tuple[int, ...], reference: Index) -> Support:
+    from scipy.spatial import cKDTree
+
+    parts = {k: coordinates(columns[k]) for k in positions}
+    known = np.column_stack([parts[k][reference] for k in positions])
+    own, _ = cKDTree(known).query(known, k=min(2, len(known)))
+    nearest = own[:, 1] if own.ndim == 2 else np.zeros(1)
+    # Equal rows are at distance zero; a lattice still has its spacing.
+    positive = nearest[nearest > 0]
+    radius = float(np.quantile(nearest, _OUTSIDE))
+    if radius == 0 and len(positive):
+        radius = float(positive.min()) / 2
+    return Support(positions, parts, reference, radius)
+
+
+@dataclass(frozen=True, eq=False)
+class Isolation:
+    """Where data lie by an isolation forest over all columns.
+
+    A made-up row lies outside if random splits set it apart from the data sooner than they do all
+    but one in a hundred of the data's own rows. It looks at all columns at once, so it sees
+    combinations of many columns that do not occur, and less sharply those of two.
+
+    Parameters
+    ----------
+    positions
+        The columns that are exchanged.
+    parts
+        The coordinates of all columns at all rows.
+    forest
+        A fitted `sklearn.ensemble.IsolationForest`.
+    threshold
+        Scores below this lie outside.
+    """
+
+    positions: tuple[int, ...]
+    parts: Mapping[int, Floats]
+    forest: Any
+    threshold: float
+
+    def outside(self, base: Index, held: Mapping[int, Index]) -> NDArray[np.bool_]:
+        """Say which made-up rows lie outside the data."""
+        points = np.column_stack([self.parts[k][held.get(k, base)] for k in self.parts])
+        return np.asarray(self.forest.score_samples(points) < self.threshold)
+
+
+Region = Support | Isolation
+
+
+def _isolation(
+    columns: Sequence[Column], held: Sequence[int], reference: Index, seed: int
+) -> Isolation:
+    from sklearn.ensemble import IsolationForest
+
+    parts = {k: coordinates(column) for k, column in enumerate(columns)}
+    known = np.column_stack([part[reference] for part in parts.values()])
+    forest = IsolationForest(n_estimators=_ISOLATING_TREES, random_state=seed).fit(known)
+    threshold = float(np.quantile(forest.score_samples(known), 1 - _OUTSIDE))
+    return Isolation(tuple(held), parts, forest, threshold)

@@ -1,0 +1,185 @@
+"""Grid values that the user gives: rows that have them are put behind the data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.errors import InputError, did_you_mean
+from clearwood.explanation.adapter.compose import Index
+from clearwood.explanation.adapter.perturbed import perturbed
+from clearwood.explanation.adapter.predictor import Predictor, predictor_of
+from clearwood.explanation.adapter.rows import as_data
+from clearwood.explanation.adapter.stack import stacked
+from clearwood.explanation.decomposition.grid import Grid
+from clearwood.table import Column, Kind
+
+__all__ = ["Given", "given_values"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The values of one column that the user wants shown.
+
+    Parameters
+    ----------
+    values
+        Numbers and dates rising, levels in the order in which they were given.
+    rows
+        Where the predictor finds a row with each of them, behind the data.
+    near
+        A row of the data with the nearest value.
+    beyond
+        Which values lie beyond those of the data.
+    is_ordered
+        Whether they lie on an axis.
+    """
+
+    values: NDArray[Any]
+    rows: Index
+    near: Index
+    beyond: NDArray[np.bool_]
+    is_ordered: bool
+
+    def place(self, column: Column) -> Index:
+        """Give for each row of a column the position of the value it is nearest to; -1 for none."""
+        found = np.full(len(column), -1)
+        present = np.flatnonzero(~column.missing)
+        if not self.is_ordered:
+            position = {str(level): k for k, level in enumerate(self.values)}
+            labels = column.labels()
+            found[present] = [position.get(str(labels[row]), -1) for row in present]
+            return found
+        found[present] = _nearest(_numbers(self.values), _numbers(column.values[present]))
+        return found
+
+    def grid(self, column: Column, weights: Floats | None) -> Grid:
+        """Give them as the grid of a partial dependence."""
+        nearest = self.place(column)
+        weight = np.ones(len(column)) if weights is None else weights
+        shown = nearest >= 0
+        counts = np.bincount(nearest[shown], weight[shown], minlength=len(self.values))
+        return Grid(self.values, self.rows, nearest, counts / weight.sum(), self.is_ordered)
+
+
+def given_values(
+    model: Any,
+    data: Any,
+    predictor: Predictor,
+    wanted: Mapping[int, Sequence[Any]],
+    *,
+    output: Any,
+    scale: str | None,
+    n_jobs: int,
+) -> tuple[Predictor, dict[int, Given]]:
+    """Read the values of some columns, and make a predictor that can be asked about them.
+
+    Parameters
+    ----------
+    model, data, output, scale, n_jobs
+        As for `clearwood.effect`.
+    predictor
+        The model and the data.
+    wanted
+        Values by the position of their column.
+
+    Returns
+    -------
+    tuple
+        The predictor, whose rows are those of the data and behind them one for each value, though
+        it counts only those of the data; and the values.
+    """
+    read = {k: _read(predictor.columns[k], values) for k, values in wanted.items()}
+    n_rows, n_new = len(predictor), sum(len(values) for values in read.values())
+    taken: dict[int, Index] = {}
+    written: dict[int, NDArray[Any]] = {}
+    found: dict[int, Given] = {}
+    first = 0
+    for k, values in read.items():
+        column = predictor.columns[k]
+        mine = slice(first, first + len(values))
+        first = mine.stop
+        rows = n_rows + np.arange(mine.start, mine.stop)
+        present = np.flatnonzero(~column.missing)
+        if _is_ordered(column):
+            own = column.values[present]
+            near = present[_closest(_numbers(own), _numbers(values))]
+            written[k] = np.full(n_new, own[0], dtype=values.dtype)
+            written[k][mine] = values
+            beyond = (values < own.min()) | (values > own.max())
+        else:
+            labels = column.labels()
+            near = np.array([present[_first(labels[present], level)] for level in values])
+            taken[k] = np.full(n_new, present[0])
+            taken[k][mine] = near
+            beyond = np.zeros(len(values), bool)
+        found[k] = Given(values, rows, near, beyond, _is_ordered(column))
+    data = as_data(data)
+    new = perturbed(data, predictor.names, np.zeros(n_new, np.intp), taken, written)
+    both, _ = stacked(model, data, new)
+    longer = predictor_of(model, both, output=output, scale=scale, n_jobs=n_jobs)
+    return replace(predictor, compose=longer.compose, scorer=longer.scorer), found
+
+
+def _is_ordered(column: Column) -> bool:
+    return not column.is_coded and column.kind is not Kind.TEXT
+
+
+def _read(column: Column, given: Sequence[Any]) -> NDArray[Any]:
+    """Take values as the column's kind has them."""
+    listed = list(given)
+    if len(listed) < 2:
+        raise InputError(f"the grid of {column.name!r} has {len(listed)} values; give at least 2")
+    if not _is_ordered(column):
+        known = dict.fromkeys(str(label) for label in column.labels()[~column.missing])
+        for level in listed:
+            if str(level) not in known:
+                raise InputError(
+                    f"column {column.name!r} has no level {level!r}",
+                    hint=did_you_mean(str(level), known),
+                )
+        different = list(dict.fromkeys(map(str, listed)))
+        made = np.empty(len(different), object)
+        made[:] = different
+        return made
+    kind = "datetime64[us]" if column.kind is Kind.DATE else np.float64
+    try:
+        values = np.array(listed, dtype=kind)
+    except (ValueError, TypeError):
+        words = "dates, such as '2024-02-29'" if column.kind is Kind.DATE else "numbers"
+        raise InputError(
+            f"the grid of {column.name!r} holds {listed[0]!r}; it takes {words}"
+        ) from None
+    odd = np.isnat(values) if column.kind is Kind.DATE else ~np.isfinite(values)
+    if odd.any():
+        raise InputError(f"the grid of {column.name!r} has a value that is missing or infinite")
+    return np.unique(values)
+
+
+def _first(labels: NDArray[Any], level: Any) -> int:
+    return next(k for k, label in enumerate(labels) if str(label) == str(level))
+
+
+def _numbers(values: NDArray[Any]) -> Floats:
+    return (
+        values.astype("datetime64[us]").astype(np.float64) if values.dtype.kind == "M" else values
+    )
+
+
+def _nearest(grid: Floats, values: Floats) -> Index:
+    """Give the position in a rising grid of what each value is nearest to."""
+    right = np.searchsorted(grid, values).clip(1, len(grid) - 1)
+    left_is_nearer = values - grid[right - 1] <= grid[right] - values
+    return np.asarray(right - left_is_nearer, np.intp)
+
+
+def _closest(values: Floats, wanted: Floats) -> Index:
+    """Give the position of the value that is closest to each that is wanted."""
+    order = np.argsort(values, kind="stable")
+    if len(order) == 1:
+        return np.zeros(len(wanted), np.intp)
+    return np.asarray(order[_nearest(values[order], wanted)])

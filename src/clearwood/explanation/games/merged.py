@@ -1,0 +1,152 @@
+"""Games in which several columns play as one."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from clearwood._shared.errors import InputError, did_you_mean
+from clearwood.explanation.adapter.rows import Rows
+from clearwood.explanation.games.additive import AdditiveGame
+from clearwood.explanation.games.game import Game, Players
+from clearwood.explanation.games.terms import TermsGame
+from clearwood.explanation.games.trees import TreeGame
+from clearwood.table import Column, Kind
+
+__all__ = ["merged", "player_column", "players_of"]
+
+
+def players_of(
+    columns: Sequence[str], groups: Mapping[str, Sequence[str]] | None
+) -> tuple[tuple[str, ...], tuple[Players, ...]]:
+    """Give the players' names and columns; columns in no group play alone.
+
+    Parameters
+    ----------
+    columns
+        All columns.
+    groups
+        Names of groups, and the columns that play together in each.
+
+    Examples
+    --------
+    >>> players_of(("lat", "age", "lon"), {"place": ["lat", "lon"]})
+    (('place', 'age'), ((0, 2), (1,)))
+    """
+    known = {name: k for k, name in enumerate(columns)}
+    named: dict[str, Players] = {}
+    owner: dict[int, str] = {}
+    for name, members in (groups or {}).items():
+        listed: list[Any] = [members] if isinstance(members, str) else list(members)
+        if not listed:
+            raise InputError(f"the group {name!r} is empty", hint="name its columns.")
+        for column in listed:
+            if column not in known:
+                raise InputError(
+                    f"there is no column {column!r}", hint=did_you_mean(str(column), known)
+                )
+            place = known[column]
+            if place in owner:
+                raise InputError(
+                    f"the column {column!r} is in the groups {owner[place]!r} and {name!r}"
+                    if owner[place] != name
+                    else f"the column {column!r} is twice in the group {name!r}",
+                    hint="each column can play for one group only.",
+                )
+            owner[place] = str(name)
+        named[str(name)] = tuple(known[column] for column in listed)
+    alone = {column: (k,) for column, k in known.items() if k not in owner}
+    both = sorted(set(alone) & set(named))
+    if both:
+        raise InputError(
+            f"the group {both[0]!r} has the name of a column that is not in it",
+            hint="give the group another name.",
+        )
+    players = sorted({**alone, **named}.items(), key=lambda item: min(item[1]))
+    return tuple(name for name, _ in players), tuple(members for _, members in players)
+
+
+def merged(game: Game, names: tuple[str, ...], members: Sequence[Players]) -> Game | None:
+    """Give the same model played by groups of its columns; None where it cannot be had exactly.
+
+    Parameters
+    ----------
+    game
+        A model that is taken apart exactly.
+    names, members
+        The new players, as `players_of` gives them.
+    """
+    owner = np.empty(len(game.columns), np.intp)
+    for player, columns in enumerate(members):
+        owner[list(columns)] = player
+    if isinstance(game, TreeGame):
+        return replace(
+            game, columns=names, groups=owner[game.groups], reader=_reader(game, names, members)
+        )
+    if isinstance(game, AdditiveGame):
+        return replace(
+            game,
+            columns=names,
+            groups=np.repeat(np.arange(len(names)), len(game.outputs)),
+            reader=_summing(game, names, members),
+        )
+    if isinstance(game, TermsGame):
+        terms = tuple(
+            replace(
+                term,
+                players=tuple(sorted({int(owner[player]) for player in term.players})),
+                owner=tuple(int(owner[player]) for player in term.owner),
+            )
+            for term in game.terms
+        )
+        return replace(
+            game,
+            columns=names,
+            groups=owner[game.groups],
+            terms=terms,
+            reader=_reader(game, names, members),
+        )
+    return None
+
+
+def _reader(
+    game: Game, names: tuple[str, ...], members: Sequence[Players]
+) -> Callable[[Any], Rows]:
+    def read(data: Any) -> Rows:
+        rows = game.rows(data)
+        columns = [
+            player_column(name, [rows.columns[k] for k in own])
+            for name, own in zip(names, members, strict=True)
+        ]
+        return replace(rows, columns=tuple(columns))
+
+    return read
+
+
+def _summing(
+    game: AdditiveGame, names: tuple[str, ...], members: Sequence[Players]
+) -> Callable[[Any], Rows]:
+    named = _reader(game, names, members)
+
+    def read(data: Any) -> Rows:
+        rows = named(data)
+        terms = game.terms(rows.codes)
+        summed = np.stack([terms[:, list(own)].sum(axis=1) for own in members], axis=1)
+        return replace(rows, codes=summed.reshape(len(terms), -1))
+
+    return read
+
+
+def player_column(name: str, columns: Sequence[Column]) -> Column:
+    """Give the user's column; of a group, its values written side by side."""
+    if len(columns) == 1:
+        own = columns[0]
+        return Column(name, own.kind, own.values, own.levels, own.label_type)
+    labels = [(column.name, column.labels()) for column in columns]
+    written = np.empty(len(columns[0]), object)
+    written[:] = [
+        ", ".join(f"{column} {values[row]}" for column, values in labels)
+        for row in range(len(written))
+    ]
+    return Column(name, Kind.TEXT, written)

@@ -1,0 +1,210 @@
+"""The game of a model that is a sum of tables, each of one or two columns."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.explanation.adapter.rows import Rows
+from clearwood.explanation.games.game import BoundGame, Floats, Game, Players, Step
+
+__all__ = ["BoundTerms", "Term", "TermsGame", "as_places"]
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """One table of the sum.
+
+    Parameters
+    ----------
+    players
+        One or two players, rising.
+    at
+        The columns of the codes that say where in the table a row lies, one for each axis.
+    owner
+        The player of each axis.
+    table
+        What is added, of shape (one axis per code, outputs).
+    """
+
+    players: Players
+    at: tuple[int, ...]
+    owner: tuple[int, ...]
+    table: Floats
+
+    def of(self, codes: Floats) -> Floats:
+        """Give what the table adds to rows, of shape (rows, outputs)."""
+        places = tuple(codes[:, column].astype(np.intp) for column in self.at)
+        return np.asarray(self.table[places])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TermsGame(Game):
+    """A sum of tables; codes are places in them.
+
+    Parameters
+    ----------
+    reader
+        Turns the user's data into places.
+    terms
+        The tables.
+    constant
+        What they are added to, of shape (outputs,).
+    """
+
+    reader: Callable[[Any], Rows]
+    terms: tuple[Term, ...]
+    constant: Floats
+
+    def rows(self, data: Any) -> Rows:
+        return self.reader(data)
+
+    def predict(self, codes: Floats, *, n_jobs: int = 1) -> Floats:
+        del n_jobs
+        total = np.repeat(self.constant[None, :], len(codes), axis=0)
+        for term in self.terms:
+            total += term.of(codes)
+        return total
+
+    @property
+    def longest(self) -> int:
+        return max((len(term.players) for term in self.terms), default=0)
+
+    def sets(self, max_order: int) -> list[Players]:
+        found = {term.players for term in self.terms if len(term.players) <= max_order}
+        found |= {(player,) for term in self.terms for player in term.players if max_order}
+        return sorted(found, key=lambda players: (len(players), players))
+
+    def bind(self, codes: Floats, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTerms":
+        del n_jobs
+        weight = np.ones(len(codes)) if weights is None else weights
+        share = weight / weight.sum()
+        parts = tuple(part for term in self.terms for part in _parts(term, codes, share))
+        baseline = share @ self.predict(codes)
+        return BoundTerms(baseline=baseline, game=self, parts=parts)
+
+
+def _parts(term: Term, codes: Floats, share: Floats) -> list[Term]:
+    """Split a table into components over a background (Hiabu 2024, corollary 7.4.3)."""
+    mean = share @ term.of(codes)
+    if len(term.players) == 1:
+        return [Term(term.players, term.at, term.owner, term.table - mean)]
+    first, second = term.at
+    across = np.bincount(codes[:, second].astype(np.intp), share, term.table.shape[1])
+    down = np.bincount(codes[:, first].astype(np.intp), share, term.table.shape[0])
+    one = np.tensordot(term.table, across, axes=(1, 0))
+    other = np.tensordot(down, term.table, axes=(0, 0))
+    joint = term.table - one[:, None] - other[None, :] + mean
+    return [
+        Term((term.owner[0],), (first,), term.owner[:1], one - mean),
+        Term((term.owner[1],), (second,), term.owner[1:], other - mean),
+        Term(term.players, term.at, term.owner, joint),
+    ]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BoundTerms(BoundGame):
+    """Tables made components of a background.
+
+    Parameters
+    ----------
+    game
+        The model.
+    parts
+        Tables; those of the same players add up to a component.
+    """
+
+    game: TermsGame
+    parts: tuple[Term, ...] = field()
+
+    def components(
+        self,
+        codes: Floats,
+        sets: Sequence[Players],
+        *,
+        n_jobs: int = 1,
+        step: Step | None = None,
+    ) -> Floats:
+        del n_jobs
+        found = np.zeros((len(codes), len(sets), len(self.baseline)))
+        place = {players: k for k, players in enumerate(sets)}
+        for part in self.parts:
+            if part.players in place:
+                found[:, place[part.players]] += part.of(codes)
+        if step is not None:
+            step(len(codes))
+        return found
+
+    def shapley(
+        self,
+        codes: Floats,
+        *,
+        interactions: bool = False,
+        n_jobs: int = 1,
+        step: Step | None = None,
+    ) -> tuple[Floats, Floats | None]:
+        del n_jobs
+        n_players = len(self.game.columns)
+        values = np.zeros((len(codes), n_players, len(self.baseline)))
+        matrix = np.zeros((len(codes), n_players, n_players, len(self.baseline)))
+        matrix = matrix if interactions else matrix[:0]
+        for part in self.parts:
+            shared = part.of(codes) / len(part.players)
+            for player in part.players:
+                values[:, player] += shared
+            if interactions and len(part.players) == 2:
+                i, j = part.players
+                matrix[:, i, j] += shared
+                matrix[:, j, i] += shared
+        if step is not None:
+            step(len(codes))
+        if not interactions:
+            return values, None
+        everyone = np.arange(n_players)
+        matrix[:, everyone, everyone] = values - matrix.sum(axis=2)
+        return values, matrix
+
+    def dependence(self, codes: Floats, players: Players, *, n_jobs: int = 1) -> Floats:
+        del n_jobs
+        total = np.repeat(self.baseline[None, :], len(codes), axis=0)
+        for part in self.parts:
+            if set(part.players) <= set(players):
+                total += part.of(codes)
+        return total
+
+
+def as_places(values: NDArray[Any], bins: Any) -> NDArray[np.intp]:
+    """Give the bin of each value: 0 for missing, then bins in order, the last for unknown.
+
+    Parameters
+    ----------
+    values
+        Numbers, or labels with None for missing.
+    bins
+        Cut points, or the number of each label.
+
+    Examples
+    --------
+    >>> as_places(np.array([0.5, 1.0, np.nan]), np.array([1.0]))
+    array([1, 2, 0])
+    >>> as_places(np.array(["b", None, "z"], object), {"a": 1, "b": 2})
+    array([2, 0, 3])
+    """
+    if isinstance(bins, dict):
+        unknown = max(bins.values(), default=0) + 1
+        places = [0 if _is_missing(v) else bins.get(_written(v), unknown) for v in values]
+        return np.array(places, np.intp)
+    numbers = values.astype(np.float64)
+    return np.where(np.isnan(numbers), 0, np.digitize(numbers, bins) + 1)
+
+
+def _written(value: Any) -> str:
+    """Write a label: a code as a whole number."""
+    whole = isinstance(value, float | np.floating) and float(value).is_integer()
+    return str(int(value)) if whole else str(value)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and np.isnan(value))

@@ -1,0 +1,1 @@
+"""Importance of columns: permutation, leave-one-column-out, impurity and others."""

@@ -1,0 +1,91 @@
+"""Impurity importance: what the splits on a column gained while the trees were grown."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.errors import InputError
+from clearwood.explanation.games.of_model import game_of
+from clearwood.explanation.games.trees import TreeGame
+from clearwood.models import Learner
+
+__all__ = ["impurity_gains"]
+
+Floats = NDArray[np.float64]
+
+
+def impurity_gains(model: Any, data: Any) -> tuple[tuple[str, ...], Floats, str]:
+    """Give the share of the gain by tree and column; one line where trees are not independent.
+
+    Returns
+    -------
+    (columns, ndarray of shape (trees, columns), the model in words)
+    """
+    try:
+        game = game_of(model, data)
+    except InputError:
+        game = None
+    if not isinstance(game, TreeGame):
+        raise InputError(
+            "impurity importance is for trees",
+            hint="use kind='permutation', which is for any model.",
+        )
+    by_feature = _gains(_inner(model))
+    if by_feature.shape[1] != len(game.groups):
+        raise InputError(
+            "the trees' columns cannot be matched with the data's", hint="use kind='permutation'."
+        )
+    found = np.zeros((len(by_feature), len(game.columns)))
+    for feature, column in enumerate(game.groups):
+        found[:, column] += by_feature[:, feature]
+    return game.columns, found, game.kind
+
+
+def _inner(model: Any) -> Any:
+    if isinstance(model, Learner):
+        return _inner(model.estimator_)
+    if hasattr(model, "best_estimator_"):
+        return _inner(model.best_estimator_)
+    return _inner(model.steps[-1][1]) if hasattr(model, "steps") else model
+
+
+def _gains(model: Any) -> Floats:
+    if hasattr(model, "_predictors"):  # histogram boosting keeps the gain of every split
+        found = np.zeros(model.n_features_in_)
+        for stage in model._predictors:  # noqa: SLF001 - scikit-learn shows it nowhere else
+            for tree in stage:
+                inner = tree.nodes[tree.nodes["is_leaf"] == 0]
+                np.add.at(found, inner["feature_idx"].astype(np.intp), inner["gain"])
+        return _shares(_as_given(model, found)[None, :])
+    if hasattr(model, "booster_"):  # LightGBM counts splits unless asked for gains
+        return _shares(np.asarray(model.booster_.feature_importance("gain"), float)[None, :])
+    members = getattr(model, "estimators_", None)
+    independent = "Forest" in type(model).__name__ or "ExtraTrees" in type(model).__name__
+    if members is not None and independent:
+        each = [m.feature_importances_ for m in members if m.tree_.node_count > 1]
+        return np.array(each or [np.zeros(model.n_features_in_)])
+    if not hasattr(model, "feature_importances_"):
+        raise InputError(
+            f"{type(model).__name__} does not say what its splits gained",
+            hint="use kind='permutation'.",
+        )
+    return _shares(np.asarray(model.feature_importances_, np.float64)[None, :])
+
+
+def _as_given(model: Any, found: Floats) -> Floats:
+    """Put columns back in the order given: histogram boosting grows with categories first."""
+    categorical = getattr(model, "is_categorical_", None)
+    if categorical is None:
+        return found
+    place = np.concatenate([np.flatnonzero(categorical), np.flatnonzero(~categorical)])
+    made = np.empty_like(found)
+    made[place] = found
+    return made
+
+
+def _shares(gains: Floats) -> Floats:
+    total = gains.sum(axis=1, keepdims=True)
+    found: Floats = np.zeros_like(gains)
+    np.divide(gains, total, out=found, where=total > 0)
+    return found

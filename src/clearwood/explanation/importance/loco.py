@@ -1,0 +1,111 @@
+"""Leave one column out: what a model fitted without it does worse."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.errors import ClearwoodWarning
+from clearwood._shared.progress import progress
+from clearwood.explanation.adapter.asking import Patience
+from clearwood.explanation.adapter.compose import Index, array_rows, frame_rows
+from clearwood.explanation.adapter.predictor import Predictor, predictor_of
+from clearwood.explanation.effects.refit import Training
+from clearwood.explanation.importance.losses import row_loss
+from clearwood.table import Table
+
+__all__ = ["loco_differences"]
+
+Floats = NDArray[np.float64]
+
+
+def loco_differences(
+    training: Training,
+    predictor: Predictor,
+    players: Mapping[str, Sequence[int]],
+    loss: Any,
+    *,
+    folds: int,
+    scale: str | None,
+    seed: int,
+    patience: Patience,
+) -> tuple[Floats, str]:
+    """Give for each row and player the increase of the loss on rows that were held out.
+
+    A column is left out by making it constant, at a value that occurs: no learner can learn from
+    it then, and pipelines that name it still work.
+
+    Returns
+    -------
+    (ndarray of shape (rows, players), the measure in words)
+        NaN for rows of folds for which there was no time; the first is always done.
+    """
+    n_rows = len(training)
+    parts = np.array_split(np.random.default_rng(seed).permutation(n_rows), folds)
+    found = np.full((n_rows, len(players)), np.nan)
+    made = {
+        name: _without(training.data, [predictor.names[k] for k in positions], predictor)
+        for name, positions in players.items()
+    }
+    words = ""
+    with progress("fitting anew", total=folds * (len(players) + 1)) as step:
+        for fold, part in enumerate(parts):
+            if fold and patience.is_over:
+                break
+            kept = np.setdiff1d(np.arange(n_rows), part)
+            whole, words = _losses(training, training.data, kept, part, loss, scale)
+            step(1)
+            for k, name in enumerate(players):
+                without, _ = _losses(training, made[name], kept, part, loss, scale)
+                found[part, k] = without - whole
+                step(1, note=f"without {name}")
+    return found, words
+
+
+def _losses(
+    training: Training, data: Any, kept: Index, part: Index, loss: Any, scale: str | None
+) -> tuple[Floats, str]:
+    with warnings.catch_warnings():
+        # a constant column is what is wanted here
+        warnings.simplefilter("ignore", ClearwoodWarning)
+        fitted = training.fit(np.sort(kept), data)
+        predictor = predictor_of(fitted, training.rows(data, part), scale=scale)
+    measure, words = row_loss(predictor, training.y[part], loss)
+    at = np.arange(len(part))
+    return measure(predictor.predict(at), at), words
+
+
+def _without(data: Any, names: Sequence[str], predictor: Predictor) -> Any:
+    """Make columns constant."""
+    row = {name: _typical(predictor, name) for name in names}
+    if isinstance(data, Table):
+        columns = [
+            column.take(np.full(len(column), row[column.name])) if column.name in row else column
+            for column in data.columns
+        ]
+        return replace(data, columns=tuple(columns))
+    everyone = np.arange(len(predictor))
+    if isinstance(data, np.ndarray):
+        own = predictor.names
+        held = {own.index(name): np.full(len(everyone), at) for name, at in row.items()}
+        return array_rows(data)(everyone, held)
+    listed = list(nw.from_native(data, eager_only=True).columns)
+    held = {listed.index(name): np.full(len(everyone), at) for name, at in row.items()}
+    return frame_rows(data)(everyone, held)
+
+
+def _typical(predictor: Predictor, name: str) -> int:
+    """Give a row with the median, or the most common level."""
+    column = predictor.columns[predictor.position(name)]
+    present = np.flatnonzero(~column.missing)
+    if not len(present):
+        return 0
+    values = column.values[present]
+    if column.is_coded or values.dtype.kind == "O":
+        _, first, counts = np.unique(values.astype(str), return_index=True, return_counts=True)
+        return int(present[first[counts.argmax()]])
+    return int(present[np.argsort(values, kind="stable")[len(values) // 2]])

@@ -1,0 +1,132 @@
+"""Permutation importance: how much worse predictions get when a column is shuffled."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.progress import progress
+from clearwood.checks.association import bins_of, coordinates, is_ordered, ranks, related
+from clearwood.explanation.adapter.asking import Patience
+from clearwood.explanation.adapter.compose import Index
+from clearwood.explanation.adapter.predictor import Predictor
+from clearwood.explanation.importance.losses import RowLoss
+
+__all__ = ["Shuffled", "permutation_differences", "strata"]
+
+Floats = NDArray[np.float64]
+
+# Rows of one call: enough that calls are few, few enough that the work can be stopped.
+_ROWS_PER_CALL = 50_000
+_MOST_STRATA = 16
+_ROWS_PER_STRATUM = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Shuffled:
+    """What shuffling did.
+
+    Parameters
+    ----------
+    differences
+        For each row and player the mean increase of the loss: (rows, players).
+    repeats
+        How often each player was shuffled.
+    """
+
+    differences: Floats
+    repeats: int
+
+
+def permutation_differences(
+    predictor: Predictor,
+    players: Mapping[str, Sequence[int]],
+    loss: RowLoss,
+    rows: Index,
+    *,
+    repeats: int,
+    conditional: bool,
+    seed: int,
+    patience: Patience,
+) -> Shuffled:
+    """Shuffle every player, again and again, until all repeats are done or the time is over.
+
+    All columns of a group are shuffled together, so what binds them is kept. Several shuffles of a
+    player are asked in one call, as long as that is no larger than is worth while.
+    """
+    generator = np.random.default_rng(seed)
+    before = loss(predictor.predict(rows), rows)
+    groups = [
+        strata(predictor, positions)[rows] if conditional else None
+        for positions in players.values()
+    ]
+    total = np.zeros((len(rows), len(players)))
+    at_once = max(1, _ROWS_PER_CALL // len(rows))
+    done, started = 0, time.monotonic()
+    asked = predictor.evaluations[0]
+    with progress("shuffling", total=len(players) * repeats) as step:
+        try:
+            while done < repeats and not (done and patience.is_over):
+                size = min(at_once, repeats - done)
+                found = np.empty_like(total)
+                for k, (name, positions) in enumerate(players.items()):
+                    source = np.concatenate(
+                        [_shuffled(rows, groups[k], generator) for _ in range(size)]
+                    )
+                    base = np.tile(rows, size)
+                    predicted = predictor.predict(base, dict.fromkeys(positions, source))
+                    # less the loss before, one by one: a column that changes nothing gets zero
+                    after = loss(predicted, base).reshape(size, -1)
+                    found[:, k] = (after - before).sum(axis=0)
+                    speed = (predictor.evaluations[0] - asked) / (time.monotonic() - started)
+                    step(size, note=f"{name}, {speed:,.0f} evaluations/s")
+                total += found
+                done += size
+        except KeyboardInterrupt:
+            if not done:
+                raise
+    return Shuffled(total / done, done)
+
+
+def _shuffled(rows: Index, groups: Index | None, generator: np.random.Generator) -> Index:
+    if groups is None:
+        return generator.permutation(rows)
+    made = rows.copy()
+    for group in np.unique(groups):
+        inside = np.flatnonzero(groups == group)
+        made[inside] = generator.permutation(rows[inside])
+    return made
+
+
+def strata(predictor: Predictor, positions: Sequence[int]) -> Index:
+    """Give each row the number of its stratum: rows alike in the columns that go with these.
+
+    The strata are the leaves of a small tree that predicts the column from the (at most three)
+    columns most associated with it; a column that goes with none has one stratum.
+    """
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    columns = predictor.columns
+    others = related(predictor.profiles, positions)
+    n_rows = len(predictor)
+    if not others:
+        return np.zeros(n_rows, np.intp)
+    given = np.column_stack([coordinates(columns[k]) for k in others])
+    settings = {"max_leaf_nodes": _MOST_STRATA, "min_samples_leaf": _ROWS_PER_STRATUM}
+    if n_rows < 2 * _ROWS_PER_STRATUM:
+        return np.zeros(n_rows, np.intp)
+    if len(positions) == 1 and not is_ordered(columns[positions[0]]):
+        tree = DecisionTreeClassifier(**settings, random_state=0)
+        tree.fit(given, bins_of(columns[positions[0]]))
+    else:
+        tree = DecisionTreeRegressor(**settings, random_state=0)
+        wanted = [
+            np.nan_to_num(ranks(columns[k]), nan=0.5)
+            if is_ordered(columns[k])
+            else bins_of(columns[k])
+            for k in positions
+        ]
+        tree.fit(given, np.column_stack(wanted))
+    return np.asarray(tree.apply(given), np.intp)

@@ -1,0 +1,1 @@
+"""Explanations of one prediction: LIME, what-if, contributions of linear models."""

@@ -1,0 +1,217 @@
+"""Linear models read as sums: what each column adds to a prediction."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.errors import InputError
+from clearwood.explanation.decomposition.exact import picked_output
+from clearwood.explanation.games.additive import AdditiveGame
+from clearwood.explanation.games.of_model import game_of
+from clearwood.table import Column
+from clearwood.table.present import as_frame, document, html_table, short, unique_name
+
+__all__ = ["Contributions", "contributions", "linear_terms"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearTerms:
+    """What each column of an additive model adds at each row."""
+
+    columns: tuple[str, ...]
+    values: Floats
+    constant: float
+    data: tuple[Column, ...]
+    rows: NDArray[Any]
+    unit: str
+    model: str
+    output: str
+
+    def standardised(self, rows: NDArray[np.intp] | None = None) -> Floats:
+        """Give the spread of each column's terms, with the sign of the slope for numbers."""
+        terms = self.values if rows is None else self.values[rows]
+        spread: Floats = terms.std(axis=0)
+        for k, column in enumerate(self.data):
+            if column.is_coded or column.values.dtype.kind != "f":
+                continue
+            at = column.values if rows is None else column.values[rows]
+            known = np.isfinite(at)
+            slope = ((at - at[known].mean())[known] * terms[known, k]).sum() if known.any() else 0.0
+            spread[k] *= -1.0 if slope < 0 else 1.0
+        return spread
+
+
+def linear_terms(model: Any, data: Any, output: Any = None) -> LinearTerms:
+    """Read a linear or additive model as a sum over columns."""
+    game = game_of(model, data)
+    if not isinstance(game, AdditiveGame):
+        raise InputError(
+            f"{game.kind} is not a sum over its columns",
+            hint="coefficients and contributions are for linear models; use cw.shapley.",
+        )
+    rows = game.rows(data)
+    picked = picked_output(game, output)
+    at = range(len(game.outputs))[picked]
+    if len(at) > 1:
+        raise InputError(
+            f"the model has {len(at)} outputs", hint=f"choose one: output={game.outputs[0]!r}."
+        )
+    return LinearTerms(
+        columns=game.columns,
+        values=game.terms(rows.codes)[:, :, at[0]],
+        constant=float(game.constant[at[0]]),
+        data=rows.columns,
+        rows=rows.labels,
+        unit=game.unit,
+        model=game.kind,
+        output=game.outputs[at[0]],
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Contributions:
+    """What each column adds to the prediction of each row of a linear model.
+
+    Made by `clearwood.contributions`.
+
+    Parameters
+    ----------
+    columns
+        The user's columns.
+    rows
+        Labels of the rows.
+    values
+        What each column adds, of shape (rows, columns).
+    constant
+        What a row with all columns at zero (for learners: at the encoder's zero, the mean of
+        numbers and the reference level) has.
+    unit
+        What is added up: "log odds", "prediction", ...
+    output, model
+        Names of the output and the model.
+    """
+
+    columns: tuple[str, ...]
+    rows: NDArray[Any]
+    values: Floats
+    constant: float
+    unit: str
+    output: str
+    model: str
+
+    @property
+    def total(self) -> Floats:
+        """The sum for each row: the constant and everything added."""
+        found: Floats = self.constant + self.values.sum(axis=1)
+        return found
+
+    @property
+    def probability(self) -> Floats:
+        """The probability that log odds mean."""
+        from scipy.special import expit
+
+        if self.unit != "log odds":
+            raise InputError(f"the sum is a {self.unit}, not log odds")
+        return np.asarray(expit(self.total))
+
+    def __repr__(self) -> str:
+        n_rows = "1 row" if len(self.rows) == 1 else f"{len(self.rows):,} rows"
+        head = f"Contributions ({self.unit}) to {n_rows}: constant {short(self.constant)}"
+        if len(self.rows) > 1:
+            return head
+        parts = ", ".join(
+            f"{name} {value:+.4g}" for name, value in zip(self.columns, self.values[0], strict=True)
+        )
+        return f"{head}, {parts}; total {short(float(self.total[0]))}"
+
+    def _repr_html_(self) -> str:
+        if len(self.rows) > 1:
+            return html_table(repr(self), ("",), ())
+        listed = [
+            (name, f"{value:+.4g}")
+            for name, value in zip(self.columns, self.values[0], strict=True)
+        ]
+        rows = [
+            ("constant", f"{self.constant:+.4g}"),
+            *listed,
+            ("total", f"{float(self.total[0]):+.4g}"),
+        ]
+        return html_table(f"Contributions, {self.unit}", ("column", "adds"), rows)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give one line per row: the constant, what each column adds, the total."""
+        taken = list(self.columns)
+        found: dict[str, Any] = {unique_name("row", taken): self.rows}
+        found[unique_name("constant", taken)] = np.full(len(self.rows), self.constant)
+        found |= {name: self.values[:, k] for k, name in enumerate(self.columns)}
+        found[unique_name("total", taken)] = self.total
+        return as_frame(found, library)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as plain JSON values."""
+        return document(
+            {
+                "columns": self.columns,
+                "rows": self.rows,
+                "values": self.values,
+                "constant": self.constant,
+                "total": self.total,
+                "unit": self.unit,
+                "output": self.output,
+                "model": self.model,
+            }
+        )
+
+    def plot(self, **options: Any) -> Any:
+        """Draw what each column adds to one row (Altair)."""
+        from clearwood.plot._changes import plot_contributions
+
+        return plot_contributions(self, **options)
+
+
+def contributions(model: Any, rows: Any, *, output: Any = None) -> Contributions:
+    """Say what each column adds to the prediction of rows, for a linear model.
+
+    Coefficient times value, before any link: for a logistic model the log odds are the constant
+    plus these. They are measured from a row of zeros, which may be no row anyone has seen; Shapley
+    values (`shapley`) measure from the mean prediction instead.
+
+    Parameters
+    ----------
+    model
+        A fitted linear model, a pipeline or learner around one.
+    rows
+        The rows to take apart.
+    output
+        The class or output, where there are several.
+
+    Returns
+    -------
+    Contributions
+
+    Examples
+    --------
+    A loan application with log odds -2.5 + 0.05 income + 0.4 credit score:
+
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> import clearwood as cw
+    >>> model = LogisticRegression().fit([[0, 0], [1, 1]], [0, 1])
+    >>> model.intercept_, model.coef_ = np.array([-2.5]), np.array([[0.05, 0.4]])
+    >>> cw.contributions(model, [[60, 7]])
+    Contributions (log odds) to 1 row: constant -2.5, x0 +3, x1 +2.8; total 3.3
+    """
+    terms = linear_terms(model, rows, output)
+    return Contributions(
+        columns=terms.columns,
+        rows=terms.rows,
+        values=terms.values,
+        constant=terms.constant,
+        unit=terms.unit,
+        output=terms.output,
+        model=terms.model,
+    )

@@ -1,0 +1,307 @@
+"""LIME: a sparse linear model near one row, and how far it can be trusted."""
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.messages import tell
+from clearwood._shared.progress import progress
+from clearwood.explanation.adapter.asking import Patience, patience_of
+from clearwood.explanation.adapter.perturbed import perturbed, take_rows
+from clearwood.explanation.adapter.predictor import Predictor, predictor_of
+from clearwood.explanation.adapter.rows import as_data
+from clearwood.explanation.adapter.stack import as_rows, stacked
+from clearwood.explanation.local.lime_fit import chosen_terms, fit, moments_of
+from clearwood.explanation.local.lime_representation import Representation, representation_of
+from clearwood.explanation.local.lime_result import Lime
+
+__all__ = ["lime"]
+
+Floats = NDArray[np.float64]
+
+#: Other kernel widths that are tried, as multiples of the one asked for.
+_WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
+#: A term's sign is stable if at least this share of draws agrees with it.
+_AGREED = 0.9
+#: Near rows must have this share of a term's variance over the data.
+_VARIES = 1e-3
+#: Fewer rows than this, counted by their weight, fit nothing.
+_FEWEST = 30.0
+#: One draw shows no instability.
+_FEWEST_DRAWS = 2
+
+
+def lime(
+    model: Any,
+    data: Any,
+    row: Any,
+    *,
+    kernel_width: float | None = None,
+    n_features: int = 6,
+    select: str = "forward",
+    n_samples: int = 2000,
+    repeats: int = 10,
+    output: Any = None,
+    scale: str | None = None,
+    time_budget: float | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+) -> Lime:
+    """Fit a sparse linear model to a model's predictions near one row.
+
+    The answer is argmin over linear g of Σ_z π(z) (f(z) − g(h(z)))², with at most ``n_features``
+    terms (Hiabu 2024, definition 7.2.2 and example 19). Rows z are drawn column by column:
+    numbers from a normal with the data's mean and standard deviation, categories as often as they
+    occur. The representation h keeps numbers as they are and gives each level an indicator; the
+    kernel π(z) = exp(−Σ_k ((h(x)_k − h(z)_k) / σ_k)²) has σ_k = width · standard deviation.
+
+    The result depends on choices that nothing in the question settles: above all the width, and the
+    draw. It therefore comes with its local fit (weighted R²), with the coefficients over repeated
+    draws and over other widths, and with a warning where a sign is not stable. Columns are drawn
+    independently, so where they depend on each other the model is asked about rows that do not
+    occur.
+
+    Parameters
+    ----------
+    model
+        Anything with ``predict`` or ``predict_proba``, or a function of rows.
+    data
+        Rows like those the model was fitted to: a table, data frame or array.
+    row
+        The row to explain: one row in any form, or its position in ``data``.
+    kernel_width
+        In standard deviations; 0.75 √p for p columns when None.
+    n_features
+        The most terms of the linear model.
+    select
+        How terms are chosen: "forward" or "lasso".
+    n_samples
+        Rows of one draw.
+    repeats
+        How often a draw is made. The coefficients are fitted to all draws together.
+    output
+        The class, or the name of the output; by default the one predicted for the row.
+    scale
+        "probability", "margin" or "response"; by default probabilities where there are some.
+    time_budget
+        Seconds after which the draws that are done are used, at least two; Ctrl-C does the same.
+    seed
+        Fixes the draws.
+    n_jobs
+        Threads, where the model is read as a forest.
+
+    Returns
+    -------
+    Lime
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> found = lime(lambda X: 2 * X[:, 0] - X[:, 1], X, 0, n_features=2)
+    >>> found.terms, found.coefficients.round(6), round(found.r2, 6)
+    (('x0', 'x1'), array([ 2., -1.]), 1.0)
+    """
+    patience = patience_of(time_budget)
+    _check(kernel_width, n_features, select, n_samples, repeats)
+    data = as_data(data)
+    both, n_rows = stacked(model, _row(data, row), data)
+    if n_rows != 1:
+        raise InputError(f"{n_rows} rows are given; LIME explains one", hint="give a single row.")
+    predictor = predictor_of(model, both, scale=scale, n_jobs=n_jobs)
+    if len(predictor) < 3:
+        raise InputError(
+            "the data has one row, and no spread to draw from", hint="give the training rows."
+        )
+    if output is None and len(predictor.outputs) > 1:
+        output = predictor.outputs[int(np.argmax(predictor.predict(np.array([0]))[0]))]
+    predictor = predictor.taking(output)
+    space = representation_of(predictor.columns)
+    features, predicted = _asked(
+        predictor, model, both, space, n_samples, repeats, output, scale, seed, n_jobs, patience
+    )
+    width = 0.75 * float(np.sqrt(len(space.columns))) if kernel_width is None else kernel_width
+    done = len(features) // n_samples
+    found = _fitted(space, predictor, features, predicted, width, n_features, select, done)
+    doubts = [note for note in found.notes if note.startswith(("the sign", "only"))]
+    if doubts:
+        tell("; ".join(doubts))
+    return found
+
+
+def _check(
+    kernel_width: float | None, n_features: int, select: str, n_samples: int, repeats: int
+) -> None:
+    if kernel_width is not None and not kernel_width > 0:
+        raise InputError(f"kernel_width is {kernel_width!r}; it must be above 0")
+    if n_features < 1:
+        raise InputError(f"n_features is {n_features}; it must be at least 1")
+    if select not in ("forward", "lasso"):
+        raise InputError(
+            f"there is no selection {select!r}",
+            hint=did_you_mean(str(select), ("forward", "lasso")),
+        )
+    if n_samples < 50:
+        raise InputError(f"n_samples is {n_samples}; it must be at least 50")
+    if repeats < 2:
+        raise InputError(
+            f"repeats is {repeats}; it must be at least 2", hint="one draw shows no instability."
+        )
+
+
+def _row(data: Any, row: Any) -> Any:
+    if isinstance(row, bool) or not isinstance(row, int | np.integer):
+        return as_rows(row)
+    n_rows = len(data)
+    if not -n_rows <= row < n_rows:
+        raise InputError(f"there is no row {row}; the data has {n_rows:,} rows")
+    return take_rows(data, np.array([int(row) % n_rows]))
+
+
+def _asked(
+    predictor: Predictor,
+    model: Any,
+    both: Any,
+    space: Representation,
+    n_samples: int,
+    repeats: int,
+    output: Any,
+    scale: str | None,
+    seed: int,
+    n_jobs: int,
+    patience: Patience,
+) -> tuple[Floats, Floats]:
+    """Draw rows and ask the model about them; one call per draw."""
+    generator = np.random.default_rng(seed)
+    features, predicted = [], []
+    with progress("drawing rows", total=repeats) as step:
+        try:
+            started = time.monotonic()
+            for done in range(repeats):
+                if done >= _FEWEST_DRAWS and patience.is_over:
+                    tell(f"{patience.words} after {done} of {repeats} draws")
+                    break
+                drawn = space.draw(n_samples, generator)
+                base = np.zeros(n_samples, np.intp)
+                rows = perturbed(both, predictor.names, base, drawn.taken, drawn.written)
+                asked = predictor_of(model, rows, output=output, scale=scale, n_jobs=n_jobs)
+                predicted.append(asked.predict(np.arange(n_samples))[:, 0])
+                features.append(drawn.features)
+                speed = n_samples * (done + 1) / max(time.monotonic() - started, 1e-9)
+                step(1, note=f"{speed:,.0f} evaluations/s")
+        except KeyboardInterrupt:
+            if len(features) < _FEWEST_DRAWS:
+                raise
+            tell(f"interrupted after {len(features)} of {repeats} draws")
+    return np.concatenate(features), np.concatenate(predicted[: len(features)])
+
+
+def _fitted(
+    space: Representation,
+    predictor: Predictor,
+    features: Floats,
+    predicted: Floats,
+    width: float,
+    n_features: int,
+    select: str,
+    repeats: int,
+) -> Lime:
+    usable = space.scale > 0
+    scale = np.where(usable, space.scale, 1.0)
+    # measured from the explained row, so that the intercept is the fitted prediction there
+    standard = np.where(usable, (features - space.row) / scale, 0.0)
+    steps = np.where(usable, scale / np.where(usable, space.kernel_scale, 1.0), 0.0)
+    distance = ((standard * steps) ** 2).sum(axis=1)
+    draws = np.array_split(np.arange(len(features)), repeats)
+    weights = np.exp(-distance / width**2)
+    weight = float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300))
+    if not weight >= 2 or not np.isfinite(weight):
+        raise InputError(
+            f"no drawn row is near the explained one at a kernel width of {width:g}",
+            hint="use a larger kernel_width, or more n_samples.",
+        )
+    whole = moments_of(standard, predicted, weights)
+    chosen = chosen_terms(whole, n_features, select)
+    main = fit(whole, chosen)
+    by_draw, picked = [], np.zeros(len(chosen))
+    for draw in draws:
+        one = moments_of(standard[draw], predicted[draw], weights[draw])
+        by_draw.append(fit(one, chosen).coefficients)
+        picked += np.isin(chosen, chosen_terms(one, n_features, select))
+    widths = np.array(_WIDTHS) * width
+    by_width = np.full((len(widths), len(chosen)), np.nan)
+    fits = np.full(len(widths), np.nan)
+    for at, other in enumerate(widths):
+        near = np.exp(-distance / other**2)
+        if near.sum() ** 2 < _FEWEST * (near**2).sum() or not near.any():
+            continue  # too few rows near for a fit
+        narrow = moments_of(standard, predicted, near)
+        # a level that no near row has, or that all have, has no coefficient at this width
+        seen = np.flatnonzero(np.diag(narrow.gram)[chosen] > _VARIES)
+        again = fit(narrow, [chosen[k] for k in seen])
+        by_width[at, seen], fits[at] = again.coefficients, again.r2
+    unit = scale[chosen]
+    signs = np.sign(main.coefficients)
+    agreement = (np.sign(by_draw) == signs).mean(axis=0)
+    same_by_width = (np.isnan(by_width) | (np.sign(by_width) == signs)).all(axis=0)
+    terms = tuple(space.terms[k].name for k in chosen)
+    return Lime(
+        terms=terms,
+        coefficients=main.coefficients / unit,
+        standardised=main.coefficients,
+        draws=np.array(by_draw) / unit,
+        selected=picked / repeats,
+        sign_agreement=agreement,
+        widths=widths,
+        by_width=by_width / unit,
+        r2_by_width=fits,
+        stable=(agreement >= _AGREED) & same_by_width,
+        values=space.row[chosen],
+        prediction=float(predictor.predict(np.array([0]))[0, 0]),
+        local_prediction=main.intercept,
+        r2=main.r2,
+        kernel_width=width,
+        effective_rows=weight,
+        n_rows=len(features),
+        select=select,
+        model=predictor.kind,
+        unit=predictor.unit,
+        output=predictor.outputs[0],
+        notes=_notes(space, terms, agreement, same_by_width, weight, usable),
+    )
+
+
+def _notes(
+    space: Representation,
+    terms: tuple[str, ...],
+    agreement: Floats,
+    same_by_width: NDArray[np.bool_],
+    weight: float,
+    usable: NDArray[np.bool_],
+) -> tuple[str, ...]:
+    notes = []
+    unsure = [t for t, share in zip(terms, agreement, strict=True) if share < _AGREED]
+    if unsure:
+        notes.append(f"the sign of {', '.join(unsure)} changes from draw to draw")
+    turning = [t for t, same in zip(terms, same_by_width, strict=True) if not same]
+    if turning:
+        notes.append(f"the sign of {', '.join(turning)} changes with the kernel width")
+    if weight < _FEWEST:
+        notes.append(
+            f"only {weight:.0f} rows, counted by weight, are near the explained one; "
+            "use more n_samples or a larger kernel_width"
+        )
+    flat = sorted(
+        {
+            space.columns[t.column].name
+            for t, ok in zip(space.terms, usable, strict=True)
+            if not ok and t.level is None
+        }
+    )
+    if flat:
+        notes.append(f"constant columns have no coefficient: {', '.join(flat)}")
+    if space.lumped:
+        notes.append(f"rare levels share one term: {', '.join(space.lumped)}")
+    return tuple(notes)

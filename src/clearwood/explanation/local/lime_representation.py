@@ -1,0 +1,214 @@
+"""The interpretable representation of rows, and rows drawn around it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.explanation.adapter.compose import Index
+from clearwood.table import Column, Kind
+
+__all__ = ["Drawn", "Representation", "Term", "representation_of"]
+
+Floats = NDArray[np.float64]
+
+#: Levels of a column that get a term of their own; the others share one.
+_MOST_LEVELS = 30
+
+
+@dataclass(frozen=True)
+class Term:
+    """One column of the interpretable representation.
+
+    Parameters
+    ----------
+    column
+        Position of the user's column.
+    name
+        In words: "age", "town = Bern", "age is missing".
+    level
+        The code of a level, -1 for missing, -2 for all levels without a term; None for a number.
+    """
+
+    column: int
+    name: str
+    level: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Perturbed rows.
+
+    Parameters
+    ----------
+    taken
+        For columns of categories and text, the rows they are taken from.
+    written
+        For columns of numbers and dates, their values.
+    features
+        The interpretable representation: (rows, terms).
+    """
+
+    taken: dict[int, Index]
+    written: dict[int, NDArray[Any]]
+    features: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Representation:
+    """How rows are represented, and how they are drawn (Hiabu 2024, example 19).
+
+    Parameters
+    ----------
+    columns
+        The user's columns: the explained row first, then the data.
+    terms
+        The columns of the representation.
+    features
+        The explained row and the data, represented.
+    mean, scale
+        Mean and standard deviation of each term over the data.
+    lumped
+        Columns with too many levels for a term each.
+    """
+
+    columns: tuple[Column, ...]
+    terms: tuple[Term, ...]
+    features: Floats
+    mean: Floats
+    scale: Floats
+    lumped: tuple[str, ...]
+
+    @property
+    def kernel_scale(self) -> Floats:
+        """What one step of the kernel is for each term.
+
+        The standard deviation; but 1 for the levels of a column that has too many for a term each,
+        as nearly every drawn row has another level, and none would be near.
+        """
+        many = [self.columns[term.column].name in self.lumped for term in self.terms]
+        return np.where(many, 1.0, self.scale)
+
+    @property
+    def row(self) -> Floats:
+        """The explained row, represented."""
+        return np.asarray(self.features[0])
+
+    def draw(self, n: int, generator: np.random.Generator) -> Drawn:
+        """Draw each column on its own: numbers from a normal, others as often as they occur."""
+        taken: dict[int, Index] = {}
+        written: dict[int, NDArray[Any]] = {}
+        parts: list[Floats] = []
+        for k, column in enumerate(self.columns):
+            terms = [term for term in self.terms if term.column == k]
+            source = 1 + generator.integers(len(column) - 1, size=n)
+            if not _is_number(column):
+                taken[k] = source
+                parts.append(_indicators(_codes(column)[source], terms))
+                continue
+            numbers = _numbers(column)
+            present = numbers[1:][~column.missing[1:]]
+            drawn = generator.normal(present.mean(), present.std(), n) if len(present) else np.nan
+            drawn = np.where(column.missing[source], np.nan, drawn)
+            written[k] = _dates(drawn) if column.kind is Kind.DATE else drawn
+            parts.append(_number_terms(drawn, column, terms))
+        return Drawn(taken, written, np.concatenate(parts, axis=1))
+
+
+def representation_of(columns: tuple[Column, ...]) -> Representation:
+    """Represent categories by one indicator per level, numbers by themselves.
+
+    Parameters
+    ----------
+    columns
+        The user's columns: the explained row first, then the data.
+    """
+    terms: list[Term] = []
+    parts: list[Floats] = []
+    lumped = []
+    for k, column in enumerate(columns):
+        if _is_number(column):
+            own = [Term(k, column.name)]
+            if column.n_missing:
+                own.append(Term(k, f"{column.name} is missing", -1))
+            parts.append(_number_terms(_numbers(column), column, own))
+        else:
+            codes = _codes(column)
+            own, is_lumped = _level_terms(k, column, codes)
+            lumped += [column.name] * is_lumped
+            parts.append(_indicators(codes, own))
+        terms += own
+    features = np.concatenate(parts, axis=1)
+    return Representation(
+        columns=columns,
+        terms=tuple(terms),
+        features=features,
+        mean=features[1:].mean(axis=0),
+        scale=features[1:].std(axis=0),
+        lumped=tuple(lumped),
+    )
+
+
+def _is_number(column: Column) -> bool:
+    return column.kind in (Kind.NUMBER, Kind.WHOLE, Kind.DATE)
+
+
+def _numbers(column: Column) -> Floats:
+    if column.kind is not Kind.DATE:
+        return np.asarray(column.values, np.float64)
+    days = column.values.astype("datetime64[us]").astype(np.float64) / 86_400e6
+    return np.where(column.missing, np.nan, days)
+
+
+def _dates(days: Floats) -> NDArray[Any]:
+    stamps = np.where(np.isnan(days), 0.0, days) * 86_400e6
+    found: NDArray[Any] = stamps.astype(np.int64).astype("datetime64[us]")
+    found[np.isnan(days)] = np.datetime64("NaT")
+    return found
+
+
+def _codes(column: Column) -> NDArray[np.int64]:
+    if column.is_coded:
+        return column.values.astype(np.int64)
+    written = np.array(["" if v is None else f"={v}" for v in column.values])
+    codes = np.unique(written, return_inverse=True)[1].astype(np.int64)
+    return np.where(written == "", -1, codes)
+
+
+def _number_terms(numbers: Floats, column: Column, terms: list[Term]) -> Floats:
+    """Give numbers, the mean where they are missing, and whether they are."""
+    present = _numbers(column)[1:]
+    present = present[~np.isnan(present)]
+    gaps = np.isnan(numbers)
+    filled = np.where(gaps, present.mean() if len(present) else 0.0, numbers)
+    return np.column_stack([filled, gaps][: len(terms)]).astype(np.float64)
+
+
+def _level_terms(k: int, column: Column, codes: NDArray[np.int64]) -> tuple[list[Term], bool]:
+    found, counts = np.unique(codes[1:], return_counts=True)
+    order = found[np.argsort(-counts, kind="stable")][:_MOST_LEVELS].tolist()
+    own = int(codes[0])
+    kept = sorted({own, *order})
+    first = {int(code): at for at, code in reversed(list(enumerate(codes)))}
+    labels = column.labels()
+    terms = [
+        Term(
+            k,
+            f"{column.name} is missing" if code < 0 else f"{column.name} = {labels[first[code]]}",
+            code,
+        )
+        for code in kept
+    ]
+    is_lumped = len(found) > _MOST_LEVELS
+    if is_lumped:
+        terms.append(Term(k, f"{column.name} = another", -2))
+    return terms, is_lumped
+
+
+def _indicators(codes: NDArray[np.int64], terms: list[Term]) -> Floats:
+    named = np.array([term.level for term in terms if term.level != -2])
+    found = (codes[:, None] == named).astype(np.float64)
+    if len(named) < len(terms):
+        found = np.column_stack([found, 1 - found.sum(axis=1)])
+    return np.asarray(found, np.float64)

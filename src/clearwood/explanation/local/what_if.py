@@ -1,0 +1,301 @@
+"""What would be predicted if some columns of a row had other values, and why."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.errors import InputError, did_you_mean
+from clearwood.explanation.adapter.predictor import predictor_of
+from clearwood.explanation.adapter.stack import as_rows, stacked
+from clearwood.explanation.games.coalitions import Interventional
+from clearwood.explanation.shapley.subsets import all_coalitions, shapley_weights
+from clearwood.models import Learner
+from clearwood.table import Kind, Table, as_table
+from clearwood.table.present import as_frame, document, html_table, short
+
+__all__ = ["WhatIf", "what_if"]
+
+Floats = NDArray[np.float64]
+
+#: With more changes at once there are too many subsets to ask about.
+_MOST_CHANGES = 16
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class WhatIf:
+    """A prediction before and after some columns of a row were changed. Made by `what_if`.
+
+    Parameters
+    ----------
+    columns
+        The columns that were changed.
+    was, now
+        Their values before and after, in words.
+    before, after
+        The predictions, one per output.
+    shares
+        What each change contributes to the difference, (columns, outputs): its Shapley value among
+        the changes, which add up to the difference.
+    alone
+        What the prediction moves if that change is made and no other, (columns, outputs).
+    outputs
+        Names of the outputs.
+    unit
+        What is predicted.
+    model
+        The kind of model, in words.
+    """
+
+    columns: tuple[str, ...]
+    was: tuple[str, ...]
+    now: tuple[str, ...]
+    before: Floats
+    after: Floats
+    shares: Floats
+    alone: Floats
+    outputs: tuple[str, ...]
+    unit: str
+    model: str
+
+    @property
+    def difference(self) -> Floats:
+        """What the prediction moves, one number per output."""
+        return self.after - self.before
+
+    def __repr__(self) -> str:
+        lines = [f"What if, by {self.model} ({self.unit})"]
+        for k, output in enumerate(self.outputs):
+            name = f" of {output}" if len(self.outputs) > 1 else ""
+            lines.append(
+                f"  prediction{name} {short(self.before[k])} → {short(self.after[k])} "
+                f"({self.difference[k]:+.4g})"
+            )
+        for at, column in enumerate(self.columns):
+            moved = ", ".join(f"{share:+.4g}" for share in self.shares[at])
+            lines.append(f"  {column}: {self.was[at]} → {self.now[at]}  {moved}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head, *moves = repr(self).splitlines()[: 1 + len(self.outputs)]
+        rows = [
+            (
+                column,
+                self.was[at],
+                self.now[at],
+                ", ".join(f"{share:+.4g}" for share in self.shares[at]),
+                ", ".join(f"{share:+.4g}" for share in self.alone[at]),
+            )
+            for at, column in enumerate(self.columns)
+        ]
+        return html_table(head, ("column", "was", "now", "contributes", "alone"), rows, moves)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give one line per change (and output).
+
+        Parameters
+        ----------
+        library
+            "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
+        """
+        n_outputs = len(self.outputs)
+        found: dict[str, Any] = {
+            "column": np.repeat(self.columns, n_outputs).tolist(),
+            "was": np.repeat(self.was, n_outputs).tolist(),
+            "now": np.repeat(self.now, n_outputs).tolist(),
+            "output": list(self.outputs) * len(self.columns),
+            "contributes": self.shares.ravel(),
+            "alone": self.alone.ravel(),
+        }
+        return as_frame(found, library)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as plain JSON values."""
+        names = self.__dataclass_fields__
+        return document({name: getattr(self, name) for name in names})
+
+    def plot(self, **options: Any) -> Any:
+        """Draw what each change contributes, and what it does alone (Altair)."""
+        from clearwood.plot._changes import plot_what_if
+
+        return plot_what_if(self, **options)
+
+
+def what_if(
+    model: Any,
+    row: Any,
+    changes: Mapping[str, Any] | None = None,
+    /,
+    *,
+    output: Any = None,
+    scale: str | None = None,
+    **columns: Any,
+) -> WhatIf:
+    """Predict a row again with some columns changed, and share the difference among the changes.
+
+    Each change gets its Shapley value in the game in which changes join one by one: what it moves
+    the prediction, averaged over the orders in which the changes can be made. It is a statement
+    about the model: what would happen in the world if somebody's age were different is another
+    question.
+
+    Parameters
+    ----------
+    model
+        Anything with ``predict`` or ``predict_proba``, or a function of rows.
+    row
+        One row: a dict, a pandas Series, a table or data frame of one row, an array.
+    changes
+        New values by column, for names that are no Python words or are taken.
+    output
+        The class or output; all of them when None, of two classes the second.
+    scale
+        "probability", "margin" or "response"; by default probabilities where there are some.
+    **columns
+        New values by column: ``age=45``. None for missing.
+
+    Returns
+    -------
+    WhatIf
+
+    Examples
+    --------
+    >>> found = what_if(lambda X: X[:, 0] * X[:, 1], [2.0, 3.0], x0=4.0, x1=5.0)
+    >>> found
+    What if, by a function (prediction)
+      prediction 6 → 20 (+14)
+      x0: 2 → 4  +8
+      x1: 3 → 5  +6
+    """
+    wanted = {**(changes or {}), **columns}
+    if not wanted:
+        raise InputError("nothing is changed", hint="what_if(model, row, age=45).")
+    if len(wanted) > _MOST_CHANGES:
+        raise InputError(
+            f"{len(wanted)} columns are changed; their contributions can be told apart for up to "
+            f"{_MOST_CHANGES}"
+        )
+    old = as_rows(row)
+    if isinstance(model, Learner) and hasattr(model, "schema_"):
+        old = as_table(old, schema=model.schema_)
+    if len(old) != 1:
+        raise InputError(
+            f"{len(old)} rows are given; one is asked about", hint="give a single row."
+        )
+    new = _changed(old, wanted)
+    data, _ = stacked(model, new, old)
+    predictor = predictor_of(model, data, output=output, scale=scale)
+    places = [predictor.position(name) for name in wanted]
+    predicted = predictor.predict(np.array([0, 1]))
+    game = Interventional(
+        predictor=predictor,
+        n_rows=1,
+        members=tuple((place,) for place in places),
+        weights=np.ones(1),
+        chosen=np.zeros(1, np.intp),
+        full=predicted[:1],
+        behind=predicted[1:],
+    )
+    coalitions = all_coalitions(len(places))
+    worth = game.worth(0, coalitions).mean
+    single = coalitions.sum(axis=1) == 1
+    alone = coalitions[single].T.astype(np.float64) @ (worth[single] - worth[0])
+    labels = [predictor.columns[place].labels() for place in places]
+    return WhatIf(
+        columns=tuple(predictor.names[place] for place in places),
+        was=tuple(_written(label[1]) for label in labels),
+        now=tuple(_written(label[0]) for label in labels),
+        before=predicted[1],
+        after=predicted[0],
+        shares=shapley_weights(coalitions) @ worth,
+        alone=alone,
+        outputs=predictor.outputs,
+        unit=predictor.unit,
+        model=predictor.kind,
+    )
+
+
+def _written(value: Any) -> str:
+    if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
+        return "missing"
+    if isinstance(value, np.datetime64):
+        return "missing" if np.isnat(value) else str(value.astype("datetime64[D]"))
+    return short(float(value)) if isinstance(value, float | np.floating) else str(value)
+
+
+def _unknown(name: str, known: Any) -> InputError:
+    return InputError(f"there is no column {name!r}", hint=did_you_mean(name, map(str, known)))
+
+
+def _changed(old: Any, wanted: Mapping[str, Any]) -> Any:
+    """Write new values into a row, in the row's own form."""
+    if isinstance(old, Table):
+        return _changed_table(old, wanted)
+    frame = nw.from_native(old, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return _changed_frame(frame, wanted)
+    made = np.array(old)
+    names = [f"x{k}" for k in range(made.shape[1])]
+    if made.dtype.kind in "iub":
+        made = made.astype(np.float64)
+    for name, value in wanted.items():
+        if name not in names:
+            raise _unknown(name, names)
+        made[0, names.index(name)] = np.nan if value is None else value
+    return made
+
+
+def _changed_frame(frame: nw.DataFrame[Any], wanted: Mapping[str, Any]) -> Any:
+    for name in wanted:
+        if name not in frame.columns:
+            raise _unknown(name, frame.columns)
+    if frame.implementation.is_pandas():
+        import pandas as pd
+
+        made = frame.to_native().copy()
+        for name, value in wanted.items():
+            kind = made[name].dtype
+            fresh = pd.Series([value], index=made.index)
+            if isinstance(kind, pd.CategoricalDtype):
+                if value is not None and value not in kind.categories:
+                    raise _no_level(name, value, kind.categories)
+                fresh = fresh.astype(kind)
+            made[name] = fresh
+        return made
+    rows = frame.to_dict(as_series=False)
+    rows.update({name: [value] for name, value in wanted.items()})
+    made = nw.from_dict(rows, backend=frame.implementation)
+    return made.to_native()
+
+
+def _changed_table(table: Table, wanted: Mapping[str, Any]) -> Table:
+    columns = list(table.columns)
+    for name, value in wanted.items():
+        place = columns.index(table.column(name))
+        column = columns[place]
+        if column.is_coded:
+            written = None if value is None else str(value)
+            if written is not None and written not in column.levels:
+                raise _no_level(name, value, column.levels)
+            code = -1 if written is None else column.levels.index(written)
+            values: Any = np.array([code], np.int32)
+        elif column.kind is Kind.DATE:
+            values = np.array([value if value is not None else "NaT"], "datetime64[us]")
+        elif column.kind is Kind.TEXT:
+            values = np.array([value], object)
+        else:
+            try:
+                values = np.array([np.nan if value is None else float(value)])
+            except (TypeError, ValueError):
+                raise InputError(f"column {name!r} holds numbers; {value!r} is none") from None
+        columns[place] = replace(column, values=values)
+    return replace(table, columns=tuple(columns))
+
+
+def _no_level(name: str, value: Any, levels: Any) -> InputError:
+    return InputError(
+        f"{value!r} is no level of the column {name!r}",
+        hint=did_you_mean(str(value), map(str, levels)),
+    )

@@ -1,0 +1,1 @@
+"""Shapley values: exact, sampled, interventional, path-dependent and observational."""

@@ -1,0 +1,178 @@
+"""Shapley values as the coefficients of a weighted regression on coalitions.
+
+They minimise Σ_S μ(S) (ν(S) − φ_0 − Σ_{k ∈ S} φ_k)² over all coalitions but nobody and everybody,
+with φ_0 = ν(∅) and φ_0 + Σ φ_k = ν(everybody) held (Hiabu 2024, theorem 7.1.4), where
+μ(S) = (p − 1) / (C(p, |S|) |S| (p − |S|)).
+
+Coalitions come in pairs, each with its complement (Covert and Lee 2021). With φ = t/p + Q β, where
+t is the sum that is held and the columns of Q are an orthonormal basis of the vectors that sum to
+zero, a coalition z enters as zQ and its complement as −zQ: only the difference of their worths
+matters, and the constraint is gone. Single players and their complements, which weigh most, are all
+asked; larger coalitions are drawn from μ.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.progress import Step
+from clearwood.explanation.games.coalitions import CoalitionGame
+from clearwood.explanation.shapley.estimate import (
+    ROWS_PER_CALL,
+    Estimate,
+    OutOfTimeError,
+    Stopping,
+    over_background,
+)
+from clearwood.explanation.shapley.subsets import by_subsets
+
+__all__ = ["by_kernel_regression", "size_shares"]
+
+Floats = NDArray[np.float64]
+
+#: Up to this many players every coalition is a single player or the complement of one.
+_ALL_ASKED = 3
+#: Pairs of a round, per player: enough that the first standard errors mean something.
+_PAIRS_PER_PLAYER = 4
+
+
+def by_kernel_regression(
+    game: CoalitionGame,
+    row: int,
+    stopping: Stopping,
+    step: Step,
+    generator: np.random.Generator,
+) -> Estimate:
+    """Draw pairs of coalitions until the values are precise enough.
+
+    The standard errors allow for the draw of coalitions (a sandwich estimate over pairs) and, where
+    not all background rows stand in, for the draw of these.
+    """
+    n_players = game.n_players
+    if n_players <= _ALL_ASKED:
+        return by_subsets(game, row, stopping, step)
+    pairs = _Pairs(game, row)
+    pairs.ask(np.eye(n_players, dtype=np.bool_), stopping)
+    shares = size_shares(n_players)
+    middle = shares.copy()
+    middle[[1, n_players - 1]] = 0.0
+    rest = middle.sum()
+    per_pair = 2 * len(game.chosen)
+    while True:
+        n_new = _PAIRS_PER_PLAYER * n_players
+        n_new = max(n_new, pairs.n_drawn // 2)  # rounds grow, so checking stays cheap
+        n_left = (stopping.most - pairs.n_asked * per_pair) // per_pair
+        # fewer draws than players determine nothing
+        n_new = max(min(n_new, n_left), 2 * n_players - pairs.n_drawn)
+        if 2 * (pairs.n_asked + n_new) >= 2**n_players:
+            return by_subsets(game, row, stopping, step)  # no dearer, and nothing is drawn
+        try:
+            pairs.ask(draw_coalitions(n_players, middle / rest, n_new, generator), stopping)
+        except OutOfTimeError:
+            if pairs.n_drawn < 2 * n_players:
+                raise
+            return pairs.solve(float(rest), stopping)
+        found = pairs.solve(float(rest), stopping)
+        step(0, note=f"{2 * pairs.n_asked} coalitions")
+        if found.reached or (pairs.n_asked + n_players) * per_pair > stopping.most:
+            return found
+
+
+def size_shares(n_players: int) -> Floats:
+    """Give the share of the Shapley kernel's weight on coalitions of each size, 0 to p.
+
+    Examples
+    --------
+    >>> size_shares(4).round(3)
+    array([0.   , 0.364, 0.273, 0.364, 0.   ])
+    """
+    sizes = np.arange(1, n_players)
+    weights = 1 / (sizes * (n_players - sizes))
+    return np.concatenate([[0.0], weights / weights.sum(), [0.0]])
+
+
+def draw_coalitions(
+    n_players: int, shares: Floats, n: int, generator: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Draw coalitions: the size by its share, the members all alike likely."""
+    # systematic draws of the size: each occurs as often as its share says, to within one
+    places = (np.arange(n) + generator.random()) / n
+    sizes = np.searchsorted(np.cumsum(shares), places, side="right")
+    sizes = generator.permutation(np.clip(sizes, 1, n_players - 1))
+    ranks = generator.random((n, n_players)).argsort(axis=1).argsort(axis=1)
+    return np.asarray(ranks < sizes[:, None])
+
+
+class _Pairs:
+    """Coalitions asked so far, each with its complement; the first are the single players."""
+
+    def __init__(self, game: CoalitionGame, row: int) -> None:
+        self.game = game
+        self.row = row
+        n_players = game.n_players
+        self.basis = np.linalg.qr(
+            np.column_stack([np.ones(n_players), np.eye(n_players)[:, : n_players - 1]])
+        )[0][:, 1:]
+        self.coalitions = np.empty((0, n_players), np.bool_)
+        self.differences = np.empty((0, game.n_outputs))
+        self.by_background: list[Floats] = []
+
+    @property
+    def n_asked(self) -> int:
+        return len(self.coalitions)
+
+    @property
+    def n_drawn(self) -> int:
+        return self.n_asked - self.game.n_players
+
+    def ask(self, coalitions: NDArray[np.bool_], stopping: Stopping) -> None:
+        """Ask what coalitions and their complements are worth."""
+        per_call = max(1, ROWS_PER_CALL // (2 * max(len(self.game.chosen), 1)))
+        for first in range(0, len(coalitions), per_call):
+            if stopping.is_late:
+                raise OutOfTimeError
+            part = coalitions[first : first + per_call]
+            worth = self.game.worth(self.row, np.concatenate([part, ~part]))
+            self.coalitions = np.concatenate([self.coalitions, part])
+            means = worth.mean[: len(part)] - worth.mean[len(part) :]
+            self.differences = np.concatenate([self.differences, means])
+            if worth.by_background is not None:
+                cube = worth.by_background
+                self.by_background.append(cube[: len(part)] - cube[len(part) :])
+
+    def solve(self, rest: float, stopping: Stopping) -> Estimate:
+        """Solve the constrained regression.
+
+        Parameters
+        ----------
+        rest
+            The share of the kernel's weight on coalitions that are drawn.
+        stopping
+            Says whether the standard errors are small enough.
+        """
+        game, n_players = self.game, self.game.n_players
+        n_drawn = self.n_drawn
+        weights = np.concatenate(
+            [np.full(n_players, (1 - rest) / n_players), np.full(n_drawn, rest / n_drawn)]
+        )
+        design = self.coalitions @ self.basis
+        bread = np.linalg.inv(design.T @ (weights[:, None] * design))
+        solve = self.basis @ bread @ (weights[:, None] * design).T  # (players, pairs)
+        # a pair whose players do as the mean player does differs by (2|S| − p) t / p
+        tilt = (2 * self.coalitions.sum(axis=1) - n_players) / n_players
+        total = game.full[self.row] - game.empty
+        values = total / n_players + solve @ (self.differences - tilt[:, None] * total) / 2
+        fitted = design @ (self.basis.T @ values)
+        residual = (self.differences - tilt[:, None] * total) / 2 - fitted
+        scores = solve[:, n_players:, None] * residual[n_players:]
+        scores -= scores.mean(axis=1, keepdims=True)
+        few = n_drawn / max(n_drawn - n_players + 1, 1)
+        variance = few * (scores**2).sum(axis=1)
+        reached = stopping.is_enough(values, np.sqrt(variance))
+        if self.by_background:
+            cube = np.concatenate(self.by_background)
+            totals = game.full[self.row] - game.behind[game.chosen]
+            each = np.tensordot(solve, cube - tilt[:, None, None] * totals, 1) / 2
+            each += totals / n_players
+            values, drawn = over_background(game, self.row, each)
+            variance = variance + drawn
+        return Estimate(values, np.sqrt(variance), reached)

@@ -1,0 +1,169 @@
+"""Shapley values of rows: how each column moved each prediction away from the mean."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.errors import InputError, did_you_mean
+from clearwood.explanation.decomposition.about import About, ValueFunction
+from clearwood.table import Column
+from clearwood.table.present import as_frame, document, html_table, short, unique_name
+
+__all__ = ["Shapley"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shapley:
+    """Shapley values of rows.
+
+    With the baseline, the values of a row add up to its raw prediction. What they mean depends on
+    the value function, which is named in ``value``; see `clearwood.shapley`.
+
+    Parameters
+    ----------
+    values
+        Of shape (rows, columns), or (rows, columns, outputs) where there are several outputs.
+    baseline
+        The value of the empty coalition: a number, or one per output.
+    columns
+        The user's columns.
+    rows
+        Labels of the rows.
+    about
+        Value function, background and scale.
+    data
+        The user's columns at the explained rows, for pictures.
+    interactions
+        None, or of shape (rows, columns, columns[, outputs]): off the diagonal half of the pair's
+        Shapley interaction index, on it what is left, so that each line adds up to a value.
+    standard_errors
+        None where the values are exact; else of the shape of ``values``.
+    notes
+        What the reader should know.
+    """
+
+    values: Floats
+    baseline: Any
+    columns: tuple[str, ...]
+    rows: NDArray[Any]
+    about: About
+    data: tuple[Column, ...]
+    interactions: Floats | None = None
+    standard_errors: Floats | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> ValueFunction:
+        """The value function: "interventional", "path_dependent" or "observational"."""
+        return self.about.value
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the outputs."""
+        return self.about.outputs
+
+    @property
+    def prediction(self) -> Floats:
+        """The raw prediction of each row: the baseline plus all values."""
+        total: Floats = self.baseline + self.values.sum(axis=1)
+        return total
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def _size(self) -> Floats:
+        """Mean absolute value of each column."""
+        if not len(self):
+            return np.zeros(len(self.columns))
+        others = (0,) if self.values.ndim == 2 else (0, 2)
+        return np.asarray(np.abs(self.values).mean(axis=others))
+
+    def output(self, name: str) -> "Shapley":
+        """Give the values of one output alone."""
+        names = [str(output) for output in self.outputs]
+        if str(name) not in names:
+            raise InputError(f"there is no output {name!r}", hint=did_you_mean(str(name), names))
+        if len(names) == 1:
+            return self
+        k = names.index(str(name))
+        return replace(
+            self,
+            values=self.values[..., k],
+            baseline=float(self.baseline[k]),
+            about=replace(self.about, outputs=(names[k],)),
+            interactions=None if self.interactions is None else self.interactions[..., k],
+            standard_errors=None if self.standard_errors is None else self.standard_errors[..., k],
+        )
+
+    def __repr__(self) -> str:
+        n_rows = "1 row" if len(self) == 1 else f"{len(self):,} rows"
+        head = f"Shapley values of {n_rows} and {len(self.columns)} columns"
+        if len(self.outputs) > 1:
+            head += f", {len(self.outputs)} outputs"
+        size = self._size
+        best = [k for k in np.argsort(-size, kind="stable")[:5] if size[k] > 0]
+        largest = ", ".join(f"{self.columns[k]} {short(size[k])}" for k in best)
+        tail = f"; mean absolute: {largest}" if largest else ""
+        sampled = " (sampled)" if self.standard_errors is not None else ""
+        return f"{head}{sampled} ({self.about}){tail}"
+
+    def _repr_html_(self) -> str:
+        size = self._size
+        rows = [(self.columns[k], short(size[k])) for k in np.argsort(-size, kind="stable")[:20]]
+        caption = repr(self).partition("; mean")[0]
+        return html_table(caption, ("column", "mean absolute value"), rows, self.notes)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give one line per row (and output): the values by column, the baseline, the prediction.
+
+        Parameters
+        ----------
+        library
+            "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
+        """
+        outputs = self.outputs
+        n_rows, n_outputs = len(self), len(outputs)
+        values = self.values.reshape(n_rows, len(self.columns), n_outputs)
+        baseline = np.broadcast_to(np.reshape(self.baseline, -1), (n_rows, n_outputs))
+        found: dict[str, Any] = {unique_name("row", self.columns): np.repeat(self.rows, n_outputs)}
+        if n_outputs > 1:
+            found[unique_name("output", self.columns)] = list(outputs) * n_rows
+        for k, name in enumerate(self.columns):
+            found[name] = values[:, k].ravel()
+        found[unique_name("baseline", self.columns)] = baseline.ravel()
+        found[unique_name("prediction", self.columns)] = (baseline + values.sum(axis=1)).ravel()
+        return as_frame(found, library)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as plain JSON values."""
+        return document(
+            {
+                "columns": self.columns,
+                "rows": self.rows,
+                "values": self.values,
+                "baseline": self.baseline,
+                "interactions": self.interactions,
+                "standard_errors": self.standard_errors,
+                "about": self.about.to_json(),
+                "notes": self.notes,
+            }
+        )
+
+    def plot(self, kind: str | None = None, **options: Any) -> Any:
+        """Draw a beeswarm, bars or, for one row, a waterfall (Altair).
+
+        Parameters
+        ----------
+        kind
+            "beeswarm", "bar" or "waterfall"; by default a waterfall for one row, else a beeswarm.
+        **options
+            Of the figure: ``row`` (its label, for a waterfall), ``output``, ``most`` columns.
+        """
+        from clearwood.plot._shapley import plot_shapley
+
+        return plot_shapley(self, kind, **options)
