@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from clearwood import datasets, forest, models
     from clearwood._shared.errors import ClearwoodWarning, InputError, MissingExtraError
     from clearwood.benchmarking import Benchmark, benchmark
-    from clearwood.condense import Condensed, certify, condense
+    from clearwood.condensing import Condensed, certify, condense
     from clearwood.explanation import (
         Agreement,
         Contributions,

@@ -12,7 +12,7 @@ from clearwood.cli._console import commands, emit, facts, quoted, say, written
 from clearwood.cli._options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile
 
 if TYPE_CHECKING:
-    from clearwood.condense import Certification, Condensed
+    from clearwood.condensing import Certification, Condensed
 
 __all__ = ["certify", "condense", "export"]
 
@@ -167,7 +167,7 @@ def _rows(
 
 
 def _told(one: "Condensed", output: Path) -> list[tuple[str, str]]:
-    from clearwood.condense._memory import in_words
+    from clearwood.condensing.compose.memory import in_words
 
     certificate = one.certificate
     kept = f"{one.n_nodes:,} nodes with equal branches kept once"
@@ -244,7 +244,7 @@ def export(
 ) -> None:
     """Write a tree as SQL, Python, C, Graphviz, a picture, ONNX, text or rules."""
     from clearwood.cli._output import check_output
-    from clearwood.condense import load
+    from clearwood.condensing import load
     from clearwood.files import atomic_write
 
     if output is not None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         Residuals,
     )
     from clearwood.checks import Alone, Dependence, Drift
-    from clearwood.condense import Condensed
+    from clearwood.condensing import Condensed
     from clearwood.explanation import (
         Agreement,
         Decomposition,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import InputError
 from clearwood.benchmarking import Benchmark, Choosing, LearningCurve, learning_curve
 from clearwood.checks import alone, dependence, drift
-from clearwood.condense import Condensed, condense
+from clearwood.condensing import Condensed, condense
 from clearwood.explanation import Effect, Shapley
 from clearwood.explanation.adapter.predictor import Predictor, predictor_of
 from clearwood.explanation.shapley.shapley import shapley

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.condense import Certificate, Condensed
+from clearwood.condensing import Certificate, Condensed
 from clearwood.explanation.games.of_model import game_of
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.report._blocks import Block, Facts, More, Note, Prose, Section, Sheet, Widget

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.condense import Condensed
-from clearwood.condense._questions import Labels, Question, column_names, leaf_counts
-from clearwood.condense._words import Wording
+from clearwood.condensing import Condensed
+from clearwood.condensing.reading.questions import Labels, Question, column_names, leaf_counts
+from clearwood.condensing.reading.words import Wording
 from clearwood.forest.links import predict as on_scale
 from clearwood.report._pack import packed, plain_number
 from clearwood.report._page_forest import packed_questions

@@ -1,0 +1,1 @@
+"""A condensed tree as C, DOT, JSON, ONNX, Python or SQL."""

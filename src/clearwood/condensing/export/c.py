@@ -1,0 +1,163 @@
+"""A condensed tree as C source that needs nothing."""
+
+import math
+from typing import Any
+
+from clearwood._shared.errors import InputError
+from clearwood.condensing.condensed import Condensed
+from clearwood.condensing.export.sql import others
+from clearwood.condensing.reading.questions import (
+    Labels,
+    Question,
+    outputs,
+    questions,
+    refuse_fallback,
+)
+
+__all__ = ["to_c"]
+
+
+def to_c(condensed: Condensed, *, name: str = "clearwood") -> str:
+    """Give C99 source with one function, ``<name>_predict``.
+
+    It takes a row of the model's columns as doubles: NaN for missing values, and for a category
+    what ``<name>_code`` gives for its label. It returns a number, or for classifiers the position
+    of the label in ``<name>_labels``. Equal branches are written once, so the source grows with
+    ``n_nodes``, not with ``n_leaves``. Do not compile it with options that ignore NaN, such as
+    ``-ffast-math``.
+
+    Parameters
+    ----------
+    condensed
+        The tree.
+    name
+        What the names in the source start with.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> print(to_c(cw.condense(tree), name="tree").partition("int tree_predict")[2].strip())
+    (const double *x) {
+      if (x[0] <= 0.5000000298023224) goto n2; else goto n1;
+    n1: return 1; /* yes */
+    n2: return 0; /* no */
+    }
+    """
+    refuse_fallback(condensed, "C source")
+    if not (name.isascii() and name.isidentifier()):
+        raise InputError(f"{name!r} cannot start the name of a function in C", hint="try 'tree'.")
+    answers = outputs(condensed, "C source")
+    classes = condensed.classes
+    shown = f"{condensed.n_leaves:,} leaves, depth {condensed.depth}"
+    lines = [
+        f"/* {_harmless(condensed.shell.source)} as one tree: {shown};",
+        f"   {_harmless(condensed.certificate.statement)}.",
+        "",
+        "   Columns of a row x, doubles, NaN where missing:",
+        *(f"   x[{j}]  {_harmless(column)}" for j, column in enumerate(condensed.feature_names)),
+        "*/",
+        "#include <string.h>",
+        "",
+    ]
+    if classes is not None:
+        position = {label: k for k, label in enumerate(classes.tolist())}
+        listed = ", ".join(_string(str(label)) for label in classes.tolist())
+        lines += [f"const char *const {name}_labels[] = {{{listed}}};", ""]
+    lines += _codes(condensed, name)
+    sets: dict[tuple[bool, ...], str] = {}
+    body: list[str] = []
+    diagram = condensed.diagram
+    for node, asked in enumerate(questions(condensed, encoded=True)):
+        label = "  " if node == 0 else f"n{node}: "
+        if asked is None:
+            answer = answers[node]
+            if classes is not None:
+                said = f"return {position[answer]}; /* {_harmless(str(answer))} */"
+            else:
+                said = f"return {_number(answer)};"
+            body.append(f"{label}{said}")
+            continue
+        test = _condition(asked, condensed, sets, name)
+        body.append(
+            f"{label}if ({test}) goto n{diagram.left[node]}; else goto n{diagram.right[node]};"
+        )
+    for members, held in sets.items():
+        bits = ", ".join(str(int(member)) for member in members)
+        lines.append(f"static const unsigned char {held}[] = {{{bits}}};")
+    result = "double" if classes is None else "int"
+    lines += ["", f"{result} {name}_predict(const double *x) {{"]
+    lines += ["  (void)x;"] * (len(body) == 1)
+    lines += [*body, "}", ""]
+    return "\n".join(lines)
+
+
+def _codes(condensed: Condensed, name: str) -> list[str]:
+    """Write the function that gives a label's code; -1 for labels the model does not know."""
+    lines = [
+        "/* What stands for a label in column j; -1 where the model does not know it. */",
+        f"double {name}_code(int j, const char *label) {{",
+    ]
+    for j, levels in enumerate(condensed.shell.levels):
+        for code, level in enumerate(levels or ()):
+            lines.append(
+                f"  if (j == {j} && strcmp(label, {_string(str(level))}) == 0) return {code};"
+            )
+    return [*lines, "  (void)j; (void)label;", "  return -1;", "}", ""]
+
+
+def _condition(
+    asked: Question, condensed: Condensed, sets: dict[tuple[bool, ...], str], name: str
+) -> str:
+    """Write when a row goes left."""
+    x = f"x[{asked.column}]"
+    if isinstance(asked, Labels):
+        levels: Any = condensed.shell.levels[asked.column]
+        left = set(asked.left)
+        members = tuple(level in left for level in levels)
+        held = sets.setdefault(members, f"{name}_set_{len(sets)}")
+        inside = f"{x} >= 0 && {x} < {len(levels)}"
+        if asked.missing_left:
+            return f"!({inside}) || {held}[(int){x}]"
+        return f"{inside} && {held}[(int){x}]"
+    if asked.cut is not None and not math.isinf(asked.cut):
+        # comparisons with NaN are false
+        return (
+            f"!({x} > {_number(asked.cut)})"
+            if asked.missing_left
+            else f"{x} <= {_number(asked.cut)}"
+        )
+    if asked.missing_left:
+        inside = " || ".join(_span(x, *span) for span in others(asked)) or "0"
+        return f"!({inside})"
+    return " || ".join(_span(x, *span) for span in asked.left) or "0"
+
+
+def _span(x: str, low: float, high: float) -> str:
+    tests = []
+    if not math.isinf(low):
+        tests.append(f"{x} > {_number(low)}")
+    if not math.isinf(high):
+        tests.append(f"{x} <= {_number(high)}")
+    if not tests:
+        return f"{x} == {x}"
+    return f"({' && '.join(tests)})"
+
+
+def _number(value: float) -> str:
+    return repr(float(value))
+
+
+def _string(text: str) -> str:
+    """Write a string literal byte by byte where it is not plain, in UTF-8."""
+    plain = "".join(
+        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}"
+        for byte in text.encode("utf-8")
+    )
+    return f'"{plain}"'
+
+
+def _harmless(text: str) -> str:
+    """Keep a name from ending the comment it is shown in."""
+    return text.encode("unicode_escape").decode("ascii").replace("*/", "* /").replace("/*", "/ *")

@@ -1,0 +1,51 @@
+"""A condensed tree in the DOT language of Graphviz."""
+
+from clearwood._shared.errors import InputError
+from clearwood.condensing.condensed import Condensed
+from clearwood.condensing.reading.words import Wording
+
+__all__ = ["to_dot"]
+
+_MOST_NODES = 20_000
+
+
+def to_dot(condensed: Condensed) -> str:
+    """Give the diagram, with equal branches drawn once, as a graph for Graphviz.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> print(to_dot(cw.condense(tree)))
+    digraph "condensed tree" {
+      node [shape=box, fontname="sans-serif"];
+      n0 [label="x0 ≤ 0.5"];
+      n0 -> n2 [label="yes"];
+      n0 -> n1 [label="no"];
+      n1 [label="yes", style=rounded];
+      n2 [label="no", style=rounded];
+    }
+    """
+    diagram = condensed.diagram
+    if diagram.n_nodes > _MOST_NODES:
+        raise InputError(
+            f"the tree has {diagram.n_nodes:,} nodes; a drawing of more than {_MOST_NODES:,} "
+            "helps nobody",
+            hint="give a tolerance or a budget of leaves, or read rules().",
+        )
+    words = Wording(condensed)
+    lines = ['digraph "condensed tree" {', '  node [shape=box, fontname="sans-serif"];']
+    for node in range(diagram.n_nodes):
+        if diagram.is_leaf[node]:
+            lines.append(f"  n{node} [label={_quoted(words.answer(node))}, style=rounded];")
+            continue
+        lines.append(f"  n{node} [label={_quoted(words.question(node))}];")
+        lines.append(f'  n{node} -> n{diagram.left[node]} [label="yes"];')
+        lines.append(f'  n{node} -> n{diagram.right[node]} [label="no"];')
+    return "\n".join([*lines, "}"])
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -1,0 +1,239 @@
+"""A condensed tree as JSON, and back: everything that predicts and that a checker needs."""
+
+import json
+import math
+import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clearwood._shared.errors import ClearwoodWarning, InputError
+from clearwood.condensing.condensed import Condensed
+from clearwood.condensing.diagram import Diagram
+from clearwood.condensing.proof.certificate import Certificate
+from clearwood.condensing.proof.fingerprint import of_diagram
+from clearwood.forest import Forest
+from clearwood.forest.encoders import LearnerEncoder
+from clearwood.forest.files import ARRAYS, settings
+from clearwood.table import Encoder, Schema
+
+__all__ = ["FORMAT", "from_json", "load", "save", "to_json"]
+
+FORMAT = "clearwood condensed tree"
+VERSION = 1
+
+
+def to_json(condensed: Condensed) -> dict[str, Any]:
+    """Give the tree as plain JSON values; `from_json` reads them.
+
+    The arrays of the diagram and of the model's settings are lists; numbers that JSON lacks are
+    the strings "NaN", "Infinity" and "-Infinity". An array of the ensemble that holds one value
+    only is that value and a shape. The encoder of a learner is kept, so that the tree goes on
+    reading the user's tables; the steps of a pipeline are code and are not: such a tree reads the
+    columns they make.
+    """
+    diagram = {
+        item.name: _listed(getattr(condensed.diagram, item.name))
+        for item in fields(condensed.diagram)
+    }
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "equal": condensed.equal,
+        "effort": condensed.effort,
+        "objective": condensed.objective,
+        "tolerance": condensed.tolerance,
+        "certificate": condensed.certificate.to_json(),
+        "diagram": diagram,
+        "model": _of_forest(condensed.shell),
+        "encoder": _of_encoder(condensed.shell.encoder),
+        "fallback": None if condensed.fallback is None else _of_forest(condensed.fallback),
+    }
+
+
+def from_json(document: Any) -> Condensed:
+    """Make the tree that `to_json` described; damaged or foreign documents are refused."""
+    if not isinstance(document, Mapping) or document.get("format") != FORMAT:
+        raise InputError(
+            f'this is not a condensed tree: it does not say "format": "{FORMAT}"',
+            hint="cw.condense(model).to_json() gives one, as does clearwood condense.",
+        )
+    if document.get("version") != VERSION:
+        raise InputError(
+            f"the tree is written in version {document.get('version')!r} of the format; "
+            f"this program reads version {VERSION}",
+            hint="read it with the version of clearwood that wrote it.",
+        )
+    try:
+        return _read(document)
+    except InputError as error:
+        raise InputError(f"the tree is damaged: {error.message}") from error
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise InputError(
+            f"the tree is damaged: {what}", hint="condense the model again."
+        ) from error
+
+
+def save(condensed: Condensed, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Write the tree to a JSON file."""
+    from clearwood.files import atomic_write
+
+    with atomic_write(path, force=force, text=True) as file:
+        json.dump(to_json(condensed), file, ensure_ascii=False, allow_nan=False)
+        file.write("\n")
+    return Path(path)
+
+
+def load(path: str | os.PathLike[str], *, check: bool = True) -> Condensed:
+    """Read a tree from a JSON file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    check
+        Warn where the tree is not the one its certificate names.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise InputError(
+            f"cannot read {str(path)!r}: {reason.lower()}",
+            hint="a tree is a JSON file, as clearwood condense and one.save write it.",
+        ) from error
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{str(path)!r} is damaged: it is not JSON ({error})",
+            hint="write it again with clearwood condense.",
+        ) from error
+    condensed = from_json(document)
+    if check and of_diagram(condensed.diagram) != condensed.certificate.diagram:
+        warnings.warn(
+            f"the tree in {str(path)!r} was changed after it was certified; cw.certify with the "
+            "model tells whether it is still equal",
+            ClearwoodWarning,
+            stacklevel=2,
+        )
+    return condensed
+
+
+def _of_encoder(encoder: Any) -> dict[str, Any] | None:
+    if not isinstance(encoder, LearnerEncoder):
+        return None
+    values, arrays = encoder.encoder.state()
+    held = {
+        name: {
+            "dtype": array.dtype.str,
+            "shape": list(array.shape),
+            "values": _listed(array.ravel()),
+        }
+        for name, array in arrays.items()
+    }
+    return {"state": values, "arrays": held, "schema": encoder.schema.to_json()}
+
+
+def _encoder(document: Mapping[str, Any] | None) -> LearnerEncoder | None:
+    if document is None:
+        return None
+    arrays = {
+        name: _array(held["values"]).astype(held["dtype"]).reshape(held["shape"])
+        for name, held in document["arrays"].items()
+    }
+    encoder = Encoder.from_state(document["state"], arrays)
+    return LearnerEncoder(encoder, Schema.from_json(document["schema"]))
+
+
+def _of_forest(forest: Forest) -> dict[str, Any]:
+    arrays = {name: _shortly(getattr(forest, name)) for name in ARRAYS}
+    kept = settings(forest)
+    for name in ("missing_value", "temperature"):
+        kept[name] = _listed(kept[name])
+    return {**kept, **arrays}
+
+
+def _read(document: Mapping[str, Any]) -> Condensed:
+    raw = dict(document["diagram"])
+    arrays: dict[str, Any] = {
+        name: _array(value) if isinstance(value, list) else value for name, value in raw.items()
+    }
+    n = len(arrays["feature"])
+    for name in ("value", "lower", "upper"):
+        arrays[name] = np.asarray(arrays[name], np.float64).reshape(n, -1)
+    return Condensed(
+        diagram=Diagram(**arrays),
+        shell=replace(_forest(document["model"]), encoder=_encoder(document["encoder"])),
+        equal=document["equal"],
+        effort=document["effort"],
+        objective=document["objective"],
+        tolerance=document["tolerance"],
+        certificate=Certificate(**document["certificate"]),
+        fallback=None if document["fallback"] is None else _forest(document["fallback"]),
+    )
+
+
+def _forest(document: Mapping[str, Any]) -> Forest:
+    raw: dict[str, Any] = dict(document)
+    dtype = raw.pop("classes_dtype")
+    if raw["classes"] is not None:
+        raw["classes"] = np.array(raw["classes"], dtype=object if dtype == "|O" else dtype)
+    for name in ("missing_value", "temperature"):
+        raw[name] = _number(raw[name])
+    raw["feature_names"] = tuple(raw["feature_names"])
+    raw["columns"] = tuple(raw["columns"])
+    raw["levels"] = tuple(None if levels is None else tuple(levels) for levels in raw["levels"])
+    for name in ARRAYS:
+        raw[name] = _spelt_out(raw[name])
+    n_nodes = len(raw["left"])
+    raw["value"] = np.asarray(raw["value"], np.float64).reshape(n_nodes, -1)
+    return Forest(**raw)
+
+
+_WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+def _number(value: Any) -> Any:
+    return _WORDS[value] if isinstance(value, str) else value
+
+
+def _shortly(array: np.ndarray[Any, Any]) -> Any:
+    """Give an array that holds one value only as that: most flags of most models do."""
+    flat = array.ravel()
+    first = flat[:1]
+    same = np.isnan(flat) if flat.dtype.kind == "f" and np.isnan(first).any() else flat == first
+    if len(flat) > 2 and same.all():
+        return {"every": _listed(first[0].item()), "shape": list(array.shape)}
+    return _listed(array)
+
+
+def _spelt_out(held: Any) -> np.ndarray[Any, Any]:
+    if isinstance(held, Mapping):
+        return np.full([int(n) for n in held["shape"]], _number(held["every"]))
+    return _array(held)
+
+
+def _array(values: list[Any]) -> np.ndarray[Any, Any]:
+    if values and isinstance(values[0], list):
+        return np.array([[_number(value) for value in row] for row in values])
+    return np.array([_number(value) for value in values])
+
+
+def _listed(value: Any) -> Any:
+    """Give arrays as lists and numbers that JSON lacks as words."""
+    if isinstance(value, np.ndarray):
+        listed = value.tolist()
+        if value.dtype.kind == "f" and not np.isfinite(value).all():
+            return _listed(listed)
+        return listed
+    if isinstance(value, list):
+        return [_listed(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value

@@ -1,0 +1,211 @@
+"""A condensed tree as an ONNX model."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from clearwood._shared.errors import InputError, MissingExtraError
+from clearwood.condensing.condensed import Condensed
+from clearwood.condensing.reading.questions import (
+    Labels,
+    Question,
+    outputs,
+    questions,
+    refuse_fallback,
+)
+
+__all__ = ["to_onnx"]
+
+_MOST_LEAVES = 1_000_000
+
+
+def to_onnx(condensed: Condensed) -> Any:
+    """Give an ONNX model, as the onnx package has it.
+
+    Its input ``X`` is a matrix of doubles as `Condensed.matrix` gives it: the model's columns,
+    codes for categories, NaN for missing. Its output ``prediction`` has one label or number a
+    row. The tree is one TreeEnsembleRegressor in double precision that finds the leaf; what the
+    leaf answers is looked up, so that no answer is rounded.
+
+    Parameters
+    ----------
+    condensed
+        The tree.
+
+    Returns
+    -------
+    onnx.ModelProto
+        ``onnx.save`` writes it.
+    """
+    refuse_fallback(condensed, "ONNX")
+    try:
+        import onnx
+        from onnx import TensorProto, helper, numpy_helper
+    except ImportError as error:
+        raise MissingExtraError("ONNX export", extra="onnx") from error
+    if condensed.n_leaves > _MOST_LEAVES:
+        raise InputError(
+            f"the tree has {condensed.n_leaves:,} leaves; ONNX holds every one, and more than "
+            f"{_MOST_LEAVES:,} are too many",
+            hint="give a tolerance or a budget of leaves, or use to_c.",
+        )
+    tree = _unfolded(condensed)
+    answers = outputs(condensed, "ONNX")
+    order = sorted(answers)
+    number = {node: k for k, node in enumerate(order)}
+    told, kind = _table([answers[node] for node in order])
+    if kind == TensorProto.STRING:
+        table = helper.make_tensor("answers", kind, [len(told)], [v.encode() for v in told])
+    else:
+        table = numpy_helper.from_array(told, "answers")
+    leaves = [at for at, mode in enumerate(tree.mode) if mode == "LEAF"]
+    weights = np.array([number[tree.leaf[at]] for at in leaves], np.float64)
+    n = len(tree.mode)
+    ensemble = helper.make_node(
+        "TreeEnsembleRegressor",
+        ["X"],
+        ["leaf"],
+        domain="ai.onnx.ml",
+        nodes_treeids=[0] * n,
+        nodes_nodeids=list(range(n)),
+        nodes_featureids=tree.feature,
+        nodes_modes=tree.mode,
+        nodes_values_as_tensor=numpy_helper.from_array(np.array(tree.value, np.float64), "values"),
+        nodes_truenodeids=tree.true,
+        nodes_falsenodeids=tree.false,
+        nodes_missing_value_tracks_true=tree.missing_true,
+        target_treeids=[0] * len(leaves),
+        target_nodeids=leaves,
+        target_ids=[0] * len(leaves),
+        target_weights_as_tensor=numpy_helper.from_array(weights, "leaves"),
+        n_targets=1,
+    )
+    steps = [
+        ensemble,
+        helper.make_node("Cast", ["leaf"], ["position"], to=TensorProto.INT64),
+        helper.make_node("Reshape", ["position", "flat"], ["row"]),
+        helper.make_node("Gather", ["answers", "row"], ["prediction"]),
+    ]
+    graph = helper.make_graph(
+        steps,
+        "condensed tree",
+        [
+            helper.make_tensor_value_info(
+                "X", TensorProto.DOUBLE, ["rows", len(condensed.feature_names)]
+            )
+        ],
+        [helper.make_tensor_value_info("prediction", kind, ["rows"])],
+        [table, numpy_helper.from_array(np.array([-1], np.int64), "flat")],
+    )
+    model = helper.make_model(
+        graph,
+        opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)],
+        producer_name="clearwood",
+        ir_version=8,
+    )
+    onnx.checker.check_model(model)
+    return model
+
+
+def _table(answers: list[Any]) -> tuple[Any, int]:
+    from onnx import TensorProto
+
+    if all(isinstance(answer, bool) for answer in answers):
+        return np.array(answers, np.bool_), TensorProto.BOOL
+    if all(isinstance(answer, int) for answer in answers):
+        return np.array(answers, np.int64), TensorProto.INT64
+    if all(isinstance(answer, int | float) for answer in answers):
+        return np.array(answers, np.float64), TensorProto.DOUBLE
+    return [str(answer) for answer in answers], TensorProto.STRING
+
+
+@dataclass
+class _Tree:
+    feature: list[int] = field(default_factory=list)
+    mode: list[str] = field(default_factory=list)
+    value: list[float] = field(default_factory=list)
+    true: list[int] = field(default_factory=list)
+    false: list[int] = field(default_factory=list)
+    missing_true: list[int] = field(default_factory=list)
+    leaf: dict[int, int] = field(default_factory=dict)
+
+    def add(self, feature: int, mode: str, value: float, missing_true: int) -> int:
+        self.feature.append(feature)
+        self.mode.append(mode)
+        self.value.append(value)
+        self.true.append(0)
+        self.false.append(0)
+        self.missing_true.append(missing_true)
+        return len(self.mode) - 1
+
+
+def _unfolded(condensed: Condensed) -> _Tree:
+    """Write the tree with every branch in full, each question as comparisons with numbers."""
+    tree = _Tree()
+    asked = questions(condensed, encoded=True)
+    left, right = condensed.diagram.left.tolist(), condensed.diagram.right.tolist()
+    # what remains: a node to write and the place (true or false child) that points at it
+    waiting: list[tuple[int, int, bool]] = [(0, -1, True)]
+    while waiting:
+        node, parent, side = waiting.pop()
+        question = asked[node]
+        if question is None:
+            at = tree.add(0, "LEAF", 0.0, 0)
+            tree.leaf[at] = node
+            _point(tree, parent, at, side=side)
+            continue
+        steps = _steps(question, condensed)
+        for k, (end, goes_left, missing) in enumerate(steps):
+            if k == len(steps) - 1 and k > 0:
+                waiting.append((left[node] if goes_left else right[node], parent, side))
+                break
+            at = tree.add(question.column, "BRANCH_LEQ", end, int(missing))
+            _point(tree, parent, at, side=side)
+            waiting.append((left[node] if goes_left else right[node], at, True))
+            parent, side = at, False
+    return tree
+
+
+def _point(tree: _Tree, parent: int, at: int, *, side: bool) -> None:
+    if parent >= 0:
+        (tree.true if side else tree.false)[parent] = at
+
+
+def _steps(question: Question, condensed: Condensed) -> list[tuple[float, bool, bool]]:
+    """Give the intervals from below: end, whether it goes left, whether missing values do so too.
+
+    The last has no end; what comes there has failed every comparison, as missing values do unless
+    a comparison before lets them pass.
+    """
+    if isinstance(question, Labels):
+        levels: Any = condensed.shell.levels[question.column]
+        members = set(question.left)
+        ends = [(code + 0.5, level in members) for code, level in enumerate(levels)]
+        ends[-1] = (math.inf, ends[-1][1])
+    else:
+        ends = []
+        low = -math.inf
+        for start, end in question.left:
+            if start > low:
+                ends.append((start, False))
+            ends.append((end, True))
+            low = end
+        if low < math.inf:
+            ends.append((math.inf, False))
+    joined: list[tuple[float, bool]] = []
+    for end, goes_left in ends:
+        if joined and joined[-1][1] == goes_left:
+            joined[-1] = (end, goes_left)
+        else:
+            joined.append((end, goes_left))
+    missing_left = question.missing_left
+    if joined[-1][1] == missing_left and len(joined) > 1:
+        return [(end, goes, False) for end, goes in joined]
+    if len(joined) > 1:
+        # one comparison lets missing values pass: the first that goes their way
+        first = next(k for k, (_, goes) in enumerate(joined) if goes == missing_left)
+        return [(end, goes, k == first) for k, (end, goes) in enumerate(joined)]
+    end, goes = joined[0]
+    return [(math.inf, goes, False), (math.inf, missing_left, False)]

@@ -1,0 +1,194 @@
+"""A condensed tree as one SQL expression."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from clearwood._shared.errors import InputError
+from clearwood.condensing.condensed import Condensed
+from clearwood.condensing.reading.questions import (
+    Labels,
+    Question,
+    Ranges,
+    column_names,
+    leaf_counts,
+    outputs,
+    questions,
+    refuse_fallback,
+    tell_of_made_columns,
+)
+
+__all__ = ["condition", "identifier", "literal", "others", "to_sql"]
+
+_MOST_LEAVES = 100_000
+_LARGEST = "1.7976931348623157e308"
+
+
+def to_sql(condensed: Condensed, *, table: str | Sequence[str], column: str = "prediction") -> str:
+    """Give a SELECT that adds the prediction to a table.
+
+    The expression is a searched CASE of standard SQL, tested in SQLite and DuckDB. Numbers are
+    compared as double precision without casts: a model that rounds to float32 has that rounding
+    worked into its thresholds. Missing values are NULL or NaN (in databases that, like DuckDB and
+    PostgreSQL, sort NaN above all numbers). Cast columns of other types, such as booleans or
+    decimals with more than 15 digits, in a view.
+
+    Parameters
+    ----------
+    condensed
+        The tree.
+    table
+        The table's name; give ("schema", "table") for a qualified one.
+    column
+        What the prediction is called.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> print(to_sql(cw.condense(tree), table="claims"))
+    SELECT *,
+      CASE
+        WHEN "x0" <= 0.5000000298023224e0 THEN 'no'
+        ELSE 'yes'
+      END AS "prediction"
+    FROM "claims"
+    """
+    refuse_fallback(condensed, "SQL")
+    if condensed.n_leaves > _MOST_LEAVES:
+        raise InputError(
+            f"the tree has {condensed.n_leaves:,} leaves, too many for one SQL statement "
+            f"(at most {_MOST_LEAVES:,})",
+            hint="give a tolerance or a budget of leaves, or use to_c.",
+        )
+    parts = [table] if isinstance(table, str) else list(table)
+    source = ".".join(identifier(part) for part in parts)
+    writer = _Writer(condensed)
+    tell_of_made_columns(condensed, writer.asked)
+    tree = writer.case(0, "  ")
+    return f"SELECT *,\n{tree} AS {identifier(column)}\nFROM {source}"
+
+
+class _Writer:
+    """Writes branches with fewer leaves inside and follows the other in the same CASE.
+
+    Cases then nest no deeper than the logarithm of the number of leaves: parsers have limits.
+    """
+
+    def __init__(self, condensed: Condensed) -> None:
+        self._diagram = condensed.diagram
+        self._names = [identifier(name) for name in column_names(condensed.shell)]
+        self.asked = questions(condensed)
+        self._answers = outputs(condensed, "SQL")
+        self._count = leaf_counts(condensed)
+
+    def case(self, node: int, indent: str) -> str:
+        if node in self._answers:
+            return indent + literal(self._answers[node])
+        lines = [f"{indent}CASE"]
+        while node not in self._answers:
+            asked = self.asked[node]
+            assert asked is not None
+            left, right = int(self._diagram.left[node]), int(self._diagram.right[node])
+            is_left = self._count[left] <= self._count[right]
+            inner, node = (left, right) if is_left else (right, left)
+            test = condition(asked, self._names[asked.column], left=is_left)
+            if inner in self._answers:
+                lines.append(f"{indent}  WHEN {test} THEN {literal(self._answers[inner])}")
+            else:
+                lines.append(f"{indent}  WHEN {test} THEN")
+                lines.append(self.case(inner, indent + "    "))
+        lines.append(f"{indent}  ELSE {literal(self._answers[node])}")
+        lines.append(f"{indent}END")
+        return "\n".join(lines)
+
+
+def condition(asked: Question, name: str, *, left: bool) -> str:
+    """Write a test that is true where a row goes to one side, and false or unknown elsewhere."""
+    with_missing = asked.missing_left == left
+    if isinstance(asked, Labels):
+        return _of_labels(asked, name, left=left)
+    spans = asked.left if left else others(asked)
+    tests = [_span(name, low, high) for low, high in spans]
+    inside = " OR ".join(tests) if tests else ""
+    if not with_missing:
+        # NaN sorts above every number, so it would pass where a span has no upper end
+        open_ended = any(math.isinf(high) and high > 0 for _, high in spans)
+        if not inside:
+            return "1 = 0"
+        if open_ended:
+            inside = f"({inside})" if len(tests) > 1 else inside
+            return f"{inside} AND ({name} <= {_LARGEST} OR -{name} <= {_LARGEST})"
+        return f"({inside})" if len(tests) > 1 else inside
+    missing = f"{name} IS NULL OR ({name} > {_LARGEST} AND -{name} > {_LARGEST})"
+    return f"({inside} OR {missing})" if inside else f"({missing})"
+
+
+def others(asked: Ranges) -> list[tuple[float, float]]:
+    """Give the intervals that go right."""
+    spans, low = [], -math.inf
+    for start, end in asked.left:
+        if start > low:
+            spans.append((low, start))
+        low = end
+    if low < math.inf:
+        spans.append((low, math.inf))
+    return spans
+
+
+def _span(name: str, low: float, high: float) -> str:
+    tests = []
+    if low > -math.inf:
+        tests.append(f"{name} > {literal(low)}")
+    if high < math.inf:
+        tests.append(f"{name} <= {literal(high)}")
+    if not tests:
+        return f"{name} IS NOT NULL"
+    return tests[0] if len(tests) == 1 else f"({' AND '.join(tests)})"
+
+
+def _of_labels(asked: Labels, name: str, *, left: bool) -> str:
+    mine, rest = (asked.left, asked.right) if left else (asked.right, asked.left)
+    if asked.unseen_left == left:
+        test = f"{name} NOT IN ({', '.join(map(literal, rest))})" if rest else f"{name} IS NOT NULL"
+    else:
+        test = f"{name} IN ({', '.join(map(literal, mine))})" if mine else "1 = 0"
+    return f"({name} IS NULL OR {test})" if asked.missing_left == left else test
+
+
+def identifier(name: str) -> str:
+    """Quote a name, so that keywords, quotes, spaces and any letters are just a name.
+
+    Examples
+    --------
+    >>> print(identifier('the "total" cost'))
+    "the ""total"" cost"
+    """
+    if not name or "\0" in name:
+        raise InputError(f"{name!r} cannot be a name in SQL")
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: Any) -> str:
+    """Write a label or number; floats as doubles, not decimals.
+
+    Examples
+    --------
+    >>> [literal(value) for value in ("it's", 3, 0.5, True, 1e300)]
+    ["'it''s'", '3', '0.5e0', 'TRUE', '1e+300']
+    """
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        if math.isinf(value):
+            # the nearest that every parser reads; no prediction is infinite
+            return "-" * (value < 0) + _LARGEST
+        text = repr(value)
+        return text if "e" in text else f"{text}e0"
+    text = str(value)
+    if "\0" in text:
+        raise InputError(f"the label {text!r} cannot be written in SQL")
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,1 @@
+"""What is proved about a condensed tree, and the separate checker."""

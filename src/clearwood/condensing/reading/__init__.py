@@ -1,0 +1,1 @@
+"""Reading a condensed tree: questions, rules, paths, pictures."""

@@ -1,0 +1,192 @@
+"""The part of a condensed tree that a table's rows can tell apart."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from clearwood._shared.errors import InputError
+from clearwood.condensing.condensed import Condensed
+from clearwood.condensing.diagram import Diagram
+from clearwood.condensing.proof.fingerprint import of_diagram
+from clearwood.forest import from_model
+from clearwood.forest.importers.from_model import supports
+
+__all__ = ["Pruned", "prune"]
+
+_MOST_VISITS = 5_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Pruned:
+    """A tree cut down to what some rows tell apart; it is not equal to the ensemble everywhere.
+
+    Parameters
+    ----------
+    tree
+        The smaller tree, which predicts, reads and exports as any condensed tree. Its certificate
+        says that nothing is proved beyond the rows given.
+    n_leaves_before
+        How many leaves the whole tree has.
+    n_rows
+        How many rows it was cut to; on these it agrees with the ensemble.
+    """
+
+    tree: Condensed
+    n_leaves_before: int
+    n_rows: int
+
+    def agreement(self, model: Any, data: Any) -> float:
+        """Give the share of rows on which it says what the ensemble says.
+
+        Parameters
+        ----------
+        model
+            The ensemble, or the whole condensed tree.
+        data
+            Rows, best others than it was cut to.
+        """
+        if supports(model):
+            model = from_model(model)  # reads tables, and every library's predictions alike
+        mine, its = self.tree.predict(data), np.asarray(model.predict(data))
+        same = mine == its if mine.ndim == 1 else (mine == its).all(axis=1)
+        return float(np.mean(same))
+
+    def __repr__(self) -> str:
+        return (
+            f"Pruned to {self.n_rows:,} rows: {self.tree.n_leaves:,} of "
+            f"{self.n_leaves_before:,} leaves; no longer equal everywhere"
+        )
+
+
+def prune(condensed: Condensed, data: Any) -> Pruned:
+    """Remove every question that does not tell rows of a table apart.
+
+    This is the pruning of Vidal and Schiffer (2020): a question with all the rows on one side is
+    replaced by that side. On the rows given nothing changes; elsewhere the tree may now differ
+    from the ensemble.
+
+    Parameters
+    ----------
+    condensed
+        The tree.
+    data
+        The rows that matter, such as the training rows.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(10, max_depth=2, random_state=0).fit(X, y)
+    >>> small = prune(cw.condense(forest), X)
+    >>> small.tree.n_leaves < small.n_leaves_before, small.agreement(forest, X)
+    (True, 1.0)
+    """
+    matrix = condensed.matrix(data)
+    if len(matrix) == 0:
+        raise InputError("there are no rows to prune to", hint="give the training rows.")
+    diagram = condensed.diagram
+    visits = 0
+    # new nodes: (old node, left, right); found again by these, so that equal branches stay shared
+    made: list[tuple[int, int, int]] = []
+    known: dict[tuple[int, int, int], int] = {}
+
+    def make(old: int, left: int, right: int) -> int:
+        if left >= 0 and left == right:
+            return left
+        key = (old, left, right) if left >= 0 else (-1 - old, -1, -1)
+        if key not in known:
+            known[key] = len(made)
+            made.append((old, left, right))
+        return known[key]
+
+    # Children are made before parents: each entry is visited twice.
+    stack: list[tuple[int, Any, bool]] = [(0, np.arange(len(matrix)), False)]
+    done: list[int] = []
+    while stack:
+        node, rows, closing = stack.pop()
+        visits += 1
+        if visits > _MOST_VISITS:
+            raise InputError("there are too many rows and branches to prune", hint="give a sample.")
+        if closing:
+            right, left = done.pop(), done.pop()
+            done.append(make(node, left, right))
+            continue
+        if diagram.is_leaf[node]:
+            done.append(make(node, -1, -1))
+            continue
+        column = int(diagram.feature[node])
+        goes = diagram.goes_left(np.full(len(rows), node), matrix[rows, column])
+        if goes.all() or not goes.any():
+            child = diagram.left[node] if goes.all() else diagram.right[node]
+            stack.append((int(child), rows, False))
+            continue
+        stack.append((node, rows, True))
+        stack.append((int(diagram.right[node]), rows[~goes], False))
+        stack.append((int(diagram.left[node]), rows[goes], False))
+    smaller = _renumbered(diagram, made, done[0])
+    certificate = replace(
+        condensed.certificate,
+        region=f"on {len(matrix):,} rows given",
+        proof="cut down to rows of data: not proved elsewhere",
+        optimal=False,
+        n_leaves=smaller.n_leaves,
+        depth=smaller.depth,
+        n_nodes=smaller.n_nodes,
+        diagram=of_diagram(smaller),
+        n_rows=len(matrix),
+        share_certified=None,
+    )
+    fallback = None if smaller.certified.all() else condensed.fallback
+    tree = replace(condensed, diagram=smaller, certificate=certificate, fallback=fallback)
+    return Pruned(tree=tree, n_leaves_before=condensed.n_leaves, n_rows=len(matrix))
+
+
+def _renumbered(diagram: Diagram, made: list[tuple[int, int, int]], root: int) -> Diagram:
+    """Lay new nodes out parents first: they were made children first, so backwards."""
+    n = root + 1
+    place = [n - 1 - k for k in range(n)]
+    old = np.array([made[n - 1 - k][0] for k in range(n)])
+    child = [
+        [(-1 if made[n - 1 - k][side] < 0 else place[made[n - 1 - k][side]]) for k in range(n)]
+        for side in (1, 2)
+    ]
+    reached = _reached(child)
+    keep = np.flatnonzero(reached)
+    new = np.full(n, -1)
+    new[keep] = np.arange(len(keep))
+    picked = {
+        name: getattr(diagram, name)[old[keep]]
+        for name in (
+            "feature",
+            "threshold",
+            "default_left",
+            "zero_missing",
+            "category_start",
+            "category_size",
+            "unseen_left",
+            "outcome",
+            "value",
+            "lower",
+            "upper",
+            "certified",
+        )
+    }
+    left, right = (np.array(side)[keep] for side in child)
+    return replace(
+        diagram,
+        left=np.where(left < 0, -1, new[left]).astype(np.int32),
+        right=np.where(right < 0, -1, new[right]).astype(np.int32),
+        **picked,
+    )
+
+
+def _reached(child: list[list[int]]) -> Any:
+    reached = np.zeros(len(child[0]), bool)
+    reached[0] = True
+    for k in range(len(reached)):
+        if reached[k] and child[0][k] >= 0:
+            reached[child[0][k]] = reached[child[1][k]] = True
+    return reached

@@ -1,0 +1,61 @@
+"""A condensed tree as indented lines."""
+
+from collections.abc import Mapping
+
+from clearwood.condensing.condensed import Condensed
+from clearwood.condensing.reading.questions import leaf_counts
+from clearwood.condensing.reading.words import Wording
+
+__all__ = ["to_text"]
+
+_MOST_LINES = 10_000
+
+
+def to_text(
+    condensed: Condensed, *, depth: int | None = None, units: Mapping[str, str] | None = None
+) -> str:
+    """Give the tree as lines for a terminal: the yes branch first, then the no branch.
+
+    Parameters
+    ----------
+    condensed
+        The tree.
+    depth
+        Show so many levels of questions; without it all, up to ten thousand lines.
+    units
+        The unit of each column that has one.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier().fit([[0.0], [1.0], [2.0]], ["no", "yes", "no"])
+    >>> print(to_text(cw.condense(tree)))
+    x0 ≤ 0.5
+    ├─ yes: no
+    └─ no: x0 ≤ 1.5
+       ├─ yes: yes
+       └─ no: no
+    """
+    words = Wording(condensed, units=units)
+    count = leaf_counts(condensed)
+    diagram = condensed.diagram
+    lines: list[str] = []
+    # node, what stands before it, what stands before its children, levels above it
+    stack = [(0, "", "", 0)]
+    while stack:
+        node, before, indent, level = stack.pop()
+        if len(lines) >= _MOST_LINES:
+            lines.append(f"... {condensed.n_leaves:,} leaves in all")
+            break
+        if diagram.is_leaf[node]:
+            lines.append(before + words.answer(node))
+            continue
+        if depth is not None and level >= depth:
+            lines.append(f"{before}... {count[node]:,} leaves")
+            continue
+        lines.append(before + words.question(node))
+        left, right = int(diagram.left[node]), int(diagram.right[node])
+        stack.append((right, f"{indent}└─ no: ", f"{indent}   ", level + 1))
+        stack.append((left, f"{indent}├─ yes: ", f"{indent}│  ", level + 1))
+    return "\n".join(lines)

@@ -1,0 +1,194 @@
+"""Budgets: exact where it says so, the ensemble answers the rest."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import clearwood as cw
+from clearwood._shared.errors import ClearwoodWarning
+from clearwood.condensing import load
+
+# most budgets here are far too small on purpose
+pytestmark = pytest.mark.filterwarnings("ignore:.*proved:clearwood.ClearwoodWarning")
+
+
+@pytest.mark.parametrize("with_data", [True, False])
+@pytest.mark.parametrize(
+    ("task", "aggregation"),
+    [("binary", "sum"), ("classes", "sum"), ("classes", "hard vote"), ("scores", "mean")],
+)
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6), leaves=st.integers(1, 30))
+def test_certified_leaves_are_right_and_the_rest_is_the_ensembles(
+    any_forest, cells, task, aggregation, with_data, seed, leaves
+):
+    forest = any_forest(seed, task=task, aggregation=aggregation)
+    X = cells(forest)
+    rows = X[np.random.default_rng(seed).integers(0, len(X), 30)] if with_data else None
+    one = cw.condense(forest, data=rows, leaves=leaves)
+    assert one.n_leaves <= leaves
+    truth = forest.predict(X)
+    at = one.apply(X)
+    sure = one.diagram.certified[at]
+    np.testing.assert_array_equal(forest.classes[one.diagram.outcome[at[sure]]], truth[sure])
+    np.testing.assert_array_equal(one.predict(X), truth)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), leaves=st.integers(1, 30), tolerance=st.floats(0.01, 2))
+def test_values_under_a_budget_keep_to_the_tolerance(any_forest, cells, seed, leaves, tolerance):
+    forest = any_forest(seed, task="number")
+    X = cells(forest)
+    one = cw.condense(forest, data=X, leaves=leaves, tolerance=tolerance)
+    assert np.abs(one.predict_raw(X) - forest.predict_raw(X)).max() <= tolerance
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), leaves=st.integers(2, 40))
+def test_medians_and_values_under_a_budget_are_the_ensembles(any_forest, cells, seed, leaves):
+    for aggregation in ("weighted median", "mean"):
+        forest = any_forest(seed, task="number", aggregation=aggregation, trees=3)
+        X = cells(forest)
+        one = cw.condense(forest, data=X, leaves=leaves)
+        np.testing.assert_array_equal(one.predict_raw(X), forest.predict_raw(X))
+
+
+def test_threads_give_the_same_tree():
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    X, y = load_breast_cancer(return_X_y=True)
+    model = GradientBoostingClassifier(n_estimators=60, max_depth=3, random_state=0).fit(X, y)
+    one, two = (cw.condense(model, data=X, leaves=60, n_jobs=n) for n in (1, 2))
+    assert one.diagram.equals(two.diagram)
+    assert one.certificate.share_certified > 0.3
+    assert cw.certify(one, model)
+
+
+def test_the_share_of_certified_rows_is_the_datas(any_forest, cells):
+    forest = any_forest(12, task="binary", trees=12, kinds=["number"] * 3)
+    X = cells(forest)
+    one = cw.condense(forest, data=X, leaves=6)
+    assert one.certificate.share_certified == one.is_certified(X).mean()
+    assert 0 < one.certificate.share_certified < 1
+    assert one.certificate.region == "certified leaves"
+    assert one.certificate.stopped == "leaves"
+    assert "of the data" in repr(one)
+
+
+@pytest.fixture(scope="module")
+def noise():
+    """Many deep trees on noise: no budget gets far."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 6)), rng.integers(0, 2, 300)
+    return RandomForestClassifier(20, random_state=0).fit(X, y), X
+
+
+def test_a_budget_that_proves_no_row_is_told_with_what_to_try(noise):
+    model, X = noise
+    told = r"none of the 300 rows given reaches a proved leaf.*Try more leaves=.*tolerance="
+    with pytest.warns(ClearwoodWarning, match=told):
+        one = cw.condense(model, data=X, leaves=5)
+    assert "0 % of the data" in repr(one)
+    np.testing.assert_array_equal(one.predict(X), model.predict(X))
+
+
+def test_a_budget_without_data_says_that_the_share_is_not_known(noise):
+    with pytest.warns(ClearwoodWarning, match=r"nothing was proved.*data="):
+        one = cw.condense(noise[0], leaves=5)
+    assert "no data was given" in repr(one)
+
+
+def test_a_budget_that_proves_most_rows_is_not_complained_of(any_forest, cells, recwarn):
+    forest = any_forest(12, task="binary", trees=12, kinds=["number"] * 3)
+    one = cw.condense(forest, data=cells(forest), leaves=6)
+    assert 0.1 < one.certificate.share_certified < 1
+    assert not recwarn.list
+
+
+def test_a_file_with_an_ensemble_inside_holds_no_array_of_one_value_at_length(noise, tmp_path):
+    model, X = noise
+    one = cw.condense(model, data=X, leaves=5)
+    kept = one.to_json()["fallback"]
+    n = one.fallback.n_nodes
+    assert kept["cover"] == {"every": "NaN", "shape": [n]}
+    assert kept["unseen_left"] == {"every": False, "shape": [n]}
+    again = load(one.save(tmp_path / "tree.json"))
+    assert again.fallback.equals(one.fallback)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_a_budget_that_suffices_gives_an_exact_tree(any_forest, cells):
+    forest = any_forest(12, task="binary", kinds=["number"] * 3)
+    one = cw.condense(forest, leaves=100_000, seconds=60)
+    assert one.is_exact
+    assert one.certificate.region == "everywhere"
+
+
+def test_the_fallback_keeps_only_what_open_leaves_need(any_forest, cells):
+    forest = any_forest(12, task="binary", trees=12, kinds=["number"] * 3)
+    one = cw.condense(forest, data=cells(forest), leaves=8)
+    assert one.fallback is not None
+    assert one.fallback.n_nodes < forest.n_nodes
+
+
+def test_an_exact_tree_that_does_not_fit_says_so_with_an_estimate_and_the_ways_on():
+    rng = np.random.default_rng(0)
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    X = rng.normal(size=(2000, 8))
+    y = (X.sum(axis=1) + rng.normal(size=2000) > 0).astype(int)
+    model = GradientBoostingClassifier(n_estimators=100, max_depth=4, random_state=0).fit(X, y)
+    forest = cw.forest.from_model(model)
+    from clearwood.condensing import single_tree as _condense
+    from clearwood.condensing.compose import memory as _memory
+
+    original = _memory._MOST
+    _memory._MOST = 3_000_000
+    try:
+        with pytest.raises(cw.InputError, match=r"does not fit.*would take some.*leaves=1000.*tol"):
+            _condense.condense(forest)
+    finally:
+        _memory._MOST = original
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tolerance": -1.0, "equal": "value"}, "tolerance=-1.0"),
+        ({"tolerance": 0.1}, "a class has no tolerance"),
+        ({"effort": "best"}, r"effort='best' is not known.*good"),
+        ({"objective": "leafs"}, "did you mean 'leaves'"),
+        ({"leaves": 0}, "leaves=0"),
+        ({"seconds": 0}, "seconds=0"),
+        ({"memory": -1}, "memory=-1"),
+        ({"objective": "questions"}, "give them as data="),
+    ],
+)
+def test_bad_options_are_answered_in_the_users_words(any_forest, options, message):
+    forest = any_forest(0, task="binary")
+    with pytest.raises(cw.InputError, match=message):
+        cw.condense(forest, **options)
+
+
+def test_a_model_without_trees_is_answered_with_what_can_be_condensed():
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(cw.InputError, match=r"LogisticRegression is not a tree model"):
+        cw.condense(model)
+
+
+def test_a_few_hundred_leaves_prove_most_unseen_rows_of_a_boosted_model():
+    from sklearn.datasets import make_classification
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    X, y = make_classification(3000, 8, n_informative=6, n_redundant=0, flip_y=0.05, random_state=0)
+    model = GradientBoostingClassifier(n_estimators=60, random_state=0).fit(X[:2000], y[:2000])
+    one = cw.condense(model, data=X[:2000], leaves=500)
+    # 0.65 of them; 0.52 where trees give back an equal part only and cuts go by plain ranges
+    assert one.is_certified(X[2000:]).mean() > 0.6
+    np.testing.assert_array_equal(one.predict(X[2000:]), model.predict(X[2000:]))
