@@ -404,7 +404,7 @@ def test_page_works_in_a_notebooks_frame(open_page, everything):
 
 
 def test_numbers_are_written_as_the_library_writes_them(open_page):
-    from clearwood.plot._style import number
+    from clearwood.plot.style import number
 
     page = open_page(Report("r", (Section("x", "X", (Prose(("words",)),)),)))
     values = [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood.plot._style import number as figure_number
+from clearwood.plot.style import number as figure_number
 from clearwood.report import Chart, Choice, Facts, More, Note, Prose, Sheet
 from clearwood.report._build import report as build
 from clearwood.report._figures import DIGITS, figure

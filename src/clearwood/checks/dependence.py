@@ -104,7 +104,7 @@ class Dependence:
 
     def plot(self, **options: Any) -> Any:
         """Draw a heat map, columns that go together side by side (Altair)."""
-        from clearwood.plot._data import plot_dependence
+        from clearwood.plot.data import plot_dependence
 
         return plot_dependence(self, **options)
 

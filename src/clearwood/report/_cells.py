@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.plot._style import number
+from clearwood.plot.style import number
 from clearwood.report._blocks import Cell, Sheet
 
 __all__ = ["Bar", "WrittenCell", "is_numeric", "written_rows"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from clearwood.plot._data import plot_profile
+from clearwood.plot.data import plot_profile
 from clearwood.report._blocks import Block, Choice, More, Note, Prose, Section, Sheet
 from clearwood.report._charts import chart
 from clearwood.report._findings import Findings

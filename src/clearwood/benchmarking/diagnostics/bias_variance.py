@@ -62,7 +62,7 @@ class BiasVariance(Tabular):
 
     def plot(self) -> Any:
         """Draw the parts of the error (Altair)."""
-        from clearwood.plot._curves import plot_bias_variance
+        from clearwood.plot.curves import plot_bias_variance
 
         return plot_bias_variance(self)
 

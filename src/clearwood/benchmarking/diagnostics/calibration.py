@@ -71,7 +71,7 @@ class CalibrationCurve(Tabular):
 
     def plot(self) -> Any:
         """Draw observed against predicted (Altair)."""
-        from clearwood.plot._curves import plot_calibration
+        from clearwood.plot.curves import plot_calibration
 
         return plot_calibration(self)
 

@@ -68,7 +68,7 @@ class LearningCurve(Tabular):
 
     def plot(self) -> Any:
         """Draw risk and training loss against the number of rows (Altair)."""
-        from clearwood.plot._curves import plot_learning
+        from clearwood.plot.curves import plot_learning
 
         return plot_learning(self)
 

@@ -81,7 +81,7 @@ class ExcessRisk(Tabular):
 
     def plot(self) -> Any:
         """Draw both errors against the number of rows (Altair)."""
-        from clearwood.plot._curves import plot_excess_risk
+        from clearwood.plot.curves import plot_excess_risk
 
         return plot_excess_risk(self)
 

@@ -62,7 +62,7 @@ class Residuals:
 
     def plot(self) -> Any:
         """Draw the spread of the residuals against the prediction (Altair)."""
-        from clearwood.plot._curves import plot_residuals
+        from clearwood.plot.curves import plot_residuals
 
         return plot_residuals(self)
 

@@ -115,6 +115,6 @@ class Effect:
 
     def plot(self, **options: Any) -> Any:
         """Draw a curve or steps over a rug for one column, a heat map for two (Altair)."""
-        from clearwood.plot._effects import plot_effect
+        from clearwood.plot.effects import plot_effect
 
         return plot_effect(self, **options)

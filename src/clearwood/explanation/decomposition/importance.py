@@ -224,7 +224,7 @@ class Importance:
 
     def plot(self, **options: Any) -> Any:
         """Draw bars: the main effect and the interactions of each column (Altair)."""
-        from clearwood.plot._importance import plot_importance
+        from clearwood.plot.importance import plot_importance
 
         return plot_importance(self, **options)
 
@@ -303,6 +303,6 @@ class Interactions:
 
     def plot(self, **options: Any) -> Any:
         """Draw bars, the largest interactions first (Altair)."""
-        from clearwood.plot._importance import plot_interactions
+        from clearwood.plot.importance import plot_interactions
 
         return plot_interactions(self, **options)

@@ -209,6 +209,6 @@ class ModelEffect:
 
         Points at which the method extrapolates are drawn dotted.
         """
-        from clearwood.plot._any_effects import plot_model_effect
+        from clearwood.plot.any_effects import plot_model_effect
 
         return plot_model_effect(self, **options)

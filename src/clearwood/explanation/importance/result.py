@@ -131,6 +131,6 @@ class ModelImportance:
 
     def plot(self, **options: Any) -> Any:
         """Draw bars with their intervals, the most important first (Altair)."""
-        from clearwood.plot._any_importance import plot_model_importance
+        from clearwood.plot.any_importance import plot_model_importance
 
         return plot_model_importance(self, **options)

@@ -168,7 +168,7 @@ class Contributions:
 
     def plot(self, **options: Any) -> Any:
         """Draw what each column adds to one row (Altair)."""
-        from clearwood.plot._changes import plot_contributions
+        from clearwood.plot.changes import plot_contributions
 
         return plot_contributions(self, **options)
 

@@ -149,6 +149,6 @@ class Lime:
         kind
             "draws" or "widths".
         """
-        from clearwood.plot._lime import plot_lime
+        from clearwood.plot.lime import plot_lime
 
         return plot_lime(self, kind)

@@ -119,7 +119,7 @@ class WhatIf:
 
     def plot(self, **options: Any) -> Any:
         """Draw what each change contributes, and what it does alone (Altair)."""
-        from clearwood.plot._changes import plot_what_if
+        from clearwood.plot.changes import plot_what_if
 
         return plot_what_if(self, **options)
 

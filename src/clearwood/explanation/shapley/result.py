@@ -164,6 +164,6 @@ class Shapley:
         **options
             Of the figure: ``row`` (its label, for a waterfall), ``output``, ``most`` columns.
         """
-        from clearwood.plot._shapley import plot_shapley
+        from clearwood.plot.shapley import plot_shapley
 
         return plot_shapley(self, kind, **options)

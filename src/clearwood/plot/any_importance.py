@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood.plot._style import AXIS, DOWN, GREY, UP, cut, number
+from clearwood.plot.style import AXIS, DOWN, GREY, UP, cut, number
 
 if TYPE_CHECKING:
     from clearwood.explanation import Agreement, ModelImportance

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.plot._style import AXIS, DOWN, GREY, OUTPUTS, UP, cut, number, records
+from clearwood.plot.style import AXIS, DOWN, GREY, OUTPUTS, UP, cut, number, records
 
 if TYPE_CHECKING:
     from clearwood.explanation.local.lime_result import Lime

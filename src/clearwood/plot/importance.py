@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood.plot._style import AXIS, DOWN, UP, cut, records, titled
+from clearwood.plot.style import AXIS, DOWN, UP, cut, records, titled
 
 if TYPE_CHECKING:
     from clearwood.explanation import Importance, Interactions

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.plot._heat_map import edges, plain
-from clearwood.plot._style import AXIS, GREY, records
+from clearwood.plot.heat_map import edges, plain
+from clearwood.plot.style import AXIS, GREY, records
 
 __all__ = ["density"]
 

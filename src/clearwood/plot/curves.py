@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood.plot._style import AXIS, DOWN, GREY, UP, number, records
+from clearwood.plot.style import AXIS, DOWN, GREY, UP, number, records
 
 if TYPE_CHECKING:
     from clearwood.benchmarking.diagnostics.bias_variance import BiasVariance

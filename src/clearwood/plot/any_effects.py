@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.plot._density import density
-from clearwood.plot._heat_map import MISSING, heat_map, near_shares, plain
-from clearwood.plot._style import DOWN, GREY, OUTPUTS, cut, diverging, level_step, number
+from clearwood.plot.density import density
+from clearwood.plot.heat_map import MISSING, heat_map, near_shares, plain
+from clearwood.plot.style import DOWN, GREY, OUTPUTS, cut, diverging, level_step, number
 
 if TYPE_CHECKING:
     from clearwood.explanation import ModelEffect

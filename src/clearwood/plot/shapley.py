@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.plot._style import AXIS, DOWN, GREY, UP, cut, number, records, titled
+from clearwood.plot.style import AXIS, DOWN, GREY, UP, cut, number, records, titled
 
 if TYPE_CHECKING:
     from clearwood.explanation import Shapley

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.plot._style import AXIS, cut, records
+from clearwood.plot.style import AXIS, cut, records
 
 __all__ = ["MISSING", "edges", "heat_map", "near_shares", "plain"]
 

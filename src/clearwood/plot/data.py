@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.plot._style import AXIS, DOWN, GREY, cut, records
+from clearwood.plot.style import AXIS, DOWN, GREY, cut, records
 
 if TYPE_CHECKING:
     from clearwood.checks import Dependence
