@@ -22,7 +22,7 @@ FLOW = [
     {"forest"},
     {"explanation", "condensing", "causal"},
     {"plot"},
-    {"report"},
+    {"reporting"},
     {"cli", "serve"},
 ]
 #: Rooms whose results draw themselves: plot() imports the figure on demand.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.local.what_if import what_if
     from clearwood.explanation.shapley.shapley import shapley
     from clearwood.models import Learner, inspect, learner, load, save
-    from clearwood.report import Report, report
+    from clearwood.reporting import Report, report
     from clearwood.table import Table, read
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

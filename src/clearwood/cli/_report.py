@@ -31,7 +31,7 @@ from clearwood.cli._options import (
 
 if TYPE_CHECKING:
     from clearwood.benchmarking import Benchmark
-    from clearwood.report import Report
+    from clearwood.reporting import Report
     from clearwood.table import Table
 
 __all__ = ["report"]

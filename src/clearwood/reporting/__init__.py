@@ -1,0 +1,33 @@
+"""The report: everything about a model on one page that works offline."""
+
+from clearwood.reporting.build import report
+from clearwood.reporting.page.blocks import (
+    Block,
+    Cell,
+    Chart,
+    Choice,
+    Facts,
+    More,
+    Note,
+    Prose,
+    Section,
+    Sheet,
+    Widget,
+)
+from clearwood.reporting.result import Report
+
+__all__ = [
+    "Block",
+    "Cell",
+    "Chart",
+    "Choice",
+    "Facts",
+    "More",
+    "Note",
+    "Prose",
+    "Report",
+    "Section",
+    "Sheet",
+    "Widget",
+    "report",
+]

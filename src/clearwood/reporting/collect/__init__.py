@@ -1,0 +1,1 @@
+"""From a model and its data to findings: every result of a page, computed once."""

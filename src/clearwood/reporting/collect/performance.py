@@ -1,0 +1,148 @@
+"""How well a model predicts: from the benchmark, from held-out rows, or from its own."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.errors import InputError
+from clearwood.benchmarking import Benchmark, Interval, holdout_interval, measures
+from clearwood.benchmarking.diagnostics.calibration import calibration_of_target
+from clearwood.benchmarking.diagnostics.residuals import Residuals, residuals_of
+from clearwood.losses import default_loss, find_loss
+from clearwood.reporting.collect.findings import Performance
+from clearwood.reporting.collect.inputs import Given
+from clearwood.table import Table, Task
+
+__all__ = ["of_benchmark", "of_rows"]
+
+Floats = NDArray[np.float64]
+_CONFIDENCE = 0.9
+
+
+def of_benchmark(bench: Benchmark, learner: str) -> Performance:
+    """Say how well one learner of a benchmark did on rows it had not seen."""
+    one = bench[learner]
+    if not np.isfinite(one.risk):
+        raise InputError(f"no fold of {learner!r} has succeeded")
+    context = bench.context
+    is_number = context.classes is None
+    calibration = None
+    if is_number or context.loss.needs == "probability":
+        calibration = bench.calibration(learner)
+    residuals = None
+    if is_number:
+        predicted = bench.predictions(learner)
+        seen = np.isfinite(predicted)
+        residuals = _residuals(context.codes[seen], predicted[seen], learner, context.table)
+    baseline = bench["baseline"].risk if "baseline" in bench.learners else None
+    return Performance(
+        rows="out-of-fold",
+        n_rows=context.table.n_rows,
+        loss=bench.loss,
+        risk=Interval(
+            estimate=one.risk,
+            se=one.se,
+            low=one.low,
+            high=one.high,
+            kind=one.interval,
+            n=context.table.n_rows,
+            inflation=one.inflation,
+            confidence=bench.method.confidence,
+        ),
+        baseline=baseline if baseline is None or np.isfinite(baseline) else None,
+        measures=bench.measures(learner),
+        calibration=calibration,
+        residuals=residuals,
+    )
+
+
+def of_rows(
+    given: Given, table: Table, predicted: Floats, *, rows: Literal["test", "training"]
+) -> Performance:
+    """Say how well a model predicts rows whose target is known.
+
+    Parameters
+    ----------
+    given
+        The model and the table it was fitted to; its target gives the baseline.
+    table
+        The rows.
+    predicted
+        Numbers, probabilities by class, or positions of classes.
+    rows
+        Which rows these are.
+    """
+    task = given.task
+    assert task is not None
+    codes, known = _codes(given, table)
+    if not known.any():
+        raise InputError("none of the target's values is one that the model predicts")
+    codes, predicted = codes[known], predicted[known]
+    is_class = bool(given.classes)
+    has_probabilities = is_class and predicted.ndim == 2
+    loss = default_loss(task)
+    if is_class and not has_probabilities:
+        loss = find_loss("zero-one")
+    elif not is_class and (task is Task.COUNT and (predicted <= 0).any()):
+        loss = find_loss("squared")
+    weights = None if table.weights is None else table.weights[known]
+    risk = holdout_interval(loss.per_row(codes, predicted), weights, _CONFIDENCE)
+    flat = _baseline(given, codes, has_probabilities=has_probabilities)
+    needs = "probability" if has_probabilities else "label" if is_class else "prediction"
+    what = given.table.target or table.target or "target"
+    calibration = None
+    if has_probabilities or not is_class:
+        calibration = calibration_of_target(
+            codes,
+            predicted,
+            given.classes or None,
+            target=what,
+            confidence=_CONFIDENCE,
+            learner=given.name,
+        )
+    return Performance(
+        rows=rows,
+        n_rows=int(known.sum()),
+        loss=loss.name,
+        risk=risk,
+        baseline=float(np.average(loss.per_row(codes, flat), weights=weights)),
+        measures=measures(task, codes, predicted, needs=needs),  # type: ignore[arg-type]
+        calibration=calibration,
+        residuals=None if is_class else _residuals(codes, predicted, given.name, table),
+    )
+
+
+def _codes(given: Given, table: Table) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Give the target, classes as positions in the model's; and which rows have one it knows."""
+    assert table.target is not None
+    column = table.column(table.target)
+    if not given.classes:
+        if column.is_coded:
+            raise InputError(
+                f"the target {table.target!r} is a class and the model predicts a number"
+            )
+        values = column.values.astype(np.float64)
+        return values, np.isfinite(values)
+    place = {label: k for k, label in enumerate(given.classes)}
+    labels = [None if label is None else str(label) for label in column.labels()]
+    codes = np.array([place.get(label, -1) if label is not None else -1 for label in labels])
+    return codes.astype(np.float64), codes >= 0
+
+
+def _baseline(given: Given, codes: Floats, *, has_probabilities: bool) -> Floats:
+    """Predict for every row the same: what is typical of the rows the model was fitted to."""
+    own = codes
+    if given.table.target is not None:
+        told, known = _codes(given, given.table)
+        own = told[known] if known.any() else codes
+    if not given.classes:
+        return np.full(len(codes), own.mean())
+    shares = np.bincount(own.astype(np.intp), minlength=len(given.classes)) / len(own)
+    if has_probabilities:
+        return np.tile(shares, (len(codes), 1))
+    return np.full(len(codes), float(shares.argmax()))
+
+
+def _residuals(truth: Floats, predicted: Floats, learner: str, table: Table) -> Residuals:
+    return residuals_of(truth, predicted, learner=learner, what=str(table.target))

@@ -1,0 +1,1 @@
+"""A model that the page's script can compute with: what-ifs without Python."""

@@ -1,0 +1,162 @@
+"""A forest as the few arrays with which the page's script walks it."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.errors import InputError
+from clearwood.explanation.games.trees import TreeGame
+from clearwood.forest import Forest, from_model
+from clearwood.reporting.model.columns import Asked, NotCarriedError, encoded, encoding, mixed_rows
+from clearwood.reporting.page.pack import packed
+
+__all__ = ["forest_in_page", "packed_questions"]
+
+_DEFAULT_LEFT, _ZERO_MISSING, _CATEGORICAL, _UNSEEN_LEFT = 1, 2, 4, 8
+
+#: Paths that ask about more columns than a whole number has bits are not carried.
+_LONGEST_PATH = 30
+
+
+def forest_in_page(model: Any, asked: Asked, *, seed: int) -> dict[str, Any]:
+    """Give a forest as plain arrays.
+
+    Trees lie one after another, each in the order in which it is walked to the left first: the
+    left child of a node is the next one, and what is a leaf tells the page where the right one is.
+    A node holds 0 for a leaf, else the number of its question from 1. Questions are kept once.
+
+    Parameters
+    ----------
+    model
+        The model as the user gave it.
+    asked
+        Its game, a `TreeGame`, and the page's rows.
+    seed
+        Of the rows on which the encoding is checked.
+    """
+    game = asked.game
+    assert isinstance(game, TreeGame)
+    forest = game.forest
+    if game.longest > _LONGEST_PATH:
+        raise NotCarriedError(
+            f"one of its trees asks about {game.longest} columns on the way to a leaf, more than "
+            f"the page can tell apart ({_LONGEST_PATH})"
+        )
+    used = forest.features_used.astype(np.intp)
+    if not len(used):
+        raise NotCarriedError("no tree asks anything: every row gets the same prediction")
+    columns = encoding(asked, used)
+    _check_encoding(asked, columns, used, seed)
+    order = _walked(forest)
+    number, questions = packed_questions(forest, used)
+    nodes = number[order]
+    leaves = order[nodes == 0]
+    return {
+        "kind": "forest",
+        "columns": columns,
+        "width": len(used),
+        "nodes": packed(nodes),
+        "questions": questions,
+        "player": packed(game.groups[used]),
+        "tree_output": packed(forest.tree_output + 1),
+        "values": packed(_weighed(forest)[leaves]),
+        "n_trees": forest.n_trees,
+        "base": forest.base.tolist(),
+        "divisor": forest.divisor.tolist(),
+        "divides": forest.aggregation != "sum",
+        "float32": _accumulates_float32(model),
+        "precision": forest.precision,
+    }
+
+
+def _check_encoding(
+    asked: Asked, columns: list[dict[str, Any]], used: NDArray[np.intp], seed: int
+) -> None:
+    """Refuse an encoding that the entries do not repeat, on the page's rows and on others."""
+    for table in (asked.table, mixed_rows(asked, 300, seed)):
+        made = encoded(asked, columns, table, len(used))
+        own = asked.of(table)[:, used]
+        if not np.allclose(made, own, rtol=1e-12, atol=0, equal_nan=True):
+            raise NotCarriedError(
+                "what the steps before the trees make of the columns could not be repeated"
+            )
+
+
+def _walked(forest: Forest) -> NDArray[np.intp]:
+    """Give the nodes in the order of walking left first, tree by tree."""
+    left, right = forest.left.tolist(), forest.right.tolist()
+    order: list[int] = []
+    for root in forest.roots.tolist():
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            order.append(node)
+            if left[node] >= 0:
+                stack += [right[node], left[node]]
+    return np.array(order, np.intp)
+
+
+def packed_questions(nodes: Any, used: NDArray[np.intp]) -> tuple[NDArray[np.intp], dict[str, Any]]:
+    """Number the questions of a forest's or a diagram's nodes, each kept once.
+
+    Parameters
+    ----------
+    nodes
+        A `Forest` or a `Diagram`: both hold questions in arrays of the same names.
+    used
+        The model's columns that the page makes, in increasing order.
+
+    Returns
+    -------
+    tuple of ndarray and dict
+        The question of each node, from 1, 0 at leaves; and the questions as packed arrays.
+    """
+    inner = np.flatnonzero(nodes.left >= 0)
+    sets = nodes.category_start[inner] >= 0
+    flags = (
+        _DEFAULT_LEFT * nodes.default_left[inner]
+        + _ZERO_MISSING * nodes.zero_missing[inner]
+        + _CATEGORICAL * sets
+        + _UNSEEN_LEFT * nodes.unseen_left[inner]
+    )
+    threshold = np.where(sets, 0.0, nodes.threshold[inner])
+    where = np.zeros(len(inner))
+    words: list[int] = []
+    starts: dict[tuple[int, ...], int] = {}
+    sizes: list[int] = []
+    for place in np.flatnonzero(sets).tolist():
+        node = inner[place]
+        first, size = int(nodes.category_start[node]), int(nodes.category_size[node])
+        held = tuple(nodes.category_words[first : first + size].tolist())
+        if held not in starts:
+            starts[held] = len(sizes) + 1
+            sizes.append(size)
+            words += held
+        where[place] = starts[held]
+    feature = np.searchsorted(used, nodes.feature[inner])
+    table = np.column_stack([feature, flags, where, threshold])
+    unique, number = np.unique(table, axis=0, return_inverse=True)
+    found = np.zeros(len(nodes.left), np.intp)
+    found[inner] = number.ravel() + 1
+    return found, {
+        "feature": packed(unique[:, 0].astype(np.int64)),
+        "flags": packed(unique[:, 1].astype(np.int64)),
+        "set": packed(unique[:, 2].astype(np.int64)),
+        "threshold": packed(unique[:, 3]),
+        "set_size": packed(np.array(sizes, np.int64)),
+        "words": packed(np.array(words, np.int64)),
+    }
+
+
+def _weighed(forest: Forest) -> NDArray[np.float64]:
+    """Give what each node adds to the sum of its output, before any division."""
+    return np.asarray(forest.value * forest.tree_weight[forest.node_tree][:, None])
+
+
+def _accumulates_float32(model: Any) -> bool:
+    """Whether the library adds up in single precision; a game adds up in double."""
+    try:
+        return from_model(model).accumulate == "float32"
+    except InputError:
+        return False

@@ -1,0 +1,58 @@
+"""Where curves bend and tables step, for models that tell; the others are searched.
+
+Nothing is believed: a hint only says where to look first.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clearwood.explanation.games.of_encoded import learner_players
+from clearwood.models import Learner
+from clearwood.reporting.model.columns import Asked, column_of, limits
+from clearwood.table.types import NUMERIC
+
+__all__ = ["known_cuts", "known_knots"]
+
+
+def known_knots(model: Any, asked: Asked) -> dict[int, list[float]]:
+    """Give the knots of a learner of splines, by player, on the user's scale."""
+    steps = getattr(getattr(model, "estimator_", None), "steps", ())
+    knots = getattr(steps[0][1], "knots_", None) if steps else None
+    if knots is None or not isinstance(model, Learner):
+        return {}
+    _, groups = learner_players(model)
+    ends = {
+        k: limits(column)
+        for k, column in enumerate(asked.columns)
+        if column.kind in NUMERIC and not column.missing.all()
+    }
+    changes = {k: column_of(asked.columns[k], own) for k, own in ends.items()}
+    encoded = model.encoder_.transform(asked.changed(changes, 2))
+    found: dict[int, list[float]] = {}
+    for j, own in enumerate(knots):
+        k = int(groups[j])
+        if k not in ends or not len(own) or np.ptp(encoded[:, j]) == 0:
+            continue
+        slope = (ends[k][1] - ends[k][0]) / np.ptp(encoded[:, j])
+        on_scale = ends[k][0] + (np.asarray(own) - encoded[0, j]) * slope
+        found.setdefault(k, []).extend(on_scale.tolist())
+    return found
+
+
+def known_cuts(model: Any, asked: Asked) -> dict[int, Sequence[float]]:
+    """Give the cuts of an explainable boosting machine in a learner, by player."""
+    bins = getattr(getattr(model, "estimator_", None), "bins_", None)
+    if bins is None or not isinstance(model, Learner):
+        return {}
+    _, groups = learner_players(model)
+    found: dict[int, list[float]] = {}
+    for j, levels in enumerate(bins):
+        k = int(groups[j])
+        if asked.columns[k].kind not in NUMERIC:
+            continue
+        for cuts in levels:
+            if not isinstance(cuts, dict):
+                found.setdefault(k, []).extend(np.asarray(cuts, np.float64).tolist())
+    return dict(found)

@@ -1,0 +1,230 @@
+"""A condensed tree laid out for the page: where rows go, place by place.
+
+A diagram keeps equal branches once; a reader goes down a tree. The page carries the unfolded tree
+as far as it is worth it: the places that most rows come to are opened first, until there are enough
+of them, and what is left closed is said with its rows and leaves.
+"""
+
+import heapq
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood.condensing import Condensed
+from clearwood.condensing.reading.questions import Labels, Question, column_names, leaf_counts
+from clearwood.condensing.reading.words import Wording
+from clearwood.forest.links import predict as on_scale
+from clearwood.reporting.model.forest import packed_questions
+from clearwood.reporting.page.pack import packed, plain_number
+
+__all__ = ["Places", "directions", "tree_in_page"]
+
+#: The most places the page carries.
+MOST_PLACES = 4_000
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """A tree laid out.
+
+    Parameters
+    ----------
+    data
+        What the page's script needs, ready for JSON.
+    n_places
+        How many places are carried.
+    n_closed
+        How many places are closed that have more below them.
+    rows_closed
+        How many rows come to these.
+    """
+
+    data: Mapping[str, Any] = field(repr=False)
+    n_places: int
+    n_closed: int
+    rows_closed: int
+
+
+@dataclass
+class _Place:
+    node: int
+    rows: NDArray[np.intp]
+    left: "_Place | None" = None
+    right: "_Place | None" = None
+
+
+def tree_in_page(
+    condensed: Condensed,
+    matrix: NDArray[np.float64],
+    target: NDArray[np.float64] | None = None,
+    *,
+    used: NDArray[np.intp] | None = None,
+    most_places: int = MOST_PLACES,
+) -> Places:
+    """Lay a condensed tree out.
+
+    Parameters
+    ----------
+    condensed
+        The tree.
+    matrix
+        Rows to count, as the model's columns.
+    target
+        What happened to each row, as a number; its mean is given at every place.
+    used
+        The model's columns that the page makes, so that it can follow new rows; None where it
+        makes none.
+    most_places
+        How many places to carry.
+    """
+    root, closed = _opened(condensed, matrix, most_places)
+    gaps = np.unique(condensed.shell.groups[np.isnan(matrix).any(axis=0)]).tolist()
+    words = Wording(condensed, missing=gaps)
+    asked_about = condensed.diagram.feature[condensed.diagram.feature >= 0]
+    wide = np.arange(condensed.diagram.n_features, dtype=np.intp) if used is None else used
+    if not np.isin(asked_about, wide).all():
+        wide, used = np.arange(condensed.diagram.n_features, dtype=np.intp), None
+    number, questions = packed_questions(condensed.diagram, wide)
+    asked: dict[int, int] = {}
+    said: list[dict[str, Any]] = []
+    answers = _Answers(condensed, words)
+    count = leaf_counts(condensed)
+    listed: dict[str, list[int]] = {"question": [], "word": [], "rows": [], "answer": []}
+    means: list[Any] = []
+    below: list[int] = []
+    stack = [root]
+    while stack:
+        place = stack.pop()
+        listed["rows"].append(len(place.rows))
+        means.append(_mean(target, place.rows))
+        if place.left is not None and place.right is not None:
+            question = int(number[place.node])
+            if question not in asked:
+                asked[question] = len(said)
+                said.append(_said(condensed, words, place.node))
+            listed["question"].append(question)
+            listed["word"].append(asked[question])
+            listed["answer"].append(0)
+            below.append(0)
+            stack += [place.right, place.left]
+            continue
+        is_leaf = bool(condensed.diagram.is_leaf[place.node])
+        listed["question"].append(0)
+        listed["word"].append(0)
+        listed["answer"].append(answers.of(place.node) + 1 if is_leaf else 0)
+        below.append(0 if is_leaf else min(count[place.node], 2**31))
+    data = {
+        **{name: packed(np.array(own, np.int64)) for name, own in listed.items()},
+        "below": packed(np.array(below, np.int64)),
+        "mean": None if target is None else means,
+        "said": said,
+        "answers": answers.list,
+        "questions": None if used is None else questions,
+        "precision": condensed.diagram.precision,
+        "n_rows": len(matrix),
+        "columns": list(column_names(condensed.shell)),
+    }
+    return Places(data, len(below), len(closed), sum(len(place.rows) for place in closed))
+
+
+def _opened(
+    condensed: Condensed, matrix: NDArray[np.float64], most: int
+) -> tuple[_Place, list[_Place]]:
+    """Open places, those with most rows first; give the root and the places left closed."""
+    diagram = condensed.diagram
+    root = _Place(0, np.arange(len(matrix)))
+    waiting = [(-len(root.rows), 0, 0, root)]
+    n_places, turn = 1, 0
+    while waiting and n_places + 2 <= most:
+        _, depth, _, place = heapq.heappop(waiting)
+        if diagram.is_leaf[place.node]:
+            continue
+        left = np.zeros(0, bool)
+        if len(place.rows):
+            values = matrix[place.rows, diagram.feature[place.node]]
+            left = diagram.goes_left(np.full(len(place.rows), place.node), values)
+        place.left = _Place(int(diagram.left[place.node]), place.rows[left])
+        place.right = _Place(int(diagram.right[place.node]), place.rows[~left])
+        n_places += 2
+        for child in (place.left, place.right):
+            turn += 1
+            heapq.heappush(waiting, (-len(child.rows), depth + 1, turn, child))
+    return root, [place for *_, place in waiting if not diagram.is_leaf[place.node]]
+
+
+def _mean(target: NDArray[np.float64] | None, rows: NDArray[np.intp]) -> float | int | None:
+    if target is None or not len(rows):
+        return None
+    return plain_number(f"{target[rows].mean():.6g}")
+
+
+def _said(condensed: Condensed, words: Wording, node: int) -> dict[str, Any]:
+    """Give a question in words, and as numbers or labels that the page can put together."""
+    asked = words.asked[node]
+    assert asked is not None
+    said: dict[str, Any] = {"column": asked.column, "text": words.question(node)}
+    if isinstance(asked, Labels):
+        said["left"] = list(map(str, asked.left))
+        said["right"] = list(map(str, asked.right))
+    elif asked.cut is not None and said["text"].startswith(f"{_name(condensed, asked)} ≤"):
+        # a column that stands for one level is put in other words, and has no cut to speak of
+        said["cut"] = plain_number(f"{asked.cut:.6g}")
+    return said
+
+
+def _name(condensed: Condensed, asked: Question) -> str:
+    return column_names(condensed.shell)[asked.column]
+
+
+class _Answers:
+    """What leaves answer, each kept once."""
+
+    def __init__(self, condensed: Condensed, words: Wording) -> None:
+        self._tree = condensed
+        self._words = words
+        self._known: dict[int, int] = {}
+        self.list: list[dict[str, Any]] = []
+
+    def of(self, node: int) -> int:
+        if node not in self._known:
+            self._known[node] = len(self.list)
+            self.list.append(self._answer(node))
+        return self._known[node]
+
+    def _answer(self, node: int) -> dict[str, Any]:
+        diagram, shell = self._tree.diagram, self._tree.shell
+        certified = bool(diagram.certified[node])
+        found: dict[str, Any] = {"text": self._words.answer(node), "certified": certified}
+        if not certified:
+            return found
+        if self._tree.equal == "class":
+            found["class"] = int(diagram.outcome[node])
+            return found
+        raw = diagram.value[node]
+        one = raw[:1] if shell.n_outputs == 1 else raw[None, :]
+        if shell.classes is not None:
+            label = on_scale(shell, one)[0]
+            found["class"] = int(np.flatnonzero(shell.classes == label)[0])
+            found["text"] = str(label)
+        elif shell.n_outputs == 1:
+            found["value"] = plain_number(on_scale(shell, one)[0])
+        return found
+
+
+def directions(condensed: Condensed, matrix: NDArray[np.float64]) -> list[str]:
+    """Give the way of each row through the tree: "1" for left, which is yes, "0" for right."""
+    diagram = condensed.diagram
+    ways = [""] * len(matrix)
+    node = np.zeros(len(matrix), np.intp)
+    rows = np.flatnonzero(~diagram.is_leaf[node])
+    while len(rows):
+        at = node[rows]
+        left = diagram.goes_left(at, matrix[rows, diagram.feature[at]])
+        for row, goes in zip(rows.tolist(), left.tolist(), strict=True):
+            ways[row] += "1" if goes else "0"
+        node[rows] = np.where(left, diagram.left[at], diagram.right[at])
+        rows = rows[~diagram.is_leaf[node[rows]]]
+    return ways

@@ -1,0 +1,1 @@
+"""From sections to one HTML file: blocks, figures, templates, style and script."""

@@ -1,0 +1,56 @@
+"""The library's figures as blocks of a page."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from clearwood.explanation import ModelEffect
+from clearwood.reporting.page.blocks import Chart
+
+__all__ = ["chart", "of_outputs"]
+
+
+def chart(name: str, figure: Any, *, title: str | None = None) -> Chart:
+    """Take an Altair figure: its title and its description become the page's words.
+
+    Parameters
+    ----------
+    name
+        Of the block.
+    figure
+        What a ``plot`` method gave.
+    title
+        Instead of the figure's own.
+    """
+    # its parts were put together by our own code, so that checking them again only takes time
+    spec = figure.to_dict(validate=False)
+    own = spec.get("title", "")
+    words = own if isinstance(own, str) else str(own.get("text", ""))
+    return Chart(
+        name=name, title=title or words, alt=str(spec.get("description", words)), spec=spec
+    )
+
+
+def of_outputs(effect: ModelEffect, outputs: Sequence[str]) -> ModelEffect:
+    """Give an effect on some of its outputs."""
+    if len(effect.outputs) <= 1 or tuple(outputs) == effect.outputs:
+        return effect
+    kept = [effect.outputs.index(name) for name in outputs]
+
+    def taken(values: Any) -> Any:
+        if values is None:
+            return None
+        found = values[..., kept]
+        return found[..., 0] if len(kept) == 1 else found
+
+    return replace(
+        effect,
+        values=taken(effect.values),
+        lower=taken(effect.lower),
+        upper=taken(effect.upper),
+        curves=taken(effect.curves),
+        baseline=taken(np.asarray(effect.baseline)),
+        outputs=tuple(outputs),
+    )

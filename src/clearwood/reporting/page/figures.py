@@ -1,0 +1,79 @@
+"""Altair's specifications made ready for the page: the title as text, the data small.
+
+The page sets titles itself, so that they wrap, can be searched and are read aloud; it also sizes
+and colours the figure to its place. What stays is the drawing and its data.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clearwood.reporting.page.blocks import Chart
+
+__all__ = ["DIGITS", "Figure", "figure"]
+
+#: Digits that count, of the numbers a figure carries; a screen shows three.
+DIGITS = 7
+
+# The page's own settings stand in for these.
+_LEFT_OUT = {"$schema", "config", "title", "background", "padding", "usermeta"}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart as the page takes it: what its title says, and what its script draws."""
+
+    title: str
+    subtitle: tuple[str, ...]
+    #: ``spec`` and, where the chart brings its own, ``table``; read by the page's ``charts.js``.
+    data: dict[str, Any]
+
+
+def figure(chart: Chart) -> Figure:
+    """Take a chart apart into words and a drawing."""
+    data: dict[str, Any] = {
+        "spec": {
+            key: _small(key, value) for key, value in chart.spec.items() if key not in _LEFT_OUT
+        }
+    }
+    if chart.data is not None:
+        data["table"] = {name: list(values) for name, values in chart.data.items()}
+    return Figure(title=chart.title, subtitle=_subtitle(chart.spec.get("title")), data=data)
+
+
+def _subtitle(title: Any) -> tuple[str, ...]:
+    lines = title.get("subtitle", ()) if isinstance(title, Mapping) else ()
+    return (lines,) if isinstance(lines, str) else tuple(str(line) for line in lines)
+
+
+def _compact(value: Any) -> Any:
+    """Make the data within a specification small: a page carries a hundred figures."""
+    if isinstance(value, list | tuple):
+        return [_compact(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {key: _small(key, item) for key, item in value.items()}
+
+
+def _small(key: str, value: Any) -> Any:
+    if key == "datasets":
+        return {name: _by_column(records) for name, records in value.items()}
+    if key == "values" and isinstance(value, list | tuple):
+        return _by_column(value)
+    return _compact(value)
+
+
+def _by_column(records: Sequence[Any]) -> Any:
+    """Write records that have the same fields by column, so that no name is written twice."""
+    first = records[0] if records else None
+    if (
+        not isinstance(first, Mapping)
+        or not first
+        or any(record.keys() != first.keys() for record in records)
+    ):
+        return list(records)
+    return {"by column": {name: [_rounded(record[name]) for record in records] for name in first}}
+
+
+def _rounded(value: Any) -> Any:
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value

@@ -1,0 +1,93 @@
+"""The report: a page as an object that can be saved and shown."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from clearwood.files import atomic_write
+from clearwood.reporting.page.blocks import Block, Chart, Choice, More, Section
+from clearwood.reporting.page.page import render
+from clearwood.reporting.sections.words import count
+
+__all__ = ["Report"]
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """A page about a model: sections of text, tables and charts, in one file that works offline.
+
+    Made by :func:`clearwood.report`.
+
+    Parameters
+    ----------
+    title
+        The page's heading.
+    sections
+        Its chapters, in order.
+    about
+        Pairs of a word and what it is, shown below the heading.
+
+    Examples
+    --------
+    >>> from clearwood.reporting import Prose
+    >>> words = Section("summary", "Summary", (Prose(("It predicts well.",)),))
+    >>> page = Report("Accidents", (words,))
+    >>> page
+    Report 'Accidents': 1 section, 0 charts
+    >>> "<h1" in page.to_html()
+    True
+    """
+
+    title: str
+    sections: tuple[Section, ...] = field(repr=False)
+    about: tuple[tuple[str, str], ...] = ()
+
+    def to_html(self) -> str:
+        """Give the page as text: a whole HTML document that asks for nothing else."""
+        return render(self.title, self.sections, self.about)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the page to a file.
+
+        Parameters
+        ----------
+        path
+            Where to, ``report.html`` say.
+        force
+            Replace a file that is there.
+
+        Raises
+        ------
+        InputError
+            Where the file exists and ``force`` is not set, or it cannot be written.
+        """
+        with atomic_write(path, force=force, text=True) as file:
+            file.write(self.to_html())
+
+    def __repr__(self) -> str:
+        charts = sum(1 for section in self.sections for _ in _charts(section.blocks))
+        return (
+            f"Report {self.title!r}: {count(len(self.sections), 'section')}, "
+            f"{count(charts, 'chart')}"
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the page in place in a notebook, in a frame of its own that reaches nothing."""
+        return (
+            f'<iframe title="{escape(self.title)}" width="100%" height="720" '
+            'sandbox="allow-scripts allow-downloads" '
+            'style="border: 1px solid #8884; border-radius: 4px" '
+            f'srcdoc="{escape(self.to_html())}"></iframe>'
+        )
+
+
+def _charts(blocks: Sequence[Block]) -> Iterator[Chart]:
+    for block in blocks:
+        if isinstance(block, Chart):
+            yield block
+        elif isinstance(block, Choice):
+            for _, inner in block.options:
+                yield from _charts(inner)
+        elif isinstance(block, More):
+            yield from _charts(block.blocks)

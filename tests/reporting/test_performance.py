@@ -1,0 +1,76 @@
+"""How well a model predicts rows whose target is known."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+
+import clearwood as cw
+from clearwood.reporting.collect.inputs import check
+from clearwood.reporting.collect.performance import of_benchmark, of_rows
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(200, 2))
+Y = X[:, 0] + RNG.normal(size=200)
+
+
+def table(y, **options):
+    return cw.read({"a": X[:, 0], "b": X[:, 1], "y": y}, target="y", **options)
+
+
+def test_risk_and_baseline_are_those_of_the_rows_given():
+    data, test = table(Y).head(150), table(Y).take(slice(150, None))
+    model = cw.learner("ols").fit(data)
+    found = of_rows(check(model, data, None, test), test, model.predict(test), rows="test")
+    truth = test.y
+    assert found.risk.estimate == pytest.approx(np.mean((truth - model.predict(test)) ** 2))
+    # the mean is that of the rows the model learned from: those judged are not known yet
+    assert found.baseline == pytest.approx(np.mean((truth - data.y.mean()) ** 2))
+    assert found.explained == pytest.approx(1 - found.risk.estimate / found.baseline)
+
+
+def test_classes_are_matched_by_label_whatever_their_order():
+    label = np.where(Y > 0, "a_yes", "z_no")
+    model = LogisticRegression().fit(X, label)
+    data = table(label)
+    predicted = model.predict_proba(X)
+    found = of_rows(check(model, data, None, None), data, predicted, rows="training")
+    assert found.loss == "log"
+    assert found.risk.estimate == pytest.approx(log_loss(label, predicted, labels=model.classes_))
+
+
+def test_rows_of_a_class_that_the_model_does_not_know_are_left_out():
+    label = np.where(Y > 0, "yes", "no").astype(object)
+    model = LogisticRegression().fit(X, label.astype(str))
+    label[:5] = "new"
+    data = table(label)
+    found = of_rows(check(model, data, None, None), data, model.predict_proba(X), rows="training")
+    assert found.n_rows == 195
+
+
+def test_weights_count():
+    weight = np.where(np.arange(200) < 100, 1.0, 0.0) + 1e-9
+    raw = {"a": X[:, 0], "b": X[:, 1], "w": weight, "y": Y}
+    data = cw.read(raw, target="y", weight="w")
+    model = cw.learner("ols").fit(data)
+    found = of_rows(check(model, data, None, None), data, model.predict(data), rows="training")
+    assert found.risk.estimate == pytest.approx(
+        np.mean((Y - model.predict(data))[:100] ** 2), rel=1e-6
+    )
+
+
+def test_a_number_predicted_for_a_class_is_refused_in_words():
+    label = np.where(Y > 0, "yes", "no")
+    data = table(label)
+    given = check(lambda frame: frame["a"].to_numpy(), data, None, None)
+    with pytest.raises(cw.InputError, match="'y' is a class and the model predicts a number"):
+        of_rows(given, data, X[:, 0], rows="training")
+
+
+def test_a_benchmark_gives_its_own_numbers():
+    data = table(Y)
+    bench = cw.benchmark(data, ["baseline", "ols"], tune=0, repeats=1)
+    found = of_benchmark(bench, "ols")
+    assert (found.risk.estimate, found.risk.low) == (bench["ols"].risk, bench["ols"].low)
+    assert found.baseline == bench["baseline"].risk
+    assert found.rows == "out-of-fold"

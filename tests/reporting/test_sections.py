@@ -1,0 +1,227 @@
+"""What the sections say is what the results say."""
+
+import json
+
+import numpy as np
+import pytest
+
+import clearwood as cw
+from clearwood.plot.style import number as figure_number
+from clearwood.reporting import Chart, Choice, Facts, More, Note, Prose, Sheet
+from clearwood.reporting.build import report as build
+from clearwood.reporting.collect.findings import Options
+from clearwood.reporting.collect.gather import gather
+from clearwood.reporting.collect.inputs import check
+from clearwood.reporting.page.figures import DIGITS, figure
+from clearwood.reporting.sections.cautions import cautions
+from clearwood.reporting.sections.words import number, percent
+
+
+def flat(blocks):
+    """Give all blocks, those inside others too."""
+    for block in blocks:
+        yield block
+        if isinstance(block, Choice):
+            for _, inner in block.options:
+                yield from flat(inner)
+        elif isinstance(block, More):
+            yield from flat(block.blocks)
+
+
+def facts(section):
+    return dict(pair for b in section.blocks if isinstance(b, Facts) for pair in b.items)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return cw.datasets.insurance(600)
+
+
+@pytest.fixture(scope="module")
+def bench(data):
+    return cw.benchmark(data, ["baseline", "glm"], tune=0, repeats=1)
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    return cw.learner("glm").fit(data)
+
+
+@pytest.fixture(scope="module")
+def page(model, data, bench):
+    sections = ["summary", "data", "how-well", "why", "cautions", "made"]
+    made = build(model, data, benchmark=bench, sections=sections, command="clearwood report x.csv")
+    return {section.name: section for section in made.sections}
+
+
+@pytest.fixture(scope="module")
+def found(model, data):
+    options = Options(quick=True, sections=("cautions", "why"))
+    return gather(check(model, data, None, None), title="t", options=options)
+
+
+def test_the_summary_tells_the_risk_with_its_interval_and_the_baselines(page, bench):
+    told = facts(page["summary"])["How well"]
+    one, baseline = bench["glm"], bench["baseline"]
+    for value in (one.risk, one.low, one.high, baseline.risk):
+        assert number(value) in told
+    gap = bench.compare("glm", "baseline")
+    assert f"{number(gap.low)} to {number(gap.high)}" in told
+    assert percent(1 - one.risk / baseline.risk) in told
+    assert told.startswith("On rows it had not seen")
+
+
+def test_the_summary_names_what_matters_most_with_its_direction(page, model, data):
+    told = facts(page["summary"])["What matters most"]
+    importance = cw.explain(model, data).importance()
+    best = int(np.argmax(importance.total))
+    assert f"{importance.columns[best]} ({percent(importance.total[best])})" in told
+    assert "rises from" in told
+
+
+def test_protected_columns_that_are_used_are_cautioned_about(page):
+    titles = [block.title for block in page["cautions"].blocks if isinstance(block, Note)]
+    assert "The model uses protected columns: gender" in titles
+    assert "protected columns: gender" in facts(page["summary"])["Be careful"]
+
+
+def test_the_benchmark_is_a_sheet_and_a_figure(page, bench):
+    sheet = next(
+        b for b in page["how-well"].blocks if isinstance(b, Sheet) and b.name == "benchmark"
+    )
+    assert [row[:4] for row in sheet.rows] == [
+        (one.learner, one.risk, one.low, one.high) for one in bench.standings
+    ]
+    assert any(isinstance(b, Chart) and b.name == "benchmark" for b in page["how-well"].blocks)
+
+
+def test_calibration_and_residuals_are_of_rows_not_seen(page, bench):
+    charts = {b.name: b for b in flat(page["how-well"].blocks) if isinstance(b, Chart)}
+    slope = bench.calibration("glm").slope
+    assert f"slope {figure_number(slope)}" in charts["calibration"].alt
+    assert "residuals" in charts
+
+
+def test_every_main_effect_can_be_seen_three_ways(page):
+    choices = [b for b in page["why"].blocks if isinstance(b, Choice) and "Effect" in b.label]
+    assert len(choices) == 7
+    for choice in choices:
+        assert len(choice.options) == 3
+
+
+def test_every_chart_has_words_and_its_numbers_are_plain_json(page):
+    charts = [b for s in page.values() for b in flat(s.blocks) if isinstance(b, Chart)]
+    assert len(charts) > 20
+    for chart in charts:
+        assert chart.title
+        assert chart.alt
+        json.dumps(chart.spec, allow_nan=False)
+
+
+def test_how_it_was_made_tells_fingerprint_versions_and_commands(page, data):
+    told = facts(page["made"])
+    assert data.fingerprint() in told["Fingerprint of the data"]
+    assert f"clearwood {cw.__version__}" in told["Versions"]
+    assert told["On the command line"] == "clearwood report x.csv"
+    assert "cw.report(model, data, benchmark=bench)" in told["In Python"]
+    steps = next(b for b in flat(page["made"].blocks) if isinstance(b, Sheet))
+    assert {"decomposition", "effects", "agreement"} <= {row[0] for row in steps.rows}
+
+
+def test_how_it_was_made_says_that_the_data_of_charts_are_rounded(page):
+    lead = next(b for b in flat(page["made"].blocks) if isinstance(b, Prose))
+    assert f"rounded to {DIGITS} digits" in lead.paragraphs[0]
+    spec = {"data": {"values": [{"x": 1 / 3}]}}
+    (carried,) = figure(Chart("name", "Title", "words", spec)).data["spec"]["data"]["values"][
+        "by column"
+    ]["x"]
+    assert carried == round(1 / 3, DIGITS)
+
+
+def test_rows_the_model_may_have_seen_are_said_to_flatter(found):
+    assert found.performance.rows == "training"
+    assert "How well it predicts new rows is not known" in [c.title for c in cautions(found)]
+
+
+def test_test_rows_are_judged_and_compared(model, data):
+    later = cw.datasets.insurance(300, seed=7)
+    older = cw.read(
+        {**later.to_dict(), "age": [min(99, age + 25) for age in later.to_dict()["age"]]},
+        target="accidents",
+        task="count",
+        ignore="claim_amount",
+    )
+    options = Options(quick=True, sections=("cautions",))
+    judged = gather(check(model, data, None, older), title="t", options=options)
+    assert judged.performance.rows == "test"
+    assert judged.performance.n_rows == 300
+    drifting = next(c for c in cautions(judged) if c.title == "Test rows differ from training rows")
+    assert any(item.startswith("age: distance") for item in drifting.items)
+
+
+def test_a_time_column_compares_earlier_with_later_rows():
+    rng = np.random.default_rng(0)
+    day = np.datetime64("2024-01-01", "us") + np.arange(200) * np.timedelta64(1, "D")
+    x = rng.normal(size=200) + np.arange(200) / 50
+    raw = {"x": x, "z": rng.normal(size=200), "day": day, "y": x + rng.normal(size=200)}
+    table = cw.read(raw, target="y", time="day")
+    options = Options(quick=True, sections=("cautions",))
+    model = cw.learner("ols").fit(table)
+    judged = gather(check(model, table, None, None), title="t", options=options)
+    assert judged.drift.first == "earlier rows"
+    assert "Later rows differ from earlier rows" in [c.title for c in cautions(judged)]
+
+
+def test_a_benchmark_of_other_settings_is_not_taken_for_the_models(data, bench):
+    other = cw.learner("glm", alpha=5.0).fit(data)
+    assert check(other, data, bench, None).chosen is None
+    assert check(cw.learner("glm").fit(data), data, bench, None).chosen == "glm"
+
+
+def test_out_of_fold_predictions_come_with_the_benchmarks_own_rows_only(model, data, bench):
+    options = Options(quick=True, sections=("how-well",))
+    own = gather(check(model, data, bench, None), title="t", options=options)
+    np.testing.assert_array_equal(own.out_of_fold, bench.predictions("glm"))
+    losses = own.out_of_fold_losses
+    assert np.nanmean(losses) == pytest.approx(
+        np.concatenate(list(bench.losses("glm").outer.values())).mean()
+    )
+    fewer = gather(check(model, data.head(300), bench, None), title="t", options=options)
+    assert fewer.out_of_fold is None
+
+
+def test_sections_can_be_chosen_and_wrong_names_are_answered(model, data):
+    made = build(model, data, sections=["made"], quick=True)
+    assert [section.name for section in made.sections] == ["made"]
+    with pytest.raises(cw.InputError, match="did you mean 'summary'"):
+        build(model, data, sections=["sumary"])
+
+
+def test_something_else_than_a_benchmark_is_refused(model, data):
+    with pytest.raises(cw.InputError, match="benchmark is a str"):
+        build(model, data, benchmark="glm")
+
+
+def test_the_same_seed_gives_the_same_page(model, data):
+    options = {"quick": True, "sections": ["summary", "why"], "seed": 3}
+    first, second = build(model, data, **options), build(model, data, **options)
+    assert first.sections == second.sections
+
+
+def test_a_benchmark_of_other_models_is_shown_but_not_taken_for_this_ones(data, bench):
+    other = cw.learner("tree", max_depth=2).fit(data)
+    made = build(other, data, benchmark=bench, quick=True, sections=["summary", "how-well"])
+    told = facts(made.sections[0])["How well"]
+    assert "the benchmark judged other learners" in told
+    assert any(isinstance(b, Sheet) and b.name == "benchmark" for b in made.sections[1].blocks)
+
+
+def test_columns_without_effect_are_named_and_not_drawn():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 3))
+    table = cw.read({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "y": 3 * x[:, 0]}, target="y")
+    model = cw.learner("tree", max_depth=2).fit(table)
+    (why,) = build(model, table, quick=True, sections=["why"]).sections
+    (note,) = (b for b in why.blocks if isinstance(b, Note) and "without effect" in b.title)
+    assert note.items == ("b", "c")
+    assert [b.label for b in why.blocks if isinstance(b, Choice)] == ["Effect of a"]

@@ -1,0 +1,67 @@
+"""A stage that fails is told, and never ends the page."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import clearwood as cw
+from clearwood._shared.errors import ClearwoodWarning, InputError
+from clearwood.reporting.collect.stages import Clock, Stages
+
+
+def test_a_result_comes_back_with_its_time():
+    stages = Stages(total=1)
+    assert stages.run("adding", lambda: 1 + 1) == 2
+    assert stages.done[0].name == "adding"
+    assert stages.done[0].seconds >= 0
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (InputError("no rows", hint="give some."), "no rows. Hint"),
+        (MemoryError("full"), "MemoryError"),
+    ],
+)
+def test_failures_are_kept_in_words(error, told):
+    def work():
+        raise error
+
+    stages = Stages(total=1)
+    assert stages.run("adding", work) is None
+    assert told in stages.failures["adding"]
+
+
+def test_ctrl_c_is_not_kept_from_the_user():
+    def work():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Stages(total=1).run("adding", work)
+
+
+def test_warnings_of_the_library_are_collected_once_each():
+    def work():
+        for _ in range(3):
+            warnings.warn("few rows", ClearwoodWarning, stacklevel=1)
+        warnings.warn("of another library", DeprecationWarning, stacklevel=1)
+
+    stages = Stages(total=1)
+    stages.run("adding", work)
+    assert stages.warned == {"adding": ("few rows",)}
+
+
+def test_a_clock_that_has_run_out_says_so():
+    assert Clock(-1.0).over
+    assert not Clock(60.0).over
+
+
+def test_the_bar_ends_full_whatever_is_left_out(monkeypatch, capsys):
+    """What does not apply, or cannot be had, counts as done."""
+    monkeypatch.setenv("CLEARWOOD_PROGRESS", "1")
+    data = cw.read({"x": np.arange(30.0) ** 0.5, "z": np.cos(np.arange(30.0))})
+    cw.report(lambda frame: frame["x"].to_numpy(), data, quick=True, sample=10)
+    counted = re.findall(r"^report: (\d+) of (\d+)", capsys.readouterr().err, re.MULTILINE)
+    assert counted[-1][0] == counted[-1][1]
