@@ -5,8 +5,8 @@ import errno
 import pytest
 
 from clearwood._shared.errors import InputError
-from clearwood.cli import _models
-from clearwood.cli._spelling import in_options
+from clearwood.cli.support.spelling import in_options
+from clearwood.cli.verbs import models as _models
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from clearwood.benchmarking import Store, duration
 from clearwood.benchmarking.running import run as _run
 from clearwood.benchmarking.running.session import Snapshot
-from clearwood.cli import _watch
+from clearwood.cli.support import watch as _watch
 from clearwood.models import catalogue
 from clearwood.table import Task
 

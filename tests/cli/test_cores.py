@@ -4,7 +4,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from clearwood._shared.errors import InputError
-from clearwood.cli._cores import at_most
+from clearwood.cli.support.cores import at_most
 
 
 def threads():

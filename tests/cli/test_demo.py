@@ -9,8 +9,8 @@ import pytest
 
 import clearwood as cw
 from clearwood._shared.errors import InputError
-from clearwood.cli import _demo
-from clearwood.cli._demo_folder import MANIFEST, DemoFolder
+from clearwood.cli.support.demo_folder import MANIFEST, DemoFolder
+from clearwood.cli.verbs import demo as _demo
 
 FOLDER = Path("clearwood-demo")
 

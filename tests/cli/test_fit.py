@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood.cli import _fit
-from clearwood.cli._risk import loss_of_rows
+from clearwood.cli.support.risk import loss_of_rows
+from clearwood.cli.verbs import fit as _fit
 
 
 def test_the_model_is_that_of_the_library(cli, claims):
@@ -39,7 +39,7 @@ def test_the_report_says_what_was_fitted_and_calls_the_training_risk_by_its_name
 
 
 def test_verbs_that_do_not_exist_are_not_recommended(cli, claims):
-    from clearwood.cli._app import verbs
+    from clearwood.cli.app import verbs
 
     out = cli("fit", claims, "--target", "accidents", "-l", "ridge").out
     recommended = {line.split()[1] for line in out.splitlines() if line.startswith("  clearwood ")}

@@ -77,7 +77,7 @@ def test_parquet_is_written_by_its_ending(cli, classifier, flowers):
 
 
 def test_parquet_without_its_library_names_the_install_command(refused, model, claims, monkeypatch):
-    monkeypatch.setattr("clearwood.cli._output.find_spec", lambda name: None)
+    monkeypatch.setattr("clearwood.cli.support.output.find_spec", lambda name: None)
     err = refused("predict", model, claims, "-o", "p.parquet")
     assert "pip install 'clearwood[arrow]'" in err
     assert not Path("p.parquet").exists()

@@ -41,7 +41,7 @@ def imported_by(*words, **environment):
         env={**os.environ, **environment},
     )
     imported = set(shown.stderr.splitlines()[-1].split())
-    assert "clearwood.cli._app" in imported
+    assert "clearwood.cli.app" in imported
     return imported
 
 

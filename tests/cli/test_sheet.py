@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from clearwood.cli._console import figure
-from clearwood.cli._sheet import sheet
+from clearwood.cli.support.console import figure
+from clearwood.cli.support.sheet import sheet
 
 
 def drawn(columns, width=80):

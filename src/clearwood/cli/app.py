@@ -11,18 +11,18 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from clearwood.cli import (
-    _benchmark,
-    _condense,
-    _demo,
-    _explain,
-    _fit,
-    _inspect,
-    _models,
-    _predict,
-    _report,
+from clearwood.cli.support.errors import answer
+from clearwood.cli.verbs import (
+    benchmark,
+    condense,
+    demo,
+    explain,
+    fit,
+    inspect,
+    models,
+    predict,
+    report,
 )
-from clearwood.cli._errors import answer
 
 __all__ = ["app", "main", "verbs"]
 
@@ -45,17 +45,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("models")(_models.models)
-app.command("benchmark")(_benchmark.benchmark)
-app.command("fit")(_fit.fit)
-app.command("predict")(_predict.predict)
-app.add_typer(_explain.app, name="explain")
-app.command("condense")(_condense.condense)
-app.command("certify")(_condense.certify)
-app.command("export")(_condense.export)
-app.command("report")(_report.report)
-app.command("inspect")(_inspect.inspect)
-app.command("demo")(_demo.demo)
+app.command("models")(models.models)
+app.command("benchmark")(benchmark.benchmark)
+app.command("fit")(fit.fit)
+app.command("predict")(predict.predict)
+app.add_typer(explain.app, name="explain")
+app.command("condense")(condense.condense)
+app.command("certify")(condense.certify)
+app.command("export")(condense.export)
+app.command("report")(report.report)
+app.command("inspect")(inspect.inspect)
+app.command("demo")(demo.demo)
 
 
 def verbs() -> tuple[str, ...]:

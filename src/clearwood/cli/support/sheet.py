@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from clearwood.cli._console import figure
+from clearwood.cli.support.console import figure
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.cli._complete import families, learners, tasks
-from clearwood.cli._console import commands, emit, facts, say
-from clearwood.cli._options import Json
+from clearwood.cli.support.complete import families, learners, tasks
+from clearwood.cli.support.console import commands, emit, facts, say
+from clearwood.cli.support.options import Json
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clearwood._shared.errors import InputError
-from clearwood.cli import _complete
-from clearwood.cli._console import commands, emit, facts, quoted, say
-from clearwood.cli._errors import STOPPED
-from clearwood.cli._options import (
+from clearwood.cli.support import complete as _complete
+from clearwood.cli.support.console import commands, emit, facts, quoted, say
+from clearwood.cli.support.errors import STOPPED
+from clearwood.cli.support.options import (
     Decimal,
     Delimiter,
     Encoding,
@@ -224,8 +224,8 @@ def _run(
     import clearwood as cw
     from clearwood._shared.progress import progress
     from clearwood.benchmarking import Store
-    from clearwood.cli._output import check_output, write_json
-    from clearwood.cli._watch import shown
+    from clearwood.cli.support.output import check_output, write_json
+    from clearwood.cli.support.watch import shown
     from clearwood.models import catalogue
 
     if command["data"] is None or command["read"]["target"] is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.errors import InputError, MissingExtraError
-from clearwood.cli._console import plain, written
+from clearwood.cli.support.console import plain, written
 
 if TYPE_CHECKING:
     import io

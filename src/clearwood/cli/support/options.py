@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from clearwood._shared.errors import InputError
-from clearwood.cli import _complete
+from clearwood.cli.support import complete as _complete
 
 __all__ = [
     "Decimal",

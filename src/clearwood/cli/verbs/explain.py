@@ -6,11 +6,11 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from clearwood.cli import (
-    _explain_effect,
-    _explain_importance,
-    _explain_rows,
-    _explain_tables,
+from clearwood.cli.verbs import (
+    explain_effect,
+    explain_importance,
+    explain_rows,
+    explain_tables,
 )
 
 __all__ = ["app"]
@@ -48,11 +48,11 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(_DEFAULT)(_explain_tables.decomposition)
-app.command("effect")(_explain_effect.effect)
-app.command("importance")(_explain_importance.importance)
-app.command("agreement")(_explain_importance.agreement)
-app.command("shapley")(_explain_rows.shapley)
-app.command("lime")(_explain_rows.lime)
-app.command("what-if")(_explain_rows.what_if)
-app.command("contributions")(_explain_rows.contributions)
+app.command(_DEFAULT)(explain_tables.decomposition)
+app.command("effect")(explain_effect.effect)
+app.command("importance")(explain_importance.importance)
+app.command("agreement")(explain_importance.agreement)
+app.command("shapley")(explain_rows.shapley)
+app.command("lime")(explain_rows.lime)
+app.command("what-if")(explain_rows.what_if)
+app.command("contributions")(explain_rows.contributions)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from clearwood.cli._explain_shared import (
+from clearwood.cli.support.explain_shared import (
     ClassName,
     DataFile,
     Outputs,
@@ -14,8 +14,17 @@ from clearwood.cli._explain_shared import (
     check_outputs,
     show,
 )
-from clearwood.cli._inputs import model_and_table
-from clearwood.cli._options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile, Seed
+from clearwood.cli.support.inputs import model_and_table
+from clearwood.cli.support.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Force,
+    Jobs,
+    Json,
+    ModelFile,
+    Seed,
+)
 
 __all__ = ["effect"]
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearwood.cli._console import commands, emit, facts, program, quoted, say, written
-from clearwood.cli._options import Force, Jobs, Json, Seed
+from clearwood.cli.support.console import commands, emit, facts, program, quoted, say, written
+from clearwood.cli.support.options import Force, Jobs, Json, Seed
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -53,10 +53,10 @@ def demo(
 ) -> None:
     """Compare a few learners on a simulated insurance portfolio, and report on the best."""
     import clearwood as cw
-    from clearwood.cli._cores import at_most
-    from clearwood.cli._demo_folder import DemoFolder
-    from clearwood.cli._output import write_columns, write_json
-    from clearwood.cli._predict import prediction_columns
+    from clearwood.cli.support.cores import at_most
+    from clearwood.cli.support.demo_folder import DemoFolder
+    from clearwood.cli.support.output import write_columns, write_json
+    from clearwood.cli.verbs.predict import prediction_columns
     from clearwood.losses import find_loss
 
     folder = DemoFolder(output, FILES, force=force)

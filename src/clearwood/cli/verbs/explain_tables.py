@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clearwood._shared.errors import InputError
-from clearwood.cli._console import emit, facts, figure, prose, say
-from clearwood.cli._inputs import model_and_table
-from clearwood.cli._options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile
+from clearwood.cli.support.console import emit, facts, figure, prose, say
+from clearwood.cli.support.inputs import model_and_table
+from clearwood.cli.support.options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile
 
 if TYPE_CHECKING:
     from clearwood.explanation import Decomposition, Shapley
@@ -87,7 +87,7 @@ def decomposition(
     decomposition.json.
     """
     import clearwood as cw
-    from clearwood.cli._output import write_columns, write_json
+    from clearwood.cli.support.output import write_columns, write_json
 
     names = ["importance", "components", "effects", "interactions", "shapley"]
     names += ["shapley-interactions"] if interactions else []
@@ -139,7 +139,12 @@ def decomposition(
 
 def _check_folder(folder: Path, files: list[Path], *, force: bool) -> None:
     """Raise, before any work, where the tables could not be written afterwards."""
-    from clearwood.cli._output import check_output, is_parquet, require_folder, require_parquet
+    from clearwood.cli.support.output import (
+        check_output,
+        is_parquet,
+        require_folder,
+        require_parquet,
+    )
 
     if folder.exists() and not folder.is_dir():
         raise InputError(f"'{folder}' is a file", hint="choose a folder with -o.")

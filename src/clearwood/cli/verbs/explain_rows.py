@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from clearwood._shared.errors import InputError
-from clearwood.cli._explain_shared import (
+from clearwood.cli.support.explain_shared import (
     ClassName,
     DataFile,
     Groups,
@@ -18,8 +18,8 @@ from clearwood.cli._explain_shared import (
     groups_of,
     show,
 )
-from clearwood.cli._inputs import model_and_table, table_for
-from clearwood.cli._options import (
+from clearwood.cli.support.inputs import model_and_table, table_for
+from clearwood.cli.support.options import (
     Decimal,
     Delimiter,
     Encoding,

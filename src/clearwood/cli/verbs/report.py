@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clearwood._shared.errors import InputError
-from clearwood.cli import _complete
-from clearwood.cli._console import bytes_in_words, emit, facts, quoted, say, written
-from clearwood.cli._options import (
+from clearwood.cli.support import complete as _complete
+from clearwood.cli.support.console import bytes_in_words, emit, facts, quoted, say, written
+from clearwood.cli.support.options import (
     Decimal,
     Delimiter,
     Encoding,
@@ -134,9 +134,9 @@ def report(
     """
     import clearwood as cw
     from clearwood._shared.progress import progress
-    from clearwood.cli._cores import at_most
-    from clearwood.cli._inputs import model_and_table
-    from clearwood.cli._output import check_output
+    from clearwood.cli.support.cores import at_most
+    from clearwood.cli.support.inputs import model_and_table
+    from clearwood.cli.support.output import check_output
     from clearwood.table import read_as
 
     is_model = data is not None or source.suffix.lower() == _MODEL_FILE
@@ -244,7 +244,7 @@ def _compare(
     jobs: int,
 ) -> "Benchmark":
     import clearwood as cw
-    from clearwood.cli._watch import shown
+    from clearwood.cli.support.watch import shown
     from clearwood.models import catalogue
 
     names = learner_names(learners) or list(catalogue.usual(str(table.task)))

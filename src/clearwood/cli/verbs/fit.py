@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearwood.cli import _complete
-from clearwood.cli._console import (
+from clearwood.cli.support import complete as _complete
+from clearwood.cli.support.console import (
     bytes_in_words,
     commands,
     emit,
@@ -16,7 +16,7 @@ from clearwood.cli._console import (
     say,
     written,
 )
-from clearwood.cli._options import (
+from clearwood.cli.support.options import (
     Decimal,
     Delimiter,
     Encoding,
@@ -102,8 +102,8 @@ def fit(
     """Fit a learner to a table and save the model."""
     import clearwood as cw
     from clearwood._shared.progress import progress
-    from clearwood.cli._cores import at_most
-    from clearwood.cli._output import check_output
+    from clearwood.cli.support.cores import at_most
+    from clearwood.cli.support.output import check_output
 
     # What can be refused without reading the table is refused first.
     check_output(output, force=force, inputs=[data])
@@ -148,7 +148,7 @@ def training_risk(model: "Learner", table: "Table") -> dict[str, Any]:
     """Give the mean loss on the rows the model was fitted to: what it managed, not what it will."""
     import numpy as np
 
-    from clearwood.cli._risk import loss_of_rows
+    from clearwood.cli.support.risk import loss_of_rows
 
     rows = np.arange(table.n_rows)
     if table.n_rows > RISK_ROWS:
@@ -163,7 +163,7 @@ def training_risk(model: "Learner", table: "Table") -> dict[str, Any]:
 def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]) -> None:
     from rich.text import Text
 
-    from clearwood.cli._app import verbs
+    from clearwood.cli.app import verbs
 
     rows = f"{table.n_rows:,}"
     if table.dropped:

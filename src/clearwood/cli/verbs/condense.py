@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clearwood._shared.errors import InputError
-from clearwood.cli._console import commands, emit, facts, quoted, say, written
-from clearwood.cli._options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile
+from clearwood.cli.support.console import commands, emit, facts, quoted, say, written
+from clearwood.cli.support.options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile
 
 if TYPE_CHECKING:
     from clearwood.condensing import Certification, Condensed
@@ -119,7 +119,7 @@ def condense(
     """Make one tree that predicts exactly what an ensemble of trees predicts."""
     import clearwood as cw
     from clearwood._shared.progress import progress
-    from clearwood.cli._output import check_output
+    from clearwood.cli.support.output import check_output
 
     inputs = [model] if data is None else [model, data]
     check_output(output, force=force, inputs=inputs)
@@ -243,7 +243,7 @@ def export(
     json: Json = False,
 ) -> None:
     """Write a tree as SQL, Python, C, Graphviz, a picture, ONNX, text or rules."""
-    from clearwood.cli._output import check_output
+    from clearwood.cli.support.output import check_output
     from clearwood.condensing import load
     from clearwood.files import atomic_write
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from clearwood.cli._console import bytes_in_words, emit, facts, say
-from clearwood.cli._options import Json, ModelFile
+from clearwood.cli.support.console import bytes_in_words, emit, facts, say
+from clearwood.cli.support.options import Json, ModelFile
 
 if TYPE_CHECKING:
     from clearwood import models

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clearwood._shared.errors import InputError
-from clearwood.cli._output import require_folder, write_json
+from clearwood.cli.support.output import require_folder, write_json
 
 __all__ = ["DemoFolder"]
 

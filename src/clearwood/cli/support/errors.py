@@ -13,8 +13,8 @@ from typing import Any, TextIO
 import typer
 
 from clearwood._shared.errors import ClearwoodWarning, InputError, did_you_mean
-from clearwood.cli._console import tell, written
-from clearwood.cli._spelling import in_options
+from clearwood.cli.support.console import tell, written
+from clearwood.cli.support.spelling import in_options
 
 __all__ = ["answer", "spoken_warnings"]
 

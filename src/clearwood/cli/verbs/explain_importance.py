@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from clearwood.cli._explain_shared import (
+from clearwood.cli.support.explain_shared import (
     ClassName,
     DataFile,
     Groups,
@@ -17,8 +17,17 @@ from clearwood.cli._explain_shared import (
     groups_of,
     show,
 )
-from clearwood.cli._inputs import model_and_table
-from clearwood.cli._options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile, Seed
+from clearwood.cli.support.inputs import model_and_table
+from clearwood.cli.support.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Force,
+    Jobs,
+    Json,
+    ModelFile,
+    Seed,
+)
 
 __all__ = ["agreement", "importance"]
 

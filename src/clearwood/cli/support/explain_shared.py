@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.cli._console import emit, prose, say, width, written
-from clearwood.cli._sheet import sheet
+from clearwood.cli.support.console import emit, prose, say, width, written
+from clearwood.cli.support.sheet import sheet
 
 __all__ = [
     "ClassName",
@@ -110,7 +110,7 @@ def groups_of(texts: Sequence[str] | None) -> dict[str, list[str]] | None:
 
 def check_outputs(outputs: Sequence[Path] | None, *, force: bool, inputs: Sequence[Path]) -> None:
     """Raise, before any work, where the result could not be written afterwards."""
-    from clearwood.cli._output import check_output
+    from clearwood.cli.support.output import check_output
 
     for path in outputs or ():
         if path.suffix.lower() not in _ENDINGS:
@@ -123,7 +123,7 @@ def check_outputs(outputs: Sequence[Path] | None, *, force: bool, inputs: Sequen
 
 def show(result: Any, outputs: Sequence[Path] | None, *, force: bool, as_json: bool) -> None:
     """Write a result to its files; then say it, as words or as JSON."""
-    from clearwood.cli._output import write_columns, write_json
+    from clearwood.cli.support.output import write_columns, write_json
 
     for path in outputs or ():
         ending = path.suffix.lower()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clearwood._shared.errors import InputError
-from clearwood.cli._console import emit, say
-from clearwood.cli._options import Decimal, Delimiter, Encoding, Force, Json, ModelFile
+from clearwood.cli.support.console import emit, say
+from clearwood.cli.support.options import Decimal, Delimiter, Encoding, Force, Json, ModelFile
 
 if TYPE_CHECKING:
     from clearwood.models import Learner
@@ -52,7 +52,7 @@ def predict(
     """Predict new rows with a saved model, one line per row, in order."""
     import clearwood as cw
     from clearwood._shared.progress import progress
-    from clearwood.cli._output import check_output, write_columns, write_csv
+    from clearwood.cli.support.output import check_output, write_columns, write_csv
     from clearwood.table import as_table
 
     if output is not None:
