@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood.kernels import _core
-from clearwood.kernels._threads import threads
+from clearwood.kernels.parallelism import threads
 
 __all__ = ["PackedForest"]
 

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from clearwood._errors import InputError
 from clearwood.kernels import _core
-from clearwood.kernels._threads import threads
+from clearwood.kernels.parallelism import threads
 
-__all__ = ["missing_code", "rank", "rank_columns"]
+__all__ = ["as_float32", "missing_code", "rank", "rank_columns"]
 
 Side = Literal["left", "right"]
 Precision = Literal["float32", "float64"]
@@ -149,7 +149,7 @@ def _rank(
     or_equal = side == "right"
     exact = np.concatenate([np.empty(0), *cuts])
     single = precision == "float32" or matrix.dtype == np.float32
-    flat = _as_float32(exact, up=or_equal) if single else exact
+    flat = as_float32(exact, up=or_equal) if single else exact
     offsets = np.zeros(len(cuts) + 1, dtype=np.int64)
     np.cumsum([len(cut) for cut in cuts], out=offsets[1:])
     longest = max((len(cut) for cut in cuts), default=0)
@@ -158,7 +158,7 @@ def _rank(
     return codes
 
 
-def _as_float32(thresholds: NDArray[np.float64], *, up: bool) -> NDArray[np.float32]:
+def as_float32(thresholds: NDArray[np.float64], *, up: bool) -> NDArray[np.float32]:
     """Thresholds that compare with every float32 as the given ones do.
 
     For a float32 x, t < x holds exactly if it holds for the largest float32 that is not above t,

@@ -18,10 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._errors import InputError
-from clearwood.kernels._threads import threads
-from clearwood.kernels._trees import Trees
+from clearwood.kernels.parallelism import threads
+from clearwood.kernels.trees import Trees
 
-__all__ = ["Background", "Explained", "Progress", "interventional", "path_dependent"]
+__all__ = [
+    "Background",
+    "Progress",
+    "ShapleyValues",
+    "interventional",
+    "path_dependent",
+    "run_kernel",
+]
 
 Floats = NDArray[np.float64]
 #: Called with the number of rows explained since the last call.
@@ -33,7 +40,7 @@ _ROWS_PER_CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
-class Explained:
+class ShapleyValues:
     """Shapley values of rows, and their interactions where asked.
 
     Parameters
@@ -149,7 +156,7 @@ def path_dependent(
     interactions: bool = False,
     n_jobs: SupportsIndex | None = 1,
     progress: Progress | None = None,
-) -> Explained:
+) -> ShapleyValues:
     """Shapley values of the path-dependent value function (TreeSHAP's default).
 
     A coalition's value is found by walking each tree: at splits of its players as the row goes, at
@@ -171,12 +178,12 @@ def path_dependent(
 
     Returns
     -------
-    Explained
+    ShapleyValues
 
     Notes
     -----
     Exact at any depth, by Gauss-Legendre quadrature of the multilinear extension; see
-    ``shapley_path.cpp``. The time grows with rows, leaves and the number of players on a path.
+    ``src/shapley/path.cpp``. The time grows with rows, leaves and the number of players on a path.
     """
     if np.isnan(trees.forest.cover).any():
         raise InputError(
@@ -203,7 +210,7 @@ def interventional(
     interactions: bool = False,
     n_jobs: SupportsIndex | None = 1,
     progress: Progress | None = None,
-) -> Explained:
+) -> ShapleyValues:
     """Shapley values of the interventional value function, over the whole background.
 
     A coalition's value is the mean prediction when its players are held at the row's values and all
@@ -218,12 +225,12 @@ def interventional(
 
     Returns
     -------
-    Explained
+    ShapleyValues
 
     Notes
     -----
     The time grows with rows plus background rows, not with their product; see
-    ``shapley_interventional.hpp``.
+    ``src/shapley/interventional.hpp``.
     """
     n_slots = trees.n_players + (_n_pairs(trees) if interactions else 0)
     result, baseline = run_kernel(
@@ -286,11 +293,11 @@ def _n_pairs(trees: Trees) -> int:
     return trees.n_players * (trees.n_players - 1) // 2
 
 
-def _explained(values: Floats, baseline: Floats, pairs: Floats | None) -> Explained:
+def _explained(values: Floats, baseline: Floats, pairs: Floats | None) -> ShapleyValues:
     """Turn the kernels' order (players, outputs, rows) around and pairs into matrices."""
     turned = np.moveaxis(values, -1, 0)
     if pairs is None:
-        return Explained(turned, baseline)
+        return ShapleyValues(turned, baseline)
     n_players = len(values)
     matrix = np.zeros((n_players, *values.shape))
     high, low = np.tril_indices(n_players, -1)
@@ -298,4 +305,4 @@ def _explained(values: Floats, baseline: Floats, pairs: Floats | None) -> Explai
     matrix[low, high] = matrix[high, low]
     everyone = np.arange(n_players)
     matrix[everyone, everyone] = values - matrix.sum(axis=1)
-    return Explained(turned, baseline, np.moveaxis(matrix, -1, 0))
+    return ShapleyValues(turned, baseline, np.moveaxis(matrix, -1, 0))

@@ -1,4 +1,5 @@
 """Trees and rows as the integers that the Shapley kernels work on."""
+# ruff: noqa: D102 - clearwood.forest.Forest documents the fields that TreesLike lists
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood.kernels import _core
-from clearwood.kernels._rank import _as_float32
-from clearwood.kernels._threads import threads
+from clearwood.kernels.parallelism import threads
+from clearwood.kernels.ranks import as_float32
 
 __all__ = ["Trees", "TreesLike"]
 
@@ -140,7 +141,7 @@ class Trees:
         identity = n_ranked == X.shape[1] and (splits.ranked == np.arange(n_ranked)).all()
         values = X if identity else X[:, splits.ranked]
         single = self.forest.precision == "float32"
-        thresholds = _as_float32(splits.thresholds, up=False) if single else splits.thresholds
+        thresholds = as_float32(splits.thresholds, up=False) if single else splits.thresholds
         _core.rank_columns(
             values,
             thresholds,
