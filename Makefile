@@ -8,7 +8,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-KERNELS := CMakeLists.txt $(wildcard src/clearwood/kernels/*.cpp src/clearwood/kernels/*.hpp)
+BUILT_FROM := pyproject.toml CMakeLists.txt src/clearwood/_version.py \
+	$(shell find src/clearwood/kernels -name "*.[ch]pp")
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 .PHONY: demo test bench docs format clean
@@ -20,12 +21,12 @@ $(VENV)/made:
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/installed: $(VENV)/made pyproject.toml $(KERNELS)
+$(VENV)/installed: $(VENV)/made $(BUILT_FROM)
 	@echo "installing Clearwood and what it rests on (a minute or two)"
 	@$(PIP) --editable .
 	@touch $@
 
-$(VENV)/installed-test: $(VENV)/made pyproject.toml $(KERNELS)
+$(VENV)/installed-test: $(VENV)/made $(BUILT_FROM)
 	@echo "installing Clearwood and what its tests need (two or three minutes)"
 	@$(PIP) --editable '.[test]'
 	@touch $@ $(VENV)/installed
@@ -48,6 +49,7 @@ test: $(VENV)/installed-test
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+	$(BIN)/towncrier build --draft >/dev/null
 	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --cov --cov-report=term
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 

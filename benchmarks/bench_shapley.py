@@ -16,9 +16,14 @@ from numpy.typing import NDArray
 
 from benchmarks._harness import Case, Comparison
 from clearwood.forest import from_model
-from clearwood.kernels._components import component_sets, components, main_effects
-from clearwood.kernels._shapley import Background, interventional, path_dependent
-from clearwood.kernels._trees import Trees
+from clearwood.kernels import (
+    Background,
+    Trees,
+    component_sets,
+    components,
+    interventional,
+    path_dependent,
+)
 
 Floats = NDArray[np.float64]
 Answer = Callable[[], Any]
@@ -340,9 +345,10 @@ def _partial_dependence(name: str, n_points: int) -> Comparison:
     def ours(task: Task, threads: int) -> Answer:
         def run() -> Floats:
             background = Background.of(task.trees, task.background, n_jobs=threads)
-            effects = main_effects(task.trees, grid(task), background, n_jobs=threads)
-            baseline = interventional(task.trees, task.X[:0], background).baseline
-            return (effects + baseline)[:, :, 0].T
+            # one table of points serves all features: main effects take one player at a time
+            each = [(player,) for player in range(task.trees.n_players)]
+            effects = components(task.trees, grid(task), background, each, n_jobs=threads)
+            return (effects.values + effects.baseline)[:, :, 0].T
 
         return run
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from clearwood._shared.lazy import lazy
+from clearwood._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from clearwood import datasets, forest, models
@@ -71,5 +72,3 @@ __all__ = [
     "shapley",
     "what_if",
 ]
-
-__version__ = "0.1.0"

@@ -1,7 +1,7 @@
 import pytest
 
 from clearwood._shared.errors import InputError
-from clearwood.kernels import _core, _level, simd_level
+from clearwood.kernels import _core, level, simd_level
 
 SHOW = "from clearwood.kernels import simd_level; print(simd_level())"
 
@@ -30,7 +30,7 @@ def test_level_the_machine_lacks_is_refused(monkeypatch):
     monkeypatch.setattr(_core, "supported_levels", lambda: ["baseline"])
     before = simd_level()
     with pytest.raises(InputError, match=r"'avx512' cannot be used.*choose from baseline"):
-        _level._use_requested_level("avx512")
+        level._use_requested_level("avx512")
     assert simd_level() == before
 
 

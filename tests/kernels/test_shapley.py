@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from clearwood._shared.errors import InputError
-from clearwood.kernels._components import (
-    component_moments,
+from clearwood.kernels import (
+    Background,
+    Trees,
     component_sets,
     components,
-    main_effects,
-    pair_effects,
+    interventional,
+    path_dependent,
 )
-from clearwood.kernels._shapley import Background, interventional, path_dependent
-from clearwood.kernels._trees import Trees
 
 LEVELS = 6  # values and thresholds lie on a coarse grid, so that rows meet thresholds
 
@@ -336,62 +335,8 @@ def test_components_on_long_paths_equal_their_definition(players):
             assert_allclose(found.values[row, k], expected, atol=1e-9)
 
 
-def test_moments_of_components_are_those_of_their_values():
-    grower = Grower(7, features=4, outputs=2)
-    forest = grower.forest(4)
-    trees = Trees.of(forest)
-    B, weights = grower.rows(700), grower.rng.uniform(size=700)
-    background = Background.of(trees, B, weights=weights)
-    sets = component_sets(trees, max_order=2)
-    moments = component_moments(trees, B, background, sets, weights=weights)
-    values = components(trees, B, background, sets).values
-    mean = np.average(values, axis=0, weights=weights)
-    assert_allclose(moments.mean, mean, atol=1e-12)
-    spread = np.average((values - mean) ** 2, axis=0, weights=weights)
-    assert_allclose(moments.variance, spread, atol=1e-12)
-
-
-def test_moments_of_pieces_are_those_of_the_whole(monkeypatch):
-    grower = Grower(8, features=4)
-    trees = Trees.of(grower.forest(4))
-    B = grower.rows(1500)
-    background = Background.of(trees, B)
-    sets = component_sets(trees, max_order=2)
-    whole = component_moments(trees, B, background, sets)
-    monkeypatch.setattr("clearwood.kernels._components._PIECE_BYTES", 1)
-    pieces = component_moments(trees, B, background, sets)
-    assert_allclose(pieces.mean, whole.mean, atol=1e-12)
-    assert_allclose(pieces.variance, whole.variance, atol=1e-12)
-
-
-def test_effects_on_a_grid_are_partial_dependence_less_lower_orders():
-    grower = Grower(9, features=5, categorical=(4,))
-    forest = grower.forest(5, groups=[0, 1, 1, 2, 3])
-    trees = Trees.of(forest)
-    B, points = grower.rows(25, missing=0.1), grower.rows(6, missing=0.1)
-    background = Background.of(trees, B)
-
-    def dependence(at):
-        mixed = B.copy()
-        for player, point in at.items():
-            columns = forest.groups == player
-            mixed[:, columns] = points[point, columns]
-        return forest.predict(mixed).mean(axis=0)
-
-    mains = main_effects(trees, points, background)
-    pairs = [(0, 1), (3, 1), (2, 3), (1, 2), (0, 3)]
-    grids = pair_effects(trees, points, background, pairs)
-    mean = dependence({})
-    for g, h in itertools.product(range(6), repeat=2):
-        for i in range(4):
-            assert_allclose(mains[g, i], dependence({i: g}) - mean, atol=1e-10)
-        for k, (i, j) in enumerate(pairs):
-            expected = dependence({i: g, j: h}) - mains[g, i] - mains[h, j] - mean
-            assert_allclose(grids[k, g, h], expected, atol=1e-10)
-
-
 def test_too_many_components_are_refused_with_advice(monkeypatch):
-    monkeypatch.setattr("clearwood.kernels._components._MOST_SETS", 100)
+    monkeypatch.setattr("clearwood.kernels.decomposition._MOST_SETS", 100)
     trees = Trees.of(Grower(0, features=12).forest(12, trees=1, chain=True))
     with pytest.raises(InputError, match=r"more than 100 components.*Hint: lower max_order"):
         component_sets(trees)

@@ -60,9 +60,13 @@ def test_shared_template_over_a_type_of_the_level_is_allowed(check):
 BUILT = sorted((ROOT / "build").glob("*/CMakeFiles/kernel_*.dir/**/*.o"))
 
 
+def target(path):
+    """The build target of an object: kernel_<area>_<name>_<level>."""
+    return next(part for part in path.parts if part.startswith("kernel_")).removesuffix(".dir")
+
+
 @pytest.mark.skipif(not BUILT, reason="needs the objects of a build in build/")
-@pytest.mark.parametrize("path", BUILT, ids=lambda path: path.parts[-5])
+@pytest.mark.parametrize("path", BUILT, ids=target)
 def test_no_built_kernel_leaks_code_of_its_level(check, path):
-    folder = next(part for part in path.parts if part.startswith("kernel_"))
-    level = folder.removesuffix(".dir").rpartition("_")[2]
+    level = target(path).rpartition("_")[2]
     assert check.main(["--level", level, str(path)]) == 0

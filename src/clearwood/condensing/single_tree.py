@@ -9,6 +9,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood import kernels
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.condensing.compose.atoms import Atoms, atoms_of
 from clearwood.condensing.compose.decision import Decision, decision_for
@@ -26,8 +27,7 @@ from clearwood.condensing.proof.fingerprint import of_diagram, of_forest
 from clearwood.condensing.reading.names import with_names_of
 from clearwood.forest import Forest, from_model
 from clearwood.forest.predict import rounded
-from clearwood.kernels import _core
-from clearwood.kernels._threads import threads
+from clearwood.kernels import threads
 
 __all__ = ["condense"]
 
@@ -204,7 +204,7 @@ def _exact(
     nodes = None if budget.leaves is None else 4 * budget.leaves + 1000
 
     def compose(most: int | None) -> dict[str, Any]:
-        return _core.compose(
+        return kernels.compose(
             ensemble_arrays(problem.forest, problem.atoms),
             problem.decision.arrays(),
             limits(nodes=most, seconds=seconds, memory=budget.bytes),
@@ -265,7 +265,7 @@ def _within(problem: Problem, budget: Budget, n_threads: int) -> dict[str, Any]:
     if problem.rows is not None:
         rows = with_likely_rows(problem.rows)
         places = problem.atoms.places(rounded(problem.forest, rows))
-    found = _core.compose_within(
+    found = kernels.compose_within(
         ensemble_arrays(problem.forest, problem.atoms),
         problem.decision.arrays(),
         limits(seconds=budget.seconds_left, memory=budget.bytes),

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from clearwood._shared.errors import InputError
-from clearwood.kernels import _core
+from clearwood.kernels import exponential
 
 if TYPE_CHECKING:
     from clearwood.forest.forest import Forest
@@ -69,7 +69,7 @@ def _inverse_in_c(link: Link, raw: NDArray[Any]) -> NDArray[Any]:
 def _exp(values: NDArray[Any]) -> NDArray[Any]:
     flat = np.ascontiguousarray(values).ravel()
     out = np.empty_like(flat)
-    _core.exponential(flat, out)
+    exponential(flat, out)
     return out.reshape(values.shape)
 
 

@@ -1,8 +1,40 @@
 """Compiled loops on arrays: arrays in, arrays out, nothing known about models."""
 
-from clearwood.kernels._forest import PackedForest
-from clearwood.kernels._level import simd_level
-from clearwood.kernels._rank import missing_code, rank, rank_columns
-from clearwood.kernels._threads import threads
+from clearwood.kernels._core import certify, compose, compose_within, exponential
+from clearwood.kernels.decomposition import Components, component_sets, components
+from clearwood.kernels.forest import PackedForest
+from clearwood.kernels.level import simd_level
+from clearwood.kernels.parallelism import limited, threads
+from clearwood.kernels.ranks import missing_code, rank, rank_columns
+from clearwood.kernels.shapley import (
+    Background,
+    Progress,
+    ShapleyValues,
+    interventional,
+    path_dependent,
+)
+from clearwood.kernels.trees import Trees, TreesLike
 
-__all__ = ["PackedForest", "missing_code", "rank", "rank_columns", "simd_level", "threads"]
+__all__ = [
+    "Background",
+    "Components",
+    "PackedForest",
+    "Progress",
+    "ShapleyValues",
+    "Trees",
+    "TreesLike",
+    "certify",
+    "component_sets",
+    "components",
+    "compose",
+    "compose_within",
+    "exponential",
+    "interventional",
+    "limited",
+    "missing_code",
+    "path_dependent",
+    "rank",
+    "rank_columns",
+    "simd_level",
+    "threads",
+]

@@ -23,7 +23,7 @@ from sklearn.utils.validation import (
 )
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.kernels._threads import limited
+from clearwood.kernels import limited
 from clearwood.models import catalogue
 from clearwood.models.entry import Categories, Entry, Job
 from clearwood.models.estimators.convergence import convergence_named

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from joblib import Parallel, delayed, effective_n_jobs
 
 from clearwood.benchmarking.running.work import Context, Outcome, Spread, Unit, in_turn, run_unit
-from clearwood.kernels._threads import limited, threads
+from clearwood.kernels import limited, threads
 
 if TYPE_CHECKING:
     from clearwood.benchmarking.running.store import Store

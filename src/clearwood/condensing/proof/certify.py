@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood import kernels
 from clearwood._shared.errors import InputError
 from clearwood.condensing.compose.whole_sums import whole_sums
 from clearwood.condensing.condensed import Condensed, shell_of
@@ -24,7 +25,6 @@ from clearwood.condensing.proof.joint_ranks import JointRanks, joint_ranks
 from clearwood.condensing.reading.names import as_written
 from clearwood.forest import Forest, from_model
 from clearwood.forest.links import predict as on_scale
-from clearwood.kernels import _core
 
 __all__ = ["certify"]
 
@@ -99,7 +99,7 @@ def certify(
         found = _by_settings(tree, forest, other)
         return replace(found, **told)
     ranks = joint_ranks([tree.diagram, forest], forest.n_features, missing=forest.accepts_missing)
-    outcome = _core.certify(
+    outcome = kernels.certify(
         ranks.arrays(),
         _ensemble(forest, ranks.cut[1]),
         _claim(tree, forest, ranks.cut[0]),

@@ -14,9 +14,14 @@ from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.adapter.supported import NotTakenApartError
 from clearwood.explanation.games.game import BoundGame, Floats, Game, Players, Step
 from clearwood.forest import Forest
-from clearwood.kernels._components import component_sets, components
-from clearwood.kernels._shapley import Background, interventional, path_dependent
-from clearwood.kernels._trees import Trees
+from clearwood.kernels import (
+    Background,
+    Trees,
+    component_sets,
+    components,
+    interventional,
+    path_dependent,
+)
 
 __all__ = ["BoundTrees", "TreeGame"]
 

@@ -1,0 +1,35 @@
+// Interventional Shapley values, interactions and components over a whole background.
+//
+// Time grows with rows plus background rows, never with their product: each unit of a tree (see
+// units.hpp) turns the background into counts of patterns, the counts into tables (see
+// game.hpp), and a row is explained by looking its patterns up.
+#pragma once
+
+#include "shapley/slots.hpp"
+#include "shapley/units.hpp"
+
+namespace clearwood {
+
+// Rows with weights; column c of the codes starts at codes + c * n.
+struct WeightedRows {
+  const Code* codes;
+  std::size_t n;
+  const double* weights;
+};
+
+struct Background {
+  const double* counts;  // summed weights per pattern, for the trees that are counted
+  WeightedRows rows;     // for the trees that are not
+  double total_weight;
+};
+
+// Adds rows to counts[Units::n_counts()].
+void count_background(const ForestArrays& forest, const Units& units, const WeightedRows& rows,
+                      double* counts, int n_threads);
+
+// Adds to out[(slot * n_outputs + output) * pitch + row] and to baseline[output].
+void interventional(const ForestArrays& forest, const Units& units, const SlotMap& slots,
+                    const Background& background, const Code* codes, std::size_t n_rows,
+                    double* out, std::size_t pitch, double* baseline, int n_threads);
+
+}  // namespace clearwood
