@@ -8,9 +8,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# the newest peers need a newer Python than Clearwood does, so benchmarks have an environment of their own
+BENCH := .venv-bench
 BUILT_FROM := pyproject.toml CMakeLists.txt src/clearwood/_version.py \
 	$(shell find src/clearwood/kernels -name "*.[ch]pp")
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
+PIP := $(BIN)/python $(INSTALL)
 
 .PHONY: demo test bench docs format clean
 .DEFAULT_GOAL := demo
@@ -36,9 +39,15 @@ $(VENV)/installed-docs: $(VENV)/installed
 	@$(PIP) --editable '.[docs]'
 	@touch $@
 
-$(VENV)/installed-peers: $(VENV)/installed-test benchmarks/requirements.txt
-	@echo "installing the peers"
-	@$(PIP) --requirement benchmarks/requirements.txt
+$(BENCH)/made:
+	@python=$$(tools/newest-python $(PYTHON)) && tools/prerequisites $$python && \
+	echo "making a virtual environment of $$($$python --version) in $(BENCH)" && \
+	$$python -m venv $(BENCH)
+	@touch $@
+
+$(BENCH)/installed: $(BENCH)/made benchmarks/requirements.txt $(BUILT_FROM)
+	@echo "installing Clearwood and its newest peers (two or three minutes)"
+	@$(BENCH)/bin/python $(INSTALL) --editable . --requirement benchmarks/requirements.txt
 	@touch $@
 
 demo: $(VENV)/installed
@@ -53,8 +62,8 @@ test: $(VENV)/installed-test
 	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --cov --cov-report=term
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-bench: $(VENV)/installed-peers
-	$(BIN)/python -m benchmarks $(if $(QUICK),--quick) $(SECTIONS)
+bench: $(BENCH)/installed
+	$(BENCH)/bin/python -m benchmarks $(if $(QUICK),--quick) $(SECTIONS)
 
 docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
@@ -64,4 +73,4 @@ format: $(VENV)/installed-test
 	$(BIN)/ruff check --fix
 
 clean:
-	rm -rf $(VENV) build site artefacts .mypy_cache .pytest_cache .ruff_cache .coverage*
+	rm -rf $(VENV) $(BENCH) build site artefacts .mypy_cache .pytest_cache .ruff_cache .coverage*

@@ -36,7 +36,10 @@ def main() -> int:
             parser.error(f"no section {name!r}; {did_you_mean(name, sections)}")
     options.output.mkdir(parents=True, exist_ok=True)
 
+    machine = _machine()
     print(f"{_processor()}, {os.cpu_count()} cores, kernels use {simd_level()}")
+    print(f"Python {platform.python_version()} ({sys.executable})")
+    print(", ".join(f"{name} {number}" for name, number in machine["versions"].items()))
     # small data is dominated by fixed costs, about which nothing is promised
     broken = 0
     for name in chosen:
@@ -57,7 +60,7 @@ def main() -> int:
             "section": name,
             "quick": options.quick,
             "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "machine": _machine(),
+            "machine": machine,
             "comparisons": [
                 {
                     "title": comparison.title,
@@ -82,7 +85,7 @@ def main() -> int:
 
 
 def _machine() -> dict[str, Any]:
-    peers = [peer.name for peer in _harness.pinned()]
+    peers = [peer.name for peer in _harness.peers()]
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
@@ -90,7 +93,7 @@ def _machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "versions": {
             name: importlib.metadata.version(name)
-            for name in ("clearwood", "numpy", *peers)
+            for name in ("clearwood", "numpy", "scikit-learn", *peers)
             if _installed(name)
         },
     }

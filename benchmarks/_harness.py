@@ -236,18 +236,14 @@ def compare(
 
 
 def requirement(package: str) -> str:
-    """Package with the version that benchmarks/requirements.txt names for this Python."""
-    return next((str(found) for found in pinned() if found.name == package), package)
+    """Package with the range of versions that benchmarks/requirements.txt names."""
+    return next((str(peer) for peer in peers() if peer.name == package), package)
 
 
-def pinned() -> list[Requirement]:
-    """Give the peers of benchmarks/requirements.txt that suit this Python."""
+def peers() -> list[Requirement]:
+    """Packages of benchmarks/requirements.txt."""
     lines = REQUIREMENTS.read_text(encoding="utf-8").splitlines()
-    found = [Requirement(line) for line in lines if line and not line.startswith("#")]
-    fitting = [one for one in found if one.marker is None or one.marker.evaluate()]
-    for one in fitting:
-        one.marker = None
-    return fitting
+    return [Requirement(line) for line in lines if line and not line.startswith("#")]
 
 
 def _time(call: Callable[[], Any], repeats: int) -> tuple[Any, float, float]:
