@@ -7,7 +7,7 @@ import pytest
 
 from clearwood.condensing.compose.atoms import atoms_of
 from clearwood.forest import Forest
-from clearwood.forest.build import Tree, assemble, bit_words
+from clearwood.forest.build import Tree, assemble
 
 N_CATEGORIES = 5
 
@@ -33,9 +33,9 @@ def random_tree(rng, *, depth, n_features, thresholds, kinds, columns, whole, mi
         feature[node] = j
         default[node] = bool(rng.random() < 0.5) if missing else True
         if kinds[j] == "category":
-            sets[node] = bit_words(
-                [c for c in range(N_CATEGORIES) if rng.random() < 0.5], int(rng.integers(1, 40))
-            )
+            member = [c for c in range(N_CATEGORIES) if rng.random() < 0.5]
+            sets[node] = np.zeros(-(-int(rng.integers(1, 40)) // 32), np.uint32)
+            sets[node][0] = sum(1 << c for c in member)
             unseen[node] = bool(rng.random() < 0.5)
         else:
             threshold[node] = float(rng.choice(thresholds))

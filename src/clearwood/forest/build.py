@@ -1,7 +1,7 @@
 """Putting the trees of a library together into the arrays of a forest."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,27 +10,65 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import InputError
 from clearwood.forest.forest import Forest
 
-__all__ = ["Tree", "assemble", "bit_words"]
+__all__ = ["CategorySets", "Tree", "Trees", "assemble", "spans"]
+
+
+@dataclass(frozen=True, eq=False)
+class CategorySets:
+    """Bit sets of categorical nodes, one after another.
+
+    Parameters
+    ----------
+    node
+        The node of each set, counted over all trees.
+    size
+        Words of each set.
+    words
+        The words of all sets: bit ``c % 32`` of word ``c // 32`` of a set is category ``c``.
+    """
+
+    node: NDArray[Any]
+    size: NDArray[Any]
+    words: NDArray[np.uint32]
+
+    @classmethod
+    def of_categories(
+        cls, node: NDArray[Any], count: NDArray[Any], categories: NDArray[Any]
+    ) -> "CategorySets":
+        """Pack lists of categories, one after another, into words that just hold the largest.
+
+        Examples
+        --------
+        >>> node, count, categories = np.array([4, 7]), np.array([1, 2]), np.array([2, 0, 33])
+        >>> sets = CategorySets.of_categories(node, count, categories)
+        >>> sets.size, sets.words
+        (array([1, 2]), array([4, 1, 2], dtype=uint32))
+        """
+        owner = np.repeat(np.arange(len(node)), count)
+        size = np.zeros(len(node), np.int64)
+        np.maximum.at(size, owner, categories // 32 + 1)
+        words = np.zeros(size.sum(), np.uint32)
+        at = (np.cumsum(size) - size)[owner] + categories // 32
+        np.bitwise_or.at(words, at, np.uint32(1) << (categories % 32).astype(np.uint32))
+        return cls(node, size, words)
+
+    def at(self, kept: NDArray[np.bool_], node: NDArray[Any]) -> "CategorySets":
+        """Give some of the sets, their nodes numbered anew."""
+        return CategorySets(node[kept], self.size[kept], self.words[np.repeat(kept, self.size)])
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """One tree as a library numbers its nodes, root first.
+    """One tree, root first.
 
     Parameters
     ----------
-    left, right
-        Children; negative at leaves. Nodes may come in any order; unreachable ones are dropped.
-    feature, threshold, default_left, value, cover
-        As in `Forest`, ``value`` of shape (nodes, columns).
+    left, right, feature, threshold, default_left, value, cover, unseen_left, zero_missing
+        As in `Trees`.
     categories
-        Bit sets of the categorical nodes.
-    unseen_left, zero_missing
-        As in `Forest`; False everywhere where None.
-    output
-        The output it adds to, -1 for all.
-    weight
-        What its values are multiplied with.
+        The words of the bit set of each categorical node.
+    output, weight
+        The output it adds to, -1 for all, and what its values are multiplied with.
     """
 
     left: NDArray[Any]
@@ -40,28 +78,134 @@ class Tree:
     default_left: NDArray[Any]
     value: NDArray[Any]
     cover: NDArray[Any]
-    categories: dict[int, NDArray[np.uint32]] | None = None
+    categories: Mapping[int, NDArray[np.uint32]] = field(default_factory=dict)
     unseen_left: NDArray[Any] | None = None
     zero_missing: NDArray[Any] | None = None
     output: int = -1
     weight: float = 1.0
 
 
-def bit_words(categories: Sequence[int] | NDArray[Any], n_bits: int) -> NDArray[np.uint32]:
-    """Pack a set of categories into 32-bit words that cover ``n_bits`` categories.
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """Trees as a library numbers their nodes, one tree after another, each root first.
+
+    Parameters
+    ----------
+    sizes
+        Nodes of each tree, in the order in which the library adds the trees.
+    left, right
+        Children, counted from the root of their tree; negative at leaves. Nodes may come in any
+        order; unreachable ones are dropped.
+    feature, threshold, default_left, value, cover
+        As in `Forest`, ``value`` of shape (nodes,) or (nodes, columns). Leaves may hold anything
+        but a value.
+    sets
+        Bit sets of the categorical nodes.
+    unseen_left, zero_missing
+        As in `Forest`; False everywhere where None.
+    output
+        The output each tree adds to, -1 for all.
+    weight
+        What each tree's values are multiplied with.
+    """
+
+    sizes: Sequence[int] | NDArray[Any]
+    left: NDArray[Any]
+    right: NDArray[Any]
+    feature: NDArray[Any]
+    threshold: NDArray[Any]
+    default_left: NDArray[Any]
+    value: NDArray[Any]
+    cover: NDArray[Any]
+    sets: CategorySets | None = None
+    unseen_left: NDArray[Any] | None = None
+    zero_missing: NDArray[Any] | None = None
+    output: int | Sequence[int] | NDArray[Any] = -1
+    weight: float | Sequence[float] | NDArray[Any] = 1.0
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree]) -> "Trees":
+        """Join trees that were read one by one."""
+        if not trees:
+            raise _no_trees()
+
+        def joined(name: str) -> NDArray[Any]:
+            arrays = [getattr(tree, name) for tree in trees]
+            missing = [np.zeros(len(tree.left), bool) for tree in trees]
+            return np.concatenate(
+                [b if a is None else np.asarray(a) for a, b in zip(arrays, missing, strict=True)]
+            )
+
+        sizes = [len(tree.left) for tree in trees]
+        starts = np.cumsum(sizes) - sizes
+        sets = [
+            (int(start) + node, words)
+            for start, tree in zip(starts, trees, strict=True)
+            for node, words in tree.categories.items()
+        ]
+        return cls(
+            sizes=sizes,
+            sets=CategorySets(
+                np.array([node for node, _ in sets], np.int64),
+                np.array([len(words) for _, words in sets], np.int64),
+                np.concatenate([np.empty(0, np.uint32), *(words for _, words in sets)]),
+            ),
+            output=[tree.output for tree in trees],
+            weight=[tree.weight for tree in trees],
+            **{name: joined(name) for name in _PER_NODE},
+        )
+
+    def first(self, n_trees: int | None) -> "Trees":
+        """Give the first trees; all where None."""
+        if n_trees is None or n_trees >= len(self.sizes):
+            return self
+        sizes = np.asarray(self.sizes)[:n_trees]
+        end = int(sizes.sum())
+        kept: dict[str, Any] = {"sizes": sizes}
+        for name in _PER_NODE:
+            values = getattr(self, name)
+            kept[name] = None if values is None else values[:end]
+        for name in ("output", "weight"):
+            values = np.asarray(getattr(self, name))
+            kept[name] = values if values.ndim == 0 else values[:n_trees]
+        return replace(
+            self,
+            sets=None if self.sets is None else self.sets.at(self.sets.node < end, self.sets.node),
+            **kept,
+        )
+
+
+_PER_NODE = (
+    "left",
+    "right",
+    "feature",
+    "threshold",
+    "default_left",
+    "value",
+    "cover",
+    "unseen_left",
+    "zero_missing",
+)
+
+
+def spans(first: NDArray[Any], count: NDArray[Any]) -> NDArray[np.int64]:
+    """Give the whole numbers of several spans, one span after another.
 
     Examples
     --------
-    >>> bit_words([0, 2, 33], 40)
-    array([5, 2], dtype=uint32)
+    >>> spans(np.array([5, 0]), np.array([2, 3]))
+    array([5, 6, 0, 1, 2])
     """
-    bits = np.zeros(-(-n_bits // 32) * 32, np.uint8)
-    bits[np.asarray(categories, np.int64)] = 1
-    return np.packbits(bits, bitorder="little").view("<u4").astype(np.uint32)
+    begin = np.cumsum(count) - count
+    return np.asarray(np.arange(count.sum()) + np.repeat(first - begin, count))
 
 
-def assemble(trees: Sequence[Tree], **settings: Any) -> Forest:
-    """Concatenate trees; children end up after their parent and unreachable nodes are dropped.
+def _no_trees() -> InputError:
+    return InputError("the model has no trees", hint="fit it with at least one iteration.")
+
+
+def assemble(trees: Trees | Sequence[Tree], **settings: Any) -> Forest:
+    """Make a forest; children end up after their parent and unreachable nodes are dropped.
 
     Parameters
     ----------
@@ -70,79 +214,127 @@ def assemble(trees: Sequence[Tree], **settings: Any) -> Forest:
     **settings
         The other fields of `Forest`.
     """
-    if not trees:
-        raise InputError("the model has no trees", hint="fit it with at least one iteration.")
-    parts: dict[str, list[NDArray[Any]]] = {name: [] for name in _PER_NODE}
-    words: list[NDArray[np.uint32]] = []
-    roots, start, n_words = [], 0, 0
-    for tree in trees:
-        order = _order(tree.left, tree.right)
-        new = np.full(len(tree.left) + 1, -1, np.int64)  # the last entry answers child -1
-        new[order] = np.arange(len(order)) + start
-        leaf = np.asarray(tree.left)[order] < 0
-        parts["left"].append(np.where(leaf, -1, new[np.asarray(tree.left)[order]]))
-        parts["right"].append(np.where(leaf, -1, new[np.asarray(tree.right)[order]]))
-        parts["feature"].append(np.where(leaf, -1, np.asarray(tree.feature)[order]))
-        threshold = np.asarray(tree.threshold, np.float64)[order]
-        parts["threshold"].append(np.where(leaf, 0.0, threshold))
-        parts["value"].append(np.where(leaf[:, None], np.asarray(tree.value)[order], 0.0))
-        parts["cover"].append(np.asarray(tree.cover, np.float64)[order])
-        for name, flags in (
-            ("default_left", tree.default_left),
-            ("unseen_left", tree.unseen_left),
-            ("zero_missing", tree.zero_missing),
-        ):
-            flag = np.zeros(len(order), bool) if flags is None else np.asarray(flags, bool)[order]
-            parts[name].append(flag & ~leaf)
-        set_start = np.full(len(order), -1, np.int64)
-        set_size = np.zeros(len(order), np.int64)
-        for node, bits in (tree.categories or {}).items():
-            if new[node] < 0:
-                continue
-            set_start[new[node] - start], set_size[new[node] - start] = n_words, len(bits)
-            words.append(bits)
-            n_words += len(bits)
-        parts["category_start"].append(set_start)
-        parts["category_size"].append(set_size)
-        roots.append(start)
-        start += len(order)
-    settings.setdefault("tree_weight", [tree.weight for tree in trees])
-    per_node: dict[str, Any] = {name: np.concatenate(arrays) for name, arrays in parts.items()}
-    return Forest(
-        roots=np.array(roots, np.int32),
-        tree_output=np.array([tree.output for tree in trees], np.int32),
-        category_words=np.concatenate([*words, np.empty(0, np.uint32)]),
-        **per_node,
-        **settings,
-    )
+    if not isinstance(trees, Trees):
+        trees = Trees.of(trees)
+    sizes = np.asarray(trees.sizes, np.int64)
+    if len(sizes) == 0:
+        raise _no_trees()
+    if sizes.min() < 1:
+        raise InputError(f"tree {int(sizes.argmin())} of the model has no nodes")
+    roots = np.cumsum(sizes) - sizes
+    leaf = np.asarray(trees.left) < 0
+    start = np.repeat(roots, sizes)
+    left = np.where(leaf, -1, trees.left + start)
+    right = np.where(leaf, -1, trees.right + start)
+    order, place = _order(left, right, roots, sizes)
+    if order is not None and place is not None:
+        roots, leaf = place[roots], leaf[order]
+        left = np.where(leaf, -1, place[left[order]])
+        right = np.where(leaf, -1, place[right[order]])
+    inner = ~leaf
+
+    def at(values: NDArray[Any]) -> NDArray[Any]:
+        return values if order is None else values[order]
+
+    def flag(values: NDArray[Any] | None) -> NDArray[np.bool_]:
+        return np.zeros(len(leaf), bool) if values is None else at(values).astype(bool) & inner
+
+    value = at(trees.value)
+    value = np.where(leaf if value.ndim == 1 else leaf[:, None], value, 0.0)
+    arrays: dict[str, Any] = {
+        "roots": roots.astype(np.int32),
+        "left": left.astype(np.int32),
+        "right": right.astype(np.int32),
+        "feature": np.where(leaf, -1, at(trees.feature)).astype(np.int32),
+        "threshold": np.where(leaf, 0.0, at(trees.threshold).astype(np.float64, copy=False)),
+        "value": value.reshape(len(leaf), -1).astype(np.float64, copy=False),
+        "cover": at(trees.cover).astype(np.float64),
+        "default_left": flag(trees.default_left),
+        "unseen_left": flag(trees.unseen_left),
+        "zero_missing": flag(trees.zero_missing),
+        "tree_output": np.full(len(sizes), trees.output, np.int32),
+        "tree_weight": np.full(len(sizes), trees.weight, np.float64),
+        **_category_arrays(trees.sets, place, len(leaf)),
+    }
+    for array in arrays.values():
+        array.flags.writeable = False  # nobody else holds them, so the forest need not copy
+    return Forest(**arrays, **settings)
 
 
-_PER_NODE = (
-    "left",
-    "right",
-    "feature",
-    "threshold",
-    "value",
-    "cover",
-    "default_left",
-    "unseen_left",
-    "zero_missing",
-    "category_start",
-    "category_size",
-)
+def _category_arrays(
+    sets: CategorySets | None, place: NDArray[Any] | None, n_nodes: int
+) -> dict[str, NDArray[Any]]:
+    start, size = np.full(n_nodes, -1, np.int32), np.zeros(n_nodes, np.int32)
+    words = np.empty(0, np.uint32)
+    if sets is not None:
+        node = sets.node if place is None else place[sets.node]
+        sets = sets.at(node >= 0, node)
+        size[sets.node], start[sets.node] = sets.size, np.cumsum(sets.size) - sets.size
+        words = sets.words.astype(np.uint32)
+    return {"category_start": start, "category_size": size, "category_words": words}
 
 
-def _order(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.intp]:
-    """Give reachable nodes so that children follow parents: the library's order where it does."""
-    left, right = np.asarray(left), np.asarray(right)
-    inner = np.flatnonzero(left >= 0)
-    rises = (left[inner] > inner).all() and (right[inner] > inner).all()
-    if rises and len(left) == 2 * len(inner) + 1:
-        return np.arange(len(left))
-    order, stack = [], [0]
-    while stack:
-        node = stack.pop()
-        order.append(node)
-        if left[node] >= 0:
-            stack += [int(right[node]), int(left[node])]
-    return np.array(order, np.intp)
+def _order(
+    left: NDArray[Any], right: NDArray[Any], roots: NDArray[Any], sizes: NDArray[Any]
+) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
+    """Give reachable nodes so that children follow parents, and the new place of each node.
+
+    Trees whose children follow already and that have no unreachable nodes keep their order; the
+    others are put into depth-first order, left before right. None where nothing has to move.
+    """
+    node = np.arange(len(left))
+    falls = (left >= 0) & ((left <= node) | (right <= node))
+    n_inner = np.add.reduceat(left >= 0, roots, dtype=np.int64)
+    moved = np.logical_or.reduceat(falls, roots) | (sizes != 2 * n_inner + 1)
+    if not moved.any():
+        return None, None
+    _check_children(left, right, roots, sizes)
+    levels = _levels(left, right, roots[moved], int(sizes[moved].sum()))
+    below = np.ones(len(left), np.int64)  # nodes of the subtree, itself included
+    for level in reversed(levels):
+        inner = level[left[level] >= 0]
+        below[inner] += below[left[inner]] + below[right[inner]]
+    kept = np.where(moved, below[roots], sizes)
+    new_roots = np.cumsum(kept) - kept
+    place = np.where(np.repeat(moved, sizes), -1, node + np.repeat(new_roots - roots, sizes))
+    place[roots] = new_roots
+    for level in levels:
+        inner = level[left[level] >= 0]
+        place[left[inner]] = place[inner] + 1
+        place[right[inner]] = place[inner] + 1 + below[left[inner]]
+    order = np.empty(kept.sum(), np.int64)
+    reached = np.flatnonzero(place >= 0)
+    order[place[reached]] = reached
+    return order, place
+
+
+def _check_children(
+    left: NDArray[Any], right: NDArray[Any], roots: NDArray[Any], sizes: NDArray[Any]
+) -> None:
+    first, last = np.repeat(roots, sizes), np.repeat(roots + sizes, sizes)
+    inner = left >= 0
+    for child in (left, right):
+        wrong = inner & ((child < first) | (child >= last))
+        if wrong.any():
+            tree = int(np.searchsorted(roots, np.flatnonzero(wrong)[0], side="right")) - 1
+            raise InputError(f"tree {tree} of the model has a node whose child is not in the tree")
+
+
+def _levels(
+    left: NDArray[Any], right: NDArray[Any], roots: NDArray[Any], n_nodes: int
+) -> list[NDArray[Any]]:
+    """Give the nodes of some trees level by level."""
+    levels: list[NDArray[Any]] = []
+    level, n_met = roots, 0
+    met = np.zeros(len(left), bool)
+    while len(level):
+        n_met += len(level)
+        met[level] = True
+        if n_met > n_nodes:
+            break
+        levels.append(level)
+        inner = level[left[level] >= 0]
+        level = np.concatenate([left[inner], right[inner]])
+    if n_met != np.count_nonzero(met):
+        raise InputError("a tree of the model has a node with several parents")
+    return levels

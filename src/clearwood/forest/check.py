@@ -68,12 +68,14 @@ def _check_structure(forest: "Forest") -> None:
                 f"the {name} child of node {int(inner[at])} is {int(child[at])}; children come "
                 "after their parent, in the same tree"
             )
-    parents = np.zeros(len(left), np.int64)
-    np.add.at(parents, left[inner], 1)
-    np.add.at(parents, right[inner], 1)
-    expected = np.ones(len(left), np.int64)
-    expected[roots] = 0
-    if (parents != expected).any():
+    met = np.zeros(len(left), bool)
+    met[left[inner]] = True
+    met[right[inner]] = True
+    # no child is a root, so each other node is one child where as many are met as there are
+    if np.count_nonzero(met) != 2 * len(inner) or 2 * len(inner) != len(left) - len(roots):
+        parents = np.bincount(np.concatenate([left[inner], right[inner]]), minlength=len(left))
+        expected = np.ones(len(left), np.int64)
+        expected[roots] = 0
         node = int(np.flatnonzero(parents != expected)[0])
         raise InputError(
             f"node {node} has {int(parents[node])} parents; each node but a root has exactly one"

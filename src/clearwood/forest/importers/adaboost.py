@@ -1,14 +1,14 @@
 """AdaBoost of trees: weighted votes for classes, the weighted median for numbers."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.forest.build import Tree, assemble
+from clearwood.forest.build import assemble
 from clearwood.forest.forest import Forest
-from clearwood.forest.importers.sklearn import accepts_missing, feature_names, tree_of
+from clearwood.forest.importers.sklearn import accepts_missing, feature_names, trees_of, values_of
 
 __all__ = ["adaboost_classifier", "adaboost_regressor"]
 
@@ -23,19 +23,11 @@ def adaboost_classifier(model: Any) -> Forest:
     n_classes = len(model.classes_)
     if n_classes < 2:
         raise InputError("AdaBoost was fitted to a single class", hint="give it two or more.")
-    trees = []
-    for member, weight in zip(model.estimators_, model.estimator_weights_, strict=False):
-        tree = _member(model, member)
-        vote = np.searchsorted(model.classes_, member.classes_[np.argmax(tree.value, axis=1)])
-        if n_classes == 2:
-            value = np.where(vote == 1, 2.0, -2.0)[:, None]
-        else:
-            value = np.full((len(vote), n_classes), -1 / (n_classes - 1))
-            value[np.arange(len(vote)), vote] = 1.0
-        trees.append(replace(tree, value=value, weight=float(weight)))
+    members = _members(model)
+    value = np.concatenate([_votes(member, model.classes_) for member in members])
     n_outputs = 1 if n_classes == 2 else n_classes
     return assemble(
-        trees,
+        trees_of(members, value=value, weight=model.estimator_weights_[: len(members)]),
         base=np.zeros(n_outputs),
         divisor=np.full(n_outputs, model.estimator_weights_.sum()),
         feature_names=feature_names(model),
@@ -51,12 +43,9 @@ def adaboost_classifier(model: Any) -> Forest:
 
 def adaboost_regressor(model: Any) -> Forest:
     """Import AdaBoost.R2: the weighted median of the trees."""
-    trees = [
-        replace(_member(model, member), weight=float(weight))
-        for member, weight in zip(model.estimators_, model.estimator_weights_, strict=False)
-    ]
+    members = _members(model)
     return assemble(
-        trees,
+        trees_of(members, weight=model.estimator_weights_[: len(members)]),
         base=np.zeros(1),
         feature_names=feature_names(model),
         aggregation="weighted median",
@@ -66,10 +55,23 @@ def adaboost_regressor(model: Any) -> Forest:
     )
 
 
-def _member(model: Any, member: Any) -> Tree:
-    if not hasattr(member, "tree_"):
-        raise InputError(
-            f"this {type(model).__name__} boosts {type(member).__name__}, which is not a tree",
-            hint="boost DecisionTree or ExtraTree estimators.",
-        )
-    return tree_of(member)
+def _members(model: Any) -> list[Any]:
+    """Give the trees that have a weight."""
+    members = model.estimators_[: len(model.estimator_weights_)]
+    for member in members:
+        if not hasattr(member, "tree_"):
+            raise InputError(
+                f"this {type(model).__name__} boosts {type(member).__name__}, which is not a tree",
+                hint="boost DecisionTree or ExtraTree estimators.",
+            )
+    return list(members)
+
+
+def _votes(member: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
+    """Give what each node of a tree votes for each class, one column for two classes."""
+    vote = np.searchsorted(classes, member.classes_[np.argmax(values_of(member), axis=1)])
+    if len(classes) == 2:
+        return np.where(vote == 1, 2.0, -2.0)[:, None]
+    votes = np.full((len(vote), len(classes)), -1 / (len(classes) - 1))
+    votes[np.arange(len(vote)), vote] = 1.0
+    return votes

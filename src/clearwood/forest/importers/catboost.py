@@ -2,14 +2,16 @@
 
 import json
 import tempfile
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.forest.build import Tree, assemble
+from clearwood.forest.build import Trees, assemble, spans
 from clearwood.forest.forest import Forest
 from clearwood.forest.inputs import default_names
 from clearwood.forest.links import Link
@@ -36,20 +38,17 @@ def catboost(model: Any) -> Forest:
     content = _exported(model)
     scale, bias = content["scale_and_bias"]
     bias = np.atleast_1d(np.asarray(bias, np.float64))
-    columns, missing_left = _columns(content)
     n_outputs = len(bias)
+    columns = _columns(content)
     if "oblivious_trees" in content:
-        trees = [
-            _oblivious(raw, columns, missing_left, n_outputs, scale)
-            for raw in content["oblivious_trees"]
-        ]
+        trees = _oblivious(content["oblivious_trees"], columns, n_outputs)
     else:
-        trees = [_nested(raw, columns, missing_left, n_outputs, scale) for raw in content["trees"]]
+        trees = _nested(content["trees"], columns, n_outputs)
     classes, link = _target(model, content, n_outputs)
     names = tuple(map(str, model.feature_names_))
     generated = names == tuple(map(str, range(len(names))))
     return assemble(
-        trees,
+        replace(trees, value=scale * trees.value),
         base=bias,
         feature_names=default_names(len(names)) if generated else names,
         link=link,
@@ -67,104 +66,119 @@ def _exported(model: Any) -> dict[str, Any]:
     return content
 
 
-def _columns(content: dict[str, Any]) -> tuple[dict[int, int], dict[int, bool]]:
-    """Give, per numeric feature, its column in the user's table and the side of missing values."""
-    columns, missing_left = {}, {}
-    for feature in content["features_info"].get("float_features", []):
-        index = feature["feature_index"]
-        columns[index] = feature["flat_feature_index"]
+class _Column(NamedTuple):
+    """A numeric feature: its column in the user's table and the side of missing values."""
+
+    position: int
+    missing_left: bool
+
+
+_LEAF = _Column(-1, missing_left=False)
+
+
+def _columns(content: dict[str, Any]) -> dict[int, _Column]:
+    """Give the columns behind CatBoost's own numbers of numeric features."""
+    return {
         # compared as they are, missing values exceed no border
-        missing_left[index] = feature["nan_value_treatment"] != "AsTrue"
-    return columns, missing_left
+        feature["feature_index"]: _Column(
+            feature["flat_feature_index"],
+            missing_left=feature["nan_value_treatment"] != "AsTrue",
+        )
+        for feature in content["features_info"].get("float_features", [])
+    }
 
 
-def _split(
-    split: dict[str, Any], columns: dict[int, int], missing_left: dict[int, bool]
-) -> tuple[int, float, bool]:
+def _column(split: dict[str, Any], columns: dict[int, _Column]) -> _Column:
     if split["split_type"] != "FloatFeature":
         raise InputError(
             "the CatBoost model splits on categories or text, which it keeps as hashes and target "
             "statistics that cannot be written as splits of your columns",
             hint="encode categories as numbers or one-hot columns before fitting CatBoost.",
         )
-    index = split["float_feature_index"]
-    return columns[index], float(np.float32(split["border"])), missing_left[index]
+    return columns[split["float_feature_index"]]
 
 
-def _oblivious(
-    raw: dict[str, Any],
-    columns: dict[int, int],
-    missing_left: dict[int, bool],
-    n_outputs: int,
-    scale: float,
-) -> Tree:
-    """Unfold a tree that asks one question per level; the last is the leaf number's top bit."""
-    splits = [_split(split, columns, missing_left) for split in raw["splits"] or []]
-    depth = len(splits)
-    n_inner = 2**depth - 1
-    level = np.repeat(np.arange(depth), 2 ** np.arange(depth))
-    asked = [splits[depth - 1 - k] for k in level] + [(-1, 0.0, False)] * (n_inner + 1)
-    feature, threshold, default_left = (np.array(part) for part in zip(*asked, strict=True))
-    node = np.arange(2 * n_inner + 1)
-    cover = np.zeros(2 * n_inner + 1)
-    weights = raw.get("leaf_weights")
-    cover[n_inner:] = np.nan if weights is None else weights
-    for parent in range(n_inner - 1, -1, -1):
-        cover[parent] = cover[2 * parent + 1] + cover[2 * parent + 2]
-    value = np.zeros((2 * n_inner + 1, n_outputs))
-    value[n_inner:] = scale * np.asarray(raw["leaf_values"], np.float64).reshape(-1, n_outputs)
-    return Tree(
-        left=np.where(node < n_inner, 2 * node + 1, -1),
-        right=np.where(node < n_inner, 2 * node + 2, -1),
-        feature=feature,
-        threshold=threshold,
-        default_left=default_left,
+def _oblivious(raw: list[dict[str, Any]], columns: dict[int, _Column], n_outputs: int) -> Trees:
+    """Unfold trees with one split per level; the last split is the leaf number's top bit."""
+    depth = np.array([len(tree["splits"] or ()) for tree in raw])
+    # per tree its levels from the root down, then its leaves
+    split: list[tuple[_Column, float]] = []
+    for tree in raw:
+        split += [(_column(one, columns), one["border"]) for one in reversed(tree["splits"] or ())]
+        split.append((_LEAF, 0.0))
+    width = 2 ** spans(np.zeros_like(depth), depth + 1)
+    size = 2 ** (depth + 1) - 1
+    start = np.cumsum(size) - size
+    node = spans(np.zeros_like(size), size)
+    leaf = node >= np.repeat(2**depth - 1, size)
+    value = np.zeros((len(node), n_outputs))
+    value[leaf] = _joined(raw, "leaf_values").reshape(-1, n_outputs)
+    cover = np.full(len(node), np.nan)
+    if all(tree.get("leaf_weights") is not None for tree in raw):
+        cover[leaf] = _joined(raw, "leaf_weights")
+        for level in range(depth.max(initial=0) - 1, -1, -1):
+            deep = depth > level
+            parent = spans(np.full(deep.sum(), 2**level - 1), np.full(deep.sum(), 2**level))
+            first = np.repeat(start[deep], 2**level)
+            below = first + 2 * parent + 1
+            cover[first + parent] = cover[below] + cover[below + 1]
+
+    def per_node(values: list[Any], dtype: type) -> NDArray[Any]:
+        return np.repeat(np.array(values, dtype), width)
+
+    return Trees(
+        sizes=size,
+        left=np.where(leaf, -1, 2 * node + 1),
+        right=2 * node + 2,
+        feature=per_node([column.position for column, _ in split], np.int64),
+        threshold=per_node([border for _, border in split], np.float32),
+        default_left=per_node([column.missing_left for column, _ in split], np.bool_),
         value=value,
         cover=cover,
     )
 
 
-def _nested(
-    raw: dict[str, Any],
-    columns: dict[int, int],
-    missing_left: dict[int, bool],
-    n_outputs: int,
-    scale: float,
-) -> Tree:
-    """Flatten a tree of nested nodes, parents first."""
-    nodes: list[dict[str, Any]] = [raw]
+def _joined(raw: list[dict[str, Any]], key: str) -> NDArray[np.float64]:
+    return np.array(list(chain.from_iterable(tree[key] for tree in raw)), np.float64)
+
+
+def _nested(raw: list[dict[str, Any]], columns: dict[int, _Column], n_outputs: int) -> Trees:
+    """Flatten trees of nested nodes, parents first."""
     left: list[int] = []
-    right: list[int] = []
-    asked: list[tuple[int, float, bool]] = []
-    value: list[NDArray[np.float64]] = []
-    at = 0
-    while at < len(nodes):
-        node = nodes[at]
-        if "split" in node:
-            left.append(len(nodes))
-            right.append(len(nodes) + 1)
-            nodes += [node["left"], node["right"]]
-            asked.append(_split(node["split"], columns, missing_left))
-            value.append(np.zeros(n_outputs))
-        else:
-            left.append(-1)
-            right.append(-1)
-            asked.append((-1, 0.0, False))
-            value.append(scale * np.atleast_1d(np.asarray(node["value"], np.float64)))
-        at += 1
-    cover = np.array([float(node.get("weight", 0.0)) for node in nodes])
-    for parent in range(len(nodes) - 1, -1, -1):
-        if left[parent] >= 0:
-            cover[parent] = cover[left[parent]] + cover[right[parent]]
-    feature, threshold, default_left = (np.array(part) for part in zip(*asked, strict=True))
-    return Tree(
+    split: list[tuple[_Column, float]] = []
+    value: list[Any] = []
+    cover: list[float] = []
+    sizes: list[int] = []
+    nothing = [0.0] * n_outputs if n_outputs > 1 else 0.0
+    for tree in raw:
+        nodes = [tree]
+        start = len(left)
+        for node in nodes:  # which grows
+            if "split" in node:
+                left.append(len(nodes))
+                nodes += (node["left"], node["right"])
+                split.append((_column(node["split"], columns), node["split"]["border"]))
+                value.append(nothing)
+                cover.append(0.0)
+            else:
+                left.append(-1)
+                split.append((_LEAF, 0.0))
+                value.append(node["value"])
+                cover.append(float(node.get("weight", 0.0)))
+        for parent in range(len(left) - 1, start - 1, -1):
+            if left[parent] >= 0:
+                child = start + left[parent]
+                cover[parent] = cover[child] + cover[child + 1]
+        sizes.append(len(nodes))
+    return Trees(
+        sizes=sizes,
         left=np.array(left),
-        right=np.array(right),
-        feature=feature,
-        threshold=threshold,
-        default_left=default_left,
-        value=np.array(value),
-        cover=cover,
+        right=np.array(left) + 1,
+        feature=np.array([column.position for column, _ in split]),
+        threshold=np.array([border for _, border in split], np.float32),
+        default_left=np.array([column.missing_left for column, _ in split]),
+        value=np.array(value, np.float64).reshape(-1, n_outputs),
+        cover=np.array(cover),
     )
 
 

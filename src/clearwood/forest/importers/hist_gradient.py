@@ -1,11 +1,13 @@
 """Histogram gradient boosting of scikit-learn, with missing values and native categories."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.forest.build import Tree, assemble
+from clearwood._shared.errors import InputError
+from clearwood.forest.build import CategorySets, Trees, assemble
 from clearwood.forest.forest import Forest
 from clearwood.forest.importers.sklearn import feature_names
 
@@ -16,19 +18,16 @@ def hist_gradient(model: Any) -> Forest:
     """Import a model: the baseline plus each tree, in order; values are compared in float64."""
     baseline = np.asarray(model._baseline_prediction, np.float64).ravel()  # noqa: SLF001
     column, levels = _columns(model)
-    known, known_row = model._bin_mapper.make_known_categories_bitsets()  # noqa: SLF001
-    trees = [
-        _tree(predictor, column, known, known_row, output)
-        for stage in model._predictors  # noqa: SLF001
-        for output, predictor in enumerate(stage)
-    ]
+    stages = model._predictors  # noqa: SLF001
+    known = model._bin_mapper.make_known_categories_bitsets()  # noqa: SLF001
+    trees = _trees([tree for stage in stages for tree in stage], column, known)
     classes = getattr(model, "classes_", None)
     if classes is not None:
         link = "logistic" if len(baseline) == 1 else "softmax"
     else:
         link = "log" if model.loss in ("poisson", "gamma") else "identity"
     return assemble(
-        trees,
+        replace(trees, output=np.tile(np.arange(len(baseline)), len(stages))),
         base=baseline,
         feature_names=feature_names(model),
         levels=levels,
@@ -54,32 +53,46 @@ def _columns(model: Any) -> tuple[NDArray[np.intp], tuple[tuple[Any, ...] | None
     return np.concatenate([categorical, numeric]), tuple(levels)
 
 
-def _tree(
-    predictor: Any,
+def _trees(
+    predictors: list[Any],
     column: NDArray[np.intp],
-    known: NDArray[np.uint32],
-    known_row: NDArray[np.uint32],
-    output: int,
-) -> Tree:
-    nodes = predictor.nodes
-    leaf = nodes["is_leaf"].astype(bool)
-    missing_left = nodes["missing_go_to_left"].astype(bool)
-    categories = {}
-    for node in np.flatnonzero(nodes["is_categorical"].astype(bool) & ~leaf):
-        words = predictor.raw_left_cat_bitsets[nodes["bitset_idx"][node]].astype(np.uint32)
-        if missing_left[node]:
-            # categories unknown to the model go where missing values go
-            words = words | ~known[known_row[nodes["feature_idx"][node]]].astype(np.uint32)
-        categories[int(node)] = words
-    return Tree(
+    known: tuple[NDArray[np.uint32], NDArray[np.uint32]],
+) -> Trees:
+    if not predictors:
+        raise InputError("the model has no trees", hint="fit it with at least one iteration.")
+    sizes = np.array([len(predictor.nodes) for predictor in predictors])
+    nodes = np.concatenate([predictor.nodes for predictor in predictors])
+    leaf = nodes["is_leaf"] > 0
+    missing_left = nodes["missing_go_to_left"] > 0
+    return Trees(
+        sizes=sizes,
         left=np.where(leaf, -1, nodes["left"].astype(np.int64)),
-        right=np.where(leaf, -1, nodes["right"].astype(np.int64)),
-        feature=np.where(leaf, -1, column[nodes["feature_idx"].astype(np.int64)]),
+        right=nodes["right"].astype(np.int64),
+        feature=column[nodes["feature_idx"]],
         threshold=nodes["num_threshold"],
         default_left=missing_left,
-        value=nodes["value"][:, None],
+        value=nodes["value"],
         cover=nodes["count"],
-        categories=categories,
+        sets=_sets(predictors, nodes, sizes, known),
         unseen_left=missing_left,
-        output=output,
     )
+
+
+def _sets(
+    predictors: list[Any],
+    nodes: NDArray[Any],
+    sizes: NDArray[Any],
+    known: tuple[NDArray[np.uint32], NDArray[np.uint32]],
+) -> CategorySets | None:
+    node = np.flatnonzero((nodes["is_categorical"] > 0) & (nodes["is_leaf"] == 0))
+    if len(node) == 0:
+        return None
+    bitsets = [predictor.raw_left_cat_bitsets for predictor in predictors]
+    n_bitsets = np.array([len(sets) for sets in bitsets])
+    first = np.repeat(np.cumsum(n_bitsets) - n_bitsets, sizes)[node]
+    words = np.concatenate(bitsets)[first + nodes["bitset_idx"][node]].astype(np.uint32)
+    known_sets, row_of_feature = known
+    # categories unknown to the model go where missing values go
+    unknown = ~known_sets[row_of_feature[nodes["feature_idx"][node]]].astype(np.uint32)
+    words |= np.where(nodes["missing_go_to_left"][node, None] > 0, unknown, np.uint32(0))
+    return CategorySets(node, np.full(len(node), words.shape[1]), words.ravel())

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.forest.build import Tree, assemble
+from clearwood.forest.build import CategorySets, Trees, assemble, spans
 from clearwood.forest.forest import Forest
 from clearwood.forest.inputs import default_names
 from clearwood.forest.links import Link
@@ -49,7 +49,7 @@ def lightgbm(model: Any) -> Forest:
     names = tuple(header["feature_names"].split(" "))
     generated = names == tuple(f"Column_{i}" for i in range(n_features))
     return assemble(
-        [_tree(raw, i % per_iteration) for i, raw in enumerate(trees)],
+        _trees(trees, per_iteration),
         base=np.zeros(per_iteration),
         feature_names=default_names(n_features) if generated else names,
         levels=_levels(text, booster, n_features),
@@ -110,64 +110,80 @@ def _categorical_columns(text: str) -> list[int]:
     return [int(word) for word in line[len(key) :].strip(" ]").split(",") if word]
 
 
-def _numbers(raw: dict[str, str], key: str, dtype: type) -> NDArray[Any]:
-    return np.array(raw.get(key, "").split(), dtype=np.float64).astype(dtype)
-
-
-def _tree(raw: dict[str, str], output: int) -> Tree:
-    """Read one tree: LightGBM numbers splits from 0 and leaves from -1 downwards."""
-    if raw.get("is_linear", "0") == "1":
+def _trees(raw: list[dict[str, str]], per_iteration: int) -> Trees:
+    """Read the trees; LightGBM numbers splits from 0 and leaves from -1 downwards."""
+    if any(tree.get("is_linear", "0") == "1" for tree in raw):
         raise InputError(
             "the LightGBM model has linear functions in its leaves (linear_tree=True), so it is "
             "not piecewise constant",
             hint="fit it with linear_tree=False.",
         )
-    n_leaves = int(raw["num_leaves"])
+    n_leaves = np.array([int(tree["num_leaves"]) for tree in raw])
     n_splits = n_leaves - 1
-    leaf_value = _exact(raw, "leaf_value")
-    value = np.concatenate([np.zeros(n_splits), leaf_value])[:, None]
-    leaf_cover = _numbers(raw, "leaf_count", np.float64)
-    if len(leaf_cover) != n_leaves:
-        leaf_cover = np.full(n_leaves, np.nan)
-    if n_splits == 0:
-        nothing = np.full(1, -1)
-        return Tree(
-            left=nothing,
-            right=nothing,
-            feature=nothing,
-            threshold=np.zeros(1),
-            default_left=np.zeros(1, bool),
-            value=value,
-            cover=leaf_cover,
-            output=output,
-        )
+    is_split = np.repeat(
+        np.tile([True, False], len(raw)), np.column_stack([n_splits, n_leaves]).ravel()
+    )
 
-    def child(key: str) -> NDArray[np.int64]:
-        index = _numbers(raw, key, np.int64)
-        inner = np.where(index >= 0, index, n_splits + ~index)
-        return np.concatenate([inner, np.full(n_leaves, -1)])
+    def of_splits(values: NDArray[Any], fill: Any = 0) -> NDArray[Any]:
+        padded = np.full(len(is_split), fill, values.dtype)
+        padded[is_split] = values
+        return padded
 
-    def padded(values: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate([values, np.zeros(n_leaves, values.dtype)])
+    def children(key: str) -> NDArray[Any]:
+        index = _numbers(raw, key, n_splits, np.int64)
+        return of_splits(np.where(index >= 0, index, np.repeat(n_splits, n_splits) + ~index), -1)
 
-    threshold = _exact(raw, "threshold")
-    decision = _numbers(raw, "decision_type", np.int64)
+    threshold = _numbers(raw, "threshold", n_splits, np.float64)
+    decision = _numbers(raw, "decision_type", n_splits, np.int64)
     missing = (decision >> _MISSING_SHIFT) & 3
     categorical = (decision & _CATEGORICAL) > 0
     # where nothing counts as missing, NaN is compared as zero; categories never default left
     default_left = np.where(missing == _NOTHING, threshold >= 0.0, (decision & _DEFAULT_LEFT) > 0)
-    return Tree(
-        left=child("left_child"),
-        right=child("right_child"),
-        feature=padded(_numbers(raw, "split_feature", np.int64)),
-        threshold=padded(np.where(categorical, 0.0, _beside_zero(threshold))),
-        default_left=padded(default_left & ~categorical),
+    value = np.zeros(len(is_split))
+    value[~is_split] = _numbers(raw, "leaf_value", n_leaves, np.float64)
+    cover = of_splits(_numbers(raw, "internal_count", n_splits, np.float64))
+    cover[~is_split] = _leaf_cover(raw, n_leaves)
+    return Trees(
+        sizes=n_splits + n_leaves,
+        left=children("left_child"),
+        right=children("right_child"),
+        feature=of_splits(_numbers(raw, "split_feature", n_splits, np.int64)),
+        threshold=of_splits(np.where(categorical, 0.0, _beside_zero(threshold))),
+        default_left=of_splits(default_left & ~categorical),
         value=value,
-        cover=np.concatenate([_numbers(raw, "internal_count", np.float64), leaf_cover]),
-        categories=_categories(raw, categorical, threshold),
-        zero_missing=padded((missing == _ZERO) & ~categorical),
-        output=output,
+        cover=cover,
+        sets=_sets(raw, of_splits(categorical), of_splits(threshold), n_splits + n_leaves),
+        zero_missing=of_splits((missing == _ZERO) & ~categorical),
+        output=np.arange(len(raw)) % per_iteration,
     )
+
+
+def _numbers(
+    raw: list[dict[str, str]], key: str, counts: NDArray[np.int64] | None, dtype: type
+) -> NDArray[Any]:
+    """Read the numbers that all trees have under a key, one tree after another."""
+    lines = [tree.get(key, "") for tree in raw]
+    if counts is not None:
+        # a tree of one leaf has no splits, yet some versions write something for them
+        lines = [line if count else "" for line, count in zip(lines, counts.tolist(), strict=True)]
+    numbers: NDArray[Any] = np.fromstring(" ".join(lines), dtype, sep=" ")
+    wrong = counts is not None and _counts(lines) != counts.tolist()
+    if wrong or len(numbers) != sum(_counts(lines)):
+        raise InputError(f"the LightGBM model does not have one number per node under {key!r}")
+    return numbers
+
+
+def _counts(lines: list[str]) -> list[int]:
+    return [len(line.split()) for line in lines]
+
+
+def _leaf_cover(raw: list[dict[str, str]], n_leaves: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Give the weight of the rows in each leaf; NaN in trees that do not have it."""
+    known = [
+        tree if len(tree.get("leaf_count", "").split()) == n else {"leaf_count": "nan " * n}
+        for tree, n in zip(raw, n_leaves.tolist(), strict=True)
+    ]
+    return _numbers(known, "leaf_count", n_leaves, np.float64)
 
 
 def _beside_zero(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -177,22 +193,25 @@ def _beside_zero(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(inside, beside, threshold)
 
 
-def _exact(raw: dict[str, str], key: str) -> NDArray[np.float64]:
-    return np.array([float(word) for word in raw.get(key, "").split()])
-
-
-def _categories(
-    raw: dict[str, str], categorical: NDArray[np.bool_], threshold: NDArray[np.float64]
-) -> dict[int, NDArray[np.uint32]]:
-    if not categorical.any():
-        return {}
-    bounds = _numbers(raw, "cat_boundaries", np.int64)
-    words = _numbers(raw, "cat_threshold", np.uint32)
-    sets = {}
-    for node in np.flatnonzero(categorical):
-        index = int(threshold[node])
-        sets[int(node)] = words[bounds[index] : bounds[index + 1]]
-    return sets
+def _sets(
+    raw: list[dict[str, str]],
+    categorical: NDArray[np.bool_],
+    threshold: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+) -> CategorySets | None:
+    """Read the bit sets; the threshold of a categorical split is the number of its set."""
+    node = np.flatnonzero(categorical)
+    if len(node) == 0:
+        return None
+    tree = np.repeat(np.arange(len(sizes)), sizes)[node]
+    n_words = np.array(_counts([block.get("cat_threshold", "") for block in raw]))
+    n_bounds = np.array(_counts([block.get("cat_boundaries", "") for block in raw]))
+    bounds = _numbers(raw, "cat_boundaries", None, np.int64)
+    words = _numbers(raw, "cat_threshold", None, np.int64)
+    at = (np.cumsum(n_bounds) - n_bounds)[tree] + threshold[node].astype(np.int64)
+    size = bounds[at + 1] - bounds[at]
+    first = (np.cumsum(n_words) - n_words)[tree] + bounds[at]
+    return CategorySets(node, size, words[spans(first, size)].astype(np.uint32))
 
 
 def _classes(estimator: Any, objective: list[str], n_outputs: int) -> NDArray[Any] | None:

@@ -1,11 +1,14 @@
 """Trees, bagging, forests and gradient boosting of scikit-learn."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.forest.build import Tree, assemble
+from clearwood.forest.build import Trees, assemble
 from clearwood.forest.forest import Forest
 from clearwood.forest.inputs import default_names
 
@@ -17,7 +20,8 @@ __all__ = [
     "gradient_boosting",
     "one_tree",
     "random_forest",
-    "tree_of",
+    "trees_of",
+    "values_of",
 ]
 
 
@@ -43,71 +47,76 @@ def check_one_target(model: Any) -> None:
         )
 
 
-def tree_of(fitted: Any, **settings: Any) -> Tree:
-    """Read one fitted tree; values are class shares or the means of the targets."""
-    tree = fitted.tree_
-    classify = hasattr(fitted, "classes_")
-    value = tree.value[:, 0, :] if classify else tree.value[:, :, 0]
-    return Tree(
-        left=tree.children_left,
-        right=tree.children_right,
-        feature=tree.feature,
-        threshold=tree.threshold,
-        default_left=tree.missing_go_to_left.astype(bool),
-        value=value,
-        cover=tree.weighted_n_node_samples,
+def trees_of(
+    members: Sequence[Any], *, value: NDArray[Any] | None = None, **settings: Any
+) -> Trees:
+    """Read fitted trees; values are class shares or the means of the targets where not given."""
+    trees = [member.tree_ for member in members]
+    return Trees(
+        sizes=[tree.node_count for tree in trees],
+        left=np.concatenate([tree.children_left for tree in trees]),
+        right=np.concatenate([tree.children_right for tree in trees]),
+        feature=np.concatenate([tree.feature for tree in trees]),
+        threshold=np.concatenate([tree.threshold for tree in trees]),
+        default_left=np.concatenate([tree.missing_go_to_left for tree in trees]),
+        value=np.concatenate([values_of(member) for member in members]) if value is None else value,
+        cover=np.concatenate([tree.weighted_n_node_samples for tree in trees]),
         **settings,
     )
+
+
+def values_of(member: Any) -> NDArray[np.float64]:
+    """Give one column per class or target, one row per node."""
+    value: NDArray[np.float64] = member.tree_.value
+    return value[:, 0, :] if hasattr(member, "classes_") else value[:, :, 0]
 
 
 def one_tree(model: Any) -> Forest:
     """Import a decision tree or extra tree."""
     check_one_target(model)
-    return _averaged(model, [tree_of(model)], aggregation="sum")
+    return _averaged(model, trees_of([model]), aggregation="sum")
 
 
 def random_forest(model: Any) -> Forest:
     """Import a random forest or extra trees: the mean of trees, added in order."""
     check_one_target(model)
-    return _averaged(model, [tree_of(member) for member in model.estimators_])
+    return _averaged(model, trees_of(model.estimators_))
 
 
 def bagging(model: Any) -> Forest:
     """Import bagged trees; each may see some columns and some classes only."""
     check_one_target(model)
-    trees = []
-    for member, columns in zip(model.estimators_, model.estimators_features_, strict=True):
+    members = model.estimators_
+    for member in members:
         if not hasattr(member, "tree_"):
             raise InputError(
                 f"this {type(model).__name__} bags {type(member).__name__}, which is not a tree",
                 hint="bag DecisionTree or ExtraTree estimators.",
             )
-        tree = tree_of(member)
-        value = tree.value
-        if hasattr(model, "classes_"):
-            value = np.zeros((len(tree.value), len(model.classes_)))
-            value[:, np.asarray(member.classes_, np.intp)] = tree.value
-        inner = np.asarray(tree.left) >= 0
-        feature = np.where(inner, np.asarray(columns)[np.where(inner, tree.feature, 0)], -1)
-        trees.append(
-            Tree(
-                left=tree.left,
-                right=tree.right,
-                feature=feature,
-                threshold=tree.threshold,
-                default_left=tree.default_left,
-                value=value,
-                cover=tree.cover,
-            )
-        )
-    return _averaged(model, trees)
+    value = None
+    if hasattr(model, "classes_"):
+        value = np.concatenate([_shares(member, len(model.classes_)) for member in members])
+    trees = trees_of(members, value=value)
+    columns = [
+        np.asarray(columns)[np.maximum(member.tree_.feature, 0)]
+        for member, columns in zip(members, model.estimators_features_, strict=True)
+    ]
+    return _averaged(model, replace(trees, feature=np.concatenate(columns)))
 
 
-def _averaged(model: Any, trees: list[Tree], *, aggregation: str = "mean") -> Forest:
+def _shares(member: Any, n_classes: int) -> NDArray[np.float64]:
+    """Give the class shares of a member that may have seen some of the classes only."""
+    seen = values_of(member)
+    shares = np.zeros((len(seen), n_classes))
+    shares[:, np.asarray(member.classes_, np.intp)] = seen
+    return shares
+
+
+def _averaged(model: Any, trees: Trees, *, aggregation: str = "mean") -> Forest:
     classes = getattr(model, "classes_", None)
     return assemble(
         trees,
-        base=np.zeros(trees[0].value.shape[1]),
+        base=np.zeros(trees.value.shape[1]),
         feature_names=feature_names(model),
         aggregation=aggregation,
         precision="float32",
@@ -132,30 +141,15 @@ def gradient_boosting(model: Any) -> Forest:
     classes = getattr(model, "classes_", None)
     rows = np.zeros((1, model.n_features_in_), np.float32)
     start = np.asarray(model._raw_predict_init(rows), np.float64)[0]  # noqa: SLF001
-    trees = [
-        tree_of(member, output=output)
-        for stage in model.estimators_
-        for output, member in enumerate(stage)
-    ]
-    rate = float(model.learning_rate)
-    scaled = [
-        Tree(
-            left=tree.left,
-            right=tree.right,
-            feature=tree.feature,
-            threshold=tree.threshold,
-            default_left=tree.default_left,
-            value=rate * tree.value,
-            cover=tree.cover,
-            output=tree.output,
-        )
-        for tree in trees
-    ]
+    trees = trees_of(
+        model.estimators_.ravel(),
+        output=np.tile(np.arange(model.estimators_.shape[1]), len(model.estimators_)),
+    )
     link = "identity" if classes is None else ("logistic" if len(start) == 1 else "softmax")
     # the exponential loss fits half of the log odds
     temperature = 0.5 if model.loss == "exponential" else 1.0
     return assemble(
-        scaled,
+        replace(trees, value=float(model.learning_rate) * trees.value),
         base=start,
         feature_names=feature_names(model),
         link=link,

@@ -1,7 +1,7 @@
 """XGBoost: all boosters of trees, missing values, categories, several classes and targets."""
 
 import json
-from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.forest.build import Tree, assemble, bit_words
+from clearwood.forest.build import CategorySets, Trees, assemble, spans
 from clearwood.forest.forest import Forest
+from clearwood.forest.importers.ubjson import Document, MalformedError, scan
 from clearwood.forest.inputs import default_names
 from clearwood.forest.links import Link
 
@@ -28,6 +29,25 @@ _LINKS: dict[str, Link] = {
     "multi:softprob": "softmax",
 }
 
+# Objectives whose sums start from the base score itself; the others transform it first.
+_STARTS_AT_BASE_SCORE = frozenset(
+    {
+        "reg:squarederror",
+        "reg:absoluteerror",
+        "reg:quantileerror",
+        "reg:pseudohubererror",
+        "reg:squaredlogerror",
+        "multi:softmax",
+        "multi:softprob",
+        "rank:ndcg",
+        "rank:map",
+        "rank:pairwise",
+    }
+)
+
+# Category codes are float32 in XGBoost, which holds no larger whole numbers exactly.
+_MOST_CATEGORIES = 2**24
+
 
 def xgboost(model: Any) -> Forest:
     """Import an estimator or booster; XGBoost rounds to float32 and adds trees in float32.
@@ -37,34 +57,55 @@ def xgboost(model: Any) -> Forest:
     """
     estimator = model if hasattr(model, "get_booster") else None
     booster = model if estimator is None else estimator.get_booster()
-    content = json.loads(bytes(booster.save_raw("json")))
-    learner = content["learner"]
-    gradient = learner["gradient_booster"]
-    if gradient["name"] == "gblinear":
+    try:
+        return _read(scan(bytes(booster.save_raw("ubj"))), estimator, type(model).__name__)
+    except MalformedError as error:
+        from xgboost import __version__
+
+        raise InputError(
+            f"XGBoost {__version__} wrote the model in a form Clearwood does not know: {error}",
+            hint="save the model, load it with another version of XGBoost 3 and try again.",
+        ) from None
+
+
+def _read(document: Document, estimator: Any, kind: str) -> Forest:
+    learner = {
+        name: document.value(document.find("learner", name))
+        for name in ("feature_names", "learner_model_param", "objective")
+    }
+    booster = document.find("learner", "gradient_booster")
+    if document.value(document.find("name", within=booster)) == "gblinear":
         raise InputError(
             "an XGBoost model with booster='gblinear' has no trees",
             hint="fit it with booster='gbtree' or 'dart'.",
         )
-    weights = gradient.get("weight_drop")
-    trees = gradient.get("gbtree", gradient)["model"]
-    end = _end(estimator, trees)
-    margin = _base_margin(content)
-    categories = _levels(trees, booster.num_features())
+    # until XGBoost 3.2 dart was a booster around another, and its weights stood outside
+    around = document.has("gbtree", within=booster)
+    path = ("gbtree", "model") if around else ("model",)
+    model = document.find(*path, within=booster)
+    records = document.find("trees", within=model)
+    if document.count[records] == 0:
+        raise InputError("the model has no trees", hint="fit it with at least one iteration.")
+    holds_weights = booster if around else model
+    weight = None
+    if document.has("weight_drop", within=holds_weights):
+        weight = document.value(document.find("weight_drop", within=holds_weights))
+    margin = _base_margin(learner)
+    trees = _trees(
+        document,
+        records,
+        output=np.asarray(document.value(document.find("tree_info", within=model))),
+        weight=None if weight is None else np.asarray(weight, np.float32),
+        start=None if weight is None or estimator is None else margin,
+    )
+    n_features = int(learner["learner_model_param"]["num_feature"])
     objective = learner["objective"]["name"]
-    link = _LINKS.get(objective, "identity")
-    names = booster.feature_names
-    made = [
-        _tree(raw, int(trees["tree_info"][i]), 1.0 if weights is None else weights[i])
-        for i, raw in enumerate(trees["trees"][:end])
-    ]
-    if weights is not None and estimator is not None:
-        made = [_beyond(tree, margin) for tree in made]
     return assemble(
-        made,
+        trees.first(_n_trees(estimator, document, model)),
         base=margin.astype(np.float64),
-        feature_names=default_names(booster.num_features()) if names is None else tuple(names),
-        levels=categories,
-        link=link,
+        feature_names=tuple(learner["feature_names"]) or default_names(n_features),
+        levels=_levels(document, model, n_features),
+        link=_LINKS.get(objective, "identity"),
         exponential="C",
         precision="float32",
         accumulate="float32",
@@ -72,71 +113,80 @@ def xgboost(model: Any) -> Forest:
         # XGBoost compares what it predicts with a half, even where that is the raw score
         positive_above=0.5 if objective == "binary:logitraw" else 0.0,
         missing_value=None if estimator is None else _mark(estimator.missing),
-        source=f"XGBoost {type(model).__name__}",
+        source=f"XGBoost {kind}",
     )
 
 
-def _beyond(tree: Tree, margin: NDArray[np.float32]) -> Tree:
-    """Round a tree's values as the estimator's own way through dart does.
-
-    It predicts one tree at a time, start included, and takes the start off again before it weighs
-    what is left: the leaf, rounded to the precision of the sum.
-    """
-    start = margin if tree.output < 0 else margin[tree.output : tree.output + 1]
-    value = tree.value.astype(np.float32)
-    return replace(tree, value=((start + value) - start).astype(np.float64))
-
-
-def _end(estimator: Any, trees: dict[str, Any]) -> int | None:
+def _n_trees(estimator: Any, document: Document, model: int) -> int | None:
     """How many trees are used: those up to the best iteration of an estimator that has one."""
     try:
         best = None if estimator is None else estimator.best_iteration
     except AttributeError:  # not stopped early
         return None
-    return None if best is None else int(trees["iteration_indptr"][best + 1])
+    if best is None:
+        return None
+    return int(document.value(document.find("iteration_indptr", within=model))[best + 1])
 
 
 def _mark(missing: Any) -> float | None:
     return None if missing is None or np.isnan(missing) else float(missing)
 
 
-def _base_margin(content: dict[str, Any]) -> NDArray[np.float32]:
-    """Give what sums start from: the prediction once all leaves are zero.
+def _base_margin(learner: dict[str, Any]) -> NDArray[np.float32]:
+    """Give what sums start from.
 
-    The file keeps the base score on the target's scale; asking XGBoost for the margin gives its
-    own rounding of the link to the last bit.
+    The file keeps the base score on the target's scale. Where the objective transforms it, XGBoost
+    predicts with a model that has no trees, which gives its own rounding to the last bit.
     """
+    params = learner["learner_model_param"]
+    n_outputs = max(int(params["num_class"]), int(params.get("num_target", 1)), 1)
+    if learner["objective"]["name"] in _STARTS_AT_BASE_SCORE:
+        score = np.array(json.loads(params["base_score"]), np.float32)
+        return np.resize(score, n_outputs)
     import xgboost
 
-    empty = json.loads(json.dumps(content))
-    gradient = empty["learner"]["gradient_booster"]
-    trees = gradient.get("gbtree", gradient)["model"]
-    for tree in trees["trees"]:
-        if "leaf_weights" in tree:
-            tree["leaf_weights"] = [0.0] * len(tree["leaf_weights"])
-        tree["split_conditions"] = [
-            0.0 if left < 0 else condition
-            for left, condition in zip(tree["left_children"], tree["split_conditions"], strict=True)
-        ]
-        tree["base_weights"] = [0.0] * len(tree["base_weights"])
+    trees = {
+        "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": "0"},
+        "iteration_indptr": [0],
+        "tree_info": [],
+        "trees": [],
+        "cats": {"enc": [], "feature_segments": [], "sorted_idx": []},
+    }
+    empty = {
+        "learner": {
+            "attributes": {},
+            "feature_names": [],
+            "feature_types": [],
+            "gradient_booster": {"name": "gbtree", "model": trees},
+            # the score is as it is: without trees XGBoost would otherwise still want to estimate it
+            "learner_model_param": params | {"boost_from_average": "0", "num_feature": "1"},
+            "objective": learner["objective"],
+        },
+        "version": list(map(int, xgboost.__version__.split(".")[:3])),
+    }
     probe = xgboost.Booster()
     probe.load_model(bytearray(json.dumps(empty), "utf-8"))
-    probe.feature_names = probe.feature_types = None
-    n_features = int(empty["learner"]["learner_model_param"]["num_feature"])
-    row = xgboost.DMatrix(np.zeros((1, n_features), np.float32))
-    return np.asarray(probe.predict(row, output_margin=True), np.float32).ravel()
+    return np.asarray(probe.predict(_one_row(), output_margin=True), np.float32).ravel()
 
 
-def _levels(trees: dict[str, Any], n_features: int) -> tuple[tuple[Any, ...] | None, ...]:
+@cache
+def _one_row() -> Any:
+    from xgboost import DMatrix
+
+    return DMatrix(np.zeros((1, 1), np.float32))
+
+
+def _levels(document: Document, model: int, n_features: int) -> tuple[tuple[Any, ...] | None, ...]:
     """Give the labels a model was fitted to; empty where it was fitted to codes."""
-    encoded = trees.get("cats", {}).get("enc", [])
+    encoded: list[dict[str, Any]] = []
+    if document.has("cats", within=model):
+        encoded = document.value(document.find("cats", "enc", within=model))
     if not encoded:
         return (None,) * n_features
     levels: list[tuple[Any, ...] | None] = []
     for column in encoded:
         if "offsets" in column:
-            text = bytes(byte % 256 for byte in column["values"])
-            ends = column["offsets"]
+            text = column["values"].astype(np.uint8).tobytes()
             if not text.isascii():
                 # XGBoost counts characters where it means bytes, so labels run into each other
                 raise InputError(
@@ -144,52 +194,113 @@ def _levels(trees: dict[str, Any], n_features: int) -> tuple[tuple[Any, ...] | N
                     "models, so it is not known which category is which",
                     hint="fit it to labels without them, or to category codes.",
                 )
-            labels = [text[a:b].decode() for a, b in pairwise(ends)]
+            labels = [text[a:b].decode() for a, b in pairwise(column["offsets"].tolist())]
             levels.append(tuple(labels) or None)
         else:
-            levels.append(tuple(column["values"]) or None)
+            levels.append(tuple(column["values"].tolist()) or None)
     return tuple(levels)
 
 
-def _tree(raw: dict[str, Any], output: int, weight: float) -> Tree:
-    left = np.array(raw["left_children"], np.int64)
+def _trees(
+    document: Document,
+    records: int,
+    *,
+    output: NDArray[np.int64],
+    weight: NDArray[np.float32] | None,
+    start: NDArray[np.float32] | None,
+) -> Trees:
+    """Read the trees; with a start, their values are rounded as dart's are."""
+    left, sizes = document.column(records, "left_children")
+
+    def nodes(name: str) -> NDArray[Any]:
+        values, counts = document.column(records, name)
+        if not np.array_equal(counts, sizes):
+            raise MalformedError(f"{name!r} does not have one entry per node")
+        return values
+
+    right, condition = nodes("right_children"), nodes("split_conditions").astype(np.float32)
     leaf = left < 0
-    condition = np.array(raw["split_conditions"], np.float32)
-    vector = int(raw["tree_param"]["size_leaf_vector"])
-    if vector > 1:
-        value, output = _vector_leaves(raw, vector, leaf), -1
-    else:
-        value = condition.astype(np.float64)[:, None]
-    categorical = np.array(raw["split_type"], bool) if raw["split_type"] else np.zeros_like(leaf)
-    categories = {}
-    for node, start, size in zip(
-        raw["categories_nodes"], raw["categories_segments"], raw["categories_sizes"], strict=True
-    ):
-        # XGBoost's set goes right, everything else left, seen or not
-        goes_right = raw["categories"][start : start + size]
-        categories[int(node)] = ~bit_words(goes_right, max(goes_right) + 1)
-    return Tree(
+    value: NDArray[np.float32] = condition
+    if (size := _leaf_size(document, records)) > 1:
+        vectors, counts = document.column(records, "leaf_weights")
+        value = _vector_leaves(vectors, counts // size, size, right, leaf, sizes)
+        output = np.full(len(sizes), -1)
+    if start is not None:
+        value = _beyond(value, start, output, sizes)
+    return Trees(
+        sizes=sizes,
         left=left,
-        right=np.array(raw["right_children"], np.int64),
-        feature=np.array(raw["split_indices"], np.int64),
+        right=right,
+        feature=nodes("split_indices"),
         # x < t in float32 is x <= the float32 just below t
-        threshold=np.nextafter(condition, np.float32(-np.inf)).astype(np.float64),
-        default_left=np.array(raw["default_left"], bool),
+        threshold=np.nextafter(condition, np.float32(-np.inf)),
+        default_left=nodes("default_left"),
         value=value,
-        cover=np.array(raw["sum_hessian"], np.float64),
-        categories=categories,
-        unseen_left=categorical,
+        cover=nodes("sum_hessian"),
+        sets=_sets(document, records, sizes),
+        unseen_left=nodes("split_type"),
         output=output,
-        weight=float(np.float32(weight)),
+        weight=1.0 if weight is None else weight,
     )
 
 
-def _vector_leaves(raw: dict[str, Any], size: int, leaf: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _leaf_size(document: Document, records: int) -> int:
+    """How many numbers a leaf holds, the same in all trees of a model."""
+    tree = document.inside(records)[0]
+    return int(document.value(document.find("tree_param", "size_leaf_vector", within=tree)))
+
+
+def _beyond(
+    value: NDArray[Any], start: NDArray[np.float32], output: NDArray[Any], sizes: NDArray[Any]
+) -> NDArray[Any]:
+    """Round the trees' values as the estimator's own way through dart does.
+
+    It predicts one tree at a time, start included, and takes the start off again before it weighs
+    what is left: the leaf, rounded to the precision of the sum.
+    """
+    begins = start if value.ndim > 1 else np.repeat(start[output], sizes)
+    return np.asarray((begins + value) - begins)
+
+
+def _vector_leaves(
+    vectors: NDArray[Any],
+    n_vectors: NDArray[Any],
+    size: int,
+    right: NDArray[Any],
+    leaf: NDArray[np.bool_],
+    sizes: NDArray[Any],
+) -> NDArray[np.float32]:
     """Read one vector per leaf, which the file numbers in the leaves' right children."""
-    vectors = np.array(raw["leaf_weights"], np.float32).reshape(-1, size)
-    value = np.zeros((len(leaf), size))
-    value[leaf] = vectors[np.array(raw["right_children"], np.int64)[leaf]]
+    inside = (right >= 0) & (right < np.repeat(n_vectors, sizes))
+    if len(vectors) != size * n_vectors.sum() or not inside[leaf].all():
+        raise MalformedError("'leaf_weights' does not have one vector per leaf")
+    at = right + np.repeat(np.cumsum(n_vectors) - n_vectors, sizes)
+    value = np.zeros((len(leaf), size), np.float32)
+    value[leaf] = vectors.reshape(-1, size)[at[leaf]]
     return value
+
+
+def _sets(document: Document, records: int, sizes: NDArray[Any]) -> CategorySets | None:
+    """Read the categories that go left: XGBoost lists those that go right, seen or not."""
+    node, n_sets = document.column(records, "categories_nodes")
+    if len(node) == 0:
+        return None
+    count, n_counts = document.column(records, "categories_sizes")
+    begin, n_begins = document.column(records, "categories_segments")
+    categories, n_categories = document.column(records, "categories")
+    tree = np.repeat(np.arange(len(sizes)), n_sets)
+    if (
+        not (np.array_equal(n_counts, n_sets) and np.array_equal(n_begins, n_sets))
+        or ((count < 0) | (begin < 0) | (begin + count > n_categories[tree])).any()
+        or ((node < 0) | (node >= sizes[tree])).any()
+        or categories.min(initial=0) < 0
+        or categories.max(initial=0) >= _MOST_CATEGORIES
+    ):
+        raise MalformedError("the categories of the nodes are not within their lists")
+    first = (np.cumsum(n_categories) - n_categories)[tree] + begin
+    node = (np.cumsum(sizes) - sizes)[tree] + node
+    sets = CategorySets.of_categories(node, count, categories[spans(first, count)])
+    return CategorySets(sets.node, sets.size, ~sets.words)
 
 
 def _classes(estimator: Any, objective: str, n_outputs: int) -> NDArray[Any] | None:

@@ -1,0 +1,242 @@
+import json
+import struct
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clearwood.forest.importers.ubjson import MalformedError, scan
+
+
+def size(n, marker="L"):
+    return marker.encode() + struct.pack({"i": ">b", "U": ">B", "I": ">h", "L": ">q"}[marker], n)
+
+
+def text(value):
+    return size(len(value.encode())) + value.encode()
+
+
+def numbers(array):
+    """Write an array of numbers of one type, as XGBoost does."""
+    marker = {"i1": "i", "u1": "U", "i2": "I", "i4": "l", "i8": "L", "f4": "d", "f8": "D"}
+    array = np.asarray(array)
+    code = marker[array.dtype.str[1:]].encode()
+    return (
+        b"[$"
+        + code
+        + b"#"
+        + size(array.size)
+        + array.astype(array.dtype.newbyteorder(">")).tobytes()
+    )
+
+
+def written(value, *, counted):
+    """Write a value in Universal Binary JSON: every length written out, or containers with ends."""
+    if isinstance(value, np.ndarray):
+        return numbers(value)
+    if value is None or isinstance(value, bool):
+        return {None: b"Z", True: b"T", False: b"F"}[value]
+    if isinstance(value, int):
+        return b"L" + struct.pack(">q", value)
+    if isinstance(value, float):
+        return b"D" + struct.pack(">d", value)
+    if isinstance(value, str):
+        return b"S" + text(value)
+    if isinstance(value, list):
+        inside = b"".join(written(one, counted=counted) for one in value)
+        return b"[#" + size(len(value)) + inside if counted else b"[" + inside + b"]"
+    inside = b"".join(text(key) + written(one, counted=counted) for key, one in value.items())
+    return b"{#" + size(len(value)) + inside if counted else b"{" + inside + b"}"
+
+
+def plain(value):
+    if isinstance(value, np.ndarray):
+        return {"dtype": value.dtype.str, "values": value.tolist()}
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    return value
+
+
+arrays = st.one_of(
+    *(
+        st.lists(strategy, max_size=5).map(lambda values, dtype=dtype: np.array(values, dtype))
+        for dtype, strategy in [
+            ("i1", st.integers(-128, 127)),
+            ("u1", st.integers(0, 255)),
+            ("i2", st.integers(-(2**15), 2**15 - 1)),
+            ("i4", st.integers(-(2**31), 2**31 - 1)),
+            ("i8", st.integers(-(2**63), 2**63 - 1)),
+            ("f4", st.floats(allow_nan=False, width=32)),
+            ("f8", st.floats(allow_nan=False)),
+        ]
+    )
+)
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=5)
+    | arrays,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+@given(values, st.booleans())
+def test_what_is_written_is_read(value, counted):
+    assert plain(scan(written(value, counted=counted)).value(0)) == plain(value)
+
+
+@given(values, st.booleans(), st.data())
+def test_bytes_cut_short_are_refused(value, counted, data):
+    whole = written(value, counted=counted)
+    end = data.draw(st.integers(0, len(whole) - 1))
+    with pytest.raises(MalformedError, match=r"byte \d+: \d+ bytes are announced, \d+ are left"):
+        scan(whole[:end])
+
+
+@given(values, st.binary(min_size=1, max_size=5))
+def test_bytes_after_the_value_are_refused(value, more):
+    with pytest.raises(MalformedError, match=f"{len(more)} bytes follow the value"):
+        scan(written(value, counted=True) + more)
+
+
+@settings(max_examples=300)
+@given(values, st.booleans(), st.data())
+def test_changed_bytes_are_read_or_refused(value, counted, data):
+    whole = bytearray(written(value, counted=counted))
+    for _ in range(data.draw(st.integers(1, 3))):
+        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    with suppress(MalformedError):
+        scan(bytes(whole)).value(0)
+
+
+@settings(max_examples=300)
+@given(st.binary(max_size=40))
+def test_any_bytes_are_read_or_refused(data):
+    with suppress(MalformedError):
+        scan(data).value(0)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "byte 0: 1 bytes are announced, 0 are left"),
+        (b"x", r"byte 0: no value starts with b'x'"),
+        (b"]", r"byte 0: no value starts with b'\]'"),
+        (b"SL\xff\xff\xff\xff\xff\xff\xff\xff", "a length of -1"),
+        (b"SL\x7f\xff\xff\xff\xff\xff\xff\xff", "9223372036854775807 bytes are announced, 0 are"),
+        (b"Sd\x00\x00\x00\x00", "byte 1: a length cannot be of type 'd'"),
+        (b"Si\x01\xff", "a string is not UTF-8"),
+        (b"{i\x01\xffZ}", "a key is not UTF-8"),
+        (b"{i\x01aZi\x01aZ}", "a key twice"),
+        (b"{i\x01a}", r"no value starts with b'\}'"),
+        (b"[$d", "1 bytes are announced"),
+        (b"[$dZ", "a common type is not followed by a count"),
+        (b"[$Z#L\x7f\xff\xff\xff\xff\xff\xff\xff", "elements without bytes have no common type"),
+        (b"[$L#L\x7f\xff\xff\xff\xff\xff\xff\xff", "bytes are announced, 0 are left"),
+        (b"[#L\x7f\xff\xff\xff\xff\xff\xff\xffZ", "1 bytes are announced, 0 are left"),
+        (b"[" * 100_000, "values nest deeper than 64"),
+        (b"[$[#i\x7f" * 10_000, "values nest deeper than 64"),
+        (b"Hi\x03abc", "'abc' is not a number"),
+    ],
+)
+def test_malformed_bytes_are_refused_with_their_place(data, words):
+    with pytest.raises(MalformedError, match=words):
+        scan(data).value(0)
+
+
+@pytest.mark.parametrize(
+    ("data", "value"),
+    [
+        (b"NNi\x05", 5),
+        (b"[Ni\x01NNi\x02N]", [1, 2]),
+        (b"Ca", "a"),
+        (b"Hi\x031.5", 1.5),
+        (b"[$S#i\x02i\x01ai\x01b", ["a", "b"]),
+        (b"{$U#i\x02i\x01a\x07i\x01b\x08", {"a": 7, "b": 8}),
+        (b"[$[#i\x02#i\x01Z#i\x00", [[None], []]),
+        (b"[$C#i\x02ab", ["a", "b"]),
+    ],
+)
+def test_rarer_forms_are_read(data, value):
+    assert scan(data).value(0) == value
+
+
+def records(*trees):
+    return scan(written({"trees": list(trees)}, counted=True))
+
+
+def test_a_column_joins_the_arrays_of_all_records():
+    first, second = np.array([1, -2], np.int32), np.array([3], np.int32)
+    document = records({"a": first, "b": 1}, {"b": 2, "a": second})
+    joined, counts = document.column(document.find("trees"), "a")
+    assert (joined.tolist(), joined.dtype, counts.tolist()) == ([1, -2, 3], np.int32, [2, 1])
+
+
+def test_a_column_may_have_elements_of_several_types():
+    document = records({"a": [1, 2.5]}, {"a": np.array([3], np.int8)})
+    joined, counts = document.column(document.find("trees"), "a")
+    assert (joined.tolist(), counts.tolist()) == ([1.0, 2.5, 3.0], [2, 1])
+
+
+@pytest.mark.parametrize(
+    ("trees", "words"),
+    [
+        (({"a": np.ones(1)}, {"b": np.ones(1)}), "not every object of an array has one 'a'"),
+        (({"b": np.ones(1)},), "not every object of an array has one 'a'"),
+        (({"a": ["x"]},), "'a' holds something else than numbers"),
+        (({"a": "x"},), "'a' holds something else than numbers"),
+        (({"a": {"b": 1}},), "'a' holds something else than numbers"),
+        (({"a": 1},), "'a' holds something else than numbers"),
+    ],
+)
+def test_a_column_that_is_not_of_numbers_is_refused(trees, words):
+    document = records(*trees)
+    with pytest.raises(MalformedError, match=words):
+        document.column(document.find("trees"), "a")
+
+
+def test_an_absent_or_repeated_key_is_named():
+    document = scan(b"{i\x01aZi\x01aZ}")
+    with pytest.raises(MalformedError, match="an object has more than one 'a'"):
+        document.find("a")
+    with pytest.raises(MalformedError, match="an object has no 'b'"):
+        document.find("b")
+    assert document.has("a")
+    assert not document.has("b")
+
+
+@pytest.mark.parametrize("task", ["regression", "classes", "dart"])
+def test_xgboost_writes_the_same_in_both_of_its_forms(task):
+    xgb = pytest.importorskip("xgboost")
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.integers(0, 3, 200)
+    params = {
+        "regression": {},
+        "classes": {"objective": "multi:softprob", "num_class": 3},
+        "dart": {"rate_drop": 0.5, "booster": "dart", "verbosity": 0},
+    }
+    booster = xgb.train(params[task], xgb.DMatrix(X, y), 4)
+    document = scan(bytes(booster.save_raw("ubj")))
+    assert same(document.value(0), json.loads(bytes(booster.save_raw("json"))))
+
+
+def same(binary, from_text):
+    """Whether values agree, numbers of float32 up to how many digits the text has."""
+    if isinstance(binary, dict):
+        return binary.keys() == from_text.keys() and all(
+            same(binary[k], from_text[k]) for k in binary
+        )
+    if isinstance(binary, list):
+        return len(binary) == len(from_text) and all(map(same, binary, from_text))
+    if isinstance(binary, np.ndarray):
+        return np.array_equal(binary, np.array(from_text, binary.dtype))
+    return binary == from_text or np.float32(binary) == np.float32(from_text)
