@@ -85,7 +85,7 @@ def test_a_table_goes_out_to_every_library_and_comes_back_equal(table, library):
 
 
 def test_an_unknown_library_is_answered_with_the_known(table):
-    with pytest.raises(cw.InputError, match=r"no data-frame library 'panda'.*'pandas'"):
+    with pytest.raises(cw.InputError, match=r"library='panda'.*'pandas'"):
         table.to_frame("panda")
     assert table.to_frame("dict") == table.to_dict()
 

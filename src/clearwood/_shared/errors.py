@@ -1,9 +1,157 @@
-"""Errors that users can act on."""
+"""Errors and warnings that users can act on, with their meaning in fields.
+
+A message may name an option or a call of the library (`Option`, `Call`). Each front writes them in
+its own spelling: Python's ``time_limit=60`` is ``--time-limit 60`` on the command line.
+"""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
 
-__all__ = ["ClearwoodWarning", "InputError", "MissingExtraError", "did_you_mean"]
+__all__ = [
+    "PYTHON",
+    "Call",
+    "ClearwoodWarning",
+    "InputError",
+    "MissingExtraError",
+    "Option",
+    "Spelling",
+    "Text",
+    "Words",
+    "bad_value",
+    "did_you_mean",
+    "spelled",
+    "unknown_choice",
+    "words",
+]
+
+
+class _Unset:
+    """The value of an option that is named without one."""
+
+    def __repr__(self) -> str:
+        return "…"
+
+
+UNSET = _Unset()
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a public function, as part of a message.
+
+    Parameters
+    ----------
+    name
+        Its name in Python.
+    value
+        The value it has or should have; left out to name the option alone.
+    """
+
+    name: str
+    value: Any = UNSET
+
+    @property
+    def has_value(self) -> bool:
+        """Whether a value goes with the name."""
+        return self.value is not UNSET
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a public function, as part of a message.
+
+    Parameters
+    ----------
+    verb
+        The function: "explain", "learner", ...
+    arguments
+        What is given by position, as Python writes it.
+    options
+        What is given by name.
+    """
+
+    verb: str
+    arguments: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Words:
+    """A message whose options and calls are kept apart from its prose."""
+
+    parts: tuple[str | Option | Call, ...]
+
+    def __str__(self) -> str:
+        return spelled(self, PYTHON)
+
+
+#: A message: prose alone, or prose with options and calls in it.
+Text = str | Words
+
+
+class Spelling(Protocol):
+    """How a front writes options and calls."""
+
+    def option(self, option: Option) -> str:
+        """Write an option, with its value where it has one."""
+
+    def call(self, call: Call) -> str:
+        """Write a call."""
+
+
+@dataclass(frozen=True)
+class _Python:
+    """Python's spelling."""
+
+    def option(self, option: Option) -> str:
+        return f"{option.name}={option.value!r}" if option.has_value else option.name
+
+    def call(self, call: Call) -> str:
+        given = [*call.arguments, *(f"{name}={value!r}" for name, value in call.options.items())]
+        return f"cw.{call.verb}({', '.join(given)})"
+
+
+PYTHON: Spelling = _Python()
+
+
+def words(*parts: str | Option | Call | Words | None) -> Words:
+    """Put a message together from prose, options and calls; None is left out.
+
+    Examples
+    --------
+    >>> str(words("set ", Option("time_limit", 60), " or try ", Call("explain", ("model", "data"))))
+    'set time_limit=60 or try cw.explain(model, data)'
+    """
+    flat: list[str | Option | Call] = []
+    for part in parts:
+        if isinstance(part, Words):
+            flat.extend(part.parts)
+        elif part is not None:
+            flat.append(part)
+    return Words(tuple(flat))
+
+
+def spelled(text: Text, spelling: Spelling) -> str:
+    """Write a message in the spelling of a front.
+
+    Examples
+    --------
+    >>> spelled(words("raise ", Option("points")), PYTHON)
+    'raise points'
+    """
+    if isinstance(text, str):
+        return text
+    written = []
+    for part in text.parts:
+        if isinstance(part, Option):
+            written.append(spelling.option(part))
+        elif isinstance(part, Call):
+            written.append(spelling.call(part))
+        else:
+            written.append(part)
+    return "".join(written)
 
 
 class InputError(ValueError):
@@ -13,6 +161,10 @@ class InputError(ValueError):
     ----------
     message
         What was wrong, with the value, and what was expected.
+    parameter
+        The option, column or argument that it is about, by its name in Python.
+    value
+        What was given there.
     hint
         What to try next.
 
@@ -26,10 +178,26 @@ class InputError(ValueError):
 
     __module__ = "clearwood"  # where users import it from, and what tracebacks show
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
+    def __init__(
+        self,
+        message: Text,
+        *,
+        parameter: str | None = None,
+        value: Any = None,
+        hint: Text | None = None,
+    ) -> None:
         self.message = message
+        self.parameter = parameter
+        self.value = value
         self.hint = hint
-        super().__init__(message if hint is None else f"{message.rstrip('.')}. Hint: {hint}")
+        super().__init__(self.spelled(PYTHON))
+
+    def spelled(self, spelling: Spelling) -> str:
+        """Write message and hint in the spelling of a front."""
+        message = spelled(self.message, spelling)
+        if self.hint is None:
+            return message
+        return f"{message.rstrip('.')}. Hint: {spelled(self.hint, spelling)}"
 
 
 class MissingExtraError(InputError, ImportError):
@@ -38,6 +206,7 @@ class MissingExtraError(InputError, ImportError):
     __module__ = "clearwood"
 
     def __init__(self, feature: str, *, extra: str) -> None:
+        self.extra = extra
         super().__init__(
             f"{feature} needs a package that is not installed",
             hint=f"install it with: pip install 'clearwood[{extra}]'",
@@ -45,9 +214,59 @@ class MissingExtraError(InputError, ImportError):
 
 
 class ClearwoodWarning(UserWarning):
-    """Something the reader should know and can act on; the work goes on."""
+    """Something the reader should know and can act on; the work goes on.
+
+    Parameters
+    ----------
+    text
+        The message.
+    """
 
     __module__ = "clearwood"
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        super().__init__(str(text))
+
+
+def bad_value(
+    parameter: str, value: Any, expected: Text, *, hint: Text | None = None
+) -> InputError:
+    """Make the error for an option whose value cannot be used.
+
+    Examples
+    --------
+    >>> raise bad_value("points", 1, "it must be at least 2")
+    Traceback (most recent call last):
+    ...
+    clearwood.InputError: points=1: it must be at least 2
+    """
+    message = words(Option(parameter, value), ": ", expected)
+    return InputError(message, parameter=parameter, value=value, hint=hint)
+
+
+def unknown_choice(
+    parameter: str,
+    value: Any,
+    known: Iterable[str],
+    *,
+    what: Literal["value", "column", "name"] = "value",
+) -> InputError:
+    """Make the error for an option that takes one of a few words.
+
+    Examples
+    --------
+    >>> raise unknown_choice("kind", "pdq", ["pdp", "ale"])
+    Traceback (most recent call last):
+    ...
+    clearwood.InputError: kind='pdq' is not a known value. Hint: did you mean 'pdp'?
+    """
+    return InputError(
+        words(Option(parameter, value), f" is not a known {what}"),
+        parameter=parameter,
+        value=value,
+        hint=did_you_mean(str(value), known),
+    )
 
 
 def did_you_mean(word: str, known: Iterable[str], *, n: int = 3) -> str:

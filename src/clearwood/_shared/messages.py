@@ -4,18 +4,18 @@ import sys
 import warnings
 from pathlib import Path
 
-from clearwood._shared.errors import ClearwoodWarning
+from clearwood._shared.errors import ClearwoodWarning, Text
 
 __all__ = ["tell"]
 
 _PACKAGE = str(Path(__file__).parent.parent)
 
 
-def tell(message: str) -> None:
+def tell(message: Text) -> None:
     """Warn, naming the first line outside the package: reading is called from many depths."""
     level = 2
     frame = sys._getframe(1)  # noqa: SLF001 - the documented way to walk the stack cheaply
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
         level += 1
-    warnings.warn(message, ClearwoodWarning, stacklevel=level)
+    warnings.warn(ClearwoodWarning(message), stacklevel=level)

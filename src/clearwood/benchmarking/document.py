@@ -4,7 +4,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.errors import InputError
-from clearwood.benchmarking.frames import plain
+from clearwood._shared.frames import plain
 from clearwood.benchmarking.text import as_text
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.frames import frame
+from clearwood._shared.results import Result
 from clearwood.benchmarking.diagnostics.calibration import CalibrationCurve, calibration_of_target
 from clearwood.benchmarking.diagnostics.choosing import Choosing, choosing, simultaneous
 from clearwood.benchmarking.diagnostics.measures import Measures, measures
-from clearwood.benchmarking.frames import frame
 from clearwood.benchmarking.intervals.estimates import interval_of, losses_of
 from clearwood.benchmarking.intervals.intervals import simultaneous_level
 from clearwood.benchmarking.running.work import Array, Context, Outcome, Rows, Unit
-from clearwood.benchmarking.tabular import Tabular
 from clearwood.benchmarking.text import as_html, as_text, comparison_text
 from clearwood.benchmarking.tuning.archive import Archive, Curve, archive_of, curve_of
 from clearwood.benchmarking.winner import Winner
@@ -86,7 +86,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Difference(Tabular):
+class Difference(Result):
     """The risk of one learner less that of another, from paired differences row by row.
 
     Parameters

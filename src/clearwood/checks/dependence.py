@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
+from clearwood._shared.frames import frame
 from clearwood._shared.progress import progress
+from clearwood._shared.results import document, html_table
 from clearwood.checks.association import association, profile_of
 from clearwood.table import as_table
-from clearwood.table.present import as_frame, document, html_table
 
 __all__ = ["Dependence", "dependence"]
 
@@ -81,7 +82,7 @@ class Dependence:
             "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
         """
         pairs = self.pairs()
-        return as_frame(
+        return frame(
             {
                 "column": [a for a, _, _ in pairs],
                 "other": [b for _, b, _ in pairs],

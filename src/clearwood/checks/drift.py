@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from clearwood._shared.errors import InputError
+from clearwood._shared.frames import frame
+from clearwood._shared.results import document, html_table
 from clearwood.checks.association import is_ordered
 from clearwood.table import Column, Kind, Table, as_table
-from clearwood.table.present import as_frame, document, html_table
 
 __all__ = ["ColumnDrift", "Drift", "drift"]
 
@@ -113,7 +114,7 @@ class Drift:
         library
             "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
         """
-        return as_frame(
+        return frame(
             {
                 "column": [e.column for e in self.columns],
                 "distance": np.array([e.distance for e in self.columns]),

@@ -9,9 +9,10 @@ from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
 
 from clearwood._shared.errors import InputError
+from clearwood._shared.frames import frame
 from clearwood._shared.progress import progress
+from clearwood._shared.results import document, html_table
 from clearwood.table import Column, Kind, as_table
-from clearwood.table.present import as_frame, document, html_table
 
 __all__ = ["Alone", "alone"]
 
@@ -79,7 +80,7 @@ class Alone:
             "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
         """
         order = self._order
-        return as_frame(
+        return frame(
             {"column": [self.columns[k] for k in order], "explained": self.explained[order]},
             library,
         )

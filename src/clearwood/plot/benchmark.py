@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from clearwood.benchmarking.frames import plain
+from clearwood._shared.frames import plain
 from clearwood.models import Choice
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError, MissingExtraError, did_you_mean
+from clearwood._shared.frames import in_library
 from clearwood.table.column import Column
 from clearwood.table.types import CODED, Kind
 
@@ -19,26 +19,15 @@ __all__ = ["fingerprint", "to_dict", "to_frame", "to_json"]
 
 def to_frame(table: "Table", library: str | None = None) -> Any:
     """Give the table as a data frame of a library, or of the first one that is installed."""
-    makers = {"pandas": _to_pandas, "polars": _to_polars, "pyarrow": _to_arrow}
-    if library is not None:
-        if library not in (*makers, "dict"):
-            raise InputError(
-                f"there is no data-frame library {library!r}",
-                hint=did_you_mean(library, [*makers, "dict"]),
-            )
-        if library == "dict":
-            return to_dict(table)
-        try:
-            return makers[library](table)
-        except ImportError as error:
-            extra = "arrow" if library == "pyarrow" else library
-            raise MissingExtraError(f"a {library} frame", extra=extra) from error
-    for maker in makers.values():
-        try:
-            return maker(table)
-        except ImportError:
-            continue
-    return to_dict(table)
+    return in_library(
+        library,
+        {
+            "pandas": lambda: _to_pandas(table),
+            "polars": lambda: _to_polars(table),
+            "pyarrow": lambda: _to_arrow(table),
+            "dict": lambda: to_dict(table),
+        },
+    )
 
 
 def to_dict(table: "Table") -> dict[str, list[Any]]:

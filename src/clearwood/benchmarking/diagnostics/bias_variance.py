@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clearwood._shared.errors import InputError
+from clearwood._shared.results import Result
 from clearwood.benchmarking.running.fits import candidate, judge_all
-from clearwood.benchmarking.tabular import Tabular
 from clearwood.resampling.folds import Bootstrap, HoldOut, splits_of
 from clearwood.table import Table
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BiasVariance(Tabular):
+class BiasVariance(Result):
     """Expected squared error taken apart.
 
     ``risk = bias + variance`` exactly, where the truth is not known and `bias` then contains the
@@ -55,7 +55,7 @@ class BiasVariance(Tabular):
     noise: float
     cross: float
     by_row: dict[str, Array]
-    _untold: ClassVar[tuple[str, ...]] = ("by_row",)
+    _omitted: ClassVar[tuple[str, ...]] = ("by_row",)
 
     def _columns(self) -> dict[str, list[Any]]:
         return {name: values.tolist() for name, values in self.by_row.items()}

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clearwood._shared.errors import InputError
+from clearwood._shared.results import Result
 from clearwood.benchmarking.running.fits import Judged, candidate, judge_all
-from clearwood.benchmarking.tabular import Tabular
 from clearwood.losses import Loss
 from clearwood.resampling.folds import Bootstrap, splits_of
 
@@ -24,7 +24,7 @@ _SHIFTS = 200
 
 
 @dataclass(frozen=True)
-class BootstrapRisk(Tabular):
+class BootstrapRisk(Result):
     """Estimates of risk from bootstrap samples.
 
     Parameters

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.benchmarking.tabular import Tabular
+from clearwood._shared.results import Result
 
 __all__ = [
     "CalibrationCurve",
@@ -27,7 +27,7 @@ _EDGE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibrationCurve(Tabular):
+class CalibrationCurve(Result):
     """What was observed where about the same was predicted.
 
     Parameters

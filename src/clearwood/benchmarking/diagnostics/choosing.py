@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._shared.errors import InputError
-from clearwood.benchmarking.tabular import Tabular
+from clearwood._shared.results import Result
 
 if TYPE_CHECKING:
     from clearwood.benchmarking.intervals.estimates import LossesOf
@@ -18,7 +18,7 @@ __all__ = ["Choosing", "choosing", "simultaneous"]
 
 
 @dataclass(frozen=True)
-class Choosing(Tabular):
+class Choosing(Result):
     """The risk of choosing the best of the learners on a table like this, then using it.
 
     The best of several risks is the best partly by luck, so the risk of the winner is too good. In

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
+from clearwood._shared.results import Result
 from clearwood.benchmarking.diagnostics.calibration import CalibrationCurve, calibration_of_target
 from clearwood.benchmarking.intervals.intervals import (
     Interval,
@@ -16,7 +17,6 @@ from clearwood.benchmarking.intervals.intervals import (
     origin_interval,
 )
 from clearwood.benchmarking.running.fits import Candidate, Judged, candidate, judge_all
-from clearwood.benchmarking.tabular import Tabular
 from clearwood.resampling.folds import Plan, Split, default_plan, splits_of
 from clearwood.table import Table
 
@@ -28,7 +28,7 @@ _SHARES = (0.1, 0.2, 0.4, 0.7, 1.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearningCurve(Tabular):
+class LearningCurve(Result):
     """Risk against the number of training rows.
 
     Parameters

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.progress import progress
+from clearwood._shared.results import Result
 from clearwood.benchmarking.running.fits import Candidate, candidate
 from clearwood.benchmarking.running.run import Workers
-from clearwood.benchmarking.tabular import Tabular
 from clearwood.table import Table
 
 __all__ = ["ExcessRisk", "Truth", "excess_risk"]
@@ -33,7 +33,7 @@ class Truth(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ExcessRisk(Tabular):
+class ExcessRisk(Result):
     """Risk above the least possible, as approximation and estimation error.
 
     ``R(fit) - R(truth) = [R(best of its kind) - R(truth)] + [R(fit) - R(best of its kind)]``: the

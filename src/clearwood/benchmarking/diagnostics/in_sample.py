@@ -9,8 +9,8 @@ from scipy import special
 from sklearn.linear_model import ElasticNet, LogisticRegression
 
 from clearwood._shared.errors import InputError
+from clearwood._shared.results import Result
 from clearwood.benchmarking.diagnostics.smoothers import linear_smoother, parts_of, ridge_leverage
-from clearwood.benchmarking.tabular import Tabular
 from clearwood.models import Learner
 from clearwood.table import Table
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class InSample(Tabular):
+class InSample(Result):
     """Criteria computed from the rows a model was fitted to.
 
     They estimate the error at the same feature values with new targets, and hold if the model's

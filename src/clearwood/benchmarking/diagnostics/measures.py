@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import roc_auc_score
 
 from clearwood._shared.errors import InputError
+from clearwood._shared.frames import plain
+from clearwood._shared.results import Result
 from clearwood.benchmarking.diagnostics.calibration import calibration_error, calibration_line
-from clearwood.benchmarking.frames import plain
-from clearwood.benchmarking.tabular import Tabular
 from clearwood.losses import Needs
 from clearwood.table import Task
 
@@ -36,7 +36,7 @@ MEANINGS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Measures(Tabular):
+class Measures(Result):
     """Measures of one learner on rows it had not seen.
 
     Parameters

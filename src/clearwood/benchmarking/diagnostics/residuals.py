@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from clearwood._shared.frames import frame
 from clearwood.benchmarking.diagnostics.calibration import _bins, _checked
-from clearwood.benchmarking.frames import frame
 
 __all__ = ["Residuals", "residuals_of"]
 

@@ -16,8 +16,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.errors import InputError
+from clearwood._shared.results import Result
 from clearwood.benchmarking.intervals.intervals import Interval, naive_interval
-from clearwood.benchmarking.tabular import Tabular
 from clearwood.models import Learner
 from clearwood.table import Table
 
@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LinearSmoother(Tabular):
+class LinearSmoother(Result):
     """A fit whose fitted values are linear in the target.
 
     Parameters
@@ -54,7 +54,7 @@ class LinearSmoother(Tabular):
     leverage: Array
     weights: Array | None = None
     _derived: ClassVar[tuple[str, ...]] = ("df", "gcv", "left_out")
-    _untold: ClassVar[tuple[str, ...]] = ("weights",)
+    _omitted: ClassVar[tuple[str, ...]] = ("weights",)
 
     @property
     def df(self) -> float:

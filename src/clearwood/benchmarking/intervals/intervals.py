@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from clearwood._shared.errors import InputError
-from clearwood.benchmarking.tabular import Tabular
+from clearwood._shared.results import Result
 
 __all__ = [
     "Interval",
@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Interval(Tabular):
+class Interval(Result):
     """An estimate with its standard error and interval.
 
     Parameters

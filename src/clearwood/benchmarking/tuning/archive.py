@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.benchmarking.frames import plain
+from clearwood._shared.frames import plain
+from clearwood._shared.results import Result
 from clearwood.benchmarking.running.work import Outcome, Trial, Unit
-from clearwood.benchmarking.tabular import Tabular
 from clearwood.models.spaces import Choice, Dimension
 
 __all__ = ["Archive", "Curve", "archive_of", "curve_of"]
 
 
 @dataclass(frozen=True)
-class Archive(Tabular):
+class Archive(Result):
     """Every configuration that tuning tried for one learner.
 
     Parameters
@@ -59,7 +59,7 @@ class Archive(Tabular):
 
 
 @dataclass(frozen=True)
-class Curve(Tabular):
+class Curve(Result):
     """Inner risk against the values that tuning tried, averaged over the outer folds.
 
     The risks are those of tuning: the smallest of them is too good to be true, which is why the

@@ -104,7 +104,8 @@ def _stopped() -> int:
 
 def _explain(error: Exception, words: Sequence[str], *, traceback: bool) -> int:
     if isinstance(error, InputError):
-        _complain(in_options(error.message), error.hint and in_options(error.hint))
+        hint = None if error.hint is None else in_options(str(error.hint))
+        _complain(in_options(str(error.message)), hint)
         return BAD_INPUT
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):
         return _usage(error)

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.table.present import as_frame, document, html_table
+from clearwood._shared.frames import frame
+from clearwood._shared.results import document, html_table
 
 __all__ = ["Agreement", "ColumnAgreement"]
 
@@ -168,7 +169,7 @@ class Agreement:
             "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
         """
         made = self.columns
-        return as_frame(
+        return frame(
             {
                 "column": [entry.column for entry in made],
                 "pdp_ale": np.array([entry.pdp_ale for entry in made]),

@@ -12,8 +12,8 @@ from clearwood.explanation.adapter.rows import Rows, warn_of_new_gaps
 from clearwood.explanation.decomposition.surface import Surface, curves_of, surface_of
 from clearwood.explanation.games.game import BoundGame, Floats, Game, Players
 from clearwood.explanation.games.moments import Moments, moments_of
+from clearwood.explanation.outputs import one_output
 from clearwood.explanation.shapley.sharing import shared_out
-from clearwood.table.present import one_output
 
 __all__ = ["Arithmetic", "Evaluated", "Shared"]
 

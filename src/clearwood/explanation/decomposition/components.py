@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.frames import frame, unique_name
+from clearwood._shared.numbers import number
+from clearwood._shared.results import document, html_table
 from clearwood.explanation.decomposition.about import About
 from clearwood.explanation.decomposition.importance import joined
-from clearwood.table.present import as_frame, document, html_table, short, unique_name
 
 __all__ = ["Components", "counted_orders"]
 
@@ -82,7 +84,7 @@ class Components:
         shape = (len(self), len(self.sets), len(self.about.outputs))
         size = np.abs(self.values.reshape(shape)).sum(axis=(0, 2)) / max(1, shape[0] * shape[2])
         order = np.argsort(-size, kind="stable")[:20]
-        rows = [(joined(self.sets[k]), short(float(size[k]))) for k in order]
+        rows = [(joined(self.sets[k]), number(float(size[k]))) for k in order]
         return html_table(repr(self), ("component", "mean absolute value"), rows)
 
     def to_frame(self, library: str | None = None) -> Any:
@@ -99,7 +101,7 @@ class Components:
         for k, name in enumerate(names):
             found[name] = values[:, k].ravel()
         found[unique_name("remainder", names)] = self.remainder.reshape(-1)
-        return as_frame(found, library)
+        return frame(found, library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.frames import frame
+from clearwood._shared.numbers import number
+from clearwood._shared.results import document, html_table
 from clearwood.explanation.decomposition.about import About, BackgroundInfo
 from clearwood.explanation.decomposition.arithmetic import Arithmetic
 from clearwood.explanation.decomposition.components import Components, counted_orders
@@ -15,7 +18,6 @@ from clearwood.explanation.decomposition.importance import Importance, Interacti
 from clearwood.explanation.decomposition.surface import Surface
 from clearwood.explanation.games.game import Floats
 from clearwood.explanation.shapley.result import Shapley
-from clearwood.table.present import as_frame, document, html_table, short
 
 __all__ = ["Decomposition"]
 
@@ -376,7 +378,7 @@ class Decomposition:
         return f"Decomposition of {self.about.model} into {counts}{rest}{gone}"
 
     def _facts(self) -> list[tuple[str, str]]:
-        baseline = ", ".join(short(float(b)) for b in np.reshape(self.baseline, -1))
+        baseline = ", ".join(number(float(b)) for b in np.reshape(self.baseline, -1))
         return [
             ("value function", self.value),
             ("background", str(self.background)),
@@ -399,7 +401,7 @@ class Decomposition:
         table["share"].append(self.importance().remainder_share)
         if "standard error" in table:
             table["standard error"].append(None)
-        return as_frame(table, library)
+        return frame(table, library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything but the rows as plain JSON values: effects, importance, background."""

@@ -6,8 +6,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.frames import frame
+from clearwood._shared.numbers import number
+from clearwood._shared.results import document, html_table
 from clearwood.explanation.decomposition.about import About
-from clearwood.table.present import as_frame, document, grid_columns, html_table, short
+from clearwood.explanation.outputs import grid_columns
 
 __all__ = ["Effect"]
 
@@ -69,14 +72,14 @@ class Effect:
     def __repr__(self) -> str:
         size = " × ".join(f"{len(values)}" for values in self.grid)
         low, high = float(self.values.min()), float(self.values.max())
-        return f"{self.title}: {size} values, from {short(low)} to {short(high)} ({self.about})"
+        return f"{self.title}: {size} values, from {number(low)} to {number(high)} ({self.about})"
 
     def _repr_html_(self) -> str:
         if len(self.columns) == 2 or self.values.ndim > 1:
             return html_table(repr(self), ("",), ())
         step = max(1, len(self.grid[0]) // 10)
         rows = [
-            (str(value), short(float(effect)), f"{share:.1%}")
+            (str(value), number(float(effect)), f"{share:.1%}")
             for value, effect, share in zip(
                 self.grid[0][::step], self.values[::step], self.shares[::step], strict=True
             )
@@ -96,7 +99,7 @@ class Effect:
             "standard error": self.standard_errors,
             "share": self.shares,
         }
-        return as_frame(grid_columns(self.columns, self.grid, self.about.outputs, named), library)
+        return frame(grid_columns(self.columns, self.grid, self.about.outputs, named), library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""

@@ -13,7 +13,7 @@ from clearwood.explanation.decomposition.arithmetic import Arithmetic
 from clearwood.explanation.decomposition.decomposition import Decomposition
 from clearwood.explanation.games.game import Floats, Game, checked_weights
 from clearwood.explanation.games.of_model import game_of
-from clearwood.table.present import one_output
+from clearwood.explanation.outputs import one_output
 
 __all__ = [
     "about_game",

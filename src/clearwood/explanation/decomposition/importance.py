@@ -6,9 +6,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.frames import frame
+from clearwood._shared.results import document, html_table
 from clearwood.explanation.decomposition.about import About
 from clearwood.explanation.games.sampled_moments import jackknife_errors
-from clearwood.table.present import as_frame, document, html_table
 
 __all__ = ["Importance", "Interactions", "joined"]
 
@@ -181,7 +182,7 @@ class Importance:
             }
             if self.share_errors is not None:
                 found["standard error"] = self.share_errors[order]
-            return as_frame(found, library)
+            return frame(found, library)
         order = np.argsort(-self.total, kind="stable")
         found = {
             "column": [self.columns[k] for k in order],
@@ -191,7 +192,7 @@ class Importance:
         }
         if self.total_errors is not None:
             found["standard error"] = self.total_errors[order]
-        return as_frame(found, library)
+        return frame(found, library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
@@ -284,7 +285,7 @@ class Interactions:
         }
         if self.share_errors is not None:
             found["standard error"] = self.share_errors
-        return as_frame(found, library)
+        return frame(found, library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""

@@ -21,7 +21,7 @@ from clearwood.explanation.effects.methods import METHODS
 from clearwood.explanation.effects.refit import refitted
 from clearwood.explanation.effects.request import Found, Request
 from clearwood.explanation.effects.result import TITLES, Kind, ModelEffect
-from clearwood.table.present import one_output
+from clearwood.explanation.outputs import one_output
 
 __all__ = ["effect", "measured_effect"]
 

@@ -6,8 +6,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.frames import frame
+from clearwood._shared.numbers import number
+from clearwood._shared.results import document, html_table
 from clearwood.explanation.effects.extrapolation import EXTRAPOLATES
-from clearwood.table.present import as_frame, document, grid_columns, html_table, short
+from clearwood.explanation.outputs import grid_columns
 
 __all__ = ["TITLES", "Kind", "ModelEffect"]
 
@@ -133,9 +136,8 @@ class ModelEffect:
         told = ""
         if self.extrapolates.any():
             told = f"; extrapolates at {self.extrapolates.sum()} of {self.extrapolates.size}"
-        return (
-            f"{self.title}: {size} values, from {short(low)} to {short(high)} ({self.about}){told}"
-        )
+        values = f"{size} values, from {number(low)} to {number(high)}"
+        return f"{self.title}: {values} ({self.about}){told}"
 
     def _repr_html_(self) -> str:
         if len(self.columns) == 2 or self.values.ndim > 1:
@@ -144,7 +146,7 @@ class ModelEffect:
         rows = [
             (
                 str(value),
-                short(float(effect)),
+                number(float(effect)),
                 f"{share:.1%}",
                 "extrapolates" if outside else "",
             )
@@ -174,7 +176,7 @@ class ModelEffect:
             "share": self.shares,
             "outside": self.outside,
         }
-        return as_frame(grid_columns(self.columns, self.grid, self.outputs, named), library)
+        return frame(grid_columns(self.columns, self.grid, self.outputs, named), library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.table.present import as_frame, document, html_table, short
+from clearwood._shared.frames import frame
+from clearwood._shared.numbers import number
+from clearwood._shared.results import document, html_table
 
 __all__ = ["ModelImportance"]
 
@@ -76,15 +78,15 @@ class ModelImportance:
         return float(self.values[self.columns.index(column)])
 
     def __repr__(self) -> str:
-        best = ", ".join(f"{self.columns[k]} {short(self.values[k])}" for k in self.order[:6])
+        best = ", ".join(f"{self.columns[k]} {number(self.values[k])}" for k in self.order[:6])
         return f"{self.title} ({self.measure}, {self.n_rows:,} rows): {best}"
 
     def _repr_html_(self) -> str:
         rows = [
             (
                 self.columns[k],
-                short(self.values[k]),
-                f"{short(self.lower[k])} to {short(self.upper[k])}",
+                number(self.values[k]),
+                f"{number(self.lower[k])} to {number(self.upper[k])}",
             )
             for k in self.order[:30]
         ]
@@ -100,7 +102,7 @@ class ModelImportance:
             "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
         """
         order = self.order
-        return as_frame(
+        return frame(
             {
                 "column": [self.columns[k] for k in order],
                 "importance": self.values[order],

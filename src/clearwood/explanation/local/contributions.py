@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
+from clearwood._shared.frames import frame, unique_name
+from clearwood._shared.numbers import number
+from clearwood._shared.results import document, html_table
 from clearwood.explanation.decomposition.exact import picked_output
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.of_model import game_of
 from clearwood.table import Column
-from clearwood.table.present import as_frame, document, html_table, short, unique_name
 
 __all__ = ["Contributions", "contributions", "linear_terms"]
 
@@ -120,13 +122,13 @@ class Contributions:
 
     def __repr__(self) -> str:
         n_rows = "1 row" if len(self.rows) == 1 else f"{len(self.rows):,} rows"
-        head = f"Contributions ({self.unit}) to {n_rows}: constant {short(self.constant)}"
+        head = f"Contributions ({self.unit}) to {n_rows}: constant {number(self.constant)}"
         if len(self.rows) > 1:
             return head
         parts = ", ".join(
             f"{name} {value:+.4g}" for name, value in zip(self.columns, self.values[0], strict=True)
         )
-        return f"{head}, {parts}; total {short(float(self.total[0]))}"
+        return f"{head}, {parts}; total {number(float(self.total[0]))}"
 
     def _repr_html_(self) -> str:
         if len(self.rows) > 1:
@@ -149,7 +151,7 @@ class Contributions:
         found[unique_name("constant", taken)] = np.full(len(self.rows), self.constant)
         found |= {name: self.values[:, k] for k, name in enumerate(self.columns)}
         found[unique_name("total", taken)] = self.total
-        return as_frame(found, library)
+        return frame(found, library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.table.present import as_frame, document, html_table, short
+from clearwood._shared.frames import frame
+from clearwood._shared.numbers import number
+from clearwood._shared.results import document, html_table
 
 __all__ = ["Lime"]
 
@@ -87,8 +89,8 @@ class Lime:
     def _headline(self) -> str:
         return (
             f"LIME of {self.model} ({self.output}, {self.unit}): prediction "
-            f"{short(self.prediction)}, linear model {short(self.local_prediction)}, "
-            f"weighted R² {self.r2:.2f}, kernel width {short(self.kernel_width)}"
+            f"{number(self.prediction)}, linear model {number(self.local_prediction)}, "
+            f"weighted R² {self.r2:.2f}, kernel width {number(self.kernel_width)}"
         )
 
     def __repr__(self) -> str:
@@ -98,12 +100,12 @@ class Lime:
             self.terms, self.coefficients, self.spread, self.stable, strict=True
         ):
             doubt = "" if stable else "  sign not stable"
-            lines.append(f"  {term:<{long}}  {short(value):>10} ± {short(spread)}{doubt}")
+            lines.append(f"  {term:<{long}}  {number(value):>10} ± {number(spread)}{doubt}")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
         rows = [
-            (term, short(value), short(spread), f"{agreed:.0%}", "yes" if stable else "no")
+            (term, number(value), number(spread), f"{agreed:.0%}", "yes" if stable else "no")
             for term, value, spread, agreed, stable in zip(
                 self.terms,
                 self.coefficients,
@@ -134,7 +136,7 @@ class Lime:
             "sign_agreement": self.sign_agreement,
             "stable": ["yes" if stable else "no" for stable in self.stable],
         }
-        return as_frame(columns, library)
+        return frame(columns, library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.frames import frame
+from clearwood._shared.numbers import number
+from clearwood._shared.results import document, html_table
 from clearwood.explanation.adapter.predictor import predictor_of
 from clearwood.explanation.adapter.stack import as_rows, stacked
 from clearwood.explanation.games.coalitions import Interventional
 from clearwood.explanation.shapley.subsets import all_coalitions, shapley_weights
 from clearwood.models import Learner
 from clearwood.table import Kind, Table, as_table
-from clearwood.table.present import as_frame, document, html_table, short
 
 __all__ = ["WhatIf", "what_if"]
 
@@ -71,7 +73,7 @@ class WhatIf:
         for k, output in enumerate(self.outputs):
             name = f" of {output}" if len(self.outputs) > 1 else ""
             lines.append(
-                f"  prediction{name} {short(self.before[k])} → {short(self.after[k])} "
+                f"  prediction{name} {number(self.before[k])} → {number(self.after[k])} "
                 f"({self.difference[k]:+.4g})"
             )
         for at, column in enumerate(self.columns):
@@ -110,7 +112,7 @@ class WhatIf:
             "contributes": self.shares.ravel(),
             "alone": self.alone.ravel(),
         }
-        return as_frame(found, library)
+        return frame(found, library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
@@ -222,7 +224,7 @@ def _written(value: Any) -> str:
         return "missing"
     if isinstance(value, np.datetime64):
         return "missing" if np.isnat(value) else str(value.astype("datetime64[D]"))
-    return short(float(value)) if isinstance(value, float | np.floating) else str(value)
+    return number(float(value)) if isinstance(value, float | np.floating) else str(value)
 
 
 def _unknown(name: str, known: Any) -> InputError:

@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.frames import frame, unique_name
+from clearwood._shared.numbers import number
+from clearwood._shared.results import document, html_table
 from clearwood.explanation.decomposition.about import About, ValueFunction
 from clearwood.table import Column
-from clearwood.table.present import as_frame, document, html_table, short, unique_name
 
 __all__ = ["Shapley"]
 
@@ -107,14 +109,14 @@ class Shapley:
             head += f", {len(self.outputs)} outputs"
         size = self._size
         best = [k for k in np.argsort(-size, kind="stable")[:5] if size[k] > 0]
-        largest = ", ".join(f"{self.columns[k]} {short(size[k])}" for k in best)
+        largest = ", ".join(f"{self.columns[k]} {number(size[k])}" for k in best)
         tail = f"; mean absolute: {largest}" if largest else ""
         sampled = " (sampled)" if self.standard_errors is not None else ""
         return f"{head}{sampled} ({self.about}){tail}"
 
     def _repr_html_(self) -> str:
         size = self._size
-        rows = [(self.columns[k], short(size[k])) for k in np.argsort(-size, kind="stable")[:20]]
+        rows = [(self.columns[k], number(size[k])) for k in np.argsort(-size, kind="stable")[:20]]
         caption = repr(self).partition("; mean")[0]
         return html_table(caption, ("column", "mean absolute value"), rows, self.notes)
 
@@ -137,7 +139,7 @@ class Shapley:
             found[name] = values[:, k].ravel()
         found[unique_name("baseline", self.columns)] = baseline.ravel()
         found[unique_name("prediction", self.columns)] = (baseline + values.sum(axis=1)).ravel()
-        return as_frame(found, library)
+        return frame(found, library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""

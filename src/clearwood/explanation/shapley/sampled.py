@@ -21,6 +21,7 @@ from clearwood.explanation.games.coalitions import CoalitionGame, Interventional
 from clearwood.explanation.games.game import checked_weights
 from clearwood.explanation.games.merged import player_column, players_of
 from clearwood.explanation.games.of_model import game_of
+from clearwood.explanation.outputs import one_output
 from clearwood.explanation.shapley.estimate import Estimate, OutOfTimeError, Stopping
 from clearwood.explanation.shapley.kernel_regression import by_kernel_regression
 from clearwood.explanation.shapley.observational import ASSUMPTIONS, ForestWeights, observational
@@ -28,7 +29,6 @@ from clearwood.explanation.shapley.permutations import by_permutations
 from clearwood.explanation.shapley.result import Shapley
 from clearwood.explanation.shapley.subsets import by_subsets
 from clearwood.table import Table
-from clearwood.table.present import one_output
 
 __all__ = ["METHODS", "SampledOptions", "asked_on", "sampled_shapley"]
 

@@ -21,9 +21,9 @@ from clearwood.explanation.games.game import Game
 from clearwood.explanation.games.merged import merged, players_of
 from clearwood.explanation.games.of_model import game_of
 from clearwood.explanation.games.trees import TreeGame
+from clearwood.explanation.outputs import one_output
 from clearwood.explanation.shapley.result import Shapley
 from clearwood.explanation.shapley.sampled import METHODS, SampledOptions, sampled_shapley
-from clearwood.table.present import one_output
 
 __all__ = ["shapley"]
 

@@ -114,15 +114,15 @@ def page_model(
     except NotCarriedError as error:
         return PageModel(None, str(error))
     except InputError as error:
-        return PageModel(None, error.message)
+        return PageModel(None, str(error.message))
     return PageModel(made, columns=tuple(column.name for column in asked.columns))
 
 
 def _why_not(model: Any, error: InputError) -> str:
-    if "median" in error.message:
-        return error.message
+    if "median" in str(error.message):
+        return str(error.message)
     is_function = callable(model) and not hasattr(model, "predict")
-    name = "a function" if is_function else error.message.partition(" is not ")[0]
+    name = "a function" if is_function else str(error.message).partition(" is not ")[0]
     return f"{name} is neither a sum over trees nor a sum of functions of one or two columns"
 
 

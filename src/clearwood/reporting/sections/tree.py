@@ -191,7 +191,7 @@ def _rules(findings: Findings, condensed: Condensed) -> list[Block]:
     try:
         rules = condensed.rules(findings.table)
     except InputError as error:
-        return [Note("The rules are not listed here", _sentence(error.message))]
+        return [Note("The rules are not listed here", _sentence(str(error.message)))]
     kept = rules.items[:_RULES_KEPT]
     has_precision = any(rule.precision is not None for rule in kept)
     has_classes = condensed.classes is not None

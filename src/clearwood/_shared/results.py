@@ -1,0 +1,95 @@
+"""What all results share: a data frame, plain JSON values, a small table in a notebook."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from html import escape
+from typing import Any, ClassVar
+
+from clearwood._shared.frames import frame, plain
+
+__all__ = ["Result", "document", "html_table"]
+
+
+class Result:
+    """A result that can be had as a data frame, as JSON and in a notebook.
+
+    Subclasses are frozen dataclasses. By default JSON has every field, the frame is one row of
+    them, and a notebook shows the text; a subclass overrides what it shows better.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Square(Result):
+    ...     side: float
+    ...     _derived = ("area",)
+    ...
+    ...     @property
+    ...     def area(self):
+    ...         return self.side**2
+    >>> Square(3.0).to_json()
+    {'side': 3.0, 'area': 9.0}
+    >>> Square(float("nan")).to_frame("dict")
+    {'side': [None], 'area': [None]}
+    """
+
+    #: Properties that JSON has beside the fields.
+    _derived: ClassVar[tuple[str, ...]] = ()
+    #: Fields too long for JSON.
+    _omitted: ClassVar[tuple[str, ...]] = ()
+
+    def _columns(self) -> Mapping[str, Any]:
+        """Give the columns of the frame."""
+        return {name: [value] for name, value in self.to_json().items()}
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give a data frame.
+
+        Parameters
+        ----------
+        library
+            "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
+        """
+        return frame(self._columns(), library)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give plain JSON values; what is not a finite number becomes None."""
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        shown = [
+            name
+            for name in (*names, *self._derived)
+            if name not in self._omitted and not name.startswith("_")
+        ]
+        return document({name: getattr(self, name) for name in shown})
+
+    def _repr_html_(self) -> str:
+        return f'<pre class="clearwood-result">{escape(repr(self))}</pre>'
+
+
+def document(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Give named values as plain JSON values.
+
+    Examples
+    --------
+    >>> document({"columns": ("age", "bmi"), "share": float("inf")})
+    {'columns': ['age', 'bmi'], 'share': None}
+    """
+    return {str(name): plain(value) for name, value in values.items()}
+
+
+def html_table(
+    caption: str, headings: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str] = ()
+) -> str:
+    """Write a small table for a notebook; every name and value is escaped."""
+    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
+    body = "".join(
+        f'<tr><th scope="row">{escape(row[0])}</th>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:])
+        + "</tr>"
+        for row in rows
+    )
+    listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    return (
+        f"<div><p>{escape(caption)}</p><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>" + (f"<ul>{listed}</ul>" if listed else "") + "</div>"
+    )

@@ -1,0 +1,56 @@
+"""Numbers of one or several outputs: axes and frames."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.frames import unique_name
+
+__all__ = ["grid_columns", "one_output"]
+
+
+def grid_columns(
+    columns: Sequence[str],
+    grid: Sequence[NDArray[Any]],
+    outputs: Sequence[str],
+    named: Mapping[str, NDArray[Any] | None],
+) -> dict[str, Any]:
+    """Give what is known at the points of a grid as columns: one row per point and output.
+
+    Parameters
+    ----------
+    columns, grid
+        One or two of the user's columns, and their values.
+    outputs
+        Names of the outputs.
+    named
+        Numbers by name, with or without a last axis of outputs; None is left out.
+
+    Examples
+    --------
+    >>> grid_columns(["age"], [np.array([20, 40])], ["p"], {"effect": np.array([0.5, 1.0])})
+    {'age': array([20, 40]), 'effect': array([0.5, 1. ])}
+    """
+    points = tuple(len(values) for values in grid)
+    shape = (*points, len(outputs))
+    index = np.indices(shape).reshape(len(shape), -1)
+    found: dict[str, Any] = {
+        name: values[at] for name, values, at in zip(columns, grid, index[:-1], strict=True)
+    }
+    taken = list(columns)
+    if len(outputs) > 1:
+        found[unique_name("output", taken)] = [outputs[k] for k in index[-1]]
+    for name, numbers in named.items():
+        if numbers is not None:
+            whole = numbers if numbers.size == index.shape[1] else numbers[..., None]
+            found[unique_name(name, taken)] = np.broadcast_to(
+                whole.reshape(*points, -1), shape
+            ).ravel()
+    return found
+
+
+def one_output(values: NDArray[Any]) -> NDArray[Any]:
+    """Drop the last axis, of outputs, where there is only one."""
+    return values[..., 0] if values.shape[-1] == 1 else values
