@@ -14,20 +14,23 @@ if TYPE_CHECKING:
         Agreement,
         Contributions,
         Decomposition,
+        Effect,
+        Explanation,
+        Importance,
         Lime,
-        ModelEffect,
-        ModelImportance,
         Shapley,
         WhatIf,
     )
-    from clearwood.explanation.agreement.agreement import agreement
-    from clearwood.explanation.effects.effect import effect
     from clearwood.explanation.explain import explain
-    from clearwood.explanation.importance.importance import importance
-    from clearwood.explanation.local.contributions import contributions
-    from clearwood.explanation.local.lime import lime
-    from clearwood.explanation.local.what_if import what_if
-    from clearwood.explanation.shapley.shapley import shapley
+    from clearwood.explanation.one_call import (
+        agreement,
+        contributions,
+        effect,
+        importance,
+        lime,
+        shapley,
+        what_if,
+    )
     from clearwood.models import Learner, inspect, learner, load, save
     from clearwood.reporting import Report, report
     from clearwood.table import Table, read
@@ -41,12 +44,13 @@ __all__ = [
     "Condensed",
     "Contributions",
     "Decomposition",
+    "Effect",
+    "Explanation",
+    "Importance",
     "InputError",
     "Learner",
     "Lime",
     "MissingExtraError",
-    "ModelEffect",
-    "ModelImportance",
     "Report",
     "Shapley",
     "Table",

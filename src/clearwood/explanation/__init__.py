@@ -5,18 +5,20 @@ from typing import TYPE_CHECKING
 from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
-    from clearwood.explanation.adapter.supported import NotTakenApartError
+    from clearwood.explanation.adapter.explained import Explained
+    from clearwood.explanation.adapter.supported import NotDecomposableError
     from clearwood.explanation.agreement.result import Agreement
     from clearwood.explanation.decomposition.about import About, BackgroundInfo
     from clearwood.explanation.decomposition.components import Components
     from clearwood.explanation.decomposition.decomposition import Decomposition
-    from clearwood.explanation.decomposition.effect import Effect
-    from clearwood.explanation.decomposition.importance import Importance, Interactions
-    from clearwood.explanation.effects.result import ModelEffect
-    from clearwood.explanation.importance.result import ModelImportance
+    from clearwood.explanation.effects.result import Effect
+    from clearwood.explanation.explain import Explanation
+    from clearwood.explanation.importance.components import ComponentVariances, Interactions
+    from clearwood.explanation.importance.result import Importance
     from clearwood.explanation.local.contributions import Contributions
     from clearwood.explanation.local.lime_result import Lime
     from clearwood.explanation.local.what_if import WhatIf
+    from clearwood.explanation.scales import Scale, Unit
     from clearwood.explanation.shapley.result import Shapley
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
@@ -25,16 +27,19 @@ __all__ = [
     "About",
     "Agreement",
     "BackgroundInfo",
+    "ComponentVariances",
     "Components",
     "Contributions",
     "Decomposition",
     "Effect",
+    "Explained",
+    "Explanation",
     "Importance",
     "Interactions",
     "Lime",
-    "ModelEffect",
-    "ModelImportance",
-    "NotTakenApartError",
+    "NotDecomposableError",
+    "Scale",
     "Shapley",
+    "Unit",
     "WhatIf",
 ]

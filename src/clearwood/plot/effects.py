@@ -1,11 +1,11 @@
-"""Figures of effects: curves and steps over the data's density, bars by level, heat maps."""
+"""Figures of effects: curves with bands over the density of the data, levels, heat maps."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.errors import unknown_choice
+from clearwood._shared.numbers import percent
 from clearwood.plot.density import density
 from clearwood.plot.heat_map import MISSING, heat_map, near_shares, plain
 from clearwood.plot.style import (
@@ -18,8 +18,6 @@ from clearwood.plot.style import (
     diverging,
     level_step,
     number,
-    records,
-    titled,
 )
 
 if TYPE_CHECKING:
@@ -28,230 +26,300 @@ if TYPE_CHECKING:
 __all__ = ["plot_effect"]
 
 _WIDTH, _HEIGHT = 420, 240
-# Standard errors of the 95% band of what is estimated.
-_NORMAL = 1.96
 
 
-def plot_effect(effect: "Effect", *, output: str | None = None) -> Any:
+def plot_effect(effect: "Effect", *, output: str | None = None, most_curves: int = 100) -> Any:
     """Draw the effect of one column, or of two.
 
     Parameters
     ----------
     effect
-        What a decomposition gave.
+        The effect.
     output
-        The output to draw, where there are several; all of them for one column, the last for two.
+        The output to draw, where there are several; all of them for one column, the last for two
+        and of two classes.
+    most_curves
+        How many individual curves are drawn, evenly over the rows.
 
     Returns
     -------
     altair.TopLevelMixin
         A chart.
     """
-    effect = _of_output(effect, output)
+    if output is not None and str(output) not in effect.outputs:
+        raise unknown_choice("output", output, effect.outputs)
+    if output is None and effect.kind == "component" and len(effect.outputs) == 2:
+        output = effect.outputs[1]  # of two classes, what one gains the other loses
     if len(effect.columns) == 2:
-        return _heat_map(effect)
-    return _curve(effect) if effect.is_ordered[0] else _levels(effect)
+        return _heat_map(effect, output)
+    if not effect.is_ordered[0]:
+        return _levels(effect, output)
+    return _curve(effect, output, most_curves)
 
 
-def _of_output(effect: "Effect", output: str | None) -> "Effect":
-    names = effect.about.outputs
-    if output is not None and str(output) not in names:
-        raise InputError(f"there is no output {output!r}", hint=did_you_mean(str(output), names))
-    if len(names) == 1 or (output is None and len(effect.columns) == 1 and len(names) != 2):
-        return effect
-    # two outputs are two classes, and what one gains the other loses
-    k = len(names) - 1 if output is None else names.index(str(output))
-    return replace(
-        effect,
-        values=effect.values[..., k],
-        standard_errors=None if effect.standard_errors is None else effect.standard_errors[..., k],
-        baseline=np.reshape(effect.baseline, -1)[k],
-        about=replace(effect.about, outputs=(names[k],)),
-    )
+def _rows(effect: "Effect", output: str | None) -> list[dict[str, Any]]:
+    """Give one record per grid value and output."""
+    shape = (len(effect.grid[0]), len(effect.outputs))
+    values = effect.values.reshape(shape)
+    low = None if effect.low is None else effect.low.reshape(shape)
+    high = None if effect.high is None else effect.high.reshape(shape)
+    found = []
+    for i, x in enumerate(effect.grid[0]):
+        for k, name in enumerate(effect.outputs):
+            if output is not None and name != str(output):
+                continue
+            found.append(
+                {
+                    "x": plain(x),
+                    "value": plain(float(values[i, k])),
+                    "low": None if low is None else plain(float(low[i, k])),
+                    "high": None if high is None else plain(float(high[i, k])),
+                    "output": name,
+                    "share": float(effect.shares[i]),
+                    "outside": float(effect.outside[i]),
+                }
+            )
+    return found
+
+
+def _chart(rows: list[dict[str, Any]]) -> Any:
+    import altair as alt
+
+    data: Any = alt.Data  # which ships no types
+    return alt.Chart(data(values=rows))
 
 
 def _axis_title(effect: "Effect") -> str:
-    quantity = "effect on" if effect.quantity == "effect" else "mean"
-    outputs = effect.about.outputs
-    of = "" if outputs == ("prediction",) or len(outputs) > 1 else f" of {outputs[0]}"
-    return f"{quantity} {effect.about.unit}{of}"
+    if effect.kind == "component":
+        return f"effect on {effect.unit}{_of_output(effect)}"
+    unit = f"slope of the {effect.unit}" if effect.derivative else str(effect.unit)
+    return f"{unit}, centred" if effect.centred else unit
 
 
-def _table(effect: "Effect") -> list[dict[str, Any]]:
-    """Give one record per value and output."""
-    outputs = effect.about.outputs
-    shape = (len(effect.grid[0]), len(outputs))
-    values = effect.values.reshape(shape)
-    errors = effect.standard_errors
-    half = np.zeros(shape) if errors is None else _NORMAL * errors.reshape(shape)
-    return [
-        {
-            "x": plain(x),
-            "effect": float(values[i, k]),
-            "lower": float(values[i, k] - half[i, k]),
-            "upper": float(values[i, k] + half[i, k]),
-            "output": name,
-            "share": float(effect.shares[i]),
-        }
-        for i, x in enumerate(effect.grid[0])
-        for k, name in enumerate(outputs)
-    ]
+def _of_output(effect: "Effect") -> str:
+    outputs = effect.outputs
+    return "" if outputs == ("prediction",) or len(outputs) > 1 else f" of {outputs[0]}"
 
 
-def _colour(effect: "Effect") -> Any:
+def _colour(effect: "Effect", output: str | None) -> Any:
     import altair as alt
 
-    if len(effect.about.outputs) == 1:
+    if len(effect.outputs) == 1 or output is not None:
         return alt.value(DOWN)
-    return alt.Color("output:N", title="output", scale=alt.Scale(range=OUTPUTS))
+    scale = alt.Scale(domain=list(effect.outputs), range=OUTPUTS)
+    return alt.Color("output:N", title="output", scale=scale)
 
 
-def _curve(effect: "Effect") -> Any:
-    """Draw steps or a line over the density of the data; a missing value stands apart."""
+def _scale(effect: "Effect") -> Any:
+    """Give the curve and the mark of missing values, which stand side by side, one scale."""
     import altair as alt
 
-    rows = _table(effect)
+    shown = [effect.values, effect.low, effect.high]
+    if effect.curves is not None:
+        shown += [np.nanquantile(effect.curves, [0.005, 0.995])]
+    known = np.concatenate([np.ravel(part) for part in shown if part is not None])
+    low, high = float(np.nanmin(known)), float(np.nanmax(known))
+    return alt.Scale(domain=[low, high], nice=True, zero=False)
+
+
+def _curve(effect: "Effect", output: str | None, most_curves: int) -> Any:
+    import altair as alt
+
+    rows = _rows(effect, output)
     name = effect.columns[0]
     kind = "T" if effect.grid[0].dtype.kind == "M" else "Q"
     present = [row for row in rows if row["x"] is not None]
-    y = alt.Y("effect:Q", title=_axis_title(effect), scale=alt.Scale(zero=False))
     x = alt.X(
         f"x:{kind}",
         title=None,
         axis=alt.Axis(labels=False, ticks=False, grid=False),
         scale=alt.Scale(zero=False, nice=False),
     )
+    y = alt.Y("value:Q", title=_axis_title(effect), scale=_scale(effect))
+    base = _chart(present).encode(x=x)
+    colour = _colour(effect, output)
+    shape: Any = "step" if effect.is_step else "linear"
+    layers = [*_individual(effect, x, most_curves), *_reference(effect)]
+    if effect.low is not None:
+        area = base.mark_area(opacity=0.2, interpolate=shape)
+        layers.append(area.encode(y=alt.Y("low:Q"), y2="high:Q", color=colour))
     tooltip = [
         alt.Tooltip(f"x:{kind}", title=name),
-        alt.Tooltip("effect:Q", format=".4g"),
+        alt.Tooltip("value:Q", format=".4g"),
         alt.Tooltip("share:Q", format=".1%", title="share of rows"),
+        alt.Tooltip("outside:Q", format=".0%", title="outside the data"),
     ]
-    base = alt.Chart(records(present)).encode(x=x, y=y, tooltip=tooltip)
-    shape: Any = "step" if effect.is_step else "linear"
-    line = base.mark_line(interpolate=shape, strokeWidth=2).encode(color=_colour(effect))
-    layers = [*_reference(effect), line]
-    if effect.standard_errors is not None:
-        area = alt.Chart(records(present)).mark_area(opacity=0.2, interpolate=shape)
-        y_low = alt.Y("lower:Q", title=_axis_title(effect), scale=alt.Scale(zero=False))
-        layers.insert(0, area.encode(x=x, y=y_low, y2="upper:Q", color=_colour(effect)))
+    for dotted, part in _stretches(effect, present):
+        dashes = {"strokeDash": [2, 3]} if dotted else {}
+        line = _chart(part).mark_line(interpolate=shape, strokeWidth=2, **dashes)
+        layers.append(line.encode(x=x, y=y, color=colour, tooltip=tooltip))
     main = alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
     figure = alt.vconcat(main, density(effect.columns[0], effect.grid[0], effect.shares), spacing=4)
     absent = [row for row in rows if row["x"] is None]
     if absent:
-        figure = alt.hconcat(figure, _missing(effect, absent)).resolve_scale(y="shared")
-    notes = (
-        ["band: 95%, for the rows that were drawn"] if effect.standard_errors is not None else []
+        return _titled(alt.hconcat(figure, _missing(effect, absent, colour)), effect)
+    return _titled(figure, effect)
+
+
+def _stretches(
+    effect: "Effect", present: list[dict[str, Any]]
+) -> list[tuple[bool, list[dict[str, Any]]]]:
+    """Cut the line into stretches that extrapolate and those that do not.
+
+    A segment is dotted if either end extrapolates; neighbours share an end, so the line is whole.
+    """
+    marked = effect.extrapolates
+    n_outputs = max(1, len({row["output"] for row in present}))
+    n_points = len(present) // n_outputs
+    pieces: list[tuple[bool, list[dict[str, Any]]]] = []
+    first = 0
+    dotted = [bool(marked[i] or marked[i + 1]) for i in range(n_points - 1)]
+    for i in range(1, n_points):
+        if i == n_points - 1 or dotted[i] != dotted[i - 1]:
+            pieces.append((dotted[i - 1], present[first * n_outputs : (i + 1) * n_outputs]))
+            first = i
+    return pieces or [(False, present)]
+
+
+def _individual(effect: "Effect", x: Any, most: int) -> list[Any]:
+    import altair as alt
+
+    if effect.curves is None:
+        return []
+    n_rows = len(effect.curves)
+    chosen = np.unique(np.linspace(0, n_rows - 1, min(most, n_rows)).round().astype(np.intp))
+    values = effect.curves.reshape(n_rows, len(effect.grid[0]), -1)[..., -1]
+    rows = [
+        {"x": plain(at), "value": plain(float(values[i, j])), "row": int(i)}
+        for i in chosen
+        for j, at in enumerate(effect.grid[0])
+        if plain(at) is not None
+    ]
+    shape: Any = "step" if effect.is_step else "linear"
+    line = _chart(rows).mark_line(
+        interpolate=shape, strokeWidth=0.6, opacity=0.35, color=GREY, clip=True
     )
-    return titled(figure, effect.title, effect.about, notes).properties(description=_words(effect))
+    return [line.encode(x=x, y=alt.Y("value:Q"), detail="row:N")]
 
 
 def _reference(effect: "Effect") -> list[Any]:
     """Draw where the effect is none, or where the mean prediction is."""
     import altair as alt
 
-    if np.ndim(effect.baseline) and np.size(effect.baseline) > 1 and effect.quantity != "effect":
+    if effect.derivative or effect.centred:
+        at = 0.0
+    elif np.size(effect.baseline) > 1:
         return []
-    at = 0.0 if effect.quantity == "effect" else float(np.reshape(effect.baseline, -1)[0])
-    rule = alt.Chart(records([{"at": at}])).mark_rule(color=GREY, strokeDash=[4, 4])
+    else:
+        at = float(np.reshape(effect.baseline, -1)[0])
+    rule = _chart([{"at": at}]).mark_rule(color=GREY, strokeDash=[6, 4])
     return [rule.encode(y=alt.Y("at:Q"))]
 
 
-def _missing(effect: "Effect", rows: list[dict[str, Any]]) -> Any:
+def _missing(effect: "Effect", rows: list[dict[str, Any]], colour: Any) -> Any:
     import altair as alt
 
     marked = [{**row, "x": MISSING} for row in rows]
-    return (
-        alt.Chart(records(marked))
-        .mark_point(filled=True, size=80, shape="diamond", opacity=1)
-        .encode(
-            x=alt.X("x:N", title=None, axis=alt.Axis(labelAngle=0)),
-            y=alt.Y(
-                "effect:Q",
-                title=None,
-                axis=alt.Axis(labels=False, ticks=False),
-                scale=alt.Scale(zero=False),
-            ),
-            color=_colour(effect),
-            tooltip=[
-                alt.Tooltip("effect:Q", format=".4g"),
-                alt.Tooltip("share:Q", format=".1%", title="share of rows"),
-            ],
-        )
-        .properties(width=50, height=_HEIGHT)
+    base = _chart(marked).encode(
+        x=alt.X("x:N", title=None, axis=alt.Axis(labelAngle=0)), color=colour
     )
+    hidden = alt.Axis(labels=False, ticks=False)
+    y = alt.Y("value:Q", title=None, axis=hidden, scale=_scale(effect))
+    points = base.mark_point(filled=True, size=80, shape="diamond", opacity=1).encode(y=y)
+    layers = [points]
+    if effect.low is not None:
+        layers.insert(0, base.mark_rule(strokeWidth=3, opacity=0.4).encode(y="low:Q", y2="high:Q"))
+    return alt.layer(*layers).properties(width=50, height=_HEIGHT)
 
 
-def _levels(effect: "Effect") -> Any:
-    """Draw a bar for each level, with how many rows have it."""
+def _levels(effect: "Effect", output: str | None) -> Any:
+    """Draw a point for each level with its band; hollow where it extrapolates."""
     import altair as alt
 
-    rows = _table(effect)
+    rows = _rows(effect, output)
     for row in rows:
         row["level"] = MISSING if row["x"] is None else cut(str(row["x"]))
-        row["rows"] = f"{row['share']:.0%} of rows" if row["share"] >= 0.005 else "< 1% of rows"
-        row["sign"] = "raises" if row["effect"] > 0 else "lowers"
+        row["where"] = "extrapolates" if row["outside"] > 0.2 else "within the data"
+        row["rows"] = f"{percent(row['share'], 2)} of rows"
+        row["sign"] = "raises" if (row["value"] or 0) > 0 else "lowers"
     order = list(dict.fromkeys(row["level"] for row in rows))
-    several = len(effect.about.outputs) > 1
-    y = alt.Y("level:N", sort=order, title=effect.columns[0])
-    tooltip = [
-        alt.Tooltip("level:N", title=effect.columns[0]),
-        alt.Tooltip("effect:Q", format=".4g"),
-        alt.Tooltip("share:Q", format=".1%", title="share of rows"),
-    ]
-    x = alt.X("effect:Q", title=_axis_title(effect), axis=alt.Axis(**AXIS))
-    base = alt.Chart(records(rows)).encode(y=y, tooltip=tooltip)
-    if effect.quantity == "effect":
-        bars = base.mark_bar(height={"band": 0.7}).encode(x=x)
-    else:
-        x = alt.X("effect:Q", title=_axis_title(effect), scale=alt.Scale(zero=False))
-        bars = base.mark_point(filled=True, size=90, opacity=1).encode(x=x)
-    if several:
-        bars = bars.encode(color=_colour(effect), yOffset="output:N")
-    elif effect.quantity == "effect":
-        signs = alt.Scale(domain=["raises", "lowers"], range=[UP, DOWN])
-        bars = bars.encode(color=alt.Color("sign:N", title="prediction", scale=signs, legend=None))
-    else:
-        bars = bars.encode(color=alt.value(DOWN))
-    sizes = (
-        alt.Chart(
-            records(rows[:: len(effect.about.outputs)]),
-            view=alt.ViewBackground(stroke=None),
-        )
-        .mark_text(align="left", color=GREY, fontSize=10)
-        .encode(
-            y=alt.Y("level:N", sort=order, title=None, axis=None), x=alt.value(0), text="rows:N"
-        )
-        .properties(width=80)
+    colour = _colour(effect, output)
+    several = len({row["output"] for row in rows}) > 1
+    base = _chart(rows).encode(
+        y=alt.Y("level:N", sort=order, title=effect.columns[0]), color=colour
     )
-    step = level_step(len(effect.about.outputs))
-    figure = alt.hconcat(
-        bars.properties(width=_WIDTH - 80, height=step), sizes.properties(height=step), spacing=6
-    ).resolve_scale(y="shared")
-    return titled(figure, effect.title, effect.about).properties(description=_words(effect))
+    if several:
+        base = base.encode(yOffset="output:N")
+    x = alt.X("value:Q", title=_axis_title(effect), scale=alt.Scale(zero=False))
+    if effect.kind == "component":
+        x = alt.X("value:Q", title=_axis_title(effect), axis=alt.Axis(**AXIS))
+    shapes = alt.Scale(domain=["within the data", "extrapolates"], range=["circle", "cross"])
+    legend = alt.Legend(orient="bottom") if effect.extrapolates.any() else None
+    points = base.mark_point(size=80, filled=True, opacity=1).encode(
+        x=x,
+        shape=alt.Shape("where:N", title=None, scale=shapes, legend=legend),
+        tooltip=[
+            alt.Tooltip("level:N", title=effect.columns[0]),
+            alt.Tooltip("value:Q", format=".4g"),
+            alt.Tooltip("share:Q", format=".1%", title="share of rows"),
+            alt.Tooltip("outside:Q", format=".0%", title="outside the data"),
+        ],
+    )
+    layers = [*_reference_line(effect), points]
+    if effect.kind == "component":
+        bars = base.mark_bar(height={"band": 0.7}).encode(x=x, tooltip=points.encoding.tooltip)
+        if not several:
+            signs = alt.Scale(domain=["raises", "lowers"], range=[UP, DOWN])
+            bars = bars.encode(color=alt.Color("sign:N", scale=signs, legend=None))
+        layers = [bars]
+    if effect.low is not None:
+        bands = base.mark_rule(strokeWidth=3, opacity=0.4).encode(x="low:Q", x2="high:Q")
+        layers.insert(0 if effect.kind != "component" else 1, bands)
+    n_outputs = len({row["output"] for row in rows})
+    sizes = (
+        _chart(rows[::n_outputs])
+        .mark_text(align="left", color=GREY, fontSize=10)
+        .encode(y=alt.Y("level:N", sort=order, title=None, axis=None), text="rows:N")
+        .properties(width=80, height=level_step(n_outputs))
+    )
+    main = alt.layer(*layers).properties(width=_WIDTH - 80, height=level_step(n_outputs))
+    return _titled(alt.hconcat(main, sizes, spacing=6).resolve_scale(y="shared"), effect)
 
 
-def _heat_map(effect: "Effect") -> Any:
-    """Draw two columns against each other; cells where no rows are stay pale."""
+def _reference_line(effect: "Effect") -> list[Any]:
     import altair as alt
 
+    if not effect.centred and np.size(effect.baseline) > 1:
+        return []
+    at = 0.0 if effect.centred else float(np.reshape(effect.baseline, -1)[0])
+    rule = _chart([{"at": at}]).mark_rule(color=GREY, strokeDash=[6, 4])
+    return [rule.encode(x=alt.X("at:Q"))]
+
+
+def _heat_map(effect: "Effect", output: str | None) -> Any:
+    """Draw two columns against each other; dots where rows lie outside the data."""
+    import altair as alt
+
+    k = len(effect.outputs) - 1 if output is None else effect.outputs.index(str(output))
+    values = effect.values.reshape(*effect.shares.shape, -1)[..., k]
     chart = heat_map(
         columns=effect.columns,
         grid=effect.grid,
         is_ordered=effect.is_ordered,
-        values=effect.values,
+        values=values,
         shares=effect.shares,
-        dotted=np.zeros(effect.shares.shape, bool),
-        colour=diverging(effect.values)
-        if effect.quantity == "effect"
+        dotted=effect.extrapolates,
+        colour=diverging(values[np.isfinite(values)])
+        if effect.centred
         else alt.Scale(scheme="viridis"),
-        title=_axis_title(effect).rsplit(" ", 1),
+        title=_axis_title(effect).split(" "),
     )
-    notes = []
+    more = [f"output: {effect.outputs[k]}"] if len(effect.outputs) > 1 else []
     if (near_shares(effect.shares, effect.is_ordered) == 0).any():
-        notes.append("pale: no rows near")
+        more.append("pale: no rows near")
     if _has_missing(effect):
-        notes.append("missing values are not shown")
-    return titled(chart, effect.title, effect.about, notes).properties(description=_words(effect))
+        more.append("missing values are not shown")
+    return _titled(chart, effect, more)
 
 
 def _has_missing(effect: "Effect") -> bool:
@@ -262,7 +330,14 @@ def _has_missing(effect: "Effect") -> bool:
     )
 
 
-def _words(effect: "Effect") -> str:
-    """Say what the figure shows, for those who cannot see it."""
-    low, high = float(effect.values.min()), float(effect.values.max())
-    return f"{effect.title}: from {number(low)} to {number(high)}; {effect.about}"
+def _titled(figure: Any, effect: "Effect", more: list[str] | None = None) -> Any:
+    import altair as alt
+
+    subtitle = [effect.summary, *(more or [])]
+    if effect.extrapolates.any():
+        share = f"{effect.extrapolates.sum()} of {effect.extrapolates.size} points"
+        subtitle.append(f"dotted: relies on rows outside the data ({share})")
+    words = alt.TitleParams(effect.title, subtitle=subtitle, anchor="start", subtitleColor=GREY)
+    low, high = float(np.nanmin(effect.values)), float(np.nanmax(effect.values))
+    described = f"{effect.title}: from {number(low)} to {number(high)}; {effect.summary}"
+    return figure.properties(title=words, description=described)

@@ -1,10 +1,11 @@
-"""Figures of importance: bars of shares of variance."""
+"""Figures of importance: bars with their intervals, or of shares of variance."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood.plot.style import AXIS, DOWN, UP, cut, records, titled
+from clearwood._shared.numbers import count, percent
+from clearwood.plot.style import AXIS, DOWN, GREY, UP, cut, number, records, titled
 
 if TYPE_CHECKING:
     from clearwood.explanation import Importance, Interactions
@@ -12,24 +13,30 @@ if TYPE_CHECKING:
 __all__ = ["plot_importance", "plot_interactions"]
 
 _WIDTH = 380
-# Standard errors of a 95% interval.
-_NORMAL = 1.96
 
 
 def plot_importance(importance: "Importance", *, most: int = 20) -> Any:
-    """Draw the share of each column: its main effect, and the interactions it takes part in.
+    """Draw a bar for each column: with its interval, or divided into main effect and interactions.
 
     Parameters
     ----------
     importance
-        What a decomposition gave.
+        The importance, by any method.
     most
         How many columns, the most important first.
 
     Returns
     -------
-    altair.Chart
+    altair.TopLevelMixin
+        A chart.
     """
+    if importance.variances is None:
+        return _with_intervals(importance, most)
+    return _of_components(importance, most)
+
+
+def _of_components(importance: "Importance", most: int) -> Any:
+    """Draw the share of each column: its main effect, and the interactions it takes part in."""
     import altair as alt
 
     total = importance.total
@@ -45,7 +52,7 @@ def plot_importance(importance: "Importance", *, most: int = 20) -> Any:
     if len(importance.columns) > most:
         notes.append(f"the first {most} of {len(importance.columns)} columns")
     if importance.remainder_share > 0:
-        notes.append(f"beyond the order of the components: {importance.remainder_share:.1%}")
+        notes.append(f"beyond the order of the components: {percent(importance.remainder_share)}")
     colours = alt.Scale(domain=list(parts), range=[DOWN, UP])
     chart = (
         alt.Chart(records(rows))
@@ -65,25 +72,68 @@ def plot_importance(importance: "Importance", *, most: int = 20) -> Any:
         )
         .properties(width=_WIDTH, height=alt.Step(20))
     )
-    errors = importance.total_errors
-    if errors is not None:
-        notes.append("black: 95% interval of the whole bar")
-        chart = alt.layer(chart, _intervals(names, total[order], errors[order])).properties(
+    if importance.is_sampled:
+        notes.append(f"black: {percent(importance.confidence)} interval of the whole bar")
+        chart = alt.layer(chart, _intervals(importance, names, order)).properties(
             width=_WIDTH, height=alt.Step(20)
         )
     words = ", ".join(
-        f"{name} {total[k]:.1%}" for name, k in zip(names[:8], order[:8], strict=True)
+        f"{name} {percent(total[k])}" for name, k in zip(names[:8], order[:8], strict=True)
     )
-    figure = titled(chart, "What moves the prediction", importance.about, notes)
+    assert importance.about is not None
+    figure = titled(chart, "Feature importance", importance.about, notes)
     return figure.properties(description=f"Shares of variance: {words}")
 
 
-def _intervals(names: list[str], shares: Any, errors: Any) -> Any:
+def _with_intervals(importance: "Importance", most: int) -> Any:
+    """Draw a bar for each column, with its interval."""
+    import altair as alt
+
+    order = [int(k) for k in importance.order[:most]]
+    rows = [
+        {
+            "column": cut(importance.columns[k]),
+            "value": float(importance.values[k]),
+            "low": _known(importance.low[k]),
+            "high": _known(importance.high[k]),
+        }
+        for k in order
+    ]
+    data: Any = alt.Data  # which ships no types
+    base: Any = alt.Chart(data(values=rows)).encode(
+        y=alt.Y("column:N", sort=[str(row["column"]) for row in rows], title=None),
+        tooltip=[
+            "column:N",
+            alt.Tooltip("value:Q", format=".4g", title=importance.measure),
+            alt.Tooltip("low:Q", format=".4g"),
+            alt.Tooltip("high:Q", format=".4g"),
+        ],
+    )
+    x = alt.X("value:Q", title=importance.measure, axis=alt.Axis(**AXIS))
+    layers = [base.mark_bar(color=DOWN, opacity=0.75).encode(x=x)]
+    if any(row["low"] is not None for row in rows):
+        layers.append(base.mark_rule(color="black", strokeWidth=1.5).encode(x="low:Q", x2="high:Q"))
+    rows_used = count(importance.n_rows, "row")
+    shown = f"{percent(importance.confidence)} intervals"
+    subtitle = [f"{rows_used}, {shown}; {importance.model}"]
+    if len(importance.columns) > most:
+        subtitle.append(f"the first {most} of {len(importance.columns)} columns")
+    title = alt.TitleParams(importance.title, subtitle=subtitle, anchor="start", subtitleColor=GREY)
+    words = ", ".join(f"{row['column']} {number(row['value'])}" for row in rows[:8])
+    chart = alt.layer(*layers).properties(width=_WIDTH, height=alt.Step(20), title=title)
+    return chart.properties(description=f"{importance.title}: {words}")
+
+
+def _known(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _intervals(importance: "Importance", names: list[str], order: list[int]) -> Any:
     import altair as alt
 
     rows = [
-        {"column": name, "low": max(float(share - _NORMAL * e), 0.0), "high": share + _NORMAL * e}
-        for name, share, e in zip(names, shares.tolist(), errors.tolist(), strict=True)
+        {"column": name, "low": float(importance.low[k]), "high": float(importance.high[k])}
+        for name, k in zip(names, order, strict=True)
     ]
     rule = alt.Chart(records(rows)).mark_rule(color="black", strokeWidth=1.5)
     return rule.encode(y=alt.Y("column:N", sort=names), x="low:Q", x2="high:Q")
@@ -95,7 +145,7 @@ def plot_interactions(interactions: "Interactions", *, most: int = 20) -> Any:
     Parameters
     ----------
     interactions
-        What a decomposition gave.
+        The interactions of a decomposition.
     most
         How many, the largest first.
 
@@ -127,7 +177,7 @@ def plot_interactions(interactions: "Interactions", *, most: int = 20) -> Any:
         )
         .properties(width=_WIDTH, height=alt.Step(20))
     )
-    words = ", ".join(f"{row['component']} {row['share']:.1%}" for row in rows[:8])
-    return titled(chart, "Columns that act together", interactions.about, notes).properties(
+    words = ", ".join(f"{row['component']} {percent(row['share'])}" for row in rows[:8])
+    return titled(chart, "Interactions", interactions.about, notes).properties(
         description=f"Interactions: {words or 'none'}"
     )

@@ -1,7 +1,11 @@
-"""Rows whose columns can be taken from different rows, in the form that a model asks for."""
+"""Rows whose columns are taken from different rows, in the form that a model takes.
+
+Classes rather than closures, so that explanations can be pickled.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
@@ -9,52 +13,54 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood.table import Table
 
-__all__ = ["Compose", "Index", "array_rows", "code_rows", "frame_rows", "some_frame"]
-
-Floats = NDArray[np.float64]
-Index = NDArray[np.intp]
+__all__ = ["ArrayRows", "CodeRows", "Compose", "frame_rows", "some_frame"]
 
 #: From rows, and for some columns the rows to take that column from instead, to a model's input.
 Compose = Callable[[Index, Mapping[int, Index]], Any]
 
 
-def code_rows(codes: Floats, groups: NDArray[np.intp]) -> Compose:
-    """Compose rows of a matrix in which each of the user's columns is a group of columns.
+@dataclass(frozen=True, eq=False)
+class CodeRows:
+    """Rows of a matrix in which each of the user's columns is a group of columns.
 
     Examples
     --------
-    >>> codes = np.array([[1.0, 0.0, 7.0], [0.0, 1.0, 8.0]])
-    >>> compose = code_rows(codes, np.array([0, 0, 1]))
+    >>> compose = CodeRows(np.array([[1.0, 0.0, 7.0], [0.0, 1.0, 8.0]]), np.array([0, 0, 1]))
     >>> compose(np.array([0, 0]), {0: np.array([0, 1])})
     array([[1., 0., 7.],
            [0., 1., 7.]])
     """
-    # one look-up of the groups, not one per call
-    mine = {int(group): np.flatnonzero(groups == group) for group in np.unique(groups)}
 
-    def compose(base: Index, held: Mapping[int, Index]) -> Floats:
-        made = codes[base]
+    codes: Floats
+    groups: Index
+
+    @cached_property
+    def _members(self) -> dict[int, Index]:
+        return {int(g): np.flatnonzero(self.groups == g) for g in np.unique(self.groups)}
+
+    def __call__(self, base: Index, held: Mapping[int, Index]) -> Floats:
+        rows = self.codes[base]
         for column, source in held.items():
-            for k in mine.get(column, ()):
-                made[:, k] = codes[source, k]
-        return made
-
-    return compose
+            for k in self._members.get(column, ()):
+                rows[:, k] = self.codes[source, k]
+        return rows
 
 
-def array_rows(values: NDArray[Any]) -> Compose:
-    """Compose rows of an array of any type."""
+@dataclass(frozen=True, eq=False)
+class ArrayRows:
+    """Rows of an array of any type."""
 
-    def compose(base: Index, held: Mapping[int, Index]) -> NDArray[Any]:
-        made: NDArray[Any] = values[base]
+    values: NDArray[Any]
+
+    def __call__(self, base: Index, held: Mapping[int, Index]) -> NDArray[Any]:
+        rows: NDArray[Any] = self.values[base]
         for column, source in held.items():
-            made[:, column] = values[source, column]
-        return made
-
-    return compose
+            rows[:, column] = self.values[source, column]
+        return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,26 +70,33 @@ class _FrameRows:
     frame: nw.DataFrame[Any]
 
     def __call__(self, base: Index, held: Mapping[int, Index]) -> Any:
-        made = self.frame[base]
+        rows = self.frame[base]
         taken = [self.frame[self.frame.columns[k]][source] for k, source in held.items()]
-        return (made.with_columns(*taken) if taken else made).to_native()
+        return (rows.with_columns(*taken) if taken else rows).to_native()
+
+
+@dataclass(frozen=True, eq=False)
+class _PandasRows:
+    """Rows of a pandas frame."""
+
+    frame: Any
+
+    @cached_property
+    def _columns(self) -> list[Any]:
+        return [self.frame.iloc[:, k].array for k in range(self.frame.shape[1])]
+
+    def __call__(self, base: Index, held: Mapping[int, Index]) -> Any:
+        # pandas joins by index, so the rows are numbered anew
+        rows = self.frame.take(base).reset_index(drop=True)
+        for column, source in held.items():
+            rows.isetitem(column, self._columns[column].take(source))
+        return rows
 
 
 def frame_rows(frame: Any) -> Compose:
     """Compose rows of a data frame; its column types are kept."""
     wrapped = nw.from_native(frame, eager_only=True)
-    if not wrapped.implementation.is_pandas():
-        return _FrameRows(wrapped)
-    columns = [frame.iloc[:, k].array for k in range(frame.shape[1])]
-
-    def compose(base: Index, held: Mapping[int, Index]) -> Any:
-        # pandas joins by index, so the rows are numbered anew
-        made = frame.take(base).reset_index(drop=True)
-        for column, source in held.items():
-            made.isetitem(column, columns[column].take(source))
-        return made
-
-    return compose
+    return _PandasRows(frame) if wrapped.implementation.is_pandas() else _FrameRows(wrapped)
 
 
 def some_frame(data: Any, names: tuple[str, ...]) -> Any:

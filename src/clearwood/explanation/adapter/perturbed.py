@@ -8,7 +8,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.explanation.adapter.compose import Index, array_rows, frame_rows
+from clearwood._shared.arrays import Index
+from clearwood.explanation.adapter.compose import ArrayRows, frame_rows
 from clearwood.table import Kind, Table
 
 __all__ = ["perturbed", "take_rows"]
@@ -47,7 +48,7 @@ def perturbed(
         return _of_table(data, names, base, taken, written)
     frame = nw.from_native(data, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
-        made = array_rows(np.asarray(data))(base, taken)
+        made = ArrayRows(np.asarray(data))(base, taken)
         if written and made.dtype.kind in "iub":
             made = made.astype(np.float64)
         for k, values in written.items():

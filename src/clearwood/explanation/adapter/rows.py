@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.messages import tell
 from clearwood.table import Column, Kind, Table, as_table
@@ -15,16 +16,19 @@ from clearwood.table.kinds.infer import settle
 from clearwood.table.reading.frames import from_memory
 from clearwood.table.reading.raw import Raw
 
+if TYPE_CHECKING:
+    from clearwood.explanation.adapter.predictor import Predictor
+
 __all__ = [
     "Rows",
     "as_data",
+    "joined_column",
+    "joined_rows",
     "label_rows",
     "rows_of_table",
     "user_columns",
     "warn_of_new_gaps",
 ]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +46,9 @@ class Rows:
     weights
         Row weights that the data itself names; None where it names none.
     source
-        Where the rows came from, in words.
+        Where the rows came from.
+    predictor
+        For sampled games, whose codes are positions of rows: the model over those rows.
     """
 
     codes: Floats
@@ -50,9 +56,44 @@ class Rows:
     labels: NDArray[Any]
     weights: Floats | None = None
     source: str = ""
+    predictor: "Predictor | None" = None
 
     def __len__(self) -> int:
         return len(self.codes)
+
+    def take(self, rows: Index) -> "Rows":
+        """Give some of the rows."""
+        return replace(
+            self,
+            codes=self.codes[rows],
+            columns=tuple(column.take(rows) for column in self.columns),
+            labels=self.labels[rows],
+            weights=None if self.weights is None else self.weights[rows],
+        )
+
+    def with_codes(self, codes: Floats) -> "Rows":
+        """Give other numbers that mean the same as these: the game's columns at other rows."""
+        return replace(self, codes=codes)
+
+
+def joined_rows(above: Rows, below: Rows) -> Rows:
+    """Put rows above others that were read the same way."""
+    return Rows(
+        codes=np.concatenate([above.codes, below.codes]),
+        columns=tuple(map(joined_column, above.columns, below.columns)),
+        labels=np.arange(len(above) + len(below)),
+        source=below.source,
+    )
+
+
+def joined_column(top: Column, bottom: Column) -> Column:
+    """Put the values of a column above others, under all levels that either has."""
+    if top.is_coded and top.levels != bottom.levels:  # a level that only one of them has
+        levels = bottom.levels + tuple(x for x in top.levels if x not in bottom.levels)
+        place = np.array([*(levels.index(x) for x in top.levels), -1], np.int32)
+        top = replace(top, levels=levels, values=place[top.values])
+        bottom = replace(bottom, levels=levels)
+    return replace(bottom, values=np.concatenate([top.values, bottom.values]))
 
 
 def as_data(data: Any) -> Any:

@@ -1,22 +1,24 @@
-"""From a model's answer to numbers: probabilities, margins, responses, one column per output."""
+"""From a model's input to numbers: probabilities, margins, responses, one column per output."""
 
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, Option, did_you_mean, words
+from clearwood.explanation.adapter.rows import Rows
+from clearwood.explanation.games.game import Game
+from clearwood.explanation.scales import Scale, Unit
 from clearwood.forest import Forest
 from clearwood.forest import links as _links
 from clearwood.forest import predict as _predict
 
-__all__ = ["LINKS", "Scorer", "forest_scorer", "scorer_of"]
-
-Floats = NDArray[np.float64]
+__all__ = ["LINKS", "GameCall", "Scorer", "forest_scorer", "scorer_of"]
 
 #: Probabilities are kept this far from 0 and 1 before their log odds are taken.
 _TINY = 1e-12
@@ -30,8 +32,8 @@ class Scorer:
     ----------
     call
         From the model's input to an array of one or two dimensions.
-    outputs
-        Names of the outputs; empty until the model has answered once.
+    names
+        Names of the outputs; empty until the model has predicted once.
     unit
         What the numbers are.
     classes
@@ -42,7 +44,7 @@ class Scorer:
 
     call: Callable[[Any], NDArray[Any]]
     names: tuple[str, ...] = ()
-    unit: str = "prediction"
+    unit: Unit = Unit.PREDICTION
     classes: tuple[Any, ...] = ()
     only: int | None = None
 
@@ -51,12 +53,17 @@ class Scorer:
         """Names of the outputs that are kept."""
         return self.names if self.only is None else (self.names[self.only],)
 
+    @property
+    def is_binary(self) -> bool:
+        """Whether one of two classes is kept."""
+        return self.only is not None and len(self.classes) == 2
+
     def settled(self, few: Any) -> "Scorer":
-        """Give the outputs names, by asking about a few rows, where they have none."""
+        """Name the outputs, by predicting a few rows, where they have no names."""
         if self.names:
             return self
-        answer = _two_dimensional(self.call(few))
-        n_outputs = answer.shape[1]
+        predicted = _two_dimensional(self.call(few))
+        n_outputs = predicted.shape[1]
         names = (
             ("prediction",) if n_outputs == 1 else tuple(f"output {k}" for k in range(n_outputs))
         )
@@ -72,44 +79,43 @@ class Scorer:
             )
         return replace(self, only=self.names.index(str(output)))
 
-    def checked(self, asked: Any, n_rows: int) -> Floats:
-        """Ask, and refuse answers of the wrong length or that are no numbers."""
+    def checked(self, given: Any, n_rows: int) -> Floats:
+        """Predict, and refuse predictions of the wrong length or that are no numbers."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
             warnings.filterwarnings("ignore", "X has feature names", UserWarning)
-            answer = _two_dimensional(self.call(asked))
-        if answer.shape[0] != n_rows:
+            predicted = _two_dimensional(self.call(given))
+        if predicted.shape[0] != n_rows:
             raise InputError(
-                f"the model answered with {answer.shape[0]} predictions for {n_rows} rows",
+                f"the model gives {predicted.shape[0]} predictions for {n_rows} rows",
                 hint="predict must give one prediction per row.",
             )
-        if answer.shape[1] != len(self.names):
+        if predicted.shape[1] != len(self.names):
             raise InputError(
-                f"the model answered with {answer.shape[1]} outputs; before it was "
-                f"{len(self.names)}"
+                f"the model gives {predicted.shape[1]} outputs; before it gave {len(self.names)}"
             )
         if self.only is not None:
-            answer = answer[:, self.only : self.only + 1]
-        odd = int((~np.isfinite(answer)).any(axis=1).sum())
+            predicted = predicted[:, self.only : self.only + 1]
+        odd = int((~np.isfinite(predicted)).any(axis=1).sum())
         if odd:
             raise InputError(
-                f"the model answered NaN or infinity for {odd:,} of {n_rows:,} rows",
+                f"the model predicts NaN or infinity for {odd:,} of {n_rows:,} rows",
                 hint="some models cannot take missing or very large values; look at predict "
                 "for those rows.",
             )
-        return answer
+        return predicted
 
 
-def _two_dimensional(answer: Any) -> Floats:
-    values = np.asarray(answer)
+def _two_dimensional(predicted: Any) -> Floats:
+    values = np.asarray(predicted)
     if values.dtype.kind not in "fiub":
         try:
             values = values.astype(np.float64)
         except (TypeError, ValueError):
             raise InputError(
-                f"the model answered with {values.ravel()[0]!r}, which is no number"
+                f"the model predicts {values.ravel()[0]!r}, which is no number"
                 if values.size
-                else "the model answered with nothing",
+                else "the model predicts nothing",
                 hint="for labels, give a model with predict_proba or decision_function.",
             ) from None
     values = values.astype(np.float64)
@@ -118,15 +124,15 @@ def _two_dimensional(answer: Any) -> Floats:
     return values.reshape(len(values), -1)
 
 
-def scorer_of(model: Any, scale: str | None, labels: Any = None) -> Scorer:
-    """Choose what to ask of a model.
+def scorer_of(model: Any, scale: Scale | None, labels: Any = None) -> Scorer:
+    """Choose which method of a model to call.
 
     Parameters
     ----------
     model
         Anything with ``predict_proba``, ``decision_function`` or ``predict``, or a function.
     scale
-        "probability", "margin", "response" or None.
+        The scale; None for probabilities where the model has them, else its prediction.
     labels
         Names of the classes, where the model's own are codes.
     """
@@ -135,54 +141,77 @@ def scorer_of(model: Any, scale: str | None, labels: Any = None) -> Scorer:
     )
     if has_classes:
         return _of_classifier(model, scale, model.classes_ if labels is None else labels)
-    if scale == "probability":
+    if scale == Scale.PROBABILITY:
         raise InputError(
             "this model predicts no probabilities",
-            hint="leave scale out, or pass model.predict_proba as a function.",
+            parameter="scale",
+            value=scale,
+            hint=words("leave out ", Option("scale"), ", or pass model.predict_proba itself."),
         )
     if hasattr(model, "predict"):
-        if scale == "margin":
+        if scale == Scale.MARGIN:
             raise InputError(
                 "this model has no margin of its own",
-                hint="leave scale out: its prediction is what it gives.",
+                parameter="scale",
+                value=scale,
+                hint=words("leave out ", Option("scale"), ": it has its prediction only."),
             )
         if hasattr(model, "predict_proba"):  # not a scikit-learn classifier, but alike
-            return Scorer(model.predict_proba, unit="probability")
+            return Scorer(model.predict_proba, unit=Unit.PROBABILITY)
         return Scorer(model.predict)
     if callable(model):
         return Scorer(model)
     raise InputError(
         f"{type(model).__name__} is no model: it has no predict and cannot be called",
+        parameter="model",
         hint="give a fitted model, or a function from rows to predictions.",
     )
 
 
-def _of_classifier(model: Any, scale: str | None, labels: Any) -> Scorer:
+def _of_classifier(model: Any, scale: Scale | None, labels: Any) -> Scorer:
     classes = tuple(labels.tolist() if hasattr(labels, "tolist") else labels)
     names = tuple(map(str, classes))
     has_probabilities = hasattr(model, "predict_proba")
     if scale is None:
-        scale = "probability" if has_probabilities else "margin"
-    if scale == "response":
-        scale = "probability"
-    if scale == "probability" and not has_probabilities:
+        scale = Scale.PROBABILITY if has_probabilities else Scale.MARGIN
+    if scale != Scale.MARGIN and not has_probabilities:
         raise InputError(
-            f"{type(model).__name__} gives no probabilities", hint="use scale='margin'."
+            f"{type(model).__name__} gives no probabilities",
+            parameter="scale",
+            value=scale,
+            hint=words("use ", Option("scale", "margin"), "."),
         )
-    if scale == "probability":
-        return Scorer(model.predict_proba, names, "probability", classes)
+    if scale != Scale.MARGIN:
+        return Scorer(model.predict_proba, names, Unit.PROBABILITY, classes)
     if hasattr(model, "decision_function"):
+        unit = Unit.LOG_ODDS if _is_logistic(model) else Unit.MARGIN
+        return Scorer(_Decision(model), names, unit, classes)
+    return Scorer(_LogOdds(model), names, Unit.LOG_ODDS, classes)
 
-        def margin(X: Any) -> Floats:
-            found = np.asarray(model.decision_function(X), np.float64)
-            return _both_signs(found) if found.ndim == 1 or found.shape[1] == 1 else found
 
-        return Scorer(margin, names, "log odds" if _is_logistic(model) else "margin", classes)
-    return Scorer(lambda X: _log_odds(model.predict_proba(X)), names, "log odds", classes)
+@dataclass(frozen=True, eq=False)
+class _Decision:
+    """The margin of every class."""
+
+    model: Any
+
+    def __call__(self, X: Any) -> Floats:
+        margin = np.asarray(self.model.decision_function(X), np.float64)
+        return _both_signs(margin) if margin.ndim == 1 or margin.shape[1] == 1 else margin
+
+
+@dataclass(frozen=True, eq=False)
+class _LogOdds:
+    """The log odds of every class."""
+
+    model: Any
+
+    def __call__(self, X: Any) -> Floats:
+        return _log_odds(self.model.predict_proba(X))
 
 
 def _both_signs(margin: Floats) -> Floats:
-    """Give the margin of both classes: what speaks for one speaks against the other."""
+    """Give the margin of both classes: that of one is the other's with its sign changed."""
     flat = margin.ravel()
     return np.column_stack([-flat, flat])
 
@@ -196,38 +225,69 @@ def _is_logistic(model: Any) -> bool:
     return "Logistic" in type(model).__name__ or "GradientBoosting" in type(model).__name__
 
 
-def forest_scorer(forest: Forest, classes: Any, scale: str | None, n_jobs: int) -> Scorer:
+def forest_scorer(forest: Forest, classes: Any, scale: Scale | None, n_jobs: int) -> Scorer:
     """Predict with the forest's own arrays: rows come as its matrix."""
 
-    def raw(matrix: Floats) -> Floats:
-        return _predict.predict_raw(forest, matrix, n_jobs=n_jobs)
+    def calling(what: "_ForestScale") -> _ForestCall:
+        return _ForestCall(forest, what, n_jobs)
 
     if forest.classes is None:
-        if scale == "probability":
-            raise InputError("this model predicts no probabilities", hint="leave scale out.")
-        if scale == "margin" and forest.link != "identity":
-            unit = "log of the mean" if forest.link == "log" else f"score before {forest.link}"
-            return Scorer(raw, _numbered(forest.n_outputs), unit)
-        return Scorer(lambda X: _links.predict(forest, raw(X)), _numbered(forest.n_outputs))
+        outputs = _numbered(forest.n_outputs)
+        if scale == Scale.PROBABILITY:
+            raise InputError(
+                "this model predicts no probabilities",
+                parameter="scale",
+                value=scale,
+                hint=words("leave out ", Option("scale"), "."),
+            )
+        if scale == Scale.MARGIN and forest.link != "identity":
+            return Scorer(calling("raw"), outputs, Unit.before(forest.link))
+        return Scorer(calling("response"), outputs)
     labels = tuple(classes.tolist() if hasattr(classes, "tolist") else classes)
     names = tuple(map(str, labels))
-    if scale != "margin":
-        return Scorer(lambda X: _links.probabilities(forest, raw(X)), names, "probability", labels)
+    if scale != Scale.MARGIN:
+        return Scorer(calling("probability"), names, Unit.PROBABILITY, labels)
     if forest.link == "identity":
-        return Scorer(
-            lambda X: _log_odds(_links.probabilities(forest, raw(X))), names, "log odds", labels
-        )
+        return Scorer(calling("log odds"), names, Unit.LOG_ODDS, labels)
+    return Scorer(calling("margin"), names, Unit.before(forest.link), labels)
 
-    def margin(matrix: Floats) -> Floats:
-        found = raw(matrix)
-        return _both_signs(found) if found.ndim == 1 else found
 
-    unit = "log odds" if forest.link == "logistic" else "score before softmax"
-    return Scorer(margin, names, unit, labels)
+_ForestScale = Literal["raw", "response", "probability", "log odds", "margin"]
+
+
+@dataclass(frozen=True, eq=False)
+class _ForestCall:
+    """Prediction of a forest on a scale."""
+
+    forest: Forest
+    what: _ForestScale
+    n_jobs: int
+
+    def __call__(self, matrix: Floats) -> Floats:
+        raw = _predict.predict_raw(self.forest, matrix, n_jobs=self.n_jobs)
+        if self.what == "response":
+            return _links.predict(self.forest, raw)
+        if self.what == "probability":
+            return _links.probabilities(self.forest, raw)
+        if self.what == "log odds":
+            return _log_odds(_links.probabilities(self.forest, raw))
+        return _both_signs(raw) if self.what == "margin" and raw.ndim == 1 else raw
 
 
 def _numbered(n_outputs: int) -> tuple[str, ...]:
     return ("prediction",) if n_outputs == 1 else tuple(f"output {k}" for k in range(n_outputs))
+
+
+@dataclass(frozen=True, eq=False)
+class GameCall:
+    """Prediction of an additive game through a link: rows come as its codes."""
+
+    game: Game
+    link: Callable[[Floats], Floats]
+
+    def __call__(self, codes: Floats) -> Floats:
+        rows = Rows(codes=codes, columns=(), labels=np.arange(len(codes)))
+        return self.link(self.game.predict(rows))
 
 
 def _logistic(scores: Floats) -> Floats:
@@ -243,11 +303,13 @@ def _single(scores: Floats) -> Floats:
     return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
-#: From what an additive model adds up, (rows, outputs), to what it answers.
-LINKS: tuple[Callable[[Floats], Floats], ...] = (
-    _single,
-    _logistic,
-    _softmax,
-    lambda scores: _both_signs(scores[:, 0]),
-    lambda scores: np.exp(np.minimum(_single(scores), 700.0)),
-)
+def _both(scores: Floats) -> Floats:
+    return _both_signs(scores[:, 0])
+
+
+def _exponential(scores: Floats) -> Floats:
+    return np.exp(np.minimum(_single(scores), 700.0))
+
+
+#: From what an additive model adds up, (rows, outputs), to what it predicts.
+LINKS: tuple[Callable[[Floats], Floats], ...] = (_single, _logistic, _softmax, _both, _exponential)

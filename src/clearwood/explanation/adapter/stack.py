@@ -1,20 +1,21 @@
 """Explained rows and background rows as one piece of data, so that columns can be exchanged."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.explanation.adapter.rows import as_data
+from clearwood._shared.errors import InputError, bad_value, did_you_mean
+from clearwood._shared.numbers import count
+from clearwood.explanation.adapter.perturbed import take_rows
+from clearwood.explanation.adapter.rows import as_data, joined_column
 from clearwood.forest.encoders import LearnerEncoder
 from clearwood.models import Learner
 from clearwood.table import Table, as_table
 
-__all__ = ["as_rows", "stacked"]
+__all__ = ["as_rows", "chosen_row", "stacked"]
 
 
 def as_rows(rows: Any) -> Any:
@@ -36,6 +37,22 @@ def as_rows(rows: Any) -> Any:
     if isinstance(rows, np.ndarray) and rows.ndim == 1 and rows.dtype.names is None:
         return rows.reshape(1, -1)
     return rows
+
+
+def chosen_row(data: Any, row: Any) -> Any:
+    """Give one row: as it is given, or by its position in the data.
+
+    Examples
+    --------
+    >>> chosen_row(np.array([[1.0, 2.0], [3.0, 4.0]]), -1)
+    array([[3., 4.]])
+    """
+    if isinstance(row, bool) or not isinstance(row, int | np.integer):
+        return as_rows(row)
+    n_rows = len(data)
+    if not -n_rows <= row < n_rows:
+        raise bad_value("row", row, f"the data has {count(n_rows, 'row')}, counted from 0")
+    return take_rows(data, np.array([int(row) % n_rows]))
 
 
 def _frame_of_one(row: Mapping[str, Any]) -> Any:
@@ -103,15 +120,7 @@ def _library(background: Any) -> str | None:
 
 
 def _tables(above: Table, below: Table, features: tuple[str, ...]) -> Table:
-    columns = []
-    for name in features:
-        top, bottom = above.column(name), below.column(name)
-        if top.is_coded and top.levels != bottom.levels:  # a level that only one of them has
-            levels = bottom.levels + tuple(x for x in top.levels if x not in bottom.levels)
-            place = np.array([*(levels.index(x) for x in top.levels), -1], np.int32)
-            top = replace(top, levels=levels, values=place[top.values])
-            bottom = replace(bottom, levels=levels)
-        columns.append(replace(bottom, values=np.concatenate([top.values, bottom.values])))
+    columns = (joined_column(above.column(name), below.column(name)) for name in features)
     return Table(tuple(columns), source=below.source)
 
 

@@ -1,4 +1,4 @@
-"""Which models can be taken apart exactly, and how they are spoken of."""
+"""Which models have an exact decomposition, and how models are named in messages."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from clearwood._shared.errors import InputError
 from clearwood.forest.importers.from_model import SUPPORTED
 from clearwood.models import Learner
 
-__all__ = ["EXPLAINED", "NotTakenApartError", "is_pipeline", "name_of", "unsupported"]
+__all__ = ["EXPLAINED", "NotDecomposableError", "is_pipeline", "name_of", "unsupported"]
 
 EXPLAINED = (
     f"{SUPPORTED}; linear and generalised linear models of scikit-learn (least squares, ridge, "
@@ -16,8 +16,8 @@ EXPLAINED = (
 )
 
 
-class NotTakenApartError(InputError):
-    """The model is fitted and sound, but not a sum of functions of few columns that is known."""
+class NotDecomposableError(InputError):
+    """The model is fitted and sound, but its decomposition is not known exactly."""
 
 
 def is_pipeline(model: Any) -> bool:
@@ -34,9 +34,10 @@ def name_of(model: Any) -> str:
     return type(model).__name__
 
 
-def unsupported(model: Any) -> NotTakenApartError:
-    """Say that a model cannot be taken apart, and which can."""
-    return NotTakenApartError(
-        f"{name_of(model)} is not a model that can be taken apart exactly",
-        hint=f"these can: {EXPLAINED}. For others, cw.shapley(..., sample=1000) samples.",
+def unsupported(model: Any) -> NotDecomposableError:
+    """Make the error for a model without an exact decomposition."""
+    return NotDecomposableError(
+        f"{name_of(model)} has no exact decomposition",
+        parameter="model",
+        hint=f"these have one: {EXPLAINED}. Explanations of other models are sampled.",
     )

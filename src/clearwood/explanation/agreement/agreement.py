@@ -1,18 +1,19 @@
-"""Where explanations of one model tell different stories, and why."""
+"""Whether explanations of one model agree, column by column, and likely reasons why not."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.clock import Clock
+from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
 from clearwood._shared.progress import progress
-from clearwood.explanation.adapter.asking import patience_of
-from clearwood.explanation.adapter.compose import Index
-from clearwood.explanation.adapter.predictor import Predictor, predictor_of
-from clearwood.explanation.adapter.rows import as_data
+from clearwood.explanation.adapter.blocks import limit_words
+from clearwood.explanation.adapter.explained import Explained
+from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.agreement.measures import (
     difference,
     differing_shapes,
@@ -21,13 +22,11 @@ from clearwood.explanation.agreement.measures import (
 )
 from clearwood.explanation.agreement.result import Agreement, ColumnAgreement
 from clearwood.explanation.effects.effect import measured_effect
-from clearwood.explanation.effects.result import ModelEffect
+from clearwood.explanation.effects.result import Effect
 from clearwood.explanation.importance.importance import importance
 from clearwood.table import Column, Table
 
 __all__ = ["agreement"]
-
-Floats = NDArray[np.float64]
 
 _POINTS = 40
 _DRAWS = 100
@@ -36,39 +35,42 @@ _MOST_ASKED = 500
 
 
 def agreement(
-    model: Any,
-    data: Any,
+    explained: Explained,
     *,
     columns: Sequence[str] | None = None,
     y: Any = None,
     output: Any = None,
     scale: str | None = None,
     sample: int | None = None,
-    time_budget: float | None = None,
-    seed: int = 0,
-    n_jobs: int = 1,
+    time_limit: float | None = None,
+    seed: int | None = None,
+    n_jobs: int | None = None,
 ) -> Agreement:
-    """Say where explanations of a model tell different stories, and the likely reason.
+    """Compare explanations of a model column by column, with likely reasons where they differ.
 
     Three pairs are compared for each column: partial dependence with accumulated local effects,
     the interventional effect (partial dependence) with the observational one (the marginal mean),
     and, for trees with a known target, impurity with permutation importance. Where they differ,
-    the reasons looked for are columns that go with it, columns it interacts with, and whether the
-    partial dependence asks about rows outside the data. The reasons are likely ones, not proofs.
+    the reasons looked for are associated columns, columns it interacts with, and whether the
+    partial dependence relies on rows outside the data. The reasons are likely ones, not proofs.
 
     Parameters
     ----------
-    model, data, y, output, scale, n_jobs
-        As for `effect` and `importance`.
     columns
         The columns to look at; all that vary when None.
+    y
+        The target, where the data does not name it.
+    output, scale
+        As for `effect`.
     sample
         How many rows are used; by default 2,000 of models that are read as trees, 500 of others.
-    time_budget
+    time_limit
         Seconds after which the columns that are done are given, with a warning; Ctrl-C does the
         same.
     seed
-        Fixes samples and draws.
+        Fixes samples and draws; the explanation's own when None.
+    n_jobs
+        Threads, where the model is read as a forest; the explanation's own when None.
 
     Returns
     -------
@@ -89,40 +91,43 @@ def agreement(
     >>> found["x2"].agrees
     True
     """
-    patience = patience_of(time_budget)
-    data = as_data(data)
-    predictor = predictor_of(model, data, output=output, scale=scale, n_jobs=n_jobs)
+    clock = Clock.started_now(time_limit)
+    seed = explained.seed if seed is None else seed
+    predictor = explained.predictor(output=output, scale=scale, n_jobs=n_jobs)
     if len(predictor) < 2:
-        raise InputError("the data has 1 row; a comparison needs rows that differ")
+        raise InputError(
+            "the data has 1 row; a comparison needs rows that differ", parameter="data"
+        )
     names, notes = _columns(predictor, columns)
     size = min(sample or (_MOST_ROWS if predictor.is_step else _MOST_ASKED), len(predictor))
-    impurity, permutation, more = _importances(model, data, y, size, seed, n_jobs)
+    impurity, permutation, more = _importances(explained, y, size, seed, n_jobs)
     notes += more
-    rows = np.arange(len(predictor))  # the same rows that effects are averaged over
-    if size < len(rows):
-        rows = np.sort(np.random.default_rng(seed).choice(len(rows), size, replace=False))
+    # the same rows that effects are averaged over
+    rows = draw_rows(len(predictor), size, seed=seed)
     predicted = predictor.predict(rows)
     spread = float(np.sqrt(predicted.var(axis=0).sum()))
-    found: list[ColumnAgreement] = []
+    compared: list[ColumnAgreement] = []
     why = ""
     with progress("comparing", total=len(names)) as step:
         try:
             for name in names:
-                if found and patience.is_over:
-                    why = patience.words
+                if compared and clock.is_over:
+                    why = limit_words(clock)
                     break
                 shares = (impurity.get(name), permutation.get(name))
-                found.append(_compare(predictor, name, shares, spread, rows, predicted, seed))
+                compared.append(
+                    _compare(explained, predictor, name, shares, spread, rows, predicted, seed)
+                )
                 step(1, note=name)
         except KeyboardInterrupt:
-            if not found:
+            if not compared:
                 raise
             why = "interrupted"
     if why:
-        notes.append(f"{why} after {len(found)} of {len(names)} columns")
+        notes.append(f"{why} after {len(compared)} of {len(names)} columns")
         tell(notes[-1])
-    found.sort(key=lambda e: -max(e.pdp_ale, e.interventional_observational))
-    return Agreement(tuple(found), predictor.kind, size, tuple(notes))
+    compared.sort(key=lambda e: -max(e.pdp_ale, e.interventional_observational))
+    return Agreement(tuple(compared), predictor.kind, size, tuple(notes))
 
 
 def _columns(predictor: Predictor, wanted: Sequence[str] | None) -> tuple[list[str], list[str]]:
@@ -143,26 +148,30 @@ def _varies(column: Column) -> bool:
 
 
 def _importances(
-    model: Any, data: Any, y: Any, size: int, seed: int, n_jobs: int
+    explained: Explained, y: Any, size: int, seed: int, n_jobs: int | None
 ) -> tuple[dict[str, float], dict[str, float], list[str]]:
     """Give shares of importance by impurity and by permutation, where both can be had."""
+    data = explained.data
     if y is None and not (isinstance(data, Table) and data.target is not None):
         return {}, {}, ["impurity and permutation importance are not compared: no target is known"]
     try:
-        gains = importance(model, data, kind="impurity")
+        gains = importance(explained, kind="impurity")
     except InputError:
         return {}, {}, []
-    lost = importance(model, data, y=y, repeats=3, sample=size, seed=seed, n_jobs=n_jobs)
-    worth = np.maximum(lost.values, 0)
-    total = worth.sum() or 1.0
+    permuted = importance(
+        explained, kind="permutation", y=y, repeats=3, sample=size, seed=seed, n_jobs=n_jobs
+    )
+    increase = np.maximum(permuted.values, 0)
+    total = increase.sum() or 1.0
     return (
         dict(zip(gains.columns, gains.values.tolist(), strict=True)),
-        dict(zip(lost.columns, (worth / total).tolist(), strict=True)),
+        dict(zip(permuted.columns, (increase / total).tolist(), strict=True)),
         [],
     )
 
 
 def _compare(
+    explained: Explained,
     predictor: Predictor,
     name: str,
     shares: tuple[float | None, float | None],
@@ -171,14 +180,15 @@ def _compare(
     predicted: Floats,
     seed: int,
 ) -> ColumnAgreement:
-    def measured(kind: Any, points: int, bands: int, **more: Any) -> ModelEffect:
+    def measured(kind: Any, points: int, bands: int, **more: Any) -> Effect:
         return measured_effect(
-            None,
-            predictor,
-            name,
+            explained,
+            [name],
+            predictor=predictor,
             kind=kind,
             points=points,
             bands=bands,
+            confidence=0.95,
             sample=len(rows),
             exact=False,
             seed=seed,

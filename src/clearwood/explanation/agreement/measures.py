@@ -5,28 +5,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood.checks.association import association, associations, bins_of, profile_of
-from clearwood.explanation.adapter.compose import Index
 from clearwood.explanation.adapter.predictor import Predictor
-from clearwood.explanation.effects.result import ModelEffect
+from clearwood.explanation.effects.result import Effect
 from clearwood.table import Column, Kind
 
 __all__ = ["difference", "differing_shapes", "observed_gap", "partners_of"]
-
-Floats = NDArray[np.float64]
 
 _GOES_WITH = 0.3
 _INTERACTS = 0.1
 
 
-def difference(effect: ModelEffect, curve: ModelEffect) -> float:
+def difference(effect: Effect, curve: Effect) -> float:
     """Give the root mean square difference of two effects, both centred; 0 within chance."""
     n_points = len(effect.grid[0])
     values = effect.values.reshape(n_points, -1)
-    assert effect.lower is not None
-    assert effect.upper is not None
-    # half the band over 1.96 is a standard error
-    error = (effect.upper - effect.lower).reshape(n_points, -1) / 3.92
+    assert effect.low is not None
+    assert effect.high is not None
+    # half of a 95 % band over 1.96 is a standard error
+    error = (effect.high - effect.low).reshape(n_points, -1) / 3.92
     weight = effect.shares / effect.shares.sum()
     gap = values - _at(curve, effect.grid[0])
     gap = gap - weight @ gap
@@ -35,7 +33,7 @@ def difference(effect: ModelEffect, curve: ModelEffect) -> float:
     return float(np.sqrt(square - chance)) if square > 4 * chance else 0.0
 
 
-def observed_gap(column: Column, curve: ModelEffect, predicted: Floats) -> float:
+def observed_gap(column: Column, curve: Effect, predicted: Floats) -> float:
     """Say how far the mean of those who have a value differs from the partial dependence there.
 
     Rows are put into bins of the column. Were both the same, the prediction less the partial
@@ -58,7 +56,7 @@ def observed_gap(column: Column, curve: ModelEffect, predicted: Floats) -> float
     return float(np.sqrt(beyond)) if beyond > 3 * np.sqrt(spread) + 1e-20 else 0.0
 
 
-def _at(curve: ModelEffect, wanted: NDArray[Any]) -> Floats:
+def _at(curve: Effect, wanted: NDArray[Any]) -> Floats:
     """Give a curve at some values; NaN at levels that it does not show."""
     values = curve.values.reshape(len(curve.grid[0]), -1)
     if not curve.is_ordered[0]:
@@ -93,7 +91,7 @@ def partners_of(predictor: Predictor, position: int) -> tuple[tuple[str, float],
 
 
 def differing_shapes(
-    predictor: Predictor, each: ModelEffect, position: int, rows: Index, scale: float
+    predictor: Predictor, each: Effect, position: int, rows: Index, scale: float
 ) -> tuple[float, str | None]:
     """Say how far curves differ in shape, and which column their shape depends on."""
     assert each.curves is not None

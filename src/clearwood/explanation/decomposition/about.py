@@ -1,7 +1,10 @@
-"""What every explanation says about itself: which value function, which background, which scale."""
+"""What every explanation states about itself: value function, background, scale."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from clearwood._shared.numbers import count
+from clearwood.explanation.scales import Scale, Unit
 
 __all__ = ["About", "BackgroundInfo", "ValueFunction"]
 
@@ -10,7 +13,7 @@ ValueFunction = Literal["interventional", "path_dependent", "observational"]
 
 @dataclass(frozen=True)
 class BackgroundInfo:
-    """The rows that stand in for what a coalition does not know.
+    """The rows over which columns outside a coalition are averaged.
 
     Parameters
     ----------
@@ -27,8 +30,8 @@ class BackgroundInfo:
     source: str = ""
 
     def __str__(self) -> str:
-        rows = "1 background row" if self.n_rows == 1 else f"{self.n_rows:,} background rows"
-        return f"{'weighted ' if self.weighted else ''}{rows}"
+        weighted = "weighted " if self.weighted else ""
+        return weighted + count(self.n_rows, "background row")
 
     def to_json(self) -> dict[str, Any]:
         """Give it as plain JSON values."""
@@ -47,24 +50,32 @@ class About:
         The value function.
     background
         None where the value function needs none.
-    scale
-        "raw": what the model adds up, before any link.
     unit
-        What the raw prediction is: "log odds", "prediction", ...
+        What the numbers are.
     outputs
         Names of the outputs.
+    is_sampled
+        Whether the numbers are estimated from drawn rows, with standard errors.
     """
 
     model: str
-    value: ValueFunction
+    value: ValueFunction | None
     background: BackgroundInfo | None
-    scale: str
-    unit: str
+    unit: Unit
     outputs: tuple[str, ...]
+    is_sampled: bool = False
+
+    @property
+    def scale(self) -> Scale:
+        """The scale of the numbers."""
+        if self.unit.is_probability:
+            return Scale.PROBABILITY
+        return Scale.RESPONSE if self.unit is Unit.PREDICTION else Scale.MARGIN
 
     def __str__(self) -> str:
         where = "no background" if self.background is None else f"{self.background}"
-        return f"{self.value}, {where}, {self.unit}"
+        parts = [self.value, where, str(self.unit), "sampled" if self.is_sampled else None]
+        return ", ".join(part for part in parts if part)
 
     def to_json(self) -> dict[str, Any]:
         """Give it as plain JSON values."""
@@ -72,7 +83,8 @@ class About:
             "model": self.model,
             "value": self.value,
             "background": None if self.background is None else self.background.to_json(),
-            "scale": self.scale,
-            "unit": self.unit,
+            "scale": str(self.scale),
+            "unit": str(self.unit),
             "outputs": list(self.outputs),
+            "sampled": self.is_sampled,
         }

@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.progress import progress
 from clearwood.explanation.adapter.rows import Rows, warn_of_new_gaps
 from clearwood.explanation.decomposition.surface import Surface, curves_of, surface_of
-from clearwood.explanation.games.game import BoundGame, Floats, Game, Players
+from clearwood.explanation.games.game import BoundGame, Game, Players, Reader, Values
 from clearwood.explanation.games.moments import Moments, moments_of
 from clearwood.explanation.outputs import one_output
 from clearwood.explanation.shapley.sharing import shared_out
 
-__all__ = ["Arithmetic", "Evaluated", "Shared"]
+__all__ = ["Arithmetic", "Evaluated"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,25 +38,6 @@ class Evaluated:
     errors: Floats | None
 
 
-@dataclass(frozen=True, eq=False)
-class Shared:
-    """Shapley values of rows, the last axis dropped where there is one output.
-
-    Parameters
-    ----------
-    values
-        Of shape (rows, columns[, outputs]).
-    interactions
-        Of shape (rows, columns, columns[, outputs]); None where not asked for.
-    errors
-        Standard errors of the values; None where they are exact.
-    """
-
-    values: Floats
-    interactions: Floats | None
-    errors: Floats | None
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Arithmetic:
     """What a decomposition computes, once names are positions.
@@ -74,6 +56,8 @@ class Arithmetic:
         The most players a component has.
     removed
         Players whose components were dropped.
+    reading
+        Reads rows that the user gives.
     n_jobs
         Threads.
     """
@@ -85,6 +69,7 @@ class Arithmetic:
     outputs: slice
     sets: tuple[Players, ...]
     order: int
+    reading: Reader
     removed: Players = ()
     n_jobs: int = 1
 
@@ -106,7 +91,7 @@ class Arithmetic:
         """Read the user's rows; the background's where None is given."""
         if rows is None:
             return self.rows
-        read = self.game.rows(rows)
+        read = self.reading(rows)
         warn_of_new_gaps(read, self.rows, "background")
         return read
 
@@ -144,7 +129,7 @@ class Arithmetic:
         return replace(
             surface,
             values=self._one(surface.values),
-            errors=None if surface.errors is None else self._one(surface.errors),
+            errors=self._maybe(surface.errors),
         )
 
     # Values of rows
@@ -152,47 +137,50 @@ class Arithmetic:
     def evaluate(self, rows: Rows) -> Evaluated:
         """Give the components at rows, and what they leave."""
         with progress("decomposing", total=len(rows)) as step:
-            found = self.bound.components(rows.codes, self.sets, n_jobs=self.n_jobs, step=step)
-        errors = self._errors()
-        rest = self._target(rows.codes) - self.bound.baseline - found.sum(axis=1)
+            parts = self.bound.components(rows, self.sets, n_jobs=self.n_jobs, step=step)
+        rest = self._target(rows) - self.bound.baseline - parts.values.sum(axis=1)
         if self.is_complete:
             rest[:] = 0.0  # what is left is rounding
-        return Evaluated(self._one(found), self._one(rest), errors)
+        return Evaluated(self._one(parts.values), self._one(rest), self._maybe(parts.errors))
 
-    def shapley(self, rows: Rows, *, interactions: bool) -> Shared:
+    def shapley(self, rows: Rows, *, interactions: bool) -> Values:
         """Share all components among their players, those beyond the order too."""
         if self.removed:
-            values, pairs = self._shared(rows.codes, interactions=interactions)
+            shared = self._shared(rows, interactions=interactions)
         else:
             with progress("explaining", total=len(rows)) as step:
-                values, pairs = self.bound.shapley(
-                    rows.codes, interactions=interactions, n_jobs=self.n_jobs, step=step
+                shared = self.bound.shapley(
+                    rows, interactions=interactions, n_jobs=self.n_jobs, step=step
                 )
-        return Shared(
-            self._one(values),
-            None if pairs is None else self._one(pairs),
-            None if self.removed else self._errors(),
+        return Values(
+            self._one(shared.values),
+            self._maybe(shared.errors),
+            self._maybe(shared.interactions),
         )
 
-    def _shared(self, codes: Floats, *, interactions: bool) -> tuple[Floats, Floats | None]:
+    def _shared(self, rows: Rows, *, interactions: bool) -> Values:
         """Share components among their players; needs all of them."""
         if not self.is_complete:
             raise InputError(
                 "Shapley values without some columns need components of every order, and this "
                 f"decomposition stops at {self.order}",
-                hint="cw.explain(model, data, max_order=None).without(...).",
+                parameter="max_order",
+                value=self.order,
+                hint=words("explain with ", Option("max_order", None), "."),
             )
-        parts = self.bound.components(codes, self.sets, n_jobs=self.n_jobs)
-        return shared_out(parts, self.sets, len(self.game.columns), interactions=interactions)
+        parts = self.bound.components(rows, self.sets, n_jobs=self.n_jobs).values
+        n_players = len(self.game.columns)
+        values, pairs = shared_out(parts, self.sets, n_players, interactions=interactions)
+        return Values(values, interactions=pairs)
 
-    def _target(self, codes: Floats) -> Floats:
+    def _target(self, rows: Rows) -> Floats:
         """Give what all components of any order add up to: the prediction, or what is left of it.
 
         Without some players that is the partial dependence on the others.
         """
         if not self.removed:
-            return self.game.predict(codes, n_jobs=self.n_jobs)
-        return self.bound.dependence(codes, self._kept, n_jobs=self.n_jobs)
+            return self.game.predict(rows, n_jobs=self.n_jobs)
+        return self.bound.dependence(rows, self._kept, n_jobs=self.n_jobs).values
 
     @property
     def _kept(self) -> Players:
@@ -207,7 +195,7 @@ class Arithmetic:
         found = self.bound.sampled_moments(self.sets, self._kept) or moments_of(
             self.bound,
             self.sets,
-            self.rows.codes,
+            self.rows,
             self.weights,
             self._target,
             complete=self.is_complete,
@@ -225,7 +213,5 @@ class Arithmetic:
         """Keep the outputs that are explained; drop their axis where there is one."""
         return one_output(np.asarray(values)[..., self.outputs])
 
-    def _errors(self) -> Floats | None:
-        """Give the standard errors of what the game gave last; None where it is exact."""
-        errors = self.bound.last_errors
-        return None if errors is None else self._one(errors)
+    def _maybe(self, values: Floats | None) -> Floats | None:
+        return None if values is None else self._one(values)

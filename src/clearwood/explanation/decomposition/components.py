@@ -11,7 +11,7 @@ from clearwood._shared.frames import frame, unique_name
 from clearwood._shared.numbers import number
 from clearwood._shared.results import document, html_table
 from clearwood.explanation.decomposition.about import About
-from clearwood.explanation.decomposition.importance import joined
+from clearwood.explanation.importance.components import joined
 
 __all__ = ["Components", "counted_orders"]
 

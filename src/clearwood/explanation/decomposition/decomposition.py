@@ -6,20 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean, words
 from clearwood._shared.frames import frame
 from clearwood._shared.numbers import number
 from clearwood._shared.results import document, html_table
-from clearwood.explanation.decomposition.about import About, BackgroundInfo
+from clearwood.explanation.decomposition.about import About, BackgroundInfo, ValueFunction
 from clearwood.explanation.decomposition.arithmetic import Arithmetic
 from clearwood.explanation.decomposition.components import Components, counted_orders
-from clearwood.explanation.decomposition.effect import Effect
-from clearwood.explanation.decomposition.importance import Importance, Interactions
 from clearwood.explanation.decomposition.surface import Surface
-from clearwood.explanation.games.game import Floats
+from clearwood.explanation.effects.result import Effect
+from clearwood.explanation.importance.components import ComponentVariances, Interactions
+from clearwood.explanation.importance.result import Importance
+from clearwood.explanation.scales import Scale
 from clearwood.explanation.shapley.result import Shapley
 
 __all__ = ["Decomposition"]
+
+# The band of what is sampled: its confidence, and how many standard errors that is.
+_CONFIDENCE, _NORMAL = 0.9, 1.6448536269514722
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -75,9 +80,9 @@ class Decomposition:
     # What it says of itself
 
     @property
-    def value(self) -> str:
+    def value(self) -> ValueFunction:
         """The value function: always "interventional"."""
-        return self.about.value
+        return "interventional"
 
     @property
     def background(self) -> BackgroundInfo:
@@ -86,8 +91,8 @@ class Decomposition:
         return self.about.background
 
     @property
-    def scale(self) -> str:
-        """On which scale components add up: "raw", before any link."""
+    def scale(self) -> Scale:
+        """The scale on which components add up."""
         return self.about.scale
 
     @property
@@ -108,7 +113,10 @@ class Decomposition:
     def _position(self, column: str) -> int:
         if column not in self.columns:
             raise InputError(
-                f"there is no column {column!r}", hint=did_you_mean(str(column), self.columns)
+                f"there is no column {column!r}",
+                parameter="column",
+                value=column,
+                hint=did_you_mean(str(column), self.columns),
             )
         if column in self.removed:
             raise InputError(f"column {column!r} was removed from this decomposition")
@@ -177,28 +185,40 @@ class Decomposition:
             )
         if len(players) > self.order and not partial_dependence and not self.is_complete:
             raise InputError(
-                f"the decomposition holds components of order {self.order} only",
-                hint=f"cw.explain(model, data, max_order={len(players)}).",
+                f"the decomposition has components of order {self.order} only",
+                parameter="max_order",
+                value=self.order,
+                hint=words("explain with ", Option("max_order", len(players)), "."),
             )
         if points is not None and points < 2:
-            raise InputError(f"points must be at least 2, not {points}")
+            raise bad_value("points", points, "an effect needs at least 2")
         surface = self._arithmetic.surface(players, points, partial_dependence=partial_dependence)
         return self._shown(names, surface, partial_dependence=partial_dependence)
 
     def _shown(
         self, names: tuple[str, ...], surface: Surface, *, partial_dependence: bool
     ) -> Effect:
+        errors = surface.errors
+        half = None if errors is None else _NORMAL * errors
         return Effect(
+            kind="pdp" if partial_dependence else "component",
             columns=names,
             grid=tuple(grid.values for grid in surface.grids),
             values=surface.values,
             shares=surface.shares,
-            quantity="partial dependence" if partial_dependence else "effect",
+            outside=np.zeros(surface.shares.shape),
             baseline=self.baseline,
             is_ordered=tuple(grid.is_ordered for grid in surface.grids),
             is_step=self._arithmetic.game.is_step,
             about=self.about,
-            standard_errors=surface.errors,
+            n_rows=self.background.n_rows,
+            low=None if half is None else surface.values - half,
+            high=None if half is None else surface.values + half,
+            confidence=_CONFIDENCE,
+            standard_errors=errors,
+            centred=not partial_dependence,
+            exact=not self.about.is_sampled,
+            notes=self.notes,
         )
 
     def effects(self, *, points: int | None = None) -> tuple[Effect, ...]:
@@ -315,14 +335,31 @@ class Decomposition:
         1.0
         """
         moments = self._arithmetic.moments
-        return Importance(
+        variances = ComponentVariances(
             columns=self.columns,
             components=self.components,
             variance=moments.variance,
             remainder=moments.remainder,
             prediction=moments.prediction,
-            about=self.about,
             replicates=moments.replicates,
+        )
+        errors = variances.total_errors
+        half = np.zeros(len(self.columns)) if errors is None else _NORMAL * errors
+        return Importance(
+            kind="components",
+            columns=self.columns,
+            values=variances.total,
+            low=np.maximum(variances.total - half, 0.0),
+            high=variances.total + half,
+            confidence=_CONFIDENCE,
+            measure="share of the components' variance",
+            model=self.about.model,
+            unit=self.about.unit,
+            n_rows=self.background.n_rows,
+            is_sampled=self.about.is_sampled,
+            variances=variances,
+            about=self.about,
+            notes=self.notes,
         )
 
     def interactions(self) -> Interactions:

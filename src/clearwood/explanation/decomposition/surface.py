@@ -67,18 +67,17 @@ def surface_of(
     """
     grids = tuple(grid_of(rows.columns[k], weights, most) for k in players)
     shape = tuple(len(grid) for grid in grids)
-    codes = _crossed(game, rows.codes, players, grids)
+    crossed = rows.with_codes(_crossed(game, rows.codes, players, grids))
     ordered = tuple(sorted(players))
     if partial_dependence:
-        values = bound.few_dependence(codes, ordered, n_jobs=n_jobs)
+        found = bound.few_dependence(crossed, ordered, n_jobs=n_jobs)
     else:
-        values = bound.components(codes, [ordered], n_jobs=n_jobs)[:, 0]
-    errors = bound.last_errors
+        found = bound.components(crossed, [ordered], n_jobs=n_jobs)
     return Surface(
         grids,
-        values.reshape(*shape, -1),
+        found.values.reshape(*shape, -1),
         _shares(grids, weights, len(rows)),
-        None if errors is None else errors.reshape(*shape, -1),
+        None if found.errors is None else found.errors.reshape(*shape, -1),
     )
 
 
@@ -111,14 +110,14 @@ def curves_of(
         mine = game.groups == player
         at = grid.rows[np.minimum(np.arange(n_points), len(grid) - 1)]
         codes[:, mine] = rows.codes[at][:, mine]
-    found = bound.components(codes, [(player,) for player in players], n_jobs=n_jobs)
-    errors = bound.last_errors
+    sets = [(player,) for player in players]
+    found = bound.components(rows.with_codes(codes), sets, n_jobs=n_jobs)
     return [
         Surface(
             (grid,),
-            found[: len(grid), k],
+            found.values[: len(grid), k],
             grid.shares,
-            None if errors is None else errors[: len(grid), k],
+            None if found.errors is None else found.errors[: len(grid), k],
         )
         for k, grid in enumerate(grids)
     ]

@@ -21,15 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from clearwood.explanation.adapter.compose import Index
+from clearwood._shared.arrays import Floats, Index
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.effects.ale_axis import Axis, spread_over
 from clearwood.explanation.effects.extrapolation import Region
 from clearwood.explanation.effects.request import Request
 
 __all__ = ["LocalEffects", "first_order", "second_order"]
-
-Floats = NDArray[np.float64]
 
 
 class Accumulate(Protocol):
@@ -109,7 +107,7 @@ def first_order(request: Request, axis: Axis, support: Region | None) -> LocalEf
     """
     predictor, position = request.predictor, request.positions[0]
     middle = _middle(axis, request.rows, request.weights)
-    answers = request.asked(lambda rows: _ends(predictor, position, axis, rows, middle), 2)
+    answers = request.evaluated(lambda rows: _ends(predictor, position, axis, rows, middle), 2)
     request = request.narrowed(answers.rows)
     ends = _joined(answers.blocks, answers.sizes)
     n_rows, n_outputs = len(request.rows), ends.difference.shape[1]
@@ -254,7 +252,7 @@ def second_order(request: Request, axes: tuple[Axis, Axis], support: Region | No
     first, second = axes
     shape = (first.n_steps, second.n_steps)
     n_cells = shape[0] * shape[1]
-    answers = request.asked(
+    answers = request.evaluated(
         lambda rows: _corners(predictor, (positions[0], positions[1]), axes, rows), 4
     )
     request = request.narrowed(answers.rows)

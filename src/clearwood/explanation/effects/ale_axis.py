@@ -8,15 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood.checks.association import is_ordered, ranks
-from clearwood.explanation.adapter.compose import Index
 from clearwood.explanation.effects.given import Given
 from clearwood.explanation.effects.grid import common_levels
 from clearwood.table import Column, Kind
 
 __all__ = ["Axis", "axis_of", "level_order", "spread_over"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

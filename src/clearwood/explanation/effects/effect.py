@@ -1,31 +1,40 @@
 """The effect of one or two columns on the prediction of any model."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.clock import Clock
+from clearwood._shared.draws import draw_rows
+from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.messages import tell
 from clearwood.checks.association import related
-from clearwood.explanation.adapter.asking import patience_of
-from clearwood.explanation.adapter.compose import Index
-from clearwood.explanation.adapter.predictor import Predictor, predictor_of
+from clearwood.explanation.adapter.explained import Explained
+from clearwood.explanation.adapter.predictor import Predictor
+from clearwood.explanation.decomposition.about import About, BackgroundInfo, ValueFunction
+from clearwood.explanation.decomposition.decompose import decompose
 from clearwood.explanation.effects.bands import band
 from clearwood.explanation.effects.extrapolation import WAYS
 from clearwood.explanation.effects.given import Given, given_values
 from clearwood.explanation.effects.grid import checked_column
 from clearwood.explanation.effects.methods import METHODS
 from clearwood.explanation.effects.refit import refitted
-from clearwood.explanation.effects.request import Found, Request
-from clearwood.explanation.effects.result import TITLES, Kind, ModelEffect
+from clearwood.explanation.effects.request import Measured, Request
+from clearwood.explanation.effects.result import TITLES, Effect, Kind
 from clearwood.explanation.outputs import one_output
 
-__all__ = ["effect", "measured_effect"]
+__all__ = ["Extrapolation", "effect", "measured_effect"]
 
-Floats = NDArray[np.float64]
+#: The value function of the kinds that have one.
+_VALUE: dict[str, ValueFunction] = {
+    "pdp": "interventional",
+    "ice": "interventional",
+    "supported_pdp": "interventional",
+    "marginal": "observational",
+}
 
 _POINTS_ALONE = 40
 _POINTS_BESIDE = 20
@@ -40,10 +49,8 @@ Extrapolation = bool | Literal["distance", "isolation"]
 
 
 def effect(
-    model: Any,
-    data: Any,
-    columns: str | Sequence[str],
-    *,
+    explained: Explained,
+    *columns: Any,
     kind: Kind = "pdp",
     points: int | None = None,
     grid: Sequence[Any] | None = None,
@@ -52,22 +59,22 @@ def effect(
     centred: bool | None = None,
     derivative: bool = False,
     bands: int = 200,
-    level: float = 0.95,
+    confidence: float = 0.9,
     refit: int = 0,
     y: Any = None,
     sample: int | None = None,
     exact: bool = True,
     extrapolation: Extrapolation = True,
-    time_budget: float | None = None,
-    seed: int = 0,
-    n_jobs: int = 1,
-) -> ModelEffect:
+    time_limit: float | None = None,
+    seed: int | None = None,
+    n_jobs: int | None = None,
+) -> Effect:
     """Give the effect of one column, or of two together, on the prediction of any model.
 
-    The five kinds answer different questions, and differ where columns depend on each other:
+    The kinds answer different questions, and differ where columns depend on each other:
 
-    - **pdp**: the mean prediction when everyone has the value, all other columns as they are
-      (Hiabu 2024, definition 7.3.2). Asks the model about combinations that may not occur.
+    - **pdp**: the average prediction if every row were given the value, all other columns as they
+      are (Hiabu 2024, definition 7.3.2). Relies on combinations that may not occur.
     - **ice**: the same row by row, before the mean (definition 7.3.1); curves that are not
       parallel show an interaction.
     - **marginal**: the mean prediction of those who have the value (section 7.3.2). Nothing is
@@ -77,16 +84,14 @@ def effect(
       the effect of other columns. Of two columns: what is left beyond the two single effects.
     - **supported_pdp**: the partial dependence averaged only over rows that, with the value, still
       lie where data are (section 7.3.2).
+    - **component**: the component of the decomposition (`clearwood.explain`), before any link: the
+      main effect of one column, measured from the baseline, or the interaction of two, which is
+      what is left once both main effects are taken away. Exact for trees and additive models.
 
     Parameters
     ----------
-    model
-        Anything with ``predict`` or ``predict_proba``, or a function of rows. It gets a data frame
-        or an array, as it needs.
-    data
-        The rows to average over: a table, a data frame, an array, a dict of columns or a path.
-    columns
-        One column or two.
+    *columns
+        One column or two, or a list of them.
     kind
         See above.
     points
@@ -107,13 +112,13 @@ def effect(
     derivative
         For "ice": slopes instead of curves.
     bands
-        Bootstrap draws of the rows for the pointwise band; 0 for none. They say how far the
+        Bootstrap draws of the rows for the pointwise band; 0 for none. The band shows how far the
         average could move with other rows, for this model as it is.
-    level
+    confidence
         The coverage that the band aims at.
     refit
-        Draws for which the model is fitted anew to resampled rows; then the band says how far the
-        curve could move with other training data. Needs the target, in ``data`` or as ``y``.
+        Draws for which the model is fitted again to resampled rows; the band then shows how far
+        the curve could move with other training data. Needs the target, in ``data`` or as ``y``.
     y
         The target, where ``data`` does not name it.
     sample
@@ -122,26 +127,26 @@ def effect(
     exact
         Whether to read a partial dependence off the exact decomposition where there is one.
     extrapolation
-        How to find grid points at which the rows asked lie outside the data: by "distance" to the
+        How to find grid points at which rows lie outside the data: by "distance" to the
         nearest rows in the columns that go together (True), by an "isolation" forest over all
         columns, or not at all (False).
-    time_budget
+    time_limit
         Seconds after which the effect is given over the rows that are done, which are a random
         sample of all; the band allows for that. Ctrl-C does the same.
     seed
-        Fixes the draws and the sample.
+        Fixes the draws and the sample; the explanation's own when None.
     n_jobs
-        Threads, where the model is read as a forest.
+        Threads, where the model is read as a forest; the explanation's own when None.
 
     Returns
     -------
-    ModelEffect
+    Effect
 
     Warns
     -----
     ClearwoodWarning
-        Where more than a fifth of the rows asked at a grid point lie outside the data, with the
-        number of such points; where levels are left out; where the time was over.
+        Where more than a fifth of the rows at a grid point lie outside the data, with the
+        number of such points; where levels are left out; where the time limit was reached.
 
     Examples
     --------
@@ -156,71 +161,89 @@ def effect(
     >>> cw.effect(lambda X: X[:, 0] ** 2, [[-1.0, 5], [0, 6], [2, 7]], "x0", grid=[0, 1]).values
     array([0., 1.])
     """
-    found = measured_effect(
-        model,
-        data,
-        columns,
+    names = _named(columns)
+    if kind == "component":
+        return _component(explained, names, points, output, scale)
+    options: dict[str, Any] = {
+        "points": points,
+        "grid": grid,
+        "output": output,
+        "scale": scale,
+        "sample": sample,
+        "seed": seed,
+        "n_jobs": n_jobs,
+    }
+    result = measured_effect(
+        explained,
+        names,
         kind=kind,
-        points=points,
-        grid=grid,
-        output=output,
-        scale=scale,
         centred=centred,
         derivative=derivative,
         bands=bands,
-        level=level,
-        sample=sample,
+        confidence=confidence,
         exact=exact,
         extrapolation=extrapolation,
-        time_budget=time_budget,
-        seed=seed,
-        n_jobs=n_jobs,
+        time_limit=time_limit,
         quiet=False,
+        **options,
     )
     if refit:
-        options = {"points": points, "output": output, "scale": scale, "sample": sample}
-        options["grid"] = grid
-        again = _refits(model, data, y, found, refit, seed, {**options, "n_jobs": n_jobs})
-        lower, upper = band(again, level)
+        again = _refits(explained, y, result, refit, options)
+        low, high = band(again, confidence)
         note = f"the band is over {refit} models fitted to resampled rows"
-        found = replace(found, lower=lower, upper=upper, notes=(*found.notes, note))
-    return found
+        result = replace(result, low=low, high=high, notes=(*result.notes, note))
+    return result
+
+
+def _named(columns: Sequence[Any]) -> tuple[Any, ...]:
+    if len(columns) == 1 and not isinstance(columns[0], str | int | np.integer):
+        columns = tuple(columns[0])
+    if not 1 <= len(columns) <= 2:
+        raise InputError(
+            f"an effect is of one column or two, not {len(columns)}",
+            parameter="columns",
+            value=columns,
+            hint="for more, see the components of an explanation.",
+        )
+    return tuple(columns)
+
+
+def _component(
+    explained: Explained, names: tuple[Any, ...], points: int | None, output: Any, scale: Any
+) -> Effect:
+    if output is not None:
+        explained = explained.of_output(output)
+    decomposition = explained.decomposition
+    if scale is not None:
+        decomposition = decompose(explained, **{**explained.decomposing, "scale": scale})
+    return decomposition.effect(*names, points=points)
 
 
 def _refits(
-    model: Any,
-    data: Any,
-    y: Any,
-    found: ModelEffect,
-    draws: int,
-    seed: int,
-    options: dict[str, Any],
+    explained: Explained, y: Any, result: Effect, draws: int, options: dict[str, Any]
 ) -> Floats:
     """Give the effect for models fitted to resampled rows, at the same rows and grid."""
-    again: Iterator[Any] = refitted(model, data, y, draws, seed)
+    seed = explained.seed if options["seed"] is None else options["seed"]
     values = [
         measured_effect(
-            fitted,
-            data,
-            found.columns,
-            kind=found.kind,
-            centred=found.centred,
-            derivative=found.derivative,
+            Explained(model, explained.data, n_jobs=explained.n_jobs),
+            result.columns,
+            kind=result.kind,
+            centred=result.centred,
+            derivative=result.derivative,
             bands=0,
             exact=False,
             extrapolation=False,
-            seed=seed,
             **options,
         ).values
-        for fitted in again
+        for model in refitted(explained.model, explained.data, y, draws, seed)
     ]
     return np.stack(values)
 
 
 def measured_effect(
-    model: Any,
-    data: Any,
-    columns: str | Sequence[str],
+    explained: Explained,
+    names: Sequence[Any],
     *,
     kind: Kind = "pdp",
     points: int | None = None,
@@ -230,39 +253,46 @@ def measured_effect(
     centred: bool | None = None,
     derivative: bool = False,
     bands: int = 0,
-    level: float = 0.95,
+    confidence: float = 0.9,
     sample: int | None = None,
     exact: bool = True,
     extrapolation: Extrapolation = True,
-    time_budget: float | None = None,
-    seed: int = 0,
-    n_jobs: int = 1,
+    time_limit: float | None = None,
+    seed: int | None = None,
+    n_jobs: int | None = None,
+    predictor: Predictor | None = None,
     quiet: bool = True,
-) -> ModelEffect:
-    """Measure an effect, without a warning unless told to; as `effect` otherwise."""
-    patience = patience_of(time_budget)
-    _check_options(kind, points, bands, level, derivative=derivative)
+) -> Effect:
+    """Measure an effect, without a warning unless wanted; as `effect` otherwise.
+
+    A predictor that is at hand is used as it is.
+    """
+    clock = Clock.started_now(time_limit)
+    _check_options(kind, points, bands, confidence, derivative=derivative)
     way = _way(extrapolation)
-    predictor = (
-        data
-        if isinstance(data, Predictor)
-        else predictor_of(model, data, output=output, scale=scale, n_jobs=n_jobs)
-    )
-    positions = _positions(predictor, columns)
+    seed = explained.seed if seed is None else seed
+    n_jobs = explained.n_jobs if n_jobs is None else n_jobs
+    if predictor is None:
+        predictor = explained.predictor(output=output, scale=scale, n_jobs=n_jobs)
+    positions = _positions(predictor, names)
     if kind == "ice" and len(positions) == 2:
-        raise InputError("individual curves are of one column", hint="use kind='pdp' for two.")
+        raise bad_value(
+            "kind",
+            kind,
+            "individual curves are of one column",
+            hint=words("use ", Option("kind", "pdp"), " for two."),
+        )
     wanted = _wanted(positions, grid)
     given: dict[int, Given] = {}
     if wanted:
         predictor, given = given_values(
-            model, data, predictor, wanted, output=output, scale=scale, n_jobs=n_jobs
+            explained, predictor, wanted, output=output, scale=scale, n_jobs=n_jobs
         )
     most = points or _default_points(kind, len(positions), len(predictor))
     rows, note = _rows(predictor, kind, most ** len(positions), sample, seed)
     weights = np.ones(len(rows)) if predictor.weights is None else predictor.weights[rows]
     request = Request(
-        model=model,
-        data=data,
+        explained=explained,
         predictor=predictor,
         positions=positions,
         kind=kind,
@@ -272,33 +302,30 @@ def measured_effect(
         centred=(kind == "ale") if centred is None else centred,
         derivative=derivative,
         draws=bands,
-        level=level,
+        confidence=confidence,
         extrapolation=way,
         exact=exact and sample is None,
         seed=seed,
         n_jobs=n_jobs,
-        patience=patience,
+        clock=clock,
         given=given,
     )
-    found = METHODS[kind](request)
-    made = _result(request, found)
-    warned = [words for words in (note, found.left_out, found.stopped) if words]
-    if made.extrapolates.any():
-        warned.append(_extrapolation_note(made, request))
+    measured = METHODS[kind](request)
+    result = _result(request, measured)
+    warned = [text for text in (note, measured.left_out, measured.stopped) if text]
+    if result.extrapolates.any():
+        warned.append(_extrapolation_note(result, request))
     if not quiet:
-        for words in warned:
-            tell(words)
-    return replace(made, notes=(*warned, *made.notes))
+        for text in warned:
+            tell(text)
+    return replace(result, notes=(*warned, *result.notes))
 
 
 def _way(extrapolation: Extrapolation) -> str | None:
     if isinstance(extrapolation, bool):
         return WAYS[0] if extrapolation else None
     if extrapolation not in WAYS:
-        raise InputError(
-            f"there is no way {extrapolation!r} to find extrapolation",
-            hint=did_you_mean(str(extrapolation), WAYS),
-        )
+        raise unknown_choice("extrapolation", extrapolation, WAYS)
     return extrapolation
 
 
@@ -307,45 +334,48 @@ def _wanted(positions: tuple[int, ...], grid: Any) -> dict[int, Sequence[Any]]:
     if grid is None:
         return {}
     if isinstance(grid, str) or not hasattr(grid, "__len__"):
-        raise InputError(f"grid is {grid!r}; it is a list of values", hint="grid=[20, 40, 60].")
+        raise bad_value(
+            "grid", grid, "it is a list of values", hint=words(Option("grid", [20, 40, 60]))
+        )
     if len(positions) == 1:
         return {positions[0]: grid}
     if len(grid) != 2 or any(isinstance(values, str | float | int) for values in grid):
         raise InputError(
             "the grid of two columns has one list of values for each",
-            hint="grid=([20, 40, 60], None) gives those of the first column only.",
+            parameter="grid",
+            hint=words(Option("grid", ([20, 40, 60], None)), " gives those of the first column."),
         )
     return {k: values for k, values in zip(positions, grid, strict=True) if values is not None}
 
 
 def _check_options(
-    kind: str, points: int | None, bands: int, level: float, *, derivative: bool
+    kind: str, points: int | None, bands: int, confidence: float, *, derivative: bool
 ) -> None:
     if kind not in TITLES:
-        raise InputError(f"there is no effect {kind!r}", hint=did_you_mean(str(kind), TITLES))
+        raise unknown_choice("kind", kind, TITLES)
     if points is not None and points < 2:
-        raise InputError(f"points is {points}; an effect needs at least 2")
+        raise bad_value("points", points, "an effect needs at least 2")
     if bands < 0:
-        raise InputError(f"bands is {bands}; it is a number of draws, 0 for no band")
-    if not 0 < level < 1:
-        raise InputError(f"level is {level}; it lies between 0 and 1, such as 0.95")
+        raise bad_value("bands", bands, "it is a number of draws, 0 for no band")
+    if not 0 < confidence < 1:
+        raise bad_value("confidence", confidence, "it lies between 0 and 1, such as 0.9")
     if derivative and kind != "ice":
-        raise InputError("derivative=True is for individual curves", hint="use kind='ice'.")
-
-
-def _positions(predictor: Predictor, columns: Any) -> tuple[int, ...]:
-    names = [columns] if isinstance(columns, str | int | np.integer) else list(columns)
-    if not 1 <= len(names) <= 2:
-        raise InputError(
-            f"an effect is of one column or two, not {len(names)}",
-            hint="for more, see the components of cw.explain.",
+        raise bad_value(
+            "derivative",
+            derivative,
+            "slopes are of individual curves",
+            hint=words("use ", Option("kind", "ice"), "."),
         )
+
+
+def _positions(predictor: Predictor, names: Sequence[Any]) -> tuple[int, ...]:
     positions = tuple(predictor.position(name) for name in names)
     if len(set(positions)) < len(positions):
-        raise InputError(f"{names[0]!r} is given twice")
+        raise InputError(f"{names[0]!r} is given twice", parameter="columns", value=names)
     if len(predictor) < 2:
         raise InputError(
             "the data has 1 row; an effect needs rows that differ",
+            parameter="data",
             hint="give the training rows, or a sample of them.",
         )
     for position in positions:
@@ -368,43 +398,40 @@ def _rows(
     per_row = n_points * len(predictor.outputs)
     size = sample
     if sample is not None and sample < 2:
-        raise InputError(f"sample is {sample}; at least 2 rows are needed")
+        raise bad_value("sample", sample, "at least 2 rows are needed")
     if sample is None and kind in ("pdp", "ice", "supported_pdp"):
         size = max(2, _MOST_PREDICTIONS // per_row)
         if size < n_rows:
-            note = f"{size:,} of {n_rows:,} rows are averaged over; sample= chooses how many"
-    if size is None or size >= n_rows:
-        return np.arange(n_rows), ""
-    chosen = np.random.default_rng(seed).choice(n_rows, size, replace=False)
-    return np.sort(chosen), note
+            note = f"averaged over {size:,} of {n_rows:,} rows"
+    return draw_rows(n_rows, size, seed=seed), note
 
 
 # The result
 
 
-def _extrapolation_note(made: ModelEffect, request: Request) -> str:
-    words = " and ".join(repr(name) for name in made.columns)
+def _extrapolation_note(made: Effect, request: Request) -> str:
+    names = " and ".join(repr(name) for name in made.columns)
     because = ""
     if request.extrapolation == "distance":
         predictor = request.predictor
-        names = [repr(predictor.names[k]) for k in related(predictor.profiles, request.positions)]
-        because = f", because of {', '.join(names)}" if names else ""
+        others = [repr(predictor.names[k]) for k in related(predictor.profiles, request.positions)]
+        because = f", because of {', '.join(others)}" if others else ""
     return (
-        f"at {int(made.extrapolates.sum())} of {made.extrapolates.size} grid points of {words}, "
-        f"more than a fifth of the rows asked about lie outside the data{because}; drawn dotted"
+        f"at {int(made.extrapolates.sum())} of {made.extrapolates.size} grid points of {names}, "
+        f"more than a fifth of the rows lie outside the data{because}; drawn dotted"
     )
 
 
-def _result(request: Request, found: Found) -> ModelEffect:
+def _result(request: Request, found: Measured) -> Effect:
     predictor = request.predictor
     values, replicates = found.values, found.replicates
     if request.centred and request.kind not in ("ale", "ice"):
         values, replicates = _recentred(values, replicates, found.shares)
-    lower = upper = None
+    low = high = None
     if replicates is not None:
-        lower, upper = (one_output(end) for end in band(replicates, request.level))
+        low, high = (one_output(end) for end in band(replicates, request.confidence))
     baseline = _baseline(request, found)
-    return ModelEffect(
+    return Effect(
         kind=request.kind,
         columns=tuple(predictor.names[k] for k in request.positions),
         grid=found.grid,
@@ -414,14 +441,18 @@ def _result(request: Request, found: Found) -> ModelEffect:
         baseline=float(baseline[0]) if len(baseline) == 1 else baseline,
         is_ordered=found.is_ordered,
         is_step=predictor.is_step and request.kind in ("pdp", "ice"),
-        model=predictor.kind,
-        unit=predictor.unit,
-        outputs=predictor.outputs,
+        about=About(
+            model=predictor.kind,
+            value=_VALUE.get(request.kind),
+            background=BackgroundInfo(len(found.rows), predictor.weights is not None),
+            unit=predictor.unit,
+            outputs=predictor.outputs,
+        ),
         n_rows=len(found.rows),
         evaluations=predictor.evaluations[0],
-        lower=lower,
-        upper=upper,
-        level=request.level,
+        low=low,
+        high=high,
+        confidence=request.confidence,
         curves=None if found.curves is None else one_output(found.curves),
         rows=None if found.curves is None else predictor.labels[found.rows],
         centred=request.centred,
@@ -431,7 +462,7 @@ def _result(request: Request, found: Found) -> ModelEffect:
     )
 
 
-def _baseline(request: Request, found: Found) -> Floats:
+def _baseline(request: Request, found: Measured) -> Floats:
     """Give the mean prediction.
 
     Where each row's prediction is nearly known, from asking about the ends of its step, only the
@@ -445,9 +476,9 @@ def _baseline(request: Request, found: Found) -> Floats:
     n_unsure = max(_ROWS_FOR_MEAN // 2, int(np.isinf(found.near[:, -1]).sum()))
     unsure, others = order[:n_unsure], order[n_unsure:]
     some = others[np.linspace(0, len(others) - 1, _ROWS_FOR_MEAN // 2).round().astype(np.intp)]
-    asked = request.predictor.predict(rows[np.concatenate([unsure, some])])
-    predicted[unsure] = asked[:n_unsure]
-    rest = asked[n_unsure:] - predicted[some]
+    known = request.predictor.predict(rows[np.concatenate([unsure, some])])
+    predicted[unsure] = known[:n_unsure]
+    rest = known[n_unsure:] - predicted[some]
     predicted[others] += np.average(rest, axis=0, weights=weights[some])
     return np.asarray(np.average(predicted, axis=0, weights=weights))
 

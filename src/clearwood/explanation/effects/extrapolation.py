@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood.checks.association import coordinates, related
-from clearwood.explanation.adapter.compose import Index
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.table import Column
 
 __all__ = ["EXTRAPOLATES", "WAYS", "Isolation", "Region", "Support", "support_of"]
 
-Floats = NDArray[np.float64]
 
 #: A grid point extrapolates if more than this share of the rows asked there lie outside the data.
 EXTRAPOLATES = 0.2

@@ -1,4 +1,4 @@
-"""Grid values that the user gives: rows that have them are put behind the data."""
+"""Grid values that the user gives: rows that have them are put after the data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,18 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.explanation.adapter.compose import Index
+from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.perturbed import perturbed
-from clearwood.explanation.adapter.predictor import Predictor, predictor_of
-from clearwood.explanation.adapter.rows import as_data
-from clearwood.explanation.adapter.stack import stacked
+from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.decomposition.grid import Grid
 from clearwood.table import Column, Kind
 
 __all__ = ["Given", "given_values"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,20 +64,21 @@ class Given:
 
 
 def given_values(
-    model: Any,
-    data: Any,
+    explained: Explained,
     predictor: Predictor,
     wanted: Mapping[int, Sequence[Any]],
     *,
     output: Any,
-    scale: str | None,
+    scale: Any,
     n_jobs: int,
 ) -> tuple[Predictor, dict[int, Given]]:
-    """Read the values of some columns, and make a predictor that can be asked about them.
+    """Read the values of some columns, and make a predictor that has rows with them.
 
     Parameters
     ----------
-    model, data, output, scale, n_jobs
+    explained
+        The model and its data.
+    output, scale, n_jobs
         As for `clearwood.effect`.
     predictor
         The model and the data.
@@ -118,10 +116,16 @@ def given_values(
             taken[k][mine] = near
             beyond = np.zeros(len(values), bool)
         found[k] = Given(values, rows, near, beyond, _is_ordered(column))
-    data = as_data(data)
+    data = explained.data
     new = perturbed(data, predictor.names, np.zeros(n_new, np.intp), taken, written)
-    both, _ = stacked(model, data, new)
-    longer = predictor_of(model, both, output=output, scale=scale, n_jobs=n_jobs)
+    longer, _ = explained.stacked(
+        new,
+        background_first=True,
+        form_of_rows=True,
+        output=output,
+        scale=scale,
+        n_jobs=n_jobs,
+    )
     return replace(predictor, compose=longer.compose, scorer=longer.scorer), found
 
 

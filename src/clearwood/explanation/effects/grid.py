@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
-from clearwood.explanation.adapter.compose import Index
 from clearwood.explanation.decomposition.grid import Grid, grid_of
 from clearwood.explanation.effects.given import Given
 from clearwood.table import Column
 
 __all__ = ["Points", "checked_column", "common_levels", "points_of"]
 
-Floats = NDArray[np.float64]
 
 #: The most levels of a category that are shown.
 MOST_LEVELS = 50

@@ -1,15 +1,12 @@
 """Marginal (conditional) means: the mean prediction of the rows that have a value."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clearwood.explanation.adapter.compose import Index
+from clearwood._shared.arrays import Floats, Index
 from clearwood.explanation.effects.bands import resampled_weights
 from clearwood.explanation.effects.grid import Points
 
 __all__ = ["marginal_means", "marginal_replicates"]
-
-Floats = NDArray[np.float64]
 
 
 def marginal_means(predicted: Floats, points: Points, rows: Index, weights: Floats) -> Floats:

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, Option, words
+from clearwood._shared.numbers import percent
 from clearwood.explanation.effects.ale import LocalEffects, first_order, second_order
 from clearwood.explanation.effects.ale_axis import Axis, axis_of
 from clearwood.explanation.effects.bands import mean_replicates, resampled_weights
@@ -15,27 +17,20 @@ from clearwood.explanation.effects.grid import Points
 from clearwood.explanation.effects.ice import centred_curves, slopes
 from clearwood.explanation.effects.marginal import marginal_means, marginal_replicates
 from clearwood.explanation.effects.pdp import curves, exact_dependence, outside_shares
-from clearwood.explanation.effects.request import Found, Request
+from clearwood.explanation.effects.request import Measured, Request
 from clearwood.explanation.effects.supported import supported_curves, supported_means
 
 __all__ = ["METHODS"]
-
-Floats = NDArray[np.float64]
 
 # Rows whose curves give the band of a curve that is itself read off a decomposition.
 _ROWS_FOR_BAND = 2000
 
 
-def _pdp(request: Request) -> Found:
+def _pdp(request: Request) -> Measured:
     points = request.points()
     if request.exact and not request.given:
         values = exact_dependence(
-            request.model,
-            request.data,
-            request.predictor,
-            points,
-            request.most,
-            request.n_jobs,
+            request.explained, request.predictor, points, request.most, request.n_jobs
         )
         if values is not None:
             return _exact(request, points, values)
@@ -47,8 +42,8 @@ def _pdp(request: Request) -> Found:
 
 
 def _curves(request: Request, points: Points) -> tuple[Request, Floats, str | None]:
-    """Ask for the curves of the rows, and go on with those that are done."""
-    answers = request.asked(
+    """Compute the curves of the rows, and go on with those that are done."""
+    answers = request.evaluated(
         lambda rows: curves(request.predictor, points, rows), int(np.prod(points.shape))
     )
     order = np.argsort(answers.rows)
@@ -60,7 +55,7 @@ def _mean(request: Request, each: Floats) -> Floats:
     return np.asarray(np.einsum("i,ijk->jk", request.weights, each) / request.weights.sum())
 
 
-def _exact(request: Request, points: Points, found: Floats) -> Found:
+def _exact(request: Request, points: Points, found: Floats) -> Measured:
     """Give an exact curve a band from the curves of some rows, narrowed to the number of all."""
     replicates, stopped = None, None
     if request.draws:
@@ -79,7 +74,7 @@ def _dependence(
     mean: Floats,
     replicates: Floats | None,
     stopped: str | None,
-) -> Found:
+) -> Measured:
     outside = np.zeros(points.shape)
     if request.extrapolation:
         shares = outside_shares(points, request.rows, request.support())
@@ -95,10 +90,10 @@ def _at_points(
     *,
     outside: Floats,
     stopped: str | None,
-) -> Found:
+) -> Measured:
     if replicates is not None:
         replicates = replicates.reshape(len(replicates), *points.shape, replicates.shape[-1])
-    return Found(
+    return Measured(
         grid=points.values,
         values=values.reshape(*points.shape, -1),
         shares=request.shares(points),
@@ -112,7 +107,7 @@ def _at_points(
     )
 
 
-def _ice(request: Request) -> Found:
+def _ice(request: Request) -> Measured:
     points = request.points()
     request, each, stopped = _curves(request, points)
     if request.derivative:
@@ -126,9 +121,9 @@ def _ice(request: Request) -> Found:
     return replace(found, curves=each)
 
 
-def _marginal(request: Request) -> Found:
+def _marginal(request: Request) -> Measured:
     points = request.points()
-    answers = request.asked(request.predictor.predict, 1)
+    answers = request.evaluated(request.predictor.predict, 1)
     order = np.argsort(answers.rows)
     predicted = np.concatenate(answers.blocks)[order]
     request = request.narrowed(answers.rows[order])
@@ -142,10 +137,10 @@ def _marginal(request: Request) -> Found:
     return _at_points(request, points, mean, replicates, outside=nowhere, stopped=answers.stopped)
 
 
-def _supported(request: Request) -> Found:
+def _supported(request: Request) -> Measured:
     points = request.points()
     support = request.support()
-    answers = request.asked(
+    answers = request.evaluated(
         lambda rows: supported_curves(request.predictor, points, rows, support),
         int(np.prod(points.shape)),
     )
@@ -157,7 +152,7 @@ def _supported(request: Request) -> Found:
     if request.draws:
         replicates = mean_replicates(each, request.weights, request.draws, request.seed)
     left_out = float(np.isnan(each[..., 0]).mean())
-    notes = [f"{left_out:.0%} of the rows asked for lie outside the data and are left out"]
+    notes = [f"{percent(left_out)} of the rows lie outside the data and are left out"]
     if not np.isfinite(mean).all():
         notes.append(f"at {int((~np.isfinite(mean[:, 0])).sum())} points no row lies in the data")
     found = _at_points(
@@ -171,7 +166,7 @@ def _supported(request: Request) -> Found:
     return replace(found, notes=tuple(notes if left_out else ()))
 
 
-def _ale(request: Request) -> Found:
+def _ale(request: Request) -> Measured:
     predictor, positions = request.predictor, request.positions
     axes = tuple(
         axis_of(predictor.columns, k, request.most, request.given.get(k)) for k in positions
@@ -194,7 +189,7 @@ def _ale(request: Request) -> Found:
                 for block in resampled_weights(local.weights, request.draws, request.seed)
             ]
         )
-    return Found(
+    return Measured(
         grid=tuple(values),
         values=local.accumulate(local.weights[None], centred=request.centred)[0],
         shares=local.shares,
@@ -215,8 +210,11 @@ def _check_both(request: Request, axes: Sequence[Axis]) -> None:
     if not both.any():
         raise InputError(
             "no rows have values of both columns that differ from each other",
-            hint="an interaction needs two values of either, besides missing; "
-            "kind='pdp' shows missing as a value of its own.",
+            hint=words(
+                "an interaction needs two values of either, besides missing; ",
+                Option("kind", "pdp"),
+                " shows missing as a value of its own.",
+            ),
         )
 
 
@@ -243,7 +241,7 @@ def _with_missing(values: NDArray[Any], n_nodes: int) -> NDArray[Any]:
     return np.append(values.astype(object), [None])
 
 
-METHODS: dict[str, Callable[[Request], Found]] = {
+METHODS: dict[str, Callable[[Request], Measured]] = {
     "pdp": _pdp,
     "ice": _ice,
     "marginal": _marginal,

@@ -1,22 +1,17 @@
 """Partial dependence and individual curves: columns held at a value, all others as they are."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
-from clearwood.explanation.adapter.compose import Index
+from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.predictor import Predictor
-from clearwood.explanation.decomposition.exact import explain
+from clearwood.explanation.decomposition.surface import surface_of
 from clearwood.explanation.effects.extrapolation import Region
 from clearwood.explanation.effects.grid import Points
-from clearwood.explanation.games.of_model import game_of
 from clearwood.explanation.games.trees import TreeGame
 
 __all__ = ["curves", "exact_dependence", "outside_shares"]
-
-Floats = NDArray[np.float64]
 
 _ROWS_COMPARED = 20
 # Beyond this many leaves, asking the trees about every row is faster; the mean is the same.
@@ -40,12 +35,12 @@ def curves(predictor: Predictor, points: Points, rows: Index) -> Floats:
 
 
 def exact_dependence(
-    model: Any, data: Any, predictor: Predictor, points: Points, most: int, n_jobs: int
+    explained: Explained, predictor: Predictor, points: Points, most: int, n_jobs: int
 ) -> Floats | None:
     """Read the partial dependence off the exact decomposition, where the model has one.
 
     Lemma 7.4.4: it is the baseline plus the components within the columns. None where the model
-    cannot be taken apart on the scale asked for.
+    has no exact decomposition on the scale that is wanted.
 
     Returns
     -------
@@ -53,29 +48,35 @@ def exact_dependence(
     """
     if points.notes:
         return None  # the decomposition shows every level
+    game = explained.exact_game
+    if game is None or (isinstance(game, TreeGame) and game.forest.n_leaves > _MOST_LEAVES):
+        return None
     try:
-        game = game_of(model, data)
-        if isinstance(game, TreeGame) and game.forest.n_leaves > _MOST_LEAVES:
-            return None
-        few = game.rows(data).codes[:_ROWS_COMPARED]
-        raw = game.predict(few, n_jobs=n_jobs)
+        rows = explained.rows()
     except InputError:
         return None
+    few = rows.with_codes(rows.codes[:_ROWS_COMPARED])
+    margin = game.predict(few, n_jobs=n_jobs)
     wanted = [game.outputs.index(name) for name in predictor.outputs if name in game.outputs]
     if len(wanted) < len(predictor.outputs):
         return None
     direct = predictor.predict(np.arange(len(few)))
     # the same numbers, or the scale is another one
-    if not np.allclose(raw[:, wanted], direct, rtol=1e-6, atol=1e-9):
+    if not np.allclose(margin[:, wanted], direct, rtol=1e-6, atol=1e-9):
         return None
-    names = [predictor.names[k] for k in points.positions]
-    if not set(names) <= set(game.columns):  # fitted without names: columns count by position
-        names = [game.columns[k] for k in points.positions]
-    weights = predictor.weights
-    why = explain(model, data, max_order=len(names), weights=weights, n_jobs=n_jobs)
-    found = why.partial_dependence(*names, points=most).values
-    found = found.reshape(*points.shape, -1)
-    return found[..., wanted].reshape(-1, len(wanted))
+    rows, weights = explained.background()
+    surface = surface_of(
+        game,
+        explained.bound(n_jobs=n_jobs)[1],
+        rows,
+        weights,
+        points.positions,
+        most=most,
+        partial_dependence=True,
+        n_jobs=n_jobs,
+    )
+    values = surface.values.reshape(*points.shape, -1)
+    return values[..., wanted].reshape(-1, len(wanted))
 
 
 def outside_shares(points: Points, rows: Index, support: Region) -> Floats:

@@ -1,4 +1,4 @@
-"""What an effect was asked for, and what a method found: between the public function and those."""
+"""What an effect is computed from, and what a method gives: between the verb and the methods."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -7,27 +7,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.explanation.adapter.asking import Answers, Patience, asked_in_blocks
-from clearwood.explanation.adapter.compose import Index
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.clock import Clock
+from clearwood.explanation.adapter.blocks import Evaluated, evaluated_in_blocks
+from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.effects.extrapolation import Region, support_of
 from clearwood.explanation.effects.given import Given
 from clearwood.explanation.effects.grid import Points, points_of
 from clearwood.explanation.effects.result import Kind
 
-__all__ = ["Found", "Request"]
-
-Floats = NDArray[np.float64]
+__all__ = ["Measured", "Request"]
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What was asked for, checked.
+    """The options of an effect, checked.
 
     Parameters
     ----------
-    model, data, predictor
-        The model, the rows as the user gave them, and both as something to ask.
+    explained, predictor
+        The model with its data, and both as a function of rows.
     positions
         The columns.
     kind, centred, derivative, exact
@@ -40,18 +40,17 @@ class Request:
         The rows to average over.
     draws
         Of the band.
-    level
+    confidence
         Its coverage.
     extrapolation
         How rows outside the data are found; None for not at all.
-    patience
-        Until when the user waits.
+    clock
+        Until when the work may go on.
     seed, n_jobs
         As the user chose.
     """
 
-    model: Any
-    data: Any
+    explained: Explained
     predictor: Predictor
     positions: tuple[int, ...]
     kind: Kind
@@ -61,12 +60,12 @@ class Request:
     centred: bool
     derivative: bool
     draws: int
-    level: float
+    confidence: float
     extrapolation: str | None
     exact: bool
     seed: int
     n_jobs: int
-    patience: Patience
+    clock: Clock
     given: Mapping[int, Given] = field(default_factory=dict)
 
     def points(self) -> Points:
@@ -87,10 +86,10 @@ class Request:
         whole = np.ones(len(predictor)) if predictor.weights is None else predictor.weights
         return points.shares(whole)
 
-    def asked(self, ask: Any, per_row: int) -> Answers[Any]:
-        """Ask about the rows, as far as the user's patience goes."""
-        return asked_in_blocks(
-            self.rows, ask, per_row=per_row, seed=self.seed, patience=self.patience
+    def evaluated(self, evaluate: Any, per_row: int) -> Evaluated[Any]:
+        """Evaluate the rows, as far as the time limit allows."""
+        return evaluated_in_blocks(
+            self.rows, evaluate, per_row=per_row, seed=self.seed, clock=self.clock
         )
 
     def narrowed(self, rows: Index) -> "Request":
@@ -100,21 +99,21 @@ class Request:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """What a method found, before it is put into a result.
+class Measured:
+    """What a method gives, before it is put into a result.
 
     Parameters
     ----------
     grid, values, shares, outside, is_ordered
         As in the result, but for a last axis of outputs that is always there.
     rows, weights
-        The rows that were asked about.
+        The rows that were evaluated.
     replicates
         The values under each draw of the rows; None for no band.
     curves
         Those of single rows, in the order of ``rows``.
     near
-        For each row nearly its prediction and, behind that, how far that may be off, where they
+        For each row nearly its prediction and, after that, how far that may be off, where they
         are known: (rows, outputs + 1).
     exact
         Whether the values were read off a decomposition.

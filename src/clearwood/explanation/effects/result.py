@@ -1,4 +1,4 @@
-"""What one or two columns do to a model's prediction, by any of the five methods."""
+"""What one or two columns do to a model's prediction."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -6,16 +6,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.frames import frame
-from clearwood._shared.numbers import number
-from clearwood._shared.results import document, html_table
+from clearwood._shared.numbers import IN_TABLES, count, number, percent
+from clearwood._shared.results import Result, document, html_table
+from clearwood.explanation.decomposition.about import About
 from clearwood.explanation.effects.extrapolation import EXTRAPOLATES
 from clearwood.explanation.outputs import grid_columns
+from clearwood.explanation.scales import Unit
 
-__all__ = ["TITLES", "Kind", "ModelEffect"]
+__all__ = ["TITLES", "Effect", "Kind"]
 
-Floats = NDArray[np.float64]
-Kind = Literal["pdp", "ice", "marginal", "ale", "supported_pdp"]
+Kind = Literal["pdp", "ice", "marginal", "ale", "supported_pdp", "component"]
 
 TITLES: dict[str, str] = {
     "pdp": "Partial dependence",
@@ -23,19 +25,21 @@ TITLES: dict[str, str] = {
     "marginal": "Marginal (conditional) mean",
     "ale": "Accumulated local effect",
     "supported_pdp": "Partial dependence where data lie",
+    "component": "Component",
 }
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ModelEffect:
-    """The effect of one or two columns on the prediction of any model.
+class Effect(Result):
+    """The effect of one or two columns on the prediction of a model.
 
-    Made by `clearwood.effect`.
+    Made by `clearwood.effect` and by the methods of what `clearwood.explain` returns.
 
     Parameters
     ----------
     kind
-        "pdp", "ice", "marginal", "ale" or "supported_pdp".
+        "pdp", "ice", "marginal", "ale", "supported_pdp", or "component": a component of the
+        decomposition, measured from the baseline.
     columns
         One or two of the user's columns.
     grid
@@ -44,37 +48,39 @@ class ModelEffect:
     values
         One axis for each column, then one for outputs where there are several; NaN where no rows
         lie.
-    lower, upper
-        The band, of the same shape; None where none was asked for.
-    level
-        The pointwise coverage that the band aims at.
     shares
         The share of the rows that is nearest to each point of the grid: the density of the data.
     outside
-        At each point of the grid, the share of the rows asked there that lie outside the data;
-        zero where the method only asks about rows as they are.
-    curves
-        For "ice": of shape (rows, values[, outputs]).
-    rows
-        Labels of the rows of the curves.
+        At each point of the grid, the share of the rows evaluated there that lie outside the data;
+        zero where the method evaluates rows only as they are.
     baseline
         The mean prediction: a number, or one per output. For "ale" of more than 2,000 rows, nearly.
-    centred
-        Whether values are measured from their mean (curves from their first value).
-    derivative
-        Whether the curves are slopes between neighbouring values.
     is_ordered
         For each column, whether its values lie on an axis: numbers and dates.
     is_step
         Whether the model is constant between its jumps, as trees are.
-    exact
-        Whether it was read off the model's exact decomposition.
-    model, unit, outputs
-        The model, what is predicted, and the names of the outputs.
+    about
+        Model, value function, background and scale.
     n_rows
         How many rows were averaged over.
     evaluations
-        How many predictions were asked of the model.
+        How many predictions of the model it took; 0 where it was read off the model.
+    low, high
+        The band, of the shape of ``values``; None where there is none.
+    confidence
+        The pointwise coverage that the band aims at.
+    standard_errors
+        Of a sampled component, of the shape of ``values``; None elsewhere.
+    curves
+        For "ice": of shape (rows, values[, outputs]).
+    rows
+        Labels of the rows of the curves.
+    centred
+        Whether values are measured from their mean (curves from their first value).
+    derivative
+        Whether the curves are slopes between neighbouring values.
+    exact
+        Whether it was read off the model's exact decomposition.
     notes
         What the reader should know.
     """
@@ -88,14 +94,13 @@ class ModelEffect:
     baseline: Any
     is_ordered: tuple[bool, ...]
     is_step: bool
-    model: str
-    unit: str
-    outputs: tuple[str, ...]
+    about: About
     n_rows: int
-    evaluations: int
-    lower: Floats | None = None
-    upper: Floats | None = None
-    level: float = 0.95
+    evaluations: int = 0
+    low: Floats | None = None
+    high: Floats | None = None
+    confidence: float = 0.9
+    standard_errors: Floats | None = None
     curves: Floats | None = None
     rows: NDArray[Any] | None = None
     centred: bool = False
@@ -104,40 +109,60 @@ class ModelEffect:
     notes: tuple[str, ...] = ()
 
     @property
-    def extrapolates(self) -> NDArray[np.bool_]:
-        """At which points of the grid more than a fifth of the rows asked lie outside the data."""
+    def model(self) -> str:
+        """The kind of model, in words."""
+        return self.about.model
+
+    @property
+    def unit(self) -> Unit:
+        """What the numbers are."""
+        return self.about.unit
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the outputs."""
+        return self.about.outputs
+
+    @property
+    def extrapolates(self) -> Bools:
+        """At which points of the grid more than a fifth of the rows lie outside the data."""
         return np.asarray(self.outside > EXTRAPOLATES)
 
     @property
     def title(self) -> str:
         """What it shows, in words."""
-        words = TITLES[self.kind]
+        names = " and ".join(self.columns)
+        if self.kind == "component":
+            return f"Effect of {names}" if len(self.columns) == 1 else f"Interaction of {names}"
+        title = TITLES[self.kind]
         if self.derivative:
-            words = "Slopes of individual curves"
+            title = "Slopes of individual curves"
         if self.kind == "ale" and len(self.columns) == 2:
-            words = "Accumulated local interaction"
-        return f"{words}: {' and '.join(self.columns)}"
+            title = "Accumulated local interaction"
+        return f"{title}: {names}"
 
     @property
-    def about(self) -> str:
+    def summary(self) -> str:
         """The scale, the rows and the band, in words."""
-        parts = [self.unit, "1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows"]
-        if self.centred:
+        parts = [str(self.unit), count(self.n_rows, "row")]
+        if self.centred and self.kind != "component":
             parts.append("centred")
         if self.exact:
             parts.append("exact")
-        if self.lower is not None:
-            parts.append(f"{self.level:.0%} band")
+        if self.about.is_sampled:
+            parts.append("sampled")
+        if self.low is not None:
+            parts.append(f"{percent(self.confidence)} band")
         return ", ".join(parts)
 
     def __repr__(self) -> str:
         size = " × ".join(f"{len(values)}" for values in self.grid)
         low, high = float(np.nanmin(self.values)), float(np.nanmax(self.values))
-        told = ""
+        outside = ""
         if self.extrapolates.any():
-            told = f"; extrapolates at {self.extrapolates.sum()} of {self.extrapolates.size}"
+            outside = f"; extrapolates at {self.extrapolates.sum()} of {self.extrapolates.size}"
         values = f"{size} values, from {number(low)} to {number(high)}"
-        return f"{self.title}: {values} ({self.about}){told}"
+        return f"{self.title}: {values} ({self.summary}){outside}"
 
     def _repr_html_(self) -> str:
         if len(self.columns) == 2 or self.values.ndim > 1:
@@ -146,8 +171,8 @@ class ModelEffect:
         rows = [
             (
                 str(value),
-                number(float(effect)),
-                f"{share:.1%}",
+                number(float(effect), IN_TABLES),
+                percent(share),
                 "extrapolates" if outside else "",
             )
             for value, effect, share, outside in zip(
@@ -158,7 +183,7 @@ class ModelEffect:
                 strict=True,
             )
         ]
-        headings = (self.columns[0], self.unit, "share of rows", "")
+        headings = (self.columns[0], str(self.unit), "share of rows", "")
         return html_table(repr(self), headings, rows, self.notes)
 
     def to_frame(self, library: str | None = None) -> Any:
@@ -171,10 +196,11 @@ class ModelEffect:
         """
         named = {
             self.kind: self.values,
-            "lower": self.lower,
-            "upper": self.upper,
+            "low": self.low,
+            "high": self.high,
+            "standard error": self.standard_errors,
             "share": self.shares,
-            "outside": self.outside,
+            "outside": None if self.kind == "component" else self.outside,
         }
         return frame(grid_columns(self.columns, self.grid, self.outputs, named), library)
 
@@ -186,9 +212,10 @@ class ModelEffect:
                 "columns": self.columns,
                 "grid": [list(values) for values in self.grid],
                 "values": self.values,
-                "lower": self.lower,
-                "upper": self.upper,
-                "level": self.level,
+                "low": self.low,
+                "high": self.high,
+                "confidence": self.confidence,
+                "standard_errors": self.standard_errors,
                 "shares": self.shares,
                 "outside": self.outside,
                 "extrapolates": self.extrapolates,
@@ -197,20 +224,18 @@ class ModelEffect:
                 "centred": self.centred,
                 "derivative": self.derivative,
                 "exact": self.exact,
-                "model": self.model,
-                "unit": self.unit,
-                "outputs": self.outputs,
                 "rows": self.n_rows,
                 "evaluations": self.evaluations,
+                "about": self.about.to_json(),
                 "notes": self.notes,
             }
         )
 
     def plot(self, **options: Any) -> Any:
-        """Draw a curve over the data's density, bars by level or a heat map (Altair).
+        """Draw a curve over the data's density, points or bars by level, or a heat map (Altair).
 
         Points at which the method extrapolates are drawn dotted.
         """
-        from clearwood.plot.any_effects import plot_model_effect
+        from clearwood.plot.effects import plot_effect
 
-        return plot_model_effect(self, **options)
+        return plot_effect(self, **options)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.explanation.effects.result import ModelEffect
+from clearwood.explanation.effects.result import Effect
 
 __all__ = ["Shape", "shape_of"]
 
@@ -49,7 +49,7 @@ class Shape:
         return max(self.values) - min(self.values)
 
 
-def shape_of(effect: ModelEffect, *, output: int = -1, negligible: float = 0.0) -> Shape:
+def shape_of(effect: Effect, *, output: int = -1, negligible: float = 0.0) -> Shape:
     """Say what the effect of one column does.
 
     Points at which the method asks about rows outside the data are left out where at least half

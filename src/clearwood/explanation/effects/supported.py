@@ -1,16 +1,13 @@
 """Partial dependence that averages only over made-up rows that lie where data are."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clearwood.explanation.adapter.compose import Index
+from clearwood._shared.arrays import Floats, Index
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.effects.extrapolation import Region
 from clearwood.explanation.effects.grid import Points
 
 __all__ = ["supported_curves", "supported_means"]
-
-Floats = NDArray[np.float64]
 
 
 def supported_curves(predictor: Predictor, points: Points, rows: Index, support: Region) -> Floats:

@@ -6,14 +6,58 @@ Shapley value is the same, and all interactions are zero.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood.explanation.adapter.rows import Rows
-from clearwood.explanation.games.game import BoundGame, Floats, Game, Players, Step
+from clearwood.explanation.games.game import BoundGame, Game, Players, Step, Values
 
-__all__ = ["AdditiveGame", "BoundSum"]
+__all__ = ["AdditiveGame", "BoundSum", "Terms"]
+
+# Rows whose terms are computed at a time.
+_ROWS_PER_BLOCK = 1 << 13
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What each column adds to the score of a matrix, measured from a reference row.
+
+    Parameters
+    ----------
+    score
+        From (rows, columns) to (rows, outputs).
+    groups
+        The player of each of the model's columns.
+    n_players
+        How many players there are.
+    reference
+        The row of the model's columns at which those not looked at are held.
+    """
+
+    score: Callable[[Floats], Floats]
+    groups: Index
+    n_players: int
+    reference: Floats
+
+    @property
+    def constant(self) -> Floats:
+        """The score of the reference, of shape (outputs,)."""
+        return np.asarray(self.score(self.reference[None, :])[0])
+
+    def of(self, matrix: Floats) -> Floats:
+        """Give (rows, players × outputs), outputs changing fastest."""
+        constant = self.constant
+        terms = np.zeros((len(matrix), self.n_players, len(constant)))
+        for first in range(0, len(matrix), _ROWS_PER_BLOCK):
+            part = matrix[first : first + _ROWS_PER_BLOCK]
+            held = np.repeat(self.reference[None, :], len(part), axis=0)
+            for player in np.unique(self.groups):
+                mine = self.groups == player
+                held[:, mine] = part[:, mine]
+                terms[first : first + _ROWS_PER_BLOCK, player] = self.score(held) - constant
+                held[:, mine] = self.reference[mine]
+        return terms.reshape(len(matrix), self.n_players * len(constant))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -22,26 +66,26 @@ class AdditiveGame(Game):
 
     Parameters
     ----------
-    reader
-        Turns the user's data into what its columns add: codes with one column per player and
-        output, outputs changing fastest.
     constant
         What the terms are added to, of shape (outputs,).
+    adds
+        Computes what columns add from the model's own columns; None where the reader does.
     """
 
-    reader: Callable[[Any], Rows]
     constant: Floats
+    adds: Terms | None = None
 
-    def rows(self, data: Any) -> Rows:
-        return self.reader(data)
+    def own_codes(self, rows: Rows) -> Rows:
+        return rows if self.adds is None else rows.with_codes(self.adds.of(rows.codes))
 
     def terms(self, codes: Floats) -> Floats:
         """Give codes as (rows, players, outputs)."""
-        return codes.reshape(len(codes), len(self.columns), len(self.outputs))
+        n_outputs = len(self.outputs)
+        return codes.reshape(len(codes), codes.shape[1] // n_outputs, n_outputs)
 
-    def predict(self, codes: Floats, *, n_jobs: int = 1) -> Floats:
+    def predict(self, rows: Rows, *, n_jobs: int = 1) -> Floats:
         del n_jobs
-        total: Floats = self.constant + self.terms(codes).sum(axis=1)
+        total: Floats = self.constant + self.terms(rows.codes).sum(axis=1)
         return total
 
     @property
@@ -51,9 +95,9 @@ class AdditiveGame(Game):
     def sets(self, max_order: int) -> list[Players]:
         return [(k,) for k in range(len(self.columns))] if max_order else []
 
-    def bind(self, codes: Floats, weights: Floats | None, *, n_jobs: int = 1) -> "BoundSum":
+    def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundSum":
         del n_jobs
-        means = np.average(self.terms(codes), axis=0, weights=weights)
+        means = np.average(self.terms(rows.codes), axis=0, weights=weights)
         return BoundSum(baseline=self.constant + means.sum(axis=0), game=self, means=means)
 
 
@@ -73,42 +117,36 @@ class BoundSum(BoundGame):
     means: Floats
 
     def components(
-        self,
-        codes: Floats,
-        sets: Sequence[Players],
-        *,
-        n_jobs: int = 1,
-        step: Step | None = None,
-    ) -> Floats:
+        self, rows: Rows, sets: Sequence[Players], *, n_jobs: int = 1, step: Step | None = None
+    ) -> Values:
         del n_jobs
-        centred = self.game.terms(codes) - self.means
-        found = np.zeros((len(codes), len(sets), len(self.baseline)))
+        centred = self.game.terms(rows.codes) - self.means
+        values = np.zeros((len(rows), len(sets), len(self.baseline)))
         for at, players in enumerate(sets):
             if len(players) == 1:
-                found[:, at] = centred[:, players[0]]
+                values[:, at] = centred[:, players[0]]
         if step is not None:
-            step(len(codes))
-        return found
+            step(len(rows))
+        return Values(values)
 
     def shapley(
         self,
-        codes: Floats,
+        rows: Rows,
         *,
         interactions: bool = False,
         n_jobs: int = 1,
         step: Step | None = None,
-    ) -> tuple[Floats, Floats | None]:
+    ) -> Values:
         n_players = len(self.means)
         everyone = [(k,) for k in range(n_players)]
-        values = self.components(codes, everyone, n_jobs=n_jobs, step=step)
+        values = self.components(rows, everyone, n_jobs=n_jobs, step=step).values
         if not interactions:
-            return values, None
-        matrix = np.zeros((len(codes), n_players, n_players, len(self.baseline)))
+            return Values(values)
+        matrix = np.zeros((len(rows), n_players, n_players, len(self.baseline)))
         matrix[:, np.arange(n_players), np.arange(n_players)] = values
-        return values, matrix
+        return Values(values, interactions=matrix)
 
-    def dependence(self, codes: Floats, players: Players, *, n_jobs: int = 1) -> Floats:
+    def dependence(self, rows: Rows, players: Players, *, n_jobs: int = 1) -> Values:
         del n_jobs
-        centred = self.game.terms(codes) - self.means
-        value: Floats = self.baseline + centred[:, list(players)].sum(axis=1)
-        return value
+        centred = self.game.terms(rows.codes) - self.means
+        return Values(self.baseline + centred[:, list(players)].sum(axis=1))

@@ -1,4 +1,4 @@
-"""What a decomposition asks of a model: the game its columns play.
+"""The game that the columns of a model play, and the protocol that every decomposition uses.
 
 The value of a coalition of columns is the mean prediction when they are held at the explained row
 and all others take the values of a background row: the interventional value function (Hiabu 2024,
@@ -7,67 +7,109 @@ definition 7.1.3). A game knows the model; bound to a background it knows the va
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood.explanation.adapter.rows import Rows
+from clearwood.explanation.scales import Unit
 
 if TYPE_CHECKING:
+    from clearwood.explanation.games.groups import Grouping
     from clearwood.explanation.games.moments import Moments
 
-__all__ = ["BoundGame", "Game", "Players", "Step", "checked_weights"]
+__all__ = ["BoundGame", "Game", "Players", "Reader", "Step", "Values", "checked_weights"]
 
-Floats = NDArray[np.float64]
 #: Positions of the players of a component, rising.
 Players = tuple[int, ...]
 #: Called with the number of rows done.
 Step = Callable[[int], object]
 
 
+class Reader(Protocol):
+    """Turns the user's data into rows of a model's own columns; names decide which is which."""
+
+    def __call__(self, data: Any) -> Rows:
+        """Read data."""
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Numbers of rows with, where they are estimated, their standard errors.
+
+    Parameters
+    ----------
+    values
+        The numbers.
+    errors
+        Of the same shape; None where the values are exact.
+    interactions
+        Of Shapley values, where they are wanted: (rows, players, players, outputs).
+    """
+
+    values: Floats
+    errors: Floats | None = None
+    interactions: Floats | None = None
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Game(ABC):
-    """A model whose prediction can be taken apart exactly.
+    """A model whose prediction can be decomposed.
 
     Parameters
     ----------
     columns
-        The players: the user's columns.
+        The players: the user's columns, or groups of them.
     groups
         The player that each column of the codes belongs to.
     outputs
         Names of the numbers a prediction has: one, or one per class.
     unit
-        What the raw prediction is, in words.
+        What the prediction is before any link.
     is_step
         Whether the model is piecewise constant, as trees are.
     kind
         What it was made from, in words.
+    reader
+        Reads the user's data as rows of the model's own columns.
+    grouping
+        Which columns play together; None where every column plays for itself.
     """
 
     columns: tuple[str, ...]
-    groups: NDArray[np.intp]
+    groups: Index
     outputs: tuple[str, ...]
-    unit: str
+    unit: Unit
     is_step: bool
     kind: str
+    reader: Reader
+    grouping: "Grouping | None" = None
 
     @property
     def points(self) -> tuple[int, int]:
         """Values shown of a column of numbers: alone, and beside another."""
         return 200, 30
 
-    @abstractmethod
     def rows(self, data: Any) -> Rows:
-        """Read the user's data; names decide which column is which."""
+        """Read the user's data and encode it."""
+        return self.encode(self.reader(data))
+
+    def encode(self, rows: Rows) -> Rows:
+        """Turn rows that the reader gave into rows that the game is played with."""
+        encoded = self.own_codes(rows)
+        return encoded if self.grouping is None else self.grouping.applied(encoded)
+
+    def own_codes(self, rows: Rows) -> Rows:
+        """Encode rows of the model's columns before columns are grouped."""
+        return rows
 
     @abstractmethod
-    def predict(self, codes: Floats, *, n_jobs: int = 1) -> Floats:
-        """Give the raw prediction, of shape (rows, outputs), added up in double precision."""
+    def predict(self, rows: Rows, *, n_jobs: int = 1) -> Floats:
+        """Give the prediction before any link, (rows, outputs), summed in double precision."""
 
     @property
     @abstractmethod
@@ -79,7 +121,7 @@ class Game(ABC):
         """Give the sets of players whose component may differ from zero, by size, then order."""
 
     @abstractmethod
-    def bind(self, codes: Floats, weights: Floats | None, *, n_jobs: int = 1) -> "BoundGame":
+    def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundGame":
         """Count a background."""
 
 
@@ -93,33 +135,23 @@ class BoundGame(ABC):
         The mean prediction over the background, of shape (outputs,).
     """
 
-    baseline: Floats = field()
-
-    @property
-    def last_errors(self) -> Floats | None:
-        """Standard errors of the components or values given last; None where they are exact."""
-        return None
+    baseline: Floats
 
     @abstractmethod
     def components(
-        self,
-        codes: Floats,
-        sets: Sequence[Players],
-        *,
-        n_jobs: int = 1,
-        step: Step | None = None,
-    ) -> Floats:
+        self, rows: Rows, sets: Sequence[Players], *, n_jobs: int = 1, step: Step | None = None
+    ) -> Values:
         """Give the components of sets at rows, of shape (rows, sets, outputs)."""
 
     @abstractmethod
     def shapley(
         self,
-        codes: Floats,
+        rows: Rows,
         *,
         interactions: bool = False,
         n_jobs: int = 1,
         step: Step | None = None,
-    ) -> tuple[Floats, Floats | None]:
+    ) -> Values:
         """Give values (rows, players, outputs) and interactions (rows, players, players, outputs).
 
         Off the diagonal an interaction is half of the pair's Shapley interaction index; on it is
@@ -127,17 +159,17 @@ class BoundGame(ABC):
         """
 
     @abstractmethod
-    def dependence(self, codes: Floats, players: Players, *, n_jobs: int = 1) -> Floats:
+    def dependence(self, rows: Rows, players: Players, *, n_jobs: int = 1) -> Values:
         """Give the value of one coalition at rows, of shape (rows, outputs)."""
 
-    def few_dependence(self, codes: Floats, players: Players, *, n_jobs: int = 1) -> Floats:
+    def few_dependence(self, rows: Rows, players: Players, *, n_jobs: int = 1) -> Values:
         """Give the value of a coalition of one or two: the baseline and the components within."""
         within = [s for size in (1, 2) for s in combinations(players, size)]
-        parts = self.components(codes, within, n_jobs=n_jobs)
-        return np.asarray(self.baseline + parts.sum(axis=1))
+        parts = self.components(rows, within, n_jobs=n_jobs)
+        return Values(np.asarray(self.baseline + parts.values.sum(axis=1)))
 
     def sampled_moments(self, sets: Sequence[Players], kept: Players) -> "Moments | None":
-        """Estimate the variances of components; None where they are had exactly, row by row.
+        """Estimate the variances of components; None where they are computed row by row.
 
         ``kept`` are the columns whose components of every order add up to what is explained.
         """
@@ -149,21 +181,25 @@ def checked_weights(weights: Any, n_rows: int) -> Floats | None:
     """Check the weights of background rows; None stays None."""
     if weights is None:
         return None
-    found = np.asarray(weights, dtype=np.float64)
-    if found.shape != (n_rows,):
+    checked = np.asarray(weights, dtype=np.float64)
+    if checked.shape != (n_rows,):
         raise InputError(
-            f"the weights have shape {found.shape}; the background has {n_rows} rows",
+            f"the weights have shape {checked.shape}; the background has {n_rows} rows",
+            parameter="weights",
             hint="give one weight per row.",
         )
-    if not np.isfinite(found).all() or (found < 0).any():
-        at = int(np.flatnonzero(~(found >= 0) | ~np.isfinite(found))[0])
+    if not np.isfinite(checked).all() or (checked < 0).any():
+        at = int(np.flatnonzero(~(checked >= 0) | ~np.isfinite(checked))[0])
         raise InputError(
-            f"the weight of background row {at} is {found[at]:g}",
+            f"the weight of background row {at} is {checked[at]:g}",
+            parameter="weights",
+            value=float(checked[at]),
             hint="weights must be finite and not negative.",
         )
-    if not found.sum() > 0:
+    if not checked.sum() > 0:
         raise InputError(
             "the weights of the background sum to zero",
+            parameter="weights",
             hint="give at least one row a positive weight.",
         )
-    return found
+    return checked

@@ -4,14 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import progress
+from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.game import BoundGame, Players
 
 __all__ = ["Moments", "moments_of"]
-
-Floats = NDArray[np.float64]
 
 # What the components of one block of rows may fill.
 _BYTES_PER_BLOCK = 1 << 28
@@ -43,9 +42,9 @@ class Moments:
 def moments_of(
     bound: BoundGame,
     sets: Sequence[Players],
-    codes: Floats,
+    rows: Rows,
     weights: Floats | None,
-    target: Callable[[Floats], Floats],
+    target: Callable[[Rows], Floats],
     *,
     complete: bool,
     n_jobs: int,
@@ -56,7 +55,7 @@ def moments_of(
     ----------
     bound, sets
         The game and the components.
-    codes, weights
+    rows, weights
         The background.
     target
         What components and remainder add up to.
@@ -66,17 +65,17 @@ def moments_of(
         Threads.
     """
     n_outputs = len(bound.baseline)
-    weight = np.ones(len(codes)) if weights is None else weights
+    weight = np.ones(len(rows)) if weights is None else weights
     # Components, then the remainder, then all together: mean zero or nearly, so sums of squares
     # lose nothing.
     first_moment = np.zeros((len(sets) + 2, n_outputs))
     second_moment = np.zeros((len(sets) + 2, n_outputs))
     block = max(1024, _BYTES_PER_BLOCK // (8 * (len(sets) + 2) * n_outputs))
-    with progress("measuring components", total=len(codes)) as step:
-        for start in range(0, len(codes), block):
-            part = codes[start : start + block]
+    with progress("measuring components", total=len(rows)) as step:
+        for start in range(0, len(rows), block):
+            part = rows.with_codes(rows.codes[start : start + block])
             share = weight[start : start + block]
-            parts = bound.components(part, sets, n_jobs=n_jobs, step=step)
+            parts = bound.components(part, sets, n_jobs=n_jobs, step=step).values
             centred = target(part) - bound.baseline
             rest = np.zeros_like(centred) if complete else centred - parts.sum(axis=1)
             for at, values in ((slice(0, len(sets)), parts), (-2, rest), (-1, centred)):

@@ -1,56 +1,55 @@
-"""The game of a model that can only be asked: components by averages over drawn rows.
+"""The game of any other model: components estimated by averages over drawn rows.
 
 The component of a set S at x is Σ_{T ⊆ S} (−1)^{|S| − |T|} times the mean of f(x_T, b_{−T}) over
 background rows b. All terms use the same rows, so each row gives one number, and the spread of
 these numbers says how far the mean can be off when the rows were drawn from a larger table.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood._shared.progress import progress
+from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.adapter.rows import Rows
-from clearwood.explanation.games.game import BoundGame, Floats, Game, Players, Step
+from clearwood.explanation.games.game import BoundGame, Game, Players, Step, Values
 from clearwood.explanation.games.moments import Moments
 from clearwood.explanation.games.sampled_moments import Cross, crossed, variances
+from clearwood.explanation.shapley.estimate import Stopping
+from clearwood.explanation.shapley.permutations import by_permutations
+from clearwood.explanation.shapley.subsets import by_subsets
+from clearwood.explanation.shapley.value_functions import Interventional
 
-__all__ = ["BoundSample", "SampledGame", "Shared"]
-
-Index = NDArray[np.intp]
-#: Predictions of rows put together from others: (rows, columns) positions to (rows, outputs).
-Ask = Callable[[Index], Floats]
-#: Shapley values of rows and their standard errors, by positions of rows and background weights.
-Shared = Callable[[Index, Floats, Step | None], tuple[Floats, Floats]]
+__all__ = ["BoundSample", "SampledGame"]
 
 # Numbers that the predictions of one block of rows may fill.
 _NUMBERS_PER_BLOCK = 4_000_000
-# Fewer rows than this of either kind tell nothing about a variance.
+# Fewer rows than this of either kind say nothing about a variance.
 _FEWEST_ROWS = 20
+# Up to this many columns Shapley values use all subsets; beyond, permutations.
+_FEW_COLUMNS = 8
+_PRECISION = 0.02
+_MOST_EVALUATIONS = 200_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SampledGame(Game):
-    """A model that can only be asked; codes are positions of the rows that columns come from.
+    """Any model; codes are positions of the rows that columns come from.
+
+    The rows of a background come first among the rows of every predictor that the game reads, so
+    positions of background rows mean the same in all of them.
 
     Parameters
     ----------
-    reader
-        Keeps the user's rows where the model can be asked about them, and gives their positions.
-    ask
-        Predicts rows put together from rows that were read.
-    share
-        Estimates Shapley values.
     n_rows
         How many rows the user has; the background is drawn from them.
     interacting
-        The columns whose interactions are looked at; the others' are part of the remainder.
+        The columns whose interactions are estimated; the others' are part of the remainder.
     allowance
         Evaluations of the model that measuring the components may take; None for as many as all
         drawn rows need.
@@ -58,9 +57,6 @@ class SampledGame(Game):
         Fixes which drawn rows are used for what.
     """
 
-    reader: Callable[[Any], Rows]
-    ask: Ask
-    share: Shared
     n_rows: int
     interacting: tuple[int, ...]
     allowance: int | None = None
@@ -70,103 +66,107 @@ class SampledGame(Game):
     def points(self) -> tuple[int, int]:
         return 40, 12
 
-    def rows(self, data: Any) -> Rows:
-        return self.reader(data)
-
-    def predict(self, codes: Floats, *, n_jobs: int = 1) -> Floats:
+    def predict(self, rows: Rows, *, n_jobs: int = 1) -> Floats:
         del n_jobs
-        return self.ask(codes.astype(np.intp))
+        return evaluate(rows, rows.codes.astype(np.intp))
 
     @property
     def longest(self) -> int:
         return len(self.columns)
 
     def sets(self, max_order: int) -> list[Players]:
-        alone: list[Players] = [(k,) for k in range(len(self.columns))]
+        single: list[Players] = [(k,) for k in range(len(self.columns))]
         orders = range(2, max_order + 1)
-        return alone + [s for size in orders for s in combinations(self.interacting, size)]
+        return single + [s for size in orders for s in combinations(self.interacting, size)]
 
-    def bind(self, codes: Floats, weights: Floats | None, *, n_jobs: int = 1) -> "BoundSample":
-        share = np.ones(len(codes)) if weights is None else weights
+    def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundSample":
+        share = np.ones(len(rows)) if weights is None else weights
         share = share / share.sum()
-        behind = self.predict(codes, n_jobs=n_jobs)
+        predictions = self.predict(rows, n_jobs=n_jobs)
         return BoundSample(
-            baseline=share @ behind,
+            baseline=share @ predictions,
             game=self,
-            positions=codes.astype(np.intp),
+            background=rows,
             share=share,
-            behind=behind,
+            predictions=predictions,
         )
+
+
+def positions_of(predictor: Predictor, part: slice) -> Rows:
+    """Give some rows of a predictor as rows of a sampled game."""
+    positions = np.arange(part.start, part.stop, dtype=np.float64)
+    columns = tuple(column.take(part) for column in predictor.columns)
+    return Rows(
+        codes=np.repeat(positions[:, None], len(columns), axis=1),
+        columns=columns,
+        labels=np.arange(len(positions)),
+        predictor=predictor,
+    )
+
+
+def evaluate(rows: Rows, positions: Index) -> Floats:
+    """Predict rows put together column by column from the rows of a predictor."""
+    assert rows.predictor is not None
+    held = {k: positions[:, k] for k in range(1, positions.shape[1])}
+    return rows.predictor.predict(positions[:, 0], held)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BoundSample(BoundGame):
-    """A model that can only be asked, with its background.
+    """A sampled game with its background.
 
     Parameters
     ----------
     game
         The model.
-    positions
-        Of the background rows, one column per player.
+    background
+        The drawn rows.
     share
-        Weights of the background rows; they sum to one.
-    behind
-        The prediction of each background row.
+        Their weights; they sum to one.
+    predictions
+        The prediction of each of them.
     """
 
     game: SampledGame
-    positions: Index
+    background: Rows
     share: Floats
-    behind: Floats
-    _errors: list[Floats] = field(default_factory=list)
+    predictions: Floats
 
     @property
-    def last_errors(self) -> Floats:
-        """Standard errors of what was given last, of its shape."""
-        return self._errors[-1]
+    def _positions(self) -> Index:
+        return self.background.codes.astype(np.intp)
 
     def components(
-        self,
-        codes: Floats,
-        sets: Sequence[Players],
-        *,
-        n_jobs: int = 1,
-        step: Step | None = None,
-    ) -> Floats:
+        self, rows: Rows, sets: Sequence[Players], *, n_jobs: int = 1, step: Step | None = None
+    ) -> Values:
         del n_jobs
-        held = codes.astype(np.intp)
         parts = sorted({t for s in sets for t in _subsets(s) if t}, key=lambda t: (len(t), t))
         n_outputs = len(self.baseline)
-        found = np.zeros((len(codes), len(sets), n_outputs))
-        errors = np.zeros_like(found)
+        values = np.zeros((len(rows), len(sets), n_outputs))
+        errors = np.zeros_like(values)
         per_row = len(self.share) * n_outputs * (len(parts) + 1)
-        block = max(1, _NUMBERS_PER_BLOCK // per_row)
-        for first in range(0, len(codes), block):
-            rows = slice(first, min(first + block, len(codes)))
-            worth = {t: self._against(held[rows], t) for t in parts}
-            worth[()] = np.broadcast_to(self.behind, (rows.stop - first, *self.behind.shape))
+        for part in _blocks(len(rows), max(1, _NUMBERS_PER_BLOCK // per_row)):
+            here = rows.with_codes(rows.codes[part])
+            value = {t: self._mixed(here, t, self._positions) for t in parts}
+            value[()] = np.broadcast_to(self.predictions, (len(here), *self.predictions.shape))
             for at, players in enumerate(sets):
-                each = sum((-1) ** (len(players) - len(t)) * worth[t] for t in _subsets(players))
-                found[rows, at], errors[rows, at] = self._averaged(np.asarray(each))
+                each = sum((-1) ** (len(players) - len(t)) * value[t] for t in _subsets(players))
+                values[part, at], errors[part, at] = self._averaged(np.asarray(each))
             if step is not None:
-                step(rows.stop - first)
-        self._errors[:] = [errors]
-        return found
+                step(len(here))
+        return Values(values, errors)
 
-    def _against(self, held: Index, players: Players) -> Floats:
+    def _mixed(self, rows: Rows, players: Players, background: Index) -> Floats:
         """Predict every row with every background row for the other columns."""
-        return self._mixed(held, players, self.positions)
-
-    def _mixed(self, held: Index, players: Players, behind: Index) -> Floats:
-        n_rows, n_behind = len(held), len(behind)
+        held = rows.codes.astype(np.intp)
+        n_rows, n_background = len(held), len(background)
         if len(players) == len(self.game.columns):
-            whole = self.game.ask(held)[:, None]
-            return np.broadcast_to(whole, (n_rows, n_behind, whole.shape[2]))
-        mixed = np.tile(behind, (n_rows, 1))
+            whole = evaluate(rows, held)[:, None]
+            return np.broadcast_to(whole, (n_rows, n_background, whole.shape[2]))
+        mixed = np.tile(background, (n_rows, 1))
         columns = list(players)
-        mixed[:, columns] = np.repeat(held[:, columns], n_behind, axis=0)
-        return self.game.ask(mixed).reshape(n_rows, n_behind, -1)
+        mixed[:, columns] = np.repeat(held[:, columns], n_background, axis=0)
+        return evaluate(rows, mixed).reshape(n_rows, n_background, -1)
 
     def _averaged(self, each: Floats) -> tuple[Floats, Floats]:
         mean = np.einsum("b,rbo->ro", self.share, each)
@@ -177,36 +177,37 @@ class BoundSample(BoundGame):
 
     def sampled_moments(self, sets: Sequence[Players], kept: Players) -> Moments:
         parts = sorted({t for s in sets for t in _subsets(s) if t}, key=lambda t: (len(t), t))
-        n_at, n_behind = self._sizes(len(parts))
-        cross = crossed(self.share, n_at, n_behind, self.game.n_rows, self.game.seed)
-        at, behind = self.positions[cross.at], self.positions[cross.behind]
-        worth: dict[Players, Floats] = {
-            (): np.broadcast_to(self.behind[cross.behind], (len(at), *self._shape(cross)))
+        n_at, n_over = self._sizes(len(parts))
+        cross = crossed(self.share, n_at, n_over, self.game.n_rows, self.game.seed)
+        at = self.background.with_codes(self.background.codes[cross.at])
+        over = self._positions[cross.behind]
+        value: dict[Players, Floats] = {
+            (): np.broadcast_to(self.predictions[cross.behind], (len(at), *self._shape(cross)))
         }
         with progress("measuring components", total=len(parts)) as step:
             for players in parts:
-                worth[players] = self._mixed(at, players, behind)
+                value[players] = self._mixed(at, players, over)
                 step(1, note=" × ".join(self.game.columns[k] for k in players))
 
         def component(players: Players) -> Floats:
-            signs = ((-1) ** (len(players) - len(t)) * worth[t] for t in _subsets(players))
+            signs = ((-1) ** (len(players) - len(t)) * value[t] for t in _subsets(players))
             return np.asarray(sum(signs))
 
-        whole = self._mixed(at, kept, behind) - self.behind[cross.behind]
+        whole = self._mixed(at, kept, over) - self.predictions[cross.behind]
 
         def remainder() -> Floats:
             rest = whole.copy()
             for players in sets:
                 rest -= component(players)
             # what rounding leaves of a sum that is complete
-            rest[np.abs(rest) < 1e-12 * (1 + np.abs(self.behind).max())] = 0.0
+            rest[np.abs(rest) < 1e-12 * (1 + np.abs(self.predictions).max())] = 0.0
             return rest
 
         each = [partial(component, players) for players in sets]
-        found, replicates = variances([*each, remainder, lambda: whole], cross)
+        moments, replicates = variances([*each, remainder, lambda: whole], cross)
         if replicates is not None:
             replicates = replicates[:, :-1]
-        return Moments(found[:-2], found[-2], found[-1], replicates)
+        return Moments(moments[:-2], moments[-2], moments[-1], replicates)
 
     def _shape(self, cross: Cross) -> tuple[int, int]:
         return len(cross.behind), len(self.baseline)
@@ -219,43 +220,80 @@ class BoundSample(BoundGame):
             return n_drawn, n_drawn
         if n_drawn < 2 * _FEWEST_ROWS:
             return n_drawn, n_drawn
-        n_behind = int(np.clip(np.sqrt(cells), _FEWEST_ROWS, n_drawn // 2))
-        return int(np.clip(cells // n_behind, _FEWEST_ROWS, n_drawn - n_behind)), n_behind
+        n_over = int(np.clip(np.sqrt(cells), _FEWEST_ROWS, n_drawn // 2))
+        return int(np.clip(cells // n_over, _FEWEST_ROWS, n_drawn - n_over)), n_over
 
     def shapley(
         self,
-        codes: Floats,
+        rows: Rows,
         *,
         interactions: bool = False,
         n_jobs: int = 1,
         step: Step | None = None,
-    ) -> tuple[Floats, Floats | None]:
+    ) -> Values:
         del n_jobs
         if interactions:
             raise InputError(
-                "pairwise Shapley interactions are for models that can be taken apart exactly",
-                hint="effect(a, b) gives the interaction of two columns.",
+                "pairwise Shapley interactions need a model with an exact decomposition",
+                parameter="interactions",
+                value=True,
+                hint="the effect of two columns gives their interaction.",
             )
-        values, errors = self.game.share(codes.astype(np.intp), self.share, step)
-        self._errors[:] = [errors]
-        return values, None
+        predictor = rows.predictor
+        assert predictor is not None
+        n_columns, n_background = len(self.game.columns), len(self.share)
+        everything = predictor.predict(np.arange(len(predictor)))
+        value = Interventional(
+            predictor=predictor,
+            n_rows=0,
+            members=tuple((k,) for k in range(n_columns)),
+            weights=self.share,
+            chosen=np.arange(n_background),
+            predictions=everything,
+            background=everything[:n_background],
+        )
+        stopping = Stopping(_PRECISION, _MOST_EVALUATIONS)
+        estimates = []
+        for at, row in enumerate(rows.codes[:, 0].astype(np.intp)):
+            if n_columns <= _FEW_COLUMNS:
+                estimates.append(by_subsets(value, int(row), stopping, _silent))
+            else:
+                generator = np.random.default_rng([self.game.seed, at])
+                estimates.append(by_permutations(value, int(row), stopping, _silent, generator))
+            if step is not None:
+                step(1)
+        shape = (len(rows), n_columns, everything.shape[1])
+        return Values(
+            np.array([one.values for one in estimates]).reshape(shape),
+            np.array([one.errors for one in estimates]).reshape(shape),
+        )
 
-    def dependence(self, codes: Floats, players: Players, *, n_jobs: int = 1) -> Floats:
+    def dependence(self, rows: Rows, players: Players, *, n_jobs: int = 1) -> Values:
         del n_jobs
         if not players:
-            return np.broadcast_to(self.baseline, (len(codes), len(self.baseline))).copy()
-        held = codes.astype(np.intp)
+            empty = np.broadcast_to(self.baseline, (len(rows), len(self.baseline))).copy()
+            return Values(empty, np.zeros_like(empty))
         block = max(1, _NUMBERS_PER_BLOCK // (len(self.share) * len(self.baseline)))
         parts = [
-            self._averaged(self._against(held[first : first + block], players))
-            for first in range(0, len(held), block)
+            self._averaged(self._mixed(rows.with_codes(rows.codes[part]), players, self._positions))
+            for part in _blocks(len(rows), block)
         ]
-        self._errors[:] = [np.concatenate([errors for _, errors in parts])]
-        return np.concatenate([values for values, _ in parts])
+        return Values(
+            np.concatenate([values for values, _ in parts]),
+            np.concatenate([errors for _, errors in parts]),
+        )
 
-    def few_dependence(self, codes: Floats, players: Players, *, n_jobs: int = 1) -> Floats:
-        return self.dependence(codes, players, n_jobs=n_jobs)
+    def few_dependence(self, rows: Rows, players: Players, *, n_jobs: int = 1) -> Values:
+        return self.dependence(rows, players, n_jobs=n_jobs)
+
+
+def _blocks(n_rows: int, size: int) -> list[slice]:
+    return [slice(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
 
 
 def _subsets(players: Players) -> list[Players]:
     return [t for size in range(len(players) + 1) for t in combinations(players, size)]
+
+
+def _silent(n: int = 0, *, note: str = "") -> None:
+    """Show nothing: the rows are counted outside."""

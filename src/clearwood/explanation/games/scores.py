@@ -2,15 +2,15 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Score", "quiet_call", "score_of"]
+from clearwood._shared.arrays import Floats
+from clearwood.explanation.scales import Unit
 
-Floats = NDArray[np.float64]
+__all__ = ["Score", "score_of"]
 
 # Classes of scikit-learn and of the catalogue whose prediction is a sum over columns, by what
 # gives the sum. Looked up along the bases of a model's class, so subclasses are known too.
@@ -36,12 +36,11 @@ _PREDICT = {
     "DummyRegressor",
 }
 _DECISION = {
-    "LinearDiscriminantAnalysis": "log odds",
-    "LogisticRegression": "log odds",
-    "LinearClassifierMixin": "score",
+    "LinearDiscriminantAnalysis": Unit.LOG_ODDS,
+    "LogisticRegression": Unit.LOG_ODDS,
+    "LinearClassifierMixin": Unit.SCORE,
 }
-_SEVERAL = {"log odds": "score before softmax", "score": "score"}
-_LINKS = {"log": "log of the mean", "identity": "prediction"}
+_SEVERAL = {Unit.LOG_ODDS: Unit.SOFTMAX_SCORE, Unit.SCORE: Unit.SCORE}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +54,12 @@ class Score:
     outputs
         Names of the outputs.
     unit
-        What the score is, in words.
+        What the score is.
     """
 
     of: Callable[[Any], Floats]
     outputs: tuple[str, ...]
-    unit: str
+    unit: Unit
 
 
 def score_of(model: Any) -> Score | None:
@@ -81,54 +80,93 @@ def score_of(model: Any) -> Score | None:
     if "LogLinear" in bases:
         return score_of(model.model_)
     if "_GeneralizedLinearRegressor" in bases:
-        return _linear(model, _glm_unit(model))
+        return Score(_Linear(model.coef_, model.intercept_), ("prediction",), _glm_unit(model))
     if "OrderedRegression" in bases:
-        zero = np.zeros(1)
-        return Score(lambda X: np.asarray(X) @ model.coef_[:, None] + zero, ("score",), "score")
+        return Score(_Linear(model.coef_[:, None], np.zeros(1)), ("score",), Unit.SCORE)
     if "OneVsRestClassifier" in bases and all(map(score_of, model.estimators_)):
-        return Score(_quiet(model.decision_function), _classes(model), "log odds")
+        return Score(_Method(model, "decision_function"), _classes(model), Unit.LOG_ODDS)
     if "DummyClassifier" in bases and model.strategy in ("prior", "most_frequent"):
-        return Score(_quiet(model.predict_proba), tuple(map(str, model.classes_)), "probability")
+        return Score(
+            _Method(model, "predict_proba"), tuple(map(str, model.classes_)), Unit.PROBABILITY
+        )
     decision = next((unit for name, unit in _DECISION.items() if name in bases), None)
     if decision is not None and hasattr(model, "coef_"):
         unit = decision if len(model.classes_) == 2 else _SEVERAL[decision]
-        return Score(_quiet(model.decision_function), _classes(model), unit)
+        return Score(_Method(model, "decision_function"), _classes(model), unit)
     if bases & _PREDICT:
-        return Score(_quiet(model.predict), _numbers(model), "prediction")
+        return Score(_Method(model, "predict"), _numbers(model), Unit.PREDICTION)
     return None
 
 
-def _linear(model: Any, unit: str) -> Score:
-    def score(X: Any) -> Floats:
-        values: Floats = np.asarray(X, np.float64) @ model.coef_ + model.intercept_
+# What gives a score: classes rather than closures, so that explanations can be pickled.
+
+
+@dataclass(frozen=True, eq=False)
+class _Linear:
+    """Coefficients times columns, and an intercept."""
+
+    coefficients: Floats
+    intercept: Any
+
+    def __call__(self, X: Any) -> Floats:
+        values: Floats = np.asarray(X, np.float64) @ self.coefficients + self.intercept
         return values.reshape(len(values), -1)
 
-    return Score(score, ("prediction",), unit)
+
+@dataclass(frozen=True, eq=False)
+class _Method:
+    """A method of the model."""
+
+    model: Any
+    name: str
+
+    def __call__(self, X: Any) -> Floats:
+        values = np.asarray(quietly(getattr(self.model, self.name), X), dtype=np.float64)
+        return values.reshape(len(values), -1)
 
 
-def _glm_unit(model: Any) -> str:
+@dataclass(frozen=True, eq=False)
+class _Rescaled:
+    """A score brought back to the scale of the target."""
+
+    inner: Callable[[Any], Floats]
+    scale: Any
+    mean: Any
+
+    def __call__(self, X: Any) -> Floats:
+        return np.asarray(self.inner(X) * self.scale + self.mean)
+
+
+@dataclass(frozen=True, eq=False)
+class _AfterSteps:
+    """A score of what the steps before the last of a pipeline make of the columns."""
+
+    inner: Callable[[Any], Floats]
+    steps: Any
+
+    def __call__(self, X: Any) -> Floats:
+        return self.inner(quietly(self.steps.transform, X) if len(self.steps.steps) else X)
+
+
+def _glm_unit(model: Any) -> Unit:
     link = getattr(model, "link", "log")
     if link == "auto":
         link = "identity" if model.power <= 0 else "log"
-    return _LINKS[link]
+    return Unit.before(link)
 
 
 def _rescaled(model: Any) -> Score | None:
     inner = score_of(model.regressor_)
     if inner is None:
         return None
-    return Score(lambda X: inner.of(X) * model.scale_ + model.mean_, inner.outputs, inner.unit)
+    return replace(inner, of=_Rescaled(inner.of, model.scale_, model.mean_))
 
 
 def _after_steps(model: Any) -> Score | None:
     """Score what the steps before the last make of the columns."""
     last = model.steps[-1][1]
     inner = None if last in (None, "passthrough") else score_of(last)
-    if inner is None:
-        return None
-    before = model[:-1]
-    made = quiet_call(before.transform) if len(before.steps) else (lambda X: X)
-    return Score(lambda X: inner.of(made(X)), inner.outputs, inner.unit)
+    return None if inner is None else replace(inner, of=_AfterSteps(inner.of, model[:-1]))
 
 
 def _classes(model: Any) -> tuple[str, ...]:
@@ -144,22 +182,8 @@ def _numbers(model: Any) -> tuple[str, ...]:
     return ("prediction",) if n_outputs == 1 else tuple(f"output {k}" for k in range(n_outputs))
 
 
-def _quiet(call: Callable[[Any], Any]) -> Callable[[Any], Floats]:
-    made = quiet_call(call)
-
-    def score(X: Any) -> Floats:
-        values = np.asarray(made(X), dtype=np.float64)
-        return values.reshape(len(values), -1)
-
-    return score
-
-
-def quiet_call(call: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def quietly(call: Callable[[Any], Any], X: Any) -> Any:
     """Call without the remark that an array has no names: columns were matched by name before."""
-
-    def quiet(X: Any) -> Any:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-            return call(X)
-
-    return quiet
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        return call(X)

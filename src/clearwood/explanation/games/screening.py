@@ -32,10 +32,10 @@ def interacting_columns(predictor: Predictor, n_rows: int, seed: int) -> tuple[i
 
     Examples
     --------
-    >>> from clearwood.explanation.adapter.predictor import predictor_of
+    >>> from clearwood.explanation.adapter.explained import Explained
     >>> X = np.random.default_rng(0).normal(size=(100, 20))
-    >>> asked = predictor_of(lambda X: X[:, 3] * X[:, 17] + X[:, 0], X)
-    >>> found = interacting_columns(asked, 100, seed=0)
+    >>> model = lambda X: X[:, 3] * X[:, 17] + X[:, 0]
+    >>> found = interacting_columns(Explained(model, X).predictor(), 100, seed=0)
     >>> len(found), {3, 17} <= set(found)
     (15, True)
     """

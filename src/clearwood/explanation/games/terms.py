@@ -1,16 +1,24 @@
 """The game of a model that is a sum of tables, each of one or two columns."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood.explanation.adapter.rows import Rows
-from clearwood.explanation.games.game import BoundGame, Floats, Game, Players, Step
+from clearwood.explanation.games.game import BoundGame, Game, Players, Step, Values
 
-__all__ = ["BoundTerms", "Term", "TermsGame", "as_places"]
+__all__ = ["BoundTerms", "Places", "Term", "TermsGame", "as_places", "sum_of"]
+
+
+class Places(Protocol):
+    """Finds the place of each row on the axes of the tables."""
+
+    def of(self, matrix: Floats) -> Floats:
+        """Give (rows, axes) from the model's own columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,27 +54,24 @@ class TermsGame(Game):
 
     Parameters
     ----------
-    reader
-        Turns the user's data into places.
+    places
+        Finds places from the model's own columns.
     terms
         The tables.
     constant
         What they are added to, of shape (outputs,).
     """
 
-    reader: Callable[[Any], Rows]
+    places: Places
     terms: tuple[Term, ...]
     constant: Floats
 
-    def rows(self, data: Any) -> Rows:
-        return self.reader(data)
+    def own_codes(self, rows: Rows) -> Rows:
+        return rows.with_codes(self.places.of(rows.codes))
 
-    def predict(self, codes: Floats, *, n_jobs: int = 1) -> Floats:
+    def predict(self, rows: Rows, *, n_jobs: int = 1) -> Floats:
         del n_jobs
-        total = np.repeat(self.constant[None, :], len(codes), axis=0)
-        for term in self.terms:
-            total += term.of(codes)
-        return total
+        return sum_of(self.terms, self.constant, rows.codes)
 
     @property
     def longest(self) -> int:
@@ -77,13 +82,21 @@ class TermsGame(Game):
         found |= {(player,) for term in self.terms for player in term.players if max_order}
         return sorted(found, key=lambda players: (len(players), players))
 
-    def bind(self, codes: Floats, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTerms":
+    def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTerms":
         del n_jobs
-        weight = np.ones(len(codes)) if weights is None else weights
+        weight = np.ones(len(rows)) if weights is None else weights
         share = weight / weight.sum()
-        parts = tuple(part for term in self.terms for part in _parts(term, codes, share))
-        baseline = share @ self.predict(codes)
+        parts = tuple(part for term in self.terms for part in _parts(term, rows.codes, share))
+        baseline = share @ self.predict(rows)
         return BoundTerms(baseline=baseline, game=self, parts=parts)
+
+
+def sum_of(terms: Sequence[Term], constant: Floats, codes: Floats) -> Floats:
+    """Add up what tables give at places, of shape (rows, outputs)."""
+    total = np.repeat(constant[None, :], len(codes), axis=0)
+    for term in terms:
+        total += term.of(codes)
+    return total
 
 
 def _parts(term: Term, codes: Floats, share: Floats) -> list[Term]:
@@ -117,35 +130,31 @@ class BoundTerms(BoundGame):
     """
 
     game: TermsGame
-    parts: tuple[Term, ...] = field()
+    parts: tuple[Term, ...]
 
     def components(
-        self,
-        codes: Floats,
-        sets: Sequence[Players],
-        *,
-        n_jobs: int = 1,
-        step: Step | None = None,
-    ) -> Floats:
+        self, rows: Rows, sets: Sequence[Players], *, n_jobs: int = 1, step: Step | None = None
+    ) -> Values:
         del n_jobs
-        found = np.zeros((len(codes), len(sets), len(self.baseline)))
+        values = np.zeros((len(rows), len(sets), len(self.baseline)))
         place = {players: k for k, players in enumerate(sets)}
         for part in self.parts:
             if part.players in place:
-                found[:, place[part.players]] += part.of(codes)
+                values[:, place[part.players]] += part.of(rows.codes)
         if step is not None:
-            step(len(codes))
-        return found
+            step(len(rows))
+        return Values(values)
 
     def shapley(
         self,
-        codes: Floats,
+        rows: Rows,
         *,
         interactions: bool = False,
         n_jobs: int = 1,
         step: Step | None = None,
-    ) -> tuple[Floats, Floats | None]:
+    ) -> Values:
         del n_jobs
+        codes = rows.codes
         n_players = len(self.game.columns)
         values = np.zeros((len(codes), n_players, len(self.baseline)))
         matrix = np.zeros((len(codes), n_players, n_players, len(self.baseline)))
@@ -161,21 +170,18 @@ class BoundTerms(BoundGame):
         if step is not None:
             step(len(codes))
         if not interactions:
-            return values, None
+            return Values(values)
         everyone = np.arange(n_players)
         matrix[:, everyone, everyone] = values - matrix.sum(axis=2)
-        return values, matrix
+        return Values(values, interactions=matrix)
 
-    def dependence(self, codes: Floats, players: Players, *, n_jobs: int = 1) -> Floats:
+    def dependence(self, rows: Rows, players: Players, *, n_jobs: int = 1) -> Values:
         del n_jobs
-        total = np.repeat(self.baseline[None, :], len(codes), axis=0)
-        for part in self.parts:
-            if set(part.players) <= set(players):
-                total += part.of(codes)
-        return total
+        within = [part for part in self.parts if set(part.players) <= set(players)]
+        return Values(sum_of(within, self.baseline, rows.codes))
 
 
-def as_places(values: NDArray[Any], bins: Any) -> NDArray[np.intp]:
+def as_places(values: NDArray[Any], bins: Any) -> Index:
     """Give the bin of each value: 0 for missing, then bins in order, the last for unknown.
 
     Parameters

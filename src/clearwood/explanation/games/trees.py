@@ -1,18 +1,19 @@
 """The game of a tree ensemble, solved exactly over the whole background."""
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import comb
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood.explanation.adapter.rows import Rows
-from clearwood.explanation.adapter.supported import NotTakenApartError
-from clearwood.explanation.games.game import BoundGame, Floats, Game, Players, Step
+from clearwood.explanation.adapter.supported import NotDecomposableError
+from clearwood.explanation.games.game import BoundGame, Game, Players, Step, Values
 from clearwood.forest import Forest
 from clearwood.kernels import (
     Background,
@@ -39,19 +40,20 @@ class TreeGame(Game):
     Parameters
     ----------
     forest
-        The trees, asked about the model's columns directly: without encoder or levels.
-    reader
-        Turns the user's data into rows of the model's columns.
+        The trees as functions of the model's own columns: without encoder or levels.
+    imported
+        The forest as it was imported, with the encoder and the names that it came with.
     """
 
     forest: Forest
-    reader: Callable[[Any], Rows]
+    imported: Forest
 
     def __post_init__(self) -> None:
         if not self.forest.is_linear:
-            raise NotTakenApartError(
+            raise NotDecomposableError(
                 f"{self.kind} takes a median of its trees, which is not a sum over trees",
-                hint="use another ensemble than AdaBoost.R2, or cw.shapley(..., sample=1000).",
+                hint="use another ensemble than AdaBoost.R2; without an exact decomposition, "
+                "explanations of it are sampled.",
             )
         values = self.forest.leaf_value[self.forest.is_leaf]
         if np.isnan(values).any():
@@ -72,12 +74,9 @@ class TreeGame(Game):
         )
         object.__setattr__(self, "forest", bare)
 
-    def rows(self, data: Any) -> Rows:
-        return self.reader(data)
-
-    def predict(self, codes: Floats, *, n_jobs: int = 1) -> Floats:
-        raw = self.forest.predict_raw(codes, n_jobs=n_jobs)
-        return raw.reshape(len(codes), -1)
+    def predict(self, rows: Rows, *, n_jobs: int = 1) -> Floats:
+        margin = self.forest.predict_raw(rows.codes, n_jobs=n_jobs)
+        return margin.reshape(len(rows), -1)
 
     @cached_property
     def trees(self) -> Trees:
@@ -101,32 +100,26 @@ class TreeGame(Game):
             )
         return list(found)
 
-    def bind(self, codes: Floats, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTrees":
-        background = Background.of(self.trees, codes, weights=weights, n_jobs=n_jobs)
-        baseline = components(self.trees, codes[:0], background, ()).baseline
+    def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTrees":
+        background = Background.of(self.trees, rows.codes, weights=weights, n_jobs=n_jobs)
+        baseline = components(self.trees, rows.codes[:0], background, ()).baseline
         return BoundTrees(
-            baseline=baseline, game=self, background=background, rows=codes, weights=weights
+            baseline=baseline, game=self, background=background, codes=rows.codes, weights=weights
         )
 
     def path_dependent(
         self,
-        codes: Floats,
+        rows: Rows,
         *,
         interactions: bool = False,
         n_jobs: int = 1,
         step: Step | None = None,
-    ) -> tuple[Floats, Floats | None, Floats]:
-        """Give Shapley values and interactions of the path-dependent value function.
-
-        Returns
-        -------
-        tuple
-            Values (rows, players, outputs), interactions or None, the baseline (outputs,).
-        """
-        found = path_dependent(
-            self.trees, codes, interactions=interactions, n_jobs=n_jobs, progress=step
+    ) -> tuple[Values, Floats]:
+        """Give Shapley values of the path-dependent value function, and their baseline."""
+        result = path_dependent(
+            self.trees, rows.codes, interactions=interactions, n_jobs=n_jobs, progress=step
         )
-        return found.values, found.interactions, found.baseline
+        return Values(result.values, interactions=result.interactions), result.baseline
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -139,60 +132,63 @@ class BoundTrees(BoundGame):
         The forest.
     background
         Its counts.
-    rows, weights
-        The background itself, which coalitions with merged players are counted from anew.
+    codes, weights
+        The background itself, from which coalitions of merged players are counted.
     """
 
     game: TreeGame
     background: Background
-    rows: Floats
+    codes: Floats
     weights: Floats | None
     _merged: dict[Players, Background] = field(default_factory=dict)
+    _lock: Any = field(default_factory=threading.Lock)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_merged": {}, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
 
     def components(
-        self,
-        codes: Floats,
-        sets: Sequence[Players],
-        *,
-        n_jobs: int = 1,
-        step: Step | None = None,
-    ) -> Floats:
+        self, rows: Rows, sets: Sequence[Players], *, n_jobs: int = 1, step: Step | None = None
+    ) -> Values:
         n_outputs = len(self.baseline)
-        found = np.empty((len(codes), len(sets), n_outputs))
+        values = np.empty((len(rows), len(sets), n_outputs))
         if not len(sets):
-            return found
+            return Values(values)
         block = max(1024, _BYTES_PER_CALL // (8 * len(sets) * n_outputs))
-        for first in range(0, len(codes), block):
-            part = codes[first : first + block]
-            found[first : first + block] = components(
+        for first in range(0, len(rows), block):
+            part = rows.codes[first : first + block]
+            values[first : first + block] = components(
                 self.game.trees, part, self.background, sets, n_jobs=n_jobs, progress=step
             ).values
-        return found
+        return Values(values)
 
     def shapley(
         self,
-        codes: Floats,
+        rows: Rows,
         *,
         interactions: bool = False,
         n_jobs: int = 1,
         step: Step | None = None,
-    ) -> tuple[Floats, Floats | None]:
-        found = interventional(
+    ) -> Values:
+        result = interventional(
             self.game.trees,
-            codes,
+            rows.codes,
             self.background,
             interactions=interactions,
             n_jobs=n_jobs,
             progress=step,
         )
-        return found.values, found.interactions
+        return Values(result.values, interactions=result.interactions)
 
-    def dependence(self, codes: Floats, players: Players, *, n_jobs: int = 1) -> Floats:
-        if players not in self._merged:
-            self._merged[players] = self._merge(players, n_jobs=n_jobs)
+    def dependence(self, rows: Rows, players: Players, *, n_jobs: int = 1) -> Values:
+        with self._lock:
+            if players not in self._merged:
+                self._merged[players] = self._merge(players, n_jobs=n_jobs)
         background = self._merged[players]
-        found = components(background.trees, codes, background, [(0,)], n_jobs=n_jobs)
-        return np.asarray(found.values[:, 0] + found.baseline)
+        result = components(background.trees, rows.codes, background, [(0,)], n_jobs=n_jobs)
+        return Values(np.asarray(result.values[:, 0] + result.baseline))
 
     def _merge(self, players: Players, *, n_jobs: int) -> Background:
         """Count the background anew with the coalition as one player and the rest as another.
@@ -202,10 +198,10 @@ class BoundTrees(BoundGame):
         """
         merged = np.where(np.isin(self.game.groups, players), 0, 1).astype(np.int32)
         trees = Trees(self.game.forest, merged, 2)
-        return Background.of(trees, self.rows, weights=self.weights, n_jobs=n_jobs)
+        return Background.of(trees, self.codes, weights=self.weights, n_jobs=n_jobs)
 
 
-def longest_path(forest: Forest, groups: NDArray[np.intp], n_players: int) -> int:
+def longest_path(forest: Forest, groups: Index, n_players: int) -> int:
     """Give the most different players that one path of one tree asks about."""
     longest = 0
     ends = np.append(forest.roots[1:], forest.n_nodes)

@@ -1,66 +1,61 @@
-"""How much each column matters to a model: six answers to as many questions."""
+"""How much each column matters to a model: seven answers to as many questions."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
-from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.explanation.adapter.asking import patience_of
-from clearwood.explanation.adapter.rows import as_data
+from clearwood._shared.clock import Clock
+from clearwood._shared.errors import Option, bad_value, unknown_choice, words
+from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.importance.methods import METHODS
 from clearwood.explanation.importance.request import Request
-from clearwood.explanation.importance.result import TITLES, ModelImportance
+from clearwood.explanation.importance.result import TITLES, Importance, Kind
 
 __all__ = ["importance"]
 
-ImportanceKind = Literal["permutation", "impurity", "variance", "shapley", "loco", "coefficients"]
-
 
 def importance(
-    model: Any,
-    data: Any,
+    explained: Explained,
     *,
-    kind: ImportanceKind = "permutation",
+    kind: Kind = "components",
     y: Any = None,
     repeats: int = 5,
     conditional: bool = False,
     groups: Mapping[str, Sequence[str]] | None = None,
     loss: Any = None,
     folds: int = 5,
-    level: float = 0.95,
+    confidence: float = 0.9,
     output: Any = None,
     scale: str | None = None,
     sample: int | None = None,
-    time_budget: float | None = None,
-    seed: int = 0,
-    n_jobs: int = 1,
-) -> ModelImportance:
-    """Say how much each column matters to a model, with intervals.
+    time_limit: float | None = None,
+    seed: int | None = None,
+    n_jobs: int | None = None,
+) -> Importance:
+    """Measure how much each column matters to a model, with intervals.
 
     The kinds answer different questions:
 
+    - **components**: which share of the variation of the prediction comes from the column? The
+      variance of the components of the decomposition (`clearwood.explain`) that involve it, over
+      the variance of all; main effects and interactions are given apart. Exact for trees and
+      additive models; needs no target.
     - **permutation**: how much worse do predictions get when the column is shuffled? Measures what
       the model uses, on rows that should not be those it was fitted to. Shuffling a column that
-      goes with others asks about rows that do not occur; ``conditional=True`` shuffles only among
-      rows that are alike in those others, and so measures what the column adds to them.
+      is associated with others makes rows that do not occur; ``conditional=True`` shuffles only
+      among rows that are alike in those others, and so measures what the column adds to them.
     - **loco**: how much worse is a model fitted without it? Measures what the data needs, by
-      cross-validation; of two columns that say the same, neither matters.
+      cross-validation; of two columns with the same information, neither matters.
     - **shapley**: how far does it move predictions, on average? The mean absolute interventional
-      Shapley value; needs no target, so it says nothing about whether the moves are right.
+      Shapley value; needs no target, so it does not show whether the moves are right.
     - **variance**: how far does its main effect move the prediction? The variance of the partial
       dependence over the data; interactions do not count.
     - **impurity**: what did splits on it gain while the trees were grown? Favours columns with
-      many values, and counts what was learned by heart (Rosso's notes, section 6, equation 96).
+      many values, and rewards overfitting (Rosso's notes, section 6, equation 96).
     - **coefficients**: for linear models, the standard deviation of what the column adds, with the
       sign of its coefficient: coefficients on one scale.
 
     Parameters
     ----------
-    model
-        Anything with ``predict`` or ``predict_proba``, or a function of rows; "loco" needs an
-        estimator that can be fitted anew, "impurity" trees, "coefficients" a linear model.
-    data
-        Rows to measure on; for "permutation" rows that the model has not seen, for "loco" those to
-        fit and test on.
     kind
         See above.
     y
@@ -73,28 +68,28 @@ def importance(
         Columns that count as one, by a name for them: ``{"place": ["lat", "lon"]}``
         ("permutation" and "loco").
     loss
-        "squared", "absolute", "log", "zero_one", or a function of target and prediction that gives
+        "squared", "absolute", "log", "zero-one", or a function of target and prediction that gives
         one loss per row. Log loss for classes and squared error for numbers by default.
     folds
         Parts of the cross-validation of "loco".
-    level
+    confidence
         The coverage that the intervals aim at.
     output, scale
         As for `effect`.
     sample
         How many rows are used. By default all; 2,000 for "variance" and 500 for "shapley" of models
-        that are read as trees or sums, and 500 and 100 of those that have to be asked.
-    time_budget
+        with an exact decomposition, and 500 and 100 of others.
+    time_limit
         Seconds after which what is done is given, with a warning: fewer shuffles, folds or rows,
         and so wider intervals. Ctrl-C does the same, once there is something to give.
     seed
-        Fixes shuffles, folds and samples.
+        Fixes shuffles, folds and samples; the explanation's own when None.
     n_jobs
-        Threads, where the model is read as a forest.
+        Threads, where the model is read as a forest; the explanation's own when None.
 
     Returns
     -------
-    ModelImportance
+    Importance
 
     Examples
     --------
@@ -102,36 +97,41 @@ def importance(
     >>> import clearwood as cw
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 3))
-    >>> found = cw.importance(lambda X: 2 * X[:, 0] + X[:, 1], X, y=2 * X[:, 0] + X[:, 1])
+    >>> y = 2 * X[:, 0] + X[:, 1]
+    >>> found = cw.importance(lambda X: 2 * X[:, 0] + X[:, 1], X, kind="permutation", y=y)
     >>> found.to_frame("dict")["column"]
     ['x0', 'x1', 'x2']
     >>> found["x2"]
     0.0
     """
     if kind not in TITLES:
-        raise InputError(f"there is no importance {kind!r}", hint=did_you_mean(str(kind), TITLES))
-    patience = patience_of(time_budget)
+        raise unknown_choice("kind", kind, TITLES)
+    clock = Clock.started_now(time_limit)
     if repeats < 1:
-        raise InputError(f"repeats is {repeats}; a column is shuffled at least once")
-    if not 0 < level < 1:
-        raise InputError(f"level is {level}; it lies between 0 and 1, such as 0.95")
+        raise bad_value("repeats", repeats, "a column is shuffled at least once")
+    if not 0 < confidence < 1:
+        raise bad_value("confidence", confidence, "it lies between 0 and 1, such as 0.9")
     if groups and kind not in ("permutation", "loco"):
-        raise InputError(f"groups are not for kind={kind!r}", hint="use kind='permutation'.")
+        raise bad_value(
+            "kind",
+            kind,
+            words(Option("groups"), " are not for this kind"),
+            hint=words("use ", Option("kind", "permutation"), "."),
+        )
     request = Request(
-        model=model,
-        data=as_data(data),
+        explained=explained,
         y=y,
         repeats=repeats,
         conditional=conditional,
         groups=groups,
         loss=loss,
         folds=folds,
-        level=level,
+        confidence=confidence,
         output=output,
         scale=scale,
         sample=sample,
-        patience=patience,
-        seed=seed,
-        n_jobs=n_jobs,
+        clock=clock,
+        seed=explained.seed if seed is None else seed,
+        n_jobs=explained.n_jobs if n_jobs is None else n_jobs,
     )
     return METHODS[kind](request)

@@ -3,38 +3,36 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError
-from clearwood.explanation.games.of_model import game_of
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, Option, words
+from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.models import Learner
 
 __all__ = ["impurity_gains"]
 
-Floats = NDArray[np.float64]
 
-
-def impurity_gains(model: Any, data: Any) -> tuple[tuple[str, ...], Floats, str]:
+def impurity_gains(explained: Explained) -> tuple[tuple[str, ...], Floats, str]:
     """Give the share of the gain by tree and column; one line where trees are not independent.
 
     Returns
     -------
     (columns, ndarray of shape (trees, columns), the model in words)
     """
-    try:
-        game = game_of(model, data)
-    except InputError:
-        game = None
+    game = explained.exact_game
     if not isinstance(game, TreeGame):
         raise InputError(
             "impurity importance is for trees",
-            hint="use kind='permutation', which is for any model.",
+            parameter="kind",
+            value="impurity",
+            hint=words("use ", Option("kind", "permutation"), ", which is for any model."),
         )
-    by_feature = _gains(_inner(model))
+    by_feature = _gains(_inner(explained.model))
     if by_feature.shape[1] != len(game.groups):
         raise InputError(
-            "the trees' columns cannot be matched with the data's", hint="use kind='permutation'."
+            "the trees' columns cannot be matched with the data's",
+            hint=words("use ", Option("kind", "permutation"), "."),
         )
     found = np.zeros((len(by_feature), len(game.columns)))
     for feature, column in enumerate(game.groups):
@@ -67,8 +65,8 @@ def _gains(model: Any) -> Floats:
         return np.array(each or [np.zeros(model.n_features_in_)])
     if not hasattr(model, "feature_importances_"):
         raise InputError(
-            f"{type(model).__name__} does not say what its splits gained",
-            hint="use kind='permutation'.",
+            f"{type(model).__name__} does not record what its splits gained",
+            hint=words("use ", Option("kind", "permutation"), "."),
         )
     return _shares(np.asarray(model.feature_importances_, np.float64)[None, :])
 

@@ -7,20 +7,19 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.clock import Clock
 from clearwood._shared.errors import ClearwoodWarning
 from clearwood._shared.progress import progress
-from clearwood.explanation.adapter.asking import Patience
-from clearwood.explanation.adapter.compose import Index, array_rows, frame_rows
-from clearwood.explanation.adapter.predictor import Predictor, predictor_of
+from clearwood.explanation.adapter.compose import ArrayRows, frame_rows
+from clearwood.explanation.adapter.explained import Explained
+from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.effects.refit import Training
 from clearwood.explanation.importance.losses import row_loss
 from clearwood.table import Table
 
 __all__ = ["loco_differences"]
-
-Floats = NDArray[np.float64]
 
 
 def loco_differences(
@@ -30,9 +29,9 @@ def loco_differences(
     loss: Any,
     *,
     folds: int,
-    scale: str | None,
+    scale: Any,
     seed: int,
-    patience: Patience,
+    clock: Clock,
 ) -> tuple[Floats, str]:
     """Give for each row and player the increase of the loss on rows that were held out.
 
@@ -54,7 +53,7 @@ def loco_differences(
     words = ""
     with progress("fitting anew", total=folds * (len(players) + 1)) as step:
         for fold, part in enumerate(parts):
-            if fold and patience.is_over:
+            if fold and clock.is_over:
                 break
             kept = np.setdiff1d(np.arange(n_rows), part)
             whole, words = _losses(training, training.data, kept, part, loss, scale)
@@ -67,13 +66,13 @@ def loco_differences(
 
 
 def _losses(
-    training: Training, data: Any, kept: Index, part: Index, loss: Any, scale: str | None
+    training: Training, data: Any, kept: Index, part: Index, loss: Any, scale: Any
 ) -> tuple[Floats, str]:
     with warnings.catch_warnings():
         # a constant column is what is wanted here
         warnings.simplefilter("ignore", ClearwoodWarning)
         fitted = training.fit(np.sort(kept), data)
-        predictor = predictor_of(fitted, training.rows(data, part), scale=scale)
+        predictor = Explained(fitted, training.rows(data, part)).predictor(scale=scale)
     measure, words = row_loss(predictor, training.y[part], loss)
     at = np.arange(len(part))
     return measure(predictor.predict(at), at), words
@@ -92,7 +91,7 @@ def _without(data: Any, names: Sequence[str], predictor: Predictor) -> Any:
     if isinstance(data, np.ndarray):
         own = predictor.names
         held = {own.index(name): np.full(len(everyone), at) for name, at in row.items()}
-        return array_rows(data)(everyone, held)
+        return ArrayRows(data)(everyone, held)
     listed = list(nw.from_native(data, eager_only=True).columns)
     held = {listed.index(name): np.full(len(everyone), at) for name, at in row.items()}
     return frame_rows(data)(everyone, held)

@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood.explanation.adapter.predictor import Predictor
 
 __all__ = ["RowLoss", "row_loss"]
 
-Floats = NDArray[np.float64]
 #: From predictions of shape (rows, outputs) and positions of rows to one loss per row.
-RowLoss = Callable[[Floats, NDArray[np.intp]], Floats]
+RowLoss = Callable[[Floats, Index], Floats]
 
-_NAMES = ("squared", "absolute", "log", "zero_one")
+_NAMES = ("squared", "absolute", "log", "zero-one")
 
 
 def row_loss(predictor: Predictor, y: NDArray[Any], loss: Any) -> tuple[RowLoss, str]:
@@ -31,7 +31,7 @@ def row_loss(predictor: Predictor, y: NDArray[Any], loss: Any) -> tuple[RowLoss,
             lambda p, rows: np.asarray(loss(y[rows], p.squeeze(-1) if p.shape[1] == 1 else p))
         ), ("increase of the loss")
     if loss is not None and loss not in _NAMES:
-        raise InputError(f"there is no loss {loss!r}", hint=did_you_mean(str(loss), _NAMES))
+        raise unknown_choice("loss", loss, _NAMES)
     classes = predictor.scorer.classes
     if not classes:
         return _of_numbers(y, loss)
@@ -43,14 +43,19 @@ def row_loss(predictor: Predictor, y: NDArray[Any], loss: Any) -> tuple[RowLoss,
             hint=f"it knows {', '.join(map(repr, list(position)[:8]))}.",
         )
     codes = np.array([position[str(label)] for label in y], np.intp)
-    binary = predictor.scorer.only is not None and len(classes) == 2
-    if loss == "zero_one" or (loss is None and predictor.unit != "probability"):
+    binary = predictor.scorer.is_binary
+    if loss == "zero-one" or (loss is None and not predictor.unit.is_probability):
         return _zero_one(codes, predictor, binary=binary), "increase of the share of errors"
-    if predictor.unit != "probability":
-        raise InputError(f"loss={loss!r} needs probabilities", hint="use loss='zero_one'.")
+    if not predictor.unit.is_probability:
+        raise bad_value(
+            "loss",
+            loss,
+            "it needs probabilities",
+            hint=words("use ", Option("loss", "zero-one"), "."),
+        )
     if loss in (None, "log"):
         return _log_loss(codes, binary=binary), "increase of the log loss"
-    raise InputError(f"loss={loss!r} is for numbers", hint="for classes: 'log' or 'zero_one'.")
+    raise bad_value("loss", loss, "it is for numbers", hint="for classes: 'log' or 'zero-one'.")
 
 
 def _of_numbers(y: NDArray[Any], loss: str | None) -> tuple[RowLoss, str]:
@@ -68,25 +73,25 @@ def _of_numbers(y: NDArray[Any], loss: str | None) -> tuple[RowLoss, str]:
         ) from None
     if loss == "absolute":
         return (lambda p, rows: np.abs(truth[rows] - p[:, 0])), "increase of the absolute error"
-    if loss == "zero_one":
+    if loss == "zero-one":
         return (lambda p, rows: (truth[rows] != p[:, 0]).astype(np.float64)), (
             "increase of the share of errors"
         )
     return (lambda p, rows: (truth[rows] - p[:, 0]) ** 2), "increase of the squared error"
 
 
-def _zero_one(codes: NDArray[np.intp], predictor: Predictor, *, binary: bool) -> RowLoss:
-    cut = 0.5 if predictor.unit == "probability" else 0.0
+def _zero_one(codes: Index, predictor: Predictor, *, binary: bool) -> RowLoss:
+    cut = 0.5 if predictor.unit.is_probability else 0.0
 
-    def loss(p: Floats, rows: NDArray[np.intp]) -> Floats:
-        said = (p[:, 0] > cut).astype(np.intp) if binary else p.argmax(axis=1)
-        return np.asarray((said != codes[rows]).astype(np.float64))
+    def loss(p: Floats, rows: Index) -> Floats:
+        predicted = (p[:, 0] > cut).astype(np.intp) if binary else p.argmax(axis=1)
+        return np.asarray((predicted != codes[rows]).astype(np.float64))
 
     return loss
 
 
-def _log_loss(codes: NDArray[np.intp], *, binary: bool) -> RowLoss:
-    def loss(p: Floats, rows: NDArray[np.intp]) -> Floats:
+def _log_loss(codes: Index, *, binary: bool) -> RowLoss:
+    def loss(p: Floats, rows: Index) -> Floats:
         truth = codes[rows]
         right = (
             np.where(truth == 1, p[:, 0], 1 - p[:, 0]) if binary else p[np.arange(len(p)), truth]

@@ -5,18 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.clock import Clock
 from clearwood._shared.progress import progress
 from clearwood.checks.association import bins_of, coordinates, is_ordered, ranks, related
-from clearwood.explanation.adapter.asking import Patience
-from clearwood.explanation.adapter.compose import Index
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.importance.losses import RowLoss
 
 __all__ = ["Shuffled", "permutation_differences", "strata"]
-
-Floats = NDArray[np.float64]
 
 # Rows of one call: enough that calls are few, few enough that the work can be stopped.
 _ROWS_PER_CALL = 50_000
@@ -49,12 +46,12 @@ def permutation_differences(
     repeats: int,
     conditional: bool,
     seed: int,
-    patience: Patience,
+    clock: Clock,
 ) -> Shuffled:
-    """Shuffle every player, again and again, until all repeats are done or the time is over.
+    """Shuffle every player, again and again, until all repeats are done or the time limit is reached.
 
     All columns of a group are shuffled together, so what binds them is kept. Several shuffles of a
-    player are asked in one call, as long as that is no larger than is worth while.
+    player are evaluated in one call, as long as that stays small.
     """
     generator = np.random.default_rng(seed)
     before = loss(predictor.predict(rows), rows)
@@ -65,10 +62,10 @@ def permutation_differences(
     total = np.zeros((len(rows), len(players)))
     at_once = max(1, _ROWS_PER_CALL // len(rows))
     done, started = 0, time.monotonic()
-    asked = predictor.evaluations[0]
+    before_this = predictor.evaluations[0]
     with progress("shuffling", total=len(players) * repeats) as step:
         try:
-            while done < repeats and not (done and patience.is_over):
+            while done < repeats and not (done and clock.is_over):
                 size = min(at_once, repeats - done)
                 found = np.empty_like(total)
                 for k, (name, positions) in enumerate(players.items()):
@@ -80,7 +77,7 @@ def permutation_differences(
                     # less the loss before, one by one: a column that changes nothing gets zero
                     after = loss(predicted, base).reshape(size, -1)
                     found[:, k] = (after - before).sum(axis=0)
-                    speed = (predictor.evaluations[0] - asked) / (time.monotonic() - started)
+                    speed = (predictor.evaluations[0] - before_this) / (time.monotonic() - started)
                     step(size, note=f"{name}, {speed:,.0f} evaluations/s")
                 total += found
                 done += size

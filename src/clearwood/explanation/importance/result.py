@@ -1,20 +1,27 @@
 """How much each column matters to a model, by any of the methods."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.frames import frame
-from clearwood._shared.numbers import number
-from clearwood._shared.results import document, html_table
+from clearwood._shared.numbers import IN_TABLES, count, interval, number, percent
+from clearwood._shared.results import Result, document, html_table
+from clearwood.explanation.decomposition.about import About
+from clearwood.explanation.importance.components import ComponentVariances, Interactions, joined
+from clearwood.explanation.scales import Unit
 
-__all__ = ["ModelImportance"]
+__all__ = ["TITLES", "Importance", "Kind"]
 
-Floats = NDArray[np.float64]
+Kind = Literal[
+    "components", "permutation", "impurity", "variance", "shapley", "loco", "coefficients"
+]
 
 TITLES: dict[str, str] = {
+    "components": "Shares of variance",
     "permutation": "Permutation importance",
     "impurity": "Impurity importance",
     "variance": "Variance of main effects",
@@ -25,10 +32,10 @@ TITLES: dict[str, str] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ModelImportance:
+class Importance(Result):
     """One number per column (or group of columns), with an interval.
 
-    Made by `clearwood.importance`.
+    Made by `clearwood.importance` and by the methods of what `clearwood.explain` returns.
 
     Parameters
     ----------
@@ -38,33 +45,45 @@ class ModelImportance:
         The user's columns, or names of groups, in their own order.
     values
         How much each matters, in the unit of ``measure``.
-    lower, upper
-        The interval of each.
-    level
+    low, high
+        The interval of each; NaN where there is none, and equal to the value where it is exact.
+    confidence
         The coverage that the intervals aim at.
     measure
         What the numbers are, in words.
     model
-        The model in words.
+        The kind of model, in words.
+    unit
+        What the predictions that were compared are.
     n_rows
         How many rows were used.
+    is_sampled
+        Whether the numbers are estimated from drawn rows or coalitions.
+    variances
+        For "components": the variance of every component, from which the shares follow.
+    about
+        For "components": value function, background and scale.
     notes
         When the numbers mislead, and what else the reader should know.
     """
 
-    kind: str
+    kind: Kind
     columns: tuple[str, ...]
     values: Floats
-    lower: Floats
-    upper: Floats
-    level: float
+    low: Floats
+    high: Floats
+    confidence: float
     measure: str
     model: str
+    unit: Unit
     n_rows: int
+    is_sampled: bool = False
+    variances: ComponentVariances | None = None
+    about: About | None = None
     notes: tuple[str, ...] = ()
 
     @property
-    def order(self) -> NDArray[np.intp]:
+    def order(self) -> Index:
         """The columns' positions, the most important first."""
         return np.argsort(-np.abs(self.values), kind="stable")
 
@@ -77,40 +96,130 @@ class ModelImportance:
         """Give the value of one column."""
         return float(self.values[self.columns.index(column)])
 
+    # Shares of components
+
+    @property
+    def _variances(self) -> ComponentVariances:
+        if self.variances is None:
+            raise InputError(
+                f"{TITLES[self.kind].lower()} has no shares of components",
+                parameter="kind",
+                value=self.kind,
+                hint=words("use ", Option("kind", "components"), "."),
+            )
+        return self.variances
+
+    @property
+    def components(self) -> tuple[tuple[str, ...], ...]:
+        """The set of columns of each component."""
+        return self._variances.components
+
+    @property
+    def share(self) -> Floats:
+        """Of each component, its variance over the sum of all."""
+        return self._variances.share
+
+    @property
+    def remainder_share(self) -> float:
+        """The share of what lies beyond the order of the decomposition."""
+        return self._variances.remainder_share
+
+    @property
+    def main(self) -> Floats:
+        """For each column, the share of its main effect."""
+        return self._variances.main
+
+    @property
+    def interaction(self) -> Floats:
+        """For each column, the share of all interactions it takes part in."""
+        return self._variances.interaction
+
+    @property
+    def total(self) -> Floats:
+        """For each column, the share of all components it takes part in."""
+        return self._variances.total
+
+    def interactions(self) -> Interactions:
+        """Give the components of two and more columns, largest variance first."""
+        variances = self._variances
+        assert self.about is not None
+        return variances.interactions(self.about)
+
+    # How it is shown and kept
+
     def __repr__(self) -> str:
-        best = ", ".join(f"{self.columns[k]} {number(self.values[k])}" for k in self.order[:6])
-        return f"{self.title} ({self.measure}, {self.n_rows:,} rows): {best}"
+        best = ", ".join(f"{self.columns[k]} {self._written(k)}" for k in self.order[:8])
+        beyond = ""
+        if self.variances is not None and self.variances.remainder.any():
+            beyond = f"; beyond the order {percent(self.remainder_share)}"
+        return f"{self.title} ({self.measure}, {count(self.n_rows, 'row')}): {best}{beyond}"
+
+    def _written(self, k: int) -> str:
+        if self.kind == "components":
+            return percent(float(self.values[k]))
+        return number(float(self.values[k]))
 
     def _repr_html_(self) -> str:
-        rows = [
+        if self.variances is not None:
+            rows = [
+                (
+                    self.columns[k],
+                    percent(self.main[k]),
+                    percent(self.interaction[k]),
+                    percent(self.total[k]),
+                )
+                for k in self.order[:30]
+            ]
+            return html_table(repr(self), ("column", "main", "interaction", "total"), rows)
+        rows_of = [
             (
                 self.columns[k],
-                number(self.values[k]),
-                f"{number(self.lower[k])} to {number(self.upper[k])}",
+                number(self.values[k], IN_TABLES),
+                interval(self.low[k], self.high[k], IN_TABLES),
             )
             for k in self.order[:30]
         ]
-        headings = ("column", self.measure, f"{self.level:.0%} interval")
-        return html_table(self.title, headings, rows, self.notes)
+        headings = ("column", self.measure, f"{percent(self.confidence)} interval")
+        return html_table(self.title, headings, rows_of, self.notes)
 
-    def to_frame(self, library: str | None = None) -> Any:
-        """Give one row per column, the most important first.
+    def to_frame(
+        self, library: str | None = None, *, by: Literal["column", "component"] = "column"
+    ) -> Any:
+        """Give one row per column, or per component, the most important first.
 
         Parameters
         ----------
         library
             "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
+        by
+            "component" gives the variance and the share of each component.
         """
+        if by == "component":
+            return frame(self._by_component(), library)
         order = self.order
-        return frame(
-            {
-                "column": [self.columns[k] for k in order],
-                "importance": self.values[order],
-                "lower": self.lower[order],
-                "upper": self.upper[order],
-            },
-            library,
-        )
+        columns: dict[str, Any] = {
+            "column": [self.columns[k] for k in order],
+            "importance": self.values[order],
+            "low": self.low[order],
+            "high": self.high[order],
+        }
+        if self.variances is not None:
+            columns["main"] = self.main[order]
+            columns["interaction"] = self.interaction[order]
+        return frame(columns, library)
+
+    def _by_component(self) -> dict[str, Any]:
+        variances = self._variances
+        order = np.argsort(-variances.share, kind="stable")
+        columns: dict[str, Any] = {
+            "component": [joined(variances.components[k]) for k in order],
+            "order": np.array([len(variances.components[k]) for k in order], np.int64),
+            "variance": variances.variance.sum(axis=1)[order],
+            "share": variances.share[order],
+        }
+        if variances.share_errors is not None:
+            columns["standard error"] = variances.share_errors[order]
+        return columns
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
@@ -119,20 +228,23 @@ class ModelImportance:
                 "kind": self.kind,
                 "measure": self.measure,
                 "columns": [
-                    {"column": name, "importance": value, "lower": low, "upper": high}
+                    {"column": name, "importance": value, "low": low, "high": high}
                     for name, value, low, high in zip(
-                        self.columns, self.values, self.lower, self.upper, strict=True
+                        self.columns, self.values, self.low, self.high, strict=True
                     )
                 ],
-                "level": self.level,
+                "confidence": self.confidence,
                 "model": self.model,
+                "unit": str(self.unit),
                 "rows": self.n_rows,
+                "sampled": self.is_sampled,
+                "variances": None if self.variances is None else self.variances.to_json(),
                 "notes": self.notes,
             }
         )
 
     def plot(self, **options: Any) -> Any:
         """Draw bars with their intervals, the most important first (Altair)."""
-        from clearwood.plot.any_importance import plot_model_importance
+        from clearwood.plot.importance import plot_importance
 
-        return plot_model_importance(self, **options)
+        return plot_importance(self, **options)

@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.frames import frame, unique_name
 from clearwood._shared.numbers import number
 from clearwood._shared.results import document, html_table
-from clearwood.explanation.decomposition.exact import picked_output
+from clearwood.explanation.adapter.explained import Explained
+from clearwood.explanation.decomposition.decompose import chosen_output
 from clearwood.explanation.games.additive import AdditiveGame
-from clearwood.explanation.games.of_model import game_of
+from clearwood.explanation.scales import Unit
 from clearwood.table import Column
 
 __all__ = ["Contributions", "contributions", "linear_terms"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +29,11 @@ class LinearTerms:
     constant: float
     data: tuple[Column, ...]
     rows: NDArray[Any]
-    unit: str
+    unit: Unit
     model: str
     output: str
 
-    def standardised(self, rows: NDArray[np.intp] | None = None) -> Floats:
+    def standardised(self, rows: Index | None = None) -> Floats:
         """Give the spread of each column's terms, with the sign of the slope for numbers."""
         terms = self.values if rows is None else self.values[rows]
         spread: Floats = terms.std(axis=0)
@@ -47,27 +47,30 @@ class LinearTerms:
         return spread
 
 
-def linear_terms(model: Any, data: Any, output: Any = None) -> LinearTerms:
+def linear_terms(explained: Explained, rows: Any = None, *, output: Any = None) -> LinearTerms:
     """Read a linear or additive model as a sum over columns."""
-    game = game_of(model, data)
+    game = explained.game
     if not isinstance(game, AdditiveGame):
         raise InputError(
             f"{game.kind} is not a sum over its columns",
-            hint="coefficients and contributions are for linear models; use cw.shapley.",
+            parameter="model",
+            hint="coefficients and contributions are for linear models; use Shapley values.",
         )
-    rows = game.rows(data)
-    picked = picked_output(game, output)
-    at = range(len(game.outputs))[picked]
+    read = explained.rows(rows)
+    output = explained.output if output is None else output
+    at = range(len(game.outputs))[chosen_output(game, output)]
     if len(at) > 1:
         raise InputError(
-            f"the model has {len(at)} outputs", hint=f"choose one: output={game.outputs[0]!r}."
+            f"the model has {len(at)} outputs",
+            parameter="output",
+            hint=words("choose one: ", Option("output", game.outputs[0]), "."),
         )
     return LinearTerms(
         columns=game.columns,
-        values=game.terms(rows.codes)[:, :, at[0]],
+        values=game.terms(read.codes)[:, :, at[0]],
         constant=float(game.constant[at[0]]),
-        data=rows.columns,
-        rows=rows.labels,
+        data=read.columns,
+        rows=read.labels,
         unit=game.unit,
         model=game.kind,
         output=game.outputs[at[0]],
@@ -101,7 +104,7 @@ class Contributions:
     rows: NDArray[Any]
     values: Floats
     constant: float
-    unit: str
+    unit: Unit
     output: str
     model: str
 
@@ -116,7 +119,7 @@ class Contributions:
         """The probability that log odds mean."""
         from scipy.special import expit
 
-        if self.unit != "log odds":
+        if self.unit is not Unit.LOG_ODDS:
             raise InputError(f"the sum is a {self.unit}, not log odds")
         return np.asarray(expit(self.total))
 
@@ -175,8 +178,8 @@ class Contributions:
         return plot_contributions(self, **options)
 
 
-def contributions(model: Any, rows: Any, *, output: Any = None) -> Contributions:
-    """Say what each column adds to the prediction of rows, for a linear model.
+def contributions(explained: Explained, rows: Any = None, *, output: Any = None) -> Contributions:
+    """Compute what each column adds to the prediction of rows, for a linear model.
 
     Coefficient times value, before any link: for a logistic model the log odds are the constant
     plus these. They are measured from a row of zeros, which may be no row anyone has seen; Shapley
@@ -184,10 +187,8 @@ def contributions(model: Any, rows: Any, *, output: Any = None) -> Contributions
 
     Parameters
     ----------
-    model
-        A fitted linear model, a pipeline or learner around one.
     rows
-        The rows to take apart.
+        The rows to decompose; all rows of the data when None.
     output
         The class or output, where there are several.
 
@@ -207,7 +208,7 @@ def contributions(model: Any, rows: Any, *, output: Any = None) -> Contributions
     >>> cw.contributions(model, [[60, 7]])
     Contributions (log odds) to 1 row: constant -2.5, x0 +3, x1 +2.8; total 3.3
     """
-    terms = linear_terms(model, rows, output)
+    terms = linear_terms(explained, rows, output=output)
     return Contributions(
         columns=terms.columns,
         rows=terms.rows,

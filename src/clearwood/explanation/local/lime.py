@@ -1,26 +1,28 @@
 """LIME: a sparse linear model near one row, and how far it can be trusted."""
 
 import time
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.arrays import Bools, Floats
+from clearwood._shared.clock import Clock
+from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.messages import tell
+from clearwood._shared.numbers import number
 from clearwood._shared.progress import progress
-from clearwood.explanation.adapter.asking import Patience, patience_of
-from clearwood.explanation.adapter.perturbed import perturbed, take_rows
-from clearwood.explanation.adapter.predictor import Predictor, predictor_of
-from clearwood.explanation.adapter.rows import as_data
-from clearwood.explanation.adapter.stack import as_rows, stacked
+from clearwood.explanation.adapter.blocks import limit_words
+from clearwood.explanation.adapter.explained import Explained
+from clearwood.explanation.adapter.perturbed import perturbed
+from clearwood.explanation.adapter.predictor import Predictor
+from clearwood.explanation.adapter.stack import chosen_row, stacked
 from clearwood.explanation.local.lime_fit import chosen_terms, fit, moments_of
 from clearwood.explanation.local.lime_representation import Representation, representation_of
 from clearwood.explanation.local.lime_result import Lime
 
 __all__ = ["lime"]
-
-Floats = NDArray[np.float64]
 
 #: Other kernel widths that are tried, as multiples of the one asked for.
 _WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -35,20 +37,19 @@ _FEWEST_DRAWS = 2
 
 
 def lime(
-    model: Any,
-    data: Any,
+    explained: Explained,
     row: Any,
     *,
     kernel_width: float | None = None,
     n_features: int = 6,
-    select: str = "forward",
+    select: Literal["forward", "lasso"] = "forward",
     n_samples: int = 2000,
     repeats: int = 10,
     output: Any = None,
     scale: str | None = None,
-    time_budget: float | None = None,
-    seed: int = 0,
-    n_jobs: int = 1,
+    time_limit: float | None = None,
+    seed: int | None = None,
+    n_jobs: int | None = None,
 ) -> Lime:
     """Fit a sparse linear model to a model's predictions near one row.
 
@@ -61,15 +62,10 @@ def lime(
     The result depends on choices that nothing in the question settles: above all the width, and the
     draw. It therefore comes with its local fit (weighted R²), with the coefficients over repeated
     draws and over other widths, and with a warning where a sign is not stable. Columns are drawn
-    independently, so where they depend on each other the model is asked about rows that do not
-    occur.
+    independently, so where they depend on each other the fit relies on rows that do not occur.
 
     Parameters
     ----------
-    model
-        Anything with ``predict`` or ``predict_proba``, or a function of rows.
-    data
-        Rows like those the model was fitted to: a table, data frame or array.
     row
         The row to explain: one row in any form, or its position in ``data``.
     kernel_width
@@ -86,12 +82,12 @@ def lime(
         The class, or the name of the output; by default the one predicted for the row.
     scale
         "probability", "margin" or "response"; by default probabilities where there are some.
-    time_budget
+    time_limit
         Seconds after which the draws that are done are used, at least two; Ctrl-C does the same.
     seed
-        Fixes the draws.
+        Fixes the draws; the explanation's own when None.
     n_jobs
-        Threads, where the model is read as a forest.
+        Threads, where the model is read as a forest; the explanation's own when None.
 
     Returns
     -------
@@ -100,102 +96,100 @@ def lime(
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
-    >>> found = lime(lambda X: 2 * X[:, 0] - X[:, 1], X, 0, n_features=2)
+    >>> import clearwood as cw
+    >>> found = cw.lime(lambda X: 2 * X[:, 0] - X[:, 1], X, 0, n_features=2)
     >>> found.terms, found.coefficients.round(6), round(found.r2, 6)
     (('x0', 'x1'), array([ 2., -1.]), 1.0)
     """
-    patience = patience_of(time_budget)
+    clock = Clock.started_now(time_limit)
+    seed = explained.seed if seed is None else seed
+    output = explained.output if output is None else output
     _check(kernel_width, n_features, select, n_samples, repeats)
-    data = as_data(data)
-    both, n_rows = stacked(model, _row(data, row), data)
+    row = chosen_row(explained.data, row)
+    predictor, n_rows = explained.stacked(row, scale=scale, n_jobs=n_jobs)
     if n_rows != 1:
-        raise InputError(f"{n_rows} rows are given; LIME explains one", hint="give a single row.")
-    predictor = predictor_of(model, both, scale=scale, n_jobs=n_jobs)
+        raise InputError(
+            f"{n_rows} rows are given; LIME explains one",
+            parameter="row",
+            hint="give a single row.",
+        )
     if len(predictor) < 3:
         raise InputError(
-            "the data has one row, and no spread to draw from", hint="give the training rows."
+            "the data has one row, and no spread to draw from",
+            parameter="data",
+            hint="give the training rows.",
         )
     if output is None and len(predictor.outputs) > 1:
         output = predictor.outputs[int(np.argmax(predictor.predict(np.array([0]))[0]))]
     predictor = predictor.taking(output)
     space = representation_of(predictor.columns)
-    features, predicted = _asked(
-        predictor, model, both, space, n_samples, repeats, output, scale, seed, n_jobs, patience
-    )
+    both, _ = stacked(explained.model, row, explained.data)
+
+    def predict(rows: Any) -> Floats:
+        drawn = explained.predictor(rows, output=output, scale=scale, n_jobs=n_jobs)
+        return drawn.predict(np.arange(n_samples))[:, 0]
+
+    draws = _Draws(both, predictor.names, space, n_samples, repeats, seed)
+    features, predicted = draws.predicted(predict, clock)
     width = 0.75 * float(np.sqrt(len(space.columns))) if kernel_width is None else kernel_width
     done = len(features) // n_samples
-    found = _fitted(space, predictor, features, predicted, width, n_features, select, done)
-    doubts = [note for note in found.notes if note.startswith(("the sign", "only"))]
+    result, doubts = _fitted(space, predictor, features, predicted, width, n_features, select, done)
     if doubts:
         tell("; ".join(doubts))
-    return found
+    return result
 
 
 def _check(
     kernel_width: float | None, n_features: int, select: str, n_samples: int, repeats: int
 ) -> None:
     if kernel_width is not None and not kernel_width > 0:
-        raise InputError(f"kernel_width is {kernel_width!r}; it must be above 0")
+        raise bad_value("kernel_width", kernel_width, "it must be above 0")
     if n_features < 1:
-        raise InputError(f"n_features is {n_features}; it must be at least 1")
+        raise bad_value("n_features", n_features, "it must be at least 1")
     if select not in ("forward", "lasso"):
-        raise InputError(
-            f"there is no selection {select!r}",
-            hint=did_you_mean(str(select), ("forward", "lasso")),
-        )
+        raise unknown_choice("select", select, ("forward", "lasso"))
     if n_samples < 50:
-        raise InputError(f"n_samples is {n_samples}; it must be at least 50")
+        raise bad_value("n_samples", n_samples, "it must be at least 50")
     if repeats < 2:
-        raise InputError(
-            f"repeats is {repeats}; it must be at least 2", hint="one draw shows no instability."
+        raise bad_value(
+            "repeats", repeats, "it must be at least 2", hint="one draw shows no instability."
         )
 
 
-def _row(data: Any, row: Any) -> Any:
-    if isinstance(row, bool) or not isinstance(row, int | np.integer):
-        return as_rows(row)
-    n_rows = len(data)
-    if not -n_rows <= row < n_rows:
-        raise InputError(f"there is no row {row}; the data has {n_rows:,} rows")
-    return take_rows(data, np.array([int(row) % n_rows]))
+@dataclass(frozen=True, eq=False)
+class _Draws:
+    """Rows drawn around the explained one, which is the first of ``data``."""
 
+    data: Any
+    names: tuple[str, ...]
+    space: Representation
+    n_samples: int
+    repeats: int
+    seed: int
 
-def _asked(
-    predictor: Predictor,
-    model: Any,
-    both: Any,
-    space: Representation,
-    n_samples: int,
-    repeats: int,
-    output: Any,
-    scale: str | None,
-    seed: int,
-    n_jobs: int,
-    patience: Patience,
-) -> tuple[Floats, Floats]:
-    """Draw rows and ask the model about them; one call per draw."""
-    generator = np.random.default_rng(seed)
-    features, predicted = [], []
-    with progress("drawing rows", total=repeats) as step:
-        try:
-            started = time.monotonic()
-            for done in range(repeats):
-                if done >= _FEWEST_DRAWS and patience.is_over:
-                    tell(f"{patience.words} after {done} of {repeats} draws")
-                    break
-                drawn = space.draw(n_samples, generator)
-                base = np.zeros(n_samples, np.intp)
-                rows = perturbed(both, predictor.names, base, drawn.taken, drawn.written)
-                asked = predictor_of(model, rows, output=output, scale=scale, n_jobs=n_jobs)
-                predicted.append(asked.predict(np.arange(n_samples))[:, 0])
-                features.append(drawn.features)
-                speed = n_samples * (done + 1) / max(time.monotonic() - started, 1e-9)
-                step(1, note=f"{speed:,.0f} evaluations/s")
-        except KeyboardInterrupt:
-            if len(features) < _FEWEST_DRAWS:
-                raise
-            tell(f"interrupted after {len(features)} of {repeats} draws")
-    return np.concatenate(features), np.concatenate(predicted[: len(features)])
+    def predicted(self, predict: Callable[[Any], Floats], clock: Clock) -> tuple[Floats, Floats]:
+        """Draw rows and predict them; one call per draw."""
+        generator = np.random.default_rng(self.seed)
+        features, predicted = [], []
+        with progress("drawing rows", total=self.repeats) as step:
+            try:
+                started = time.monotonic()
+                for done in range(self.repeats):
+                    if done >= _FEWEST_DRAWS and clock.is_over:
+                        tell(f"{limit_words(clock)} after {done} of {self.repeats} draws")
+                        break
+                    drawn = self.space.draw(self.n_samples, generator)
+                    base = np.zeros(self.n_samples, np.intp)
+                    rows = perturbed(self.data, self.names, base, drawn.taken, drawn.written)
+                    predicted.append(predict(rows))
+                    features.append(drawn.features)
+                    speed = self.n_samples * (done + 1) / max(time.monotonic() - started, 1e-9)
+                    step(1, note=f"{speed:,.0f} evaluations/s")
+            except KeyboardInterrupt:
+                if len(features) < _FEWEST_DRAWS:
+                    raise
+                tell(f"interrupted after {len(features)} of {self.repeats} draws")
+        return np.concatenate(features), np.concatenate(predicted[: len(features)])
 
 
 def _fitted(
@@ -207,7 +201,8 @@ def _fitted(
     n_features: int,
     select: str,
     repeats: int,
-) -> Lime:
+) -> tuple[Lime, list[str]]:
+    """Give the result, and doubts that the user is warned of."""
     usable = space.scale > 0
     scale = np.where(usable, space.scale, 1.0)
     # measured from the explained row, so that the intercept is the fitted prediction there
@@ -219,8 +214,12 @@ def _fitted(
     weight = float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300))
     if not weight >= 2 or not np.isfinite(weight):
         raise InputError(
-            f"no drawn row is near the explained one at a kernel width of {width:g}",
-            hint="use a larger kernel_width, or more n_samples.",
+            f"no drawn row is near the explained one at a kernel width of {number(width)}",
+            parameter="kernel_width",
+            value=width,
+            hint=words(
+                "use a larger ", Option("kernel_width"), ", or more ", Option("n_samples"), "."
+            ),
         )
     whole = moments_of(standard, predicted, weights)
     chosen = chosen_terms(whole, n_features, select)
@@ -247,7 +246,8 @@ def _fitted(
     agreement = (np.sign(by_draw) == signs).mean(axis=0)
     same_by_width = (np.isnan(by_width) | (np.sign(by_width) == signs)).all(axis=0)
     terms = tuple(space.terms[k].name for k in chosen)
-    return Lime(
+    doubts, notes = _notes(space, terms, agreement, same_by_width, weight, usable)
+    result = Lime(
         terms=terms,
         coefficients=main.coefficients / unit,
         standardised=main.coefficients,
@@ -269,29 +269,31 @@ def _fitted(
         model=predictor.kind,
         unit=predictor.unit,
         output=predictor.outputs[0],
-        notes=_notes(space, terms, agreement, same_by_width, weight, usable),
+        notes=(*doubts, *notes),
     )
+    return result, doubts
 
 
 def _notes(
     space: Representation,
     terms: tuple[str, ...],
     agreement: Floats,
-    same_by_width: NDArray[np.bool_],
+    same_by_width: Bools,
     weight: float,
-    usable: NDArray[np.bool_],
-) -> tuple[str, ...]:
-    notes = []
+    usable: Bools,
+) -> tuple[list[str], list[str]]:
+    """Give doubts about the coefficients, and what else the reader should know."""
+    doubts, notes = [], []
     unsure = [t for t, share in zip(terms, agreement, strict=True) if share < _AGREED]
     if unsure:
-        notes.append(f"the sign of {', '.join(unsure)} changes from draw to draw")
+        doubts.append(f"the sign of {', '.join(unsure)} changes from draw to draw")
     turning = [t for t, same in zip(terms, same_by_width, strict=True) if not same]
     if turning:
-        notes.append(f"the sign of {', '.join(turning)} changes with the kernel width")
+        doubts.append(f"the sign of {', '.join(turning)} changes with the kernel width")
     if weight < _FEWEST:
-        notes.append(
+        doubts.append(
             f"only {weight:.0f} rows, counted by weight, are near the explained one; "
-            "use more n_samples or a larger kernel_width"
+            "draw more rows or use a wider kernel"
         )
     flat = sorted(
         {
@@ -304,4 +306,4 @@ def _notes(
         notes.append(f"constant columns have no coefficient: {', '.join(flat)}")
     if space.lumped:
         notes.append(f"rare levels share one term: {', '.join(space.lumped)}")
-    return tuple(notes)
+    return doubts, notes

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.explanation.adapter.compose import Index
+from clearwood._shared.arrays import Floats, Index
 from clearwood.table import Column, Kind
 
 __all__ = ["Drawn", "Representation", "Term", "representation_of"]
 
-Floats = NDArray[np.float64]
 
 #: Levels of a column that get a term of their own; the others share one.
 _MOST_LEVELS = 30

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from clearwood._shared.frames import frame
 from clearwood._shared.numbers import number
 from clearwood._shared.results import document, html_table
+from clearwood.explanation.scales import Unit
 
 __all__ = ["Lime"]
 
@@ -74,7 +75,7 @@ class Lime:
     n_rows: int
     select: str
     model: str
-    unit: str
+    unit: Unit
     output: str
     notes: tuple[str, ...] = ()
 

@@ -6,24 +6,23 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.frames import frame
 from clearwood._shared.numbers import number
 from clearwood._shared.results import document, html_table
-from clearwood.explanation.adapter.predictor import predictor_of
-from clearwood.explanation.adapter.stack import as_rows, stacked
-from clearwood.explanation.games.coalitions import Interventional
+from clearwood.explanation.adapter.explained import Explained
+from clearwood.explanation.adapter.stack import chosen_row
+from clearwood.explanation.scales import Unit
 from clearwood.explanation.shapley.subsets import all_coalitions, shapley_weights
+from clearwood.explanation.shapley.value_functions import Interventional
 from clearwood.models import Learner
 from clearwood.table import Kind, Table, as_table
 
 __all__ = ["WhatIf", "what_if"]
 
-Floats = NDArray[np.float64]
-
-#: With more changes at once there are too many subsets to ask about.
+#: With more changes at once there are too many subsets.
 _MOST_CHANGES = 16
 
 
@@ -60,7 +59,7 @@ class WhatIf:
     shares: Floats
     alone: Floats
     outputs: tuple[str, ...]
-    unit: str
+    unit: Unit
     model: str
 
     @property
@@ -127,7 +126,7 @@ class WhatIf:
 
 
 def what_if(
-    model: Any,
+    explained: Explained,
     row: Any,
     changes: Mapping[str, Any] | None = None,
     /,
@@ -145,10 +144,9 @@ def what_if(
 
     Parameters
     ----------
-    model
-        Anything with ``predict`` or ``predict_proba``, or a function of rows.
     row
-        One row: a dict, a pandas Series, a table or data frame of one row, an array.
+        One row: its position in the data, a dict, a pandas Series, a table or data frame of one
+        row, or an array.
     changes
         New values by column, for names that are no Python words or are taken.
     output
@@ -164,8 +162,9 @@ def what_if(
 
     Examples
     --------
-    >>> found = what_if(lambda X: X[:, 0] * X[:, 1], [2.0, 3.0], x0=4.0, x1=5.0)
-    >>> found
+    >>> import clearwood as cw
+    >>> data = [[2.0, 3.0], [1.0, 1.0]]
+    >>> cw.what_if(lambda X: X[:, 0] * X[:, 1], data, 0, x0=4.0, x1=5.0)
     What if, by a function (prediction)
       prediction 6 → 20 (+14)
       x0: 2 → 4  +8
@@ -173,22 +172,25 @@ def what_if(
     """
     wanted = {**(changes or {}), **columns}
     if not wanted:
-        raise InputError("nothing is changed", hint="what_if(model, row, age=45).")
+        raise InputError("nothing is changed", parameter="changes", hint="such as age=45.")
     if len(wanted) > _MOST_CHANGES:
         raise InputError(
-            f"{len(wanted)} columns are changed; their contributions can be told apart for up to "
-            f"{_MOST_CHANGES}"
+            f"{len(wanted)} columns are changed; the difference is shared among up to "
+            f"{_MOST_CHANGES}",
+            parameter="changes",
         )
-    old = as_rows(row)
+    model = explained.model
+    old = chosen_row(explained.data, row)
     if isinstance(model, Learner) and hasattr(model, "schema_"):
         old = as_table(old, schema=model.schema_)
     if len(old) != 1:
         raise InputError(
-            f"{len(old)} rows are given; one is asked about", hint="give a single row."
+            f"{len(old)} rows are given; one is explained",
+            parameter="row",
+            hint="give a single row.",
         )
     new = _changed(old, wanted)
-    data, _ = stacked(model, new, old)
-    predictor = predictor_of(model, data, output=output, scale=scale)
+    predictor, _ = explained.stacked(new, background=old, output=output, scale=scale)
     places = [predictor.position(name) for name in wanted]
     predicted = predictor.predict(np.array([0, 1]))
     game = Interventional(
@@ -197,13 +199,13 @@ def what_if(
         members=tuple((place,) for place in places),
         weights=np.ones(1),
         chosen=np.zeros(1, np.intp),
-        full=predicted[:1],
-        behind=predicted[1:],
+        predictions=predicted[:1],
+        background=predicted[1:],
     )
     coalitions = all_coalitions(len(places))
-    worth = game.worth(0, coalitions).mean
+    values = game.at(0, coalitions).mean
     single = coalitions.sum(axis=1) == 1
-    alone = coalitions[single].T.astype(np.float64) @ (worth[single] - worth[0])
+    alone = coalitions[single].T.astype(np.float64) @ (values[single] - values[0])
     labels = [predictor.columns[place].labels() for place in places]
     return WhatIf(
         columns=tuple(predictor.names[place] for place in places),
@@ -211,7 +213,7 @@ def what_if(
         now=tuple(_written(label[0]) for label in labels),
         before=predicted[1],
         after=predicted[0],
-        shares=shapley_weights(coalitions) @ worth,
+        shares=shapley_weights(coalitions) @ values,
         alone=alone,
         outputs=predictor.outputs,
         unit=predictor.unit,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.explanation.games.coalitions import CoalitionGame
+from clearwood.explanation.shapley.value_functions import ValueFunction
 
 __all__ = ["Estimate", "OutOfTimeError", "Stopping", "over_background"]
 
@@ -81,7 +81,7 @@ class Stopping:
         return bool((errors <= self.precision * spread + rounding).all())
 
 
-def over_background(game: CoalitionGame, row: int, by_background: Floats) -> tuple[Floats, Floats]:
+def over_background(game: ValueFunction, row: int, by_background: Floats) -> tuple[Floats, Floats]:
     """Average the values that single background rows give, and say what drawing them costs.
 
     For each background row the values add up to the prediction less that row's own. The mean of
@@ -104,10 +104,10 @@ def over_background(game: CoalitionGame, row: int, by_background: Floats) -> tup
     """
     share = game.weights[game.chosen] / game.weights[game.chosen].sum()
     mean = np.einsum("b,pbo->po", share, by_background)
-    known = game.full[row] - game.empty
+    known = game.predictions[row] - game.empty
     if game.is_whole:
         return _efficient(mean, known), np.zeros_like(mean)
-    total = game.full[row] - game.behind[game.chosen]
+    total = game.predictions[row] - game.background[game.chosen]
     slope, scatter = control_slopes(by_background, total, share)
     left = 1 - len(game.chosen) / len(game.weights)
     variance = left * np.einsum("b,pbo->po", share**2, scatter**2)

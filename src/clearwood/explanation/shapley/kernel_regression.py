@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.progress import Step
-from clearwood.explanation.games.coalitions import CoalitionGame
 from clearwood.explanation.shapley.estimate import (
     ROWS_PER_CALL,
     Estimate,
@@ -24,6 +23,7 @@ from clearwood.explanation.shapley.estimate import (
     over_background,
 )
 from clearwood.explanation.shapley.subsets import by_subsets
+from clearwood.explanation.shapley.value_functions import ValueFunction
 
 __all__ = ["by_kernel_regression", "size_shares"]
 
@@ -36,7 +36,7 @@ _PAIRS_PER_PLAYER = 4
 
 
 def by_kernel_regression(
-    game: CoalitionGame,
+    game: ValueFunction,
     row: int,
     stopping: Stopping,
     step: Step,
@@ -105,7 +105,7 @@ def draw_coalitions(
 class _Pairs:
     """Coalitions asked so far, each with its complement; the first are the single players."""
 
-    def __init__(self, game: CoalitionGame, row: int) -> None:
+    def __init__(self, game: ValueFunction, row: int) -> None:
         self.game = game
         self.row = row
         n_players = game.n_players
@@ -125,18 +125,18 @@ class _Pairs:
         return self.n_asked - self.game.n_players
 
     def ask(self, coalitions: NDArray[np.bool_], stopping: Stopping) -> None:
-        """Ask what coalitions and their complements are worth."""
+        """Evaluate coalitions and their complements."""
         per_call = max(1, ROWS_PER_CALL // (2 * max(len(self.game.chosen), 1)))
         for first in range(0, len(coalitions), per_call):
             if stopping.is_late:
                 raise OutOfTimeError
             part = coalitions[first : first + per_call]
-            worth = self.game.worth(self.row, np.concatenate([part, ~part]))
+            value = self.game.at(self.row, np.concatenate([part, ~part]))
             self.coalitions = np.concatenate([self.coalitions, part])
-            means = worth.mean[: len(part)] - worth.mean[len(part) :]
+            means = value.mean[: len(part)] - value.mean[len(part) :]
             self.differences = np.concatenate([self.differences, means])
-            if worth.by_background is not None:
-                cube = worth.by_background
+            if value.by_background is not None:
+                cube = value.by_background
                 self.by_background.append(cube[: len(part)] - cube[len(part) :])
 
     def solve(self, rest: float, stopping: Stopping) -> Estimate:
@@ -159,7 +159,7 @@ class _Pairs:
         solve = self.basis @ bread @ (weights[:, None] * design).T  # (players, pairs)
         # a pair whose players do as the mean player does differs by (2|S| − p) t / p
         tilt = (2 * self.coalitions.sum(axis=1) - n_players) / n_players
-        total = game.full[self.row] - game.empty
+        total = game.predictions[self.row] - game.empty
         values = total / n_players + solve @ (self.differences - tilt[:, None] * total) / 2
         fitted = design @ (self.basis.T @ values)
         residual = (self.differences - tilt[:, None] * total) / 2 - fitted
@@ -170,7 +170,7 @@ class _Pairs:
         reached = stopping.is_enough(values, np.sqrt(variance))
         if self.by_background:
             cube = np.concatenate(self.by_background)
-            totals = game.full[self.row] - game.behind[game.chosen]
+            totals = game.predictions[self.row] - game.background[game.chosen]
             each = np.tensordot(solve, cube - tilt[:, None, None] * totals, 1) / 2
             each += totals / n_players
             values, drawn = over_background(game, self.row, each)

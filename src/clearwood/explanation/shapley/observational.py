@@ -11,18 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import Option, bad_value, unknown_choice, words
+from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.perturbed import perturbed
-from clearwood.explanation.adapter.predictor import predictor_of
-from clearwood.explanation.games.coalitions import CoalitionGame, Coalitions, Worth
 from clearwood.explanation.local.lime_representation import representation_of
+from clearwood.explanation.scales import Scale, Unit
+from clearwood.explanation.shapley.value_functions import Coalitions, CoalitionValues, ValueFunction
 from clearwood.table import Kind
 from clearwood.table.types import NUMERIC
 
 __all__ = ["ASSUMPTIONS", "observational"]
-
-Floats = NDArray[np.float64]
-Index = NDArray[np.intp]
 
 ASSUMPTIONS = {
     "gaussian": "assumes that the columns are jointly normal over the background",
@@ -36,39 +35,34 @@ ASSUMPTIONS = {
 
 #: Background rows that carry the weights of "kernel" and "forest"; few of them weigh anything.
 _WEIGHED_ROWS = 1000
-#: Weights below this share of the largest are not asked about.
+#: Weights below this share of the largest are left out.
 _NEGLIGIBLE = 1e-4
 _TREES = 30
 _ROWS_PER_LEAF = 10
 
 
 def observational(
-    conditional: str, parts: dict[str, Any], data: Any, model: Any, generator: np.random.Generator
-) -> CoalitionGame:
-    """Give the observational game.
+    conditional: str, parts: dict[str, Any], explained: Explained, generator: np.random.Generator
+) -> ValueFunction:
+    """Make an observational value function.
 
     Parameters
     ----------
     conditional
         "gaussian", "copula", "kernel" or "forest".
     parts
-        What every game has.
-    data
-        Explained rows on top of the background.
-    model
-        The model, which "gaussian" and "copula" ask about values that no row has.
+        What every value function has.
+    explained
+        The model, which "gaussian" and "copula" evaluate at values that no row has.
     generator
         Makes the draws.
     """
     if conditional not in ASSUMPTIONS:
-        raise InputError(
-            f"there is no conditional {conditional!r}",
-            hint=did_you_mean(str(conditional), ASSUMPTIONS),
-        )
+        raise unknown_choice("conditional", conditional, ASSUMPTIONS)
     if conditional in ("gaussian", "copula"):
         numbers = _numbers(parts, conditional)
         normal = _of_normal(numbers, parts, copula=conditional == "copula")
-        return Normal(**parts, data=data, model=model, generator=generator, normal=normal)
+        return Normal(**parts, explained=explained, generator=generator, normal=normal)
     weights = parts["weights"]
     usable = np.flatnonzero(weights > 0)
     if len(parts["chosen"]) < min(_WEIGHED_ROWS, len(usable)):
@@ -127,9 +121,11 @@ def _numbers(parts: dict[str, Any], conditional: str) -> Floats:
             what = "missing values"
         elif column.kind is Kind.DATE:
             what = "dates"
-        raise InputError(
-            f"conditional={conditional!r} takes columns of numbers; {column.name!r} has {what}",
-            hint="use conditional='forest' or 'kernel'.",
+        raise bad_value(
+            "conditional",
+            conditional,
+            f"it takes columns of numbers; {column.name!r} has {what}",
+            hint=words("use ", Option("conditional", "forest"), " or 'kernel'."),
         )
     return np.column_stack([column.values for column in columns]).astype(np.float64)
 
@@ -156,19 +152,18 @@ def _normal_scores(values: Floats, ordered: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Normal(CoalitionGame):
+class Normal(ValueFunction):
     """Columns outside a coalition are drawn from a normal distribution given those inside.
 
     Aas, Jullum and Løland (2021), sections 3.1 and 3.2.
     """
 
-    data: Any
-    model: Any
+    explained: Explained
     generator: np.random.Generator
     normal: _NormalData
     _known: dict[bytes, tuple[Floats, Floats]] = field(default_factory=dict)
 
-    def worth(self, row: int, coalitions: Coalitions) -> Worth:
+    def at(self, row: int, coalitions: Coalitions) -> CoalitionValues:
         """Average over draws of each coalition's own."""
         n_draws, n_columns = len(self.chosen), len(self.normal.mean)
         drawn = np.tile(self.normal.scores[row], (len(coalitions), n_draws, 1))
@@ -183,15 +178,16 @@ class Normal(CoalitionGame):
         held = np.repeat([self._columns(c) for c in coalitions], n_draws, axis=0)
         own = np.array([c.values[row] for c in self.predictor.columns], np.float64)
         values = np.where(held, own, flat)
-        base = np.full(len(values), row, np.intp)
-        rows = perturbed(
-            self.data, self.predictor.names, base, {}, dict(enumerate(values.T.copy()))
-        )
-        answers = self._asked(rows).reshape(len(coalitions), n_draws, -1)
+        base = np.zeros(len(values), np.intp)  # every column is written
+        written = dict(enumerate(values.T.copy()))
+        rows = perturbed(self.explained.data, self.predictor.names, base, {}, written)
+        predicted = self._predicted(rows).reshape(len(coalitions), n_draws, -1)
         halves = n_draws // 2
-        pairs = (answers[:, :halves] + answers[:, (n_draws + 1) // 2 :][:, :halves]) / 2
-        spread = pairs.var(axis=1, ddof=1) / halves if halves > 1 else np.zeros(answers[:, 0].shape)
-        return Worth(answers.mean(axis=1), noise=spread)
+        pairs = (predicted[:, :halves] + predicted[:, (n_draws + 1) // 2 :][:, :halves]) / 2
+        spread = (
+            pairs.var(axis=1, ddof=1) / halves if halves > 1 else np.zeros(predicted[:, 0].shape)
+        )
+        return CoalitionValues(predicted.mean(axis=1), noise=spread)
 
     def _columns(self, coalition: NDArray[np.bool_]) -> NDArray[np.bool_]:
         inside = np.zeros(len(self.normal.mean), np.bool_)
@@ -215,27 +211,22 @@ class Normal(CoalitionGame):
             self._known[key] = slope, root
         return self._known[key]
 
-    def _asked(self, rows: Any) -> Floats:
-        scorer = self.predictor.scorer
-        asked = predictor_of(self.model, rows, scale=self.scale)
-        asked = asked if scorer.only is None else asked.taking(scorer.names[scorer.only])
-        self.predictor.evaluations[0] += len(asked)
-        return asked.predict(np.arange(len(asked)))
-
-    @property
-    def scale(self) -> str | None:
-        """The scale on which the model is asked."""
-        unit = self.predictor.unit
-        if unit == "probability":
-            return "probability"
-        return None if unit == "prediction" else "margin"
+    def _predicted(self, rows: Any) -> Floats:
+        scorer, unit = self.predictor.scorer, self.predictor.unit
+        scale = None if unit is Unit.PREDICTION else Scale.MARGIN
+        if unit.is_probability:
+            scale = Scale.PROBABILITY
+        output = None if scorer.only is None else scorer.names[scorer.only]
+        predictor = self.explained.predictor(rows, scale=scale, output=output)
+        self.predictor.evaluations[0] += len(predictor)
+        return predictor.predict(np.arange(len(predictor)))
 
 
 # Weighted background rows
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Weighted(CoalitionGame):
+class _Weighted(ValueFunction):
     """Columns outside a coalition are those of background rows that are like the row inside it.
 
     Parameters
@@ -253,19 +244,19 @@ class _Weighted(CoalitionGame):
     seed: int
     _known: dict[bytes, Any] = field(default_factory=dict)
 
-    def worth(self, row: int, coalitions: Coalitions) -> Worth:
-        """Average over background rows, by their weight; few weigh enough to be asked."""
+    def at(self, row: int, coalitions: Coalitions) -> CoalitionValues:
+        """Average over background rows, by their weight; few weigh enough to be evaluated."""
         weights = np.array([self._weights(row, coalition) for coalition in coalitions])
         at, which = np.nonzero(weights > _NEGLIGIBLE * weights.max(axis=1, keepdims=True))
         others = self.n_rows + self.chosen[which]
-        answers = self.mixed(row, coalitions[at], others)
+        predicted = self.mixed(row, coalitions[at], others)
         share = weights[at, which]
         total = np.bincount(at, share, minlength=len(coalitions))
         mean = [
-            np.bincount(at, share * answers[:, k], minlength=len(coalitions)) / total
-            for k in range(answers.shape[1])
+            np.bincount(at, share * predicted[:, k], minlength=len(coalitions)) / total
+            for k in range(predicted.shape[1])
         ]
-        return Worth(np.column_stack(mean))
+        return CoalitionValues(np.column_stack(mean))
 
     def _weights(self, row: int, coalition: NDArray[np.bool_]) -> Floats:
         raise NotImplementedError

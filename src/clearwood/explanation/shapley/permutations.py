@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.progress import Step
-from clearwood.explanation.games.coalitions import CoalitionGame
 from clearwood.explanation.shapley.estimate import (
     ROWS_PER_CALL,
     Estimate,
@@ -15,6 +14,7 @@ from clearwood.explanation.shapley.estimate import (
     Stopping,
     control_slopes,
 )
+from clearwood.explanation.shapley.value_functions import ValueFunction
 
 __all__ = ["by_permutations"]
 
@@ -29,7 +29,7 @@ _TURNS = 8
 
 
 def by_permutations(
-    game: CoalitionGame,
+    game: ValueFunction,
     row: int,
     stopping: Stopping,
     step: Step,
@@ -76,14 +76,14 @@ def by_permutations(
             return estimate
 
 
-def _cost(game: CoalitionGame) -> int:
+def _cost(game: ValueFunction) -> int:
     """Give the evaluations of one order in both directions."""
     per_coalition = 1 if _takes_single_rows(game) else max(len(game.chosen), 1)
     return max(2 * (game.n_players - 1), 1) * per_coalition
 
 
-def _takes_single_rows(game: CoalitionGame) -> bool:
-    return type(game).against is not CoalitionGame.against
+def _takes_single_rows(game: ValueFunction) -> bool:
+    return type(game).against is not ValueFunction.against
 
 
 def _calls(n: int, cost: int) -> list[int]:
@@ -91,7 +91,7 @@ def _calls(n: int, cost: int) -> list[int]:
     return [min(per_call, n - first) for first in range(0, n, per_call)]
 
 
-def _shuffled_forever(game: CoalitionGame, generator: np.random.Generator) -> Iterator[int]:
+def _shuffled_forever(game: ValueFunction, generator: np.random.Generator) -> Iterator[int]:
     """Give background rows: all of them before any comes again, or by weight."""
     n_rows = len(game.weights)
     even = np.allclose(game.weights, 1 / n_rows)
@@ -111,7 +111,7 @@ def _orders(n_players: int, n: int, generator: np.random.Generator) -> NDArray[n
 
 
 def _walk(
-    game: CoalitionGame, row: int, orders: NDArray[np.intp], rows: NDArray[np.intp]
+    game: ValueFunction, row: int, orders: NDArray[np.intp], rows: NDArray[np.intp]
 ) -> Floats:
     """Give what each player added, the mean of both directions: (players, orders, outputs)."""
     n_orders, n_players = orders.shape
@@ -123,28 +123,30 @@ def _walk(
     asked = np.stack([forwards, backwards], axis=1).reshape(-1, n_players)
     which = np.repeat(rows, 2 * (n_players - 1))
     answers = game.against(row, asked, which)
-    nobody = game.behind[rows]
+    nobody = game.background[rows]
     if answers is None:
-        answers = game.worth(row, asked).mean
+        answers = game.at(row, asked).mean
         nobody = np.broadcast_to(game.empty, nobody.shape)
-    worth = np.empty((n_orders, 2, n_players + 1, game.n_outputs))
-    worth[:, :, 1:-1] = answers.reshape(n_orders, 2, n_players - 1, game.n_outputs)
-    worth[:, :, 0] = nobody[:, None]
-    worth[:, :, -1] = game.full[row]
-    added = np.diff(worth, axis=2)
+    value = np.empty((n_orders, 2, n_players + 1, game.n_outputs))
+    value[:, :, 1:-1] = answers.reshape(n_orders, 2, n_players - 1, game.n_outputs)
+    value[:, :, 0] = nobody[:, None]
+    value[:, :, -1] = game.predictions[row]
+    added = np.diff(value, axis=2)
     everyone = np.arange(n_orders)[:, None]
     parts = (added[everyone, 0, rank] + added[everyone, 1, n_players - 1 - rank]) / 2
     return np.asarray(parts.transpose(1, 0, 2))
 
 
 def _summed(
-    game: CoalitionGame, row: int, found: Floats, drawn: NDArray[np.intp], stopping: Stopping
+    game: ValueFunction, row: int, found: Floats, drawn: NDArray[np.intp], stopping: Stopping
 ) -> Estimate:
     n_orders = found.shape[1]
     share = np.full(n_orders, 1 / n_orders)
-    known = game.full[row] - game.empty
+    known = game.predictions[row] - game.empty
     single = _takes_single_rows(game)
-    totals = game.full[row] - game.behind[drawn] if single else np.tile(known, (n_orders, 1))
+    totals = (
+        game.predictions[row] - game.background[drawn] if single else np.tile(known, (n_orders, 1))
+    )
     slope, scatter = control_slopes(found, totals, share)
     values = found.mean(axis=1) - slope * (totals.mean(axis=0) - known)
     values += (known - values.sum(axis=0)) / len(values)

@@ -61,6 +61,7 @@ class Shapley:
     @property
     def value(self) -> ValueFunction:
         """The value function: "interventional", "path_dependent" or "observational"."""
+        assert self.about.value is not None
         return self.about.value
 
     @property

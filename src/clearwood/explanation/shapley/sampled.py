@@ -4,37 +4,38 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.clock import Clock
+from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.messages import tell
 from clearwood._shared.progress import Step, progress
-from clearwood.explanation.adapter.predictor import Predictor, predictor_of
-from clearwood.explanation.adapter.rows import as_data, label_rows
-from clearwood.explanation.adapter.stack import as_rows, stacked
+from clearwood.explanation.adapter.blocks import limit_words
+from clearwood.explanation.adapter.explained import Explained
+from clearwood.explanation.adapter.rows import label_rows
+from clearwood.explanation.adapter.stack import as_rows
 from clearwood.explanation.decomposition.about import About, BackgroundInfo
-from clearwood.explanation.decomposition.exact import plain_baseline
-from clearwood.explanation.games.coalitions import CoalitionGame, Interventional
+from clearwood.explanation.decomposition.decompose import plain_baseline
 from clearwood.explanation.games.game import checked_weights
-from clearwood.explanation.games.merged import player_column, players_of
-from clearwood.explanation.games.of_model import game_of
+from clearwood.explanation.games.groups import player_column, players_of
 from clearwood.explanation.outputs import one_output
+from clearwood.explanation.scales import Scale
 from clearwood.explanation.shapley.estimate import Estimate, OutOfTimeError, Stopping
 from clearwood.explanation.shapley.kernel_regression import by_kernel_regression
 from clearwood.explanation.shapley.observational import ASSUMPTIONS, ForestWeights, observational
 from clearwood.explanation.shapley.permutations import by_permutations
 from clearwood.explanation.shapley.result import Shapley
 from clearwood.explanation.shapley.subsets import by_subsets
+from clearwood.explanation.shapley.value_functions import Interventional, ValueFunction
 from clearwood.table import Table
 
-__all__ = ["METHODS", "SampledOptions", "asked_on", "sampled_shapley"]
+__all__ = ["METHODS", "Method", "SampledOptions", "sampled_shapley"]
 
-Floats = NDArray[np.float64]
-
-METHODS = ("subsets", "kernel", "permutation")
+Method = Literal["auto", "subsets", "kernel", "permutation"]
+METHODS: tuple[Method, ...] = ("auto", "subsets", "kernel", "permutation")
 
 #: Players up to which all subsets are asked when the method is left open.
 _FEW_PLAYERS = 12
@@ -65,7 +66,7 @@ class SampledOptions:
         Evaluations of the model for one row at most.
     n_background
         Background rows that stand in for a coalition.
-    time_budget
+    time_limit
         Seconds after which what has been found is returned.
     orders
         Orders of each row, whatever the precision; None to go by that.
@@ -73,46 +74,41 @@ class SampledOptions:
         Fixes the draws.
     """
 
-    method: str = "auto"
+    method: Method = "auto"
     groups: Mapping[str, Sequence[str]] | None = None
     precision: float = 0.02
     max_evaluations: int | None = None
     n_background: int | None = None
-    time_budget: float | None = None
+    time_limit: float | None = None
     orders: int | None = None
     seed: int = 0
 
     def checked(self) -> "SampledOptions":
         """Refuse what cannot be done."""
-        if self.method not in ("auto", *METHODS):
-            raise InputError(
-                f"there is no method {self.method!r}",
-                hint=did_you_mean(str(self.method), ("auto", *METHODS)),
-            )
+        if self.method not in METHODS:
+            raise unknown_choice("method", self.method, METHODS)
         if not self.precision > 0:
-            raise InputError(
-                f"precision is {self.precision!r}; it must be above 0",
-                hint="0.02 stops when the standard errors are 2% of the spread of the values.",
+            raise bad_value(
+                "precision",
+                self.precision,
+                "it must be above 0",
+                hint="0.02 stops when the standard errors are 2 % of the spread of the values.",
             )
         if self.max_evaluations is not None and self.max_evaluations < 1:
-            raise InputError(f"max_evaluations is {self.max_evaluations}; it must be at least 1")
+            raise bad_value("max_evaluations", self.max_evaluations, "it must be at least 1")
         if self.n_background is not None and self.n_background < 1:
-            raise InputError(f"n_background is {self.n_background}; it must be at least 1")
-        if self.time_budget is not None and not self.time_budget > 0:
-            raise InputError(f"time_budget is {self.time_budget!r} seconds; it must be above 0")
+            raise bad_value("n_background", self.n_background, "it must be at least 1")
+        Clock.started_now(self.time_limit)
         return self
 
 
 def sampled_shapley(
-    model: Any,
-    rows: Any,
-    background: Any,
+    explained: Explained,
+    rows: Any = None,
     *,
     value: str = "interventional",
     conditional: str = "gaussian",
-    output: Any = None,
-    scale: str = "raw",
-    weights: Any = None,
+    scale: Scale | None = None,
     n_jobs: int = 1,
     options: SampledOptions | None = None,
 ) -> Shapley:
@@ -120,15 +116,15 @@ def sampled_shapley(
 
     Parameters
     ----------
-    model
-        Anything with ``predict`` or ``predict_proba``, or a function of rows.
-    rows, background
-        As for `clearwood.shapley`.
+    explained
+        The model and the background.
+    rows
+        The rows to explain; all rows of the data when None.
     value
         "interventional" or "observational".
     conditional
         How columns outside a coalition depend on those inside, for observational values.
-    output, scale, weights, n_jobs
+    scale, n_jobs
         As for `clearwood.shapley`.
     options
         How values are estimated.
@@ -141,27 +137,22 @@ def sampled_shapley(
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(50, 3))
-    >>> found = sampled_shapley(lambda X: X[:, 0] * X[:, 1], X[:2], X)
-    >>> found.values.shape, bool(abs(found.values[:, 2]).max() < 1e-12)
+    >>> explained = Explained(lambda X: X[:, 0] * X[:, 1], X)
+    >>> result = sampled_shapley(explained, X[:2])
+    >>> result.values.shape, bool(abs(result.values[:, 2]).max() < 1e-12)
     ((2, 3), True)
     """
     options = (options or SampledOptions()).checked()
     started = time.monotonic()
-    if background is None:
-        raise InputError(
-            f"{value} values need a background: the rows that stand in for what a coalition does "
-            "not know",
-            hint="pass background=data.",
-        )
+    rows = explained.data if rows is None else as_rows(rows)
     generator = np.random.default_rng(options.seed)
-    data, n_rows = stacked(model, rows, background)
-    predictor = asked_on(model, data, output, scale, n_jobs)
+    predictor, n_rows = explained.stacked(rows, scale=scale, n_jobs=n_jobs)
     n_behind = len(predictor) - n_rows
     if n_behind < 1:
         raise InputError(
             "the background has no rows", hint="give the training rows, or a sample of them."
         )
-    checked = checked_weights(_own_weights(background) if weights is None else weights, n_behind)
+    checked = checked_weights(explained.own_weights, n_behind)
     share = np.full(n_behind, 1 / n_behind) if checked is None else checked / checked.sum()
     names, members = players_of(predictor.names, options.groups)
     chosen, notes = _chosen(share, options.n_background, generator)
@@ -172,11 +163,11 @@ def sampled_shapley(
         "members": members,
         "weights": share,
         "chosen": chosen,
-        "full": predicted[:n_rows],
-        "behind": predicted[n_rows:],
+        "predictions": predicted[:n_rows],
+        "background": predicted[n_rows:],
     }
     if value == "observational":
-        game: CoalitionGame = observational(conditional, parts, data, model, generator)
+        game: ValueFunction = observational(conditional, parts, explained, generator)
         notes.append(f"{ASSUMPTIONS[conditional]}; the standard errors do not cover this")
     else:
         game = Interventional(**parts)
@@ -188,8 +179,8 @@ def sampled_shapley(
         )
     values, errors, more = _all_rows(game, method, options, started)
     done = len(values)
-    labels = label_rows(as_rows(rows), n_rows)[:done]
-    source = background.source if isinstance(background, Table) else ""
+    labels = label_rows(rows, n_rows)[:done]
+    source = explained.data.source if isinstance(explained.data, Table) else ""
     return Shapley(
         values=one_output(values),
         baseline=plain_baseline(game.empty),
@@ -199,45 +190,22 @@ def sampled_shapley(
             model=predictor.kind,
             value="observational" if value == "observational" else "interventional",
             background=BackgroundInfo(n_behind, checked is not None, source),
-            scale=scale,
             unit=predictor.unit,
             outputs=predictor.outputs,
+            is_sampled=True,
         ),
         data=tuple(
             player_column(name, [predictor.columns[k].take(slice(0, done)) for k in own])
             for name, own in zip(names, members, strict=True)
         ),
         standard_errors=one_output(errors),
-        notes=(*notes, _said(method, game, options.orders), *more),
+        notes=(*notes, _method_note(method, game, options.orders), *more),
     )
-
-
-def _own_weights(background: Any) -> Any:
-    data = as_data(background)
-    return data.weights if isinstance(data, Table) else None
-
-
-def asked_on(model: Any, data: Any, output: Any, scale: str, n_jobs: int) -> Predictor:
-    """Give the model on the scale asked for; "raw" is the one it adds up on, where it has one."""
-    if scale == "prediction":
-        return predictor_of(model, data, output=output, n_jobs=n_jobs)
-    if scale != "raw":
-        return predictor_of(model, data, output=output, scale=scale, n_jobs=n_jobs)
-    try:
-        unit = game_of(model, data).unit
-    except (InputError, AttributeError):
-        unit = "prediction"
-    if unit.startswith(("log", "score before")):
-        try:
-            return predictor_of(model, data, output=output, scale="margin", n_jobs=n_jobs)
-        except InputError:  # it can be had on the scale of its predictions only
-            pass
-    return predictor_of(model, data, output=output, n_jobs=n_jobs)
 
 
 def _chosen(
     share: Floats, n_background: int | None, generator: np.random.Generator
-) -> tuple[NDArray[np.intp], list[str]]:
+) -> tuple[Index, list[str]]:
     n_behind = len(share)
     if n_background is not None and n_background > n_behind:
         tell(
@@ -255,15 +223,23 @@ def _chosen(
     return np.sort(generator.choice(usable, wanted, replace=False)), notes
 
 
-def _method(asked: str, game: CoalitionGame) -> str:
+def _method(method: Method, game: ValueFunction) -> Method:
     n_players = game.n_players
-    if asked == "subsets" and n_players > _MOST_PLAYERS:
+    if method == "subsets" and n_players > _MOST_PLAYERS:
         raise InputError(
-            f"{n_players} columns have {2**n_players:.2g} subsets, too many to ask all",
-            hint="use method='kernel' or 'permutation', or play in groups={...}.",
+            f"{n_players} columns have {2**n_players:.2g} subsets, too many to evaluate all",
+            parameter="method",
+            value=method,
+            hint=words(
+                "use ",
+                Option("method", "kernel"),
+                " or 'permutation', or name ",
+                Option("groups"),
+                ".",
+            ),
         )
-    if asked != "auto":
-        return asked
+    if method != "auto":
+        return method
     few = _FEW_PLAYERS if not isinstance(game, ForestWeights) else _FEW_PLAYERS_OF_FORESTS
     if n_players <= few:
         return "subsets"
@@ -272,15 +248,15 @@ def _method(asked: str, game: CoalitionGame) -> str:
 
 
 def _all_rows(
-    game: CoalitionGame,
+    game: ValueFunction,
     method: str,
     options: SampledOptions,
     started: float,
 ) -> tuple[Floats, Floats, list[str]]:
-    """Go through the rows until all are done or the time is over."""
+    """Go through the rows until all are done or the time limit is reached."""
     standing_in = max(len(game.chosen), 1)
     most = options.max_evaluations or (2 * game.n_players + _COALITIONS) * standing_in
-    late = None if options.time_budget is None else started + options.time_budget
+    late = None if options.time_limit is None else started + options.time_limit
     stopping = Stopping(options.precision, most, late, options.orders)
     found: list[Estimate] = []
     why = ""
@@ -294,10 +270,10 @@ def _all_rows(
                 rate = game.predictor.evaluations[0] / spent
                 step(1, note=f"{rate:,.0f} evaluations/s")
                 if stopping.is_late and row + 1 < game.n_rows:
-                    why = f"the time of {options.time_budget:g} s was over"
+                    why = limit_words(Clock(options.time_limit))
                     break
         except OutOfTimeError:
-            why = f"the time of {options.time_budget:g} s was over"
+            why = limit_words(Clock(options.time_limit))
         except KeyboardInterrupt:
             if not found:
                 raise
@@ -311,7 +287,7 @@ def _all_rows(
 
 def _one_row(
     method: str,
-    game: CoalitionGame,
+    game: ValueFunction,
     row: int,
     stopping: Stopping,
     step: Step,
@@ -333,7 +309,7 @@ def _one_row(
 
 
 def _shortfalls(
-    found: list[Estimate], game: CoalitionGame, options: SampledOptions, why: str
+    found: list[Estimate], game: ValueFunction, options: SampledOptions, why: str
 ) -> list[str]:
     """Say, and warn, where less was reached than asked for."""
     notes = []
@@ -344,15 +320,15 @@ def _shortfalls(
         rows = "1 row" if short == 1 else f"{short} rows"
         notes.append(
             f"{rows} stopped short of the precision of {options.precision:g}; "
-            "raise max_evaluations or time_budget for smaller standard errors"
+            "allow more evaluations or time for smaller standard errors"
         )
     if notes:
         tell("; ".join(notes))
     return notes
 
 
-def _said(method: str, game: CoalitionGame, orders: int | None) -> str:
-    words = {
+def _method_note(method: str, game: ValueFunction, orders: int | None) -> str:
+    texts = {
         "subsets": f"all {2**game.n_players:,} coalitions"
         if game.n_players <= _MOST_PLAYERS
         else "",
@@ -361,4 +337,4 @@ def _said(method: str, game: CoalitionGame, orders: int | None) -> str:
         if orders is None
         else f"{orders:,} orders for each row, each walked in both directions",
     }
-    return f"{words[method]}; {game.predictor.evaluations[0]:,} evaluations of the model"
+    return f"{texts[method]}; {game.predictor.evaluations[0]:,} evaluations of the model"

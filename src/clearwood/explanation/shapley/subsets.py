@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.progress import Step
-from clearwood.explanation.games.coalitions import CoalitionGame
 from clearwood.explanation.shapley.estimate import (
     ROWS_PER_CALL,
     Estimate,
@@ -14,14 +13,15 @@ from clearwood.explanation.shapley.estimate import (
     Stopping,
     over_background,
 )
+from clearwood.explanation.shapley.value_functions import ValueFunction
 
 __all__ = ["all_coalitions", "by_subsets", "shapley_weights"]
 
 Floats = NDArray[np.float64]
 
 
-def by_subsets(game: CoalitionGame, row: int, stopping: Stopping, step: Step) -> Estimate:
-    """Ask what every coalition is worth (Hiabu 2024, theorem 7.1.2).
+def by_subsets(game: ValueFunction, row: int, stopping: Stopping, step: Step) -> Estimate:
+    """Use the value of every coalition (Hiabu 2024, theorem 7.1.2).
 
     Exact for the value function and the background rows that stand in; where these are drawn from
     a larger background, or each coalition has draws of its own, the standard errors say what that
@@ -38,18 +38,18 @@ def by_subsets(game: CoalitionGame, row: int, stopping: Stopping, step: Step) ->
         if stopping.is_late:
             raise OutOfTimeError
         part = slice(first, min(first + per_call, len(coalitions) - 1))
-        worth = game.worth(row, coalitions[part])
-        values += weights[:, part] @ worth.mean
-        if worth.noise is not None:
-            noise += weights[:, part] ** 2 @ worth.noise
-        if worth.by_background is not None:
-            found = np.einsum("pk,kbo->pbo", weights[:, part], worth.by_background)
+        value = game.at(row, coalitions[part])
+        values += weights[:, part] @ value.mean
+        if value.noise is not None:
+            noise += weights[:, part] ** 2 @ value.noise
+        if value.by_background is not None:
+            found = np.einsum("pk,kbo->pbo", weights[:, part], value.by_background)
             each = found if each is None else each + found
         step(0, note=f"{first} of {len(coalitions)} coalitions")
-    # nobody and everybody, whose worth is known, count 1/p for each player
+    # nobody and everybody, whose value is known, count 1/p for each player
     if each is None:
-        return Estimate(values + (game.full[row] - game.empty) / n_players, np.sqrt(noise))
-    each += (game.full[row] - game.behind[game.chosen]) / n_players
+        return Estimate(values + (game.predictions[row] - game.empty) / n_players, np.sqrt(noise))
+    each += (game.predictions[row] - game.background[game.chosen]) / n_players
     values, variance = over_background(game, row, each)
     return Estimate(values, np.sqrt(variance))
 
@@ -70,7 +70,7 @@ def all_coalitions(n_players: int) -> NDArray[np.bool_]:
 
 
 def shapley_weights(coalitions: NDArray[np.bool_]) -> Floats:
-    """Give what the worth of each coalition adds to each player's value, (players, coalitions).
+    """Give what the value of each coalition adds to each player's value, (players, coalitions).
 
     A coalition of s players counts (s − 1)! (p − s)! / p! for its members and
     −s! (p − s − 1)! / p! for all others.

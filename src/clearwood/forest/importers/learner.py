@@ -13,7 +13,7 @@ from clearwood.forest.importers.from_model import SUPPORTED, from_model, support
 if TYPE_CHECKING:
     from clearwood.models import Learner
 
-__all__ = ["learner"]
+__all__ = ["behind_learner", "learner"]
 
 
 def learner(model: "Learner") -> Forest:
@@ -23,7 +23,11 @@ def learner(model: "Learner") -> Forest:
             f"learner {model.name!r} is not a tree model that can be read as a forest",
             hint=f"these can: {SUPPORTED}. cw.explain samples any other model.",
         )
-    forest = from_model(model.estimator_)
+    return behind_learner(model, from_model(model.estimator_))
+
+
+def behind_learner(model: "Learner", forest: Forest) -> Forest:
+    """Put the encoding of a learner in front of the forest of its estimator."""
     encoder = model.encoder_
     classes = forest.classes
     if classes is not None:

@@ -1,19 +1,18 @@
-"""How much each component moves the prediction."""
+"""Variances of components: how much of the prediction's variation each column explains."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.frames import frame
-from clearwood._shared.results import document, html_table
+from clearwood._shared.numbers import percent
+from clearwood._shared.results import Result, document, html_table
 from clearwood.explanation.decomposition.about import About
 from clearwood.explanation.games.sampled_moments import jackknife_errors
 
-__all__ = ["Importance", "Interactions", "joined"]
-
-Floats = NDArray[np.float64]
+__all__ = ["ComponentVariances", "Interactions", "joined"]
 
 
 def joined(columns: tuple[str, ...]) -> str:
@@ -34,16 +33,14 @@ def _shares(variance: Floats, remainder: Any) -> Floats:
     return np.asarray(np.divide(whole, total, out=np.zeros_like(whole), where=total > 0))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Importance:
+@dataclass(frozen=True, eq=False)
+class ComponentVariances:
     """The variance of every component over the background, and shares of it by column.
 
     A share is a part of the sum of all components' variances, the remainder's included; shares of
     components and the remainder's add up to one. The sum equals the variance of the prediction if
     the columns are independent. Where they are not, the components are correlated and the two
     differ: both are given.
-
-    Made by `Decomposition.importance`.
 
     Parameters
     ----------
@@ -57,8 +54,6 @@ class Importance:
         Variance of what lies beyond the order of the decomposition, of shape (outputs,).
     prediction
         Variance of the prediction, of shape (outputs,).
-    about
-        Value function, background and scale.
     replicates
         None where everything is exact. Else the variances of the components and, last, of the
         remainder with groups of rows left out, from which the standard errors follow.
@@ -69,7 +64,6 @@ class Importance:
     variance: Floats
     remainder: Floats
     prediction: Floats
-    about: About
     replicates: Floats | None = None
 
     @property
@@ -127,7 +121,7 @@ class Importance:
         summed = self.replicates.sum(axis=-1)
         return jackknife_errors(_shares(summed[:, :-1], summed[:, -1])[:, :-1] @ added)
 
-    def interactions(self) -> "Interactions":
+    def interactions(self, about: About) -> "Interactions":
         """Give the components of two and more columns, largest variance first."""
         variance, share, errors = self.variance.sum(axis=1), self.share, self.share_errors
         several = [k for k, names in enumerate(self.components) if len(names) > 1]
@@ -136,63 +130,9 @@ class Importance:
             components=tuple(self.components[k] for k in order),
             variance=variance[order],
             share=share[order],
-            about=self.about,
+            about=about,
             share_errors=None if errors is None else errors[order],
         )
-
-    def __repr__(self) -> str:
-        order = np.argsort(-self.total, kind="stable")[:8]
-        best = ", ".join(f"{self.columns[k]} {self.total[k]:.1%}" for k in order)
-        beyond = f"; beyond the order {self.remainder_share:.1%}" if self.remainder.any() else ""
-        return f"Importance (shares of variance): {best}{beyond} ({self.about})"
-
-    def _repr_html_(self) -> str:
-        order = np.argsort(-self.total, kind="stable")
-        rows = [
-            (
-                self.columns[k],
-                f"{self.main[k]:.1%}",
-                f"{self.interaction[k]:.1%}",
-                f"{self.total[k]:.1%}",
-            )
-            for k in order[:30]
-        ]
-        caption = f"Shares of variance ({self.about})"
-        return html_table(caption, ("column", "main", "interaction", "total"), rows)
-
-    def to_frame(
-        self, library: str | None = None, *, by: Literal["column", "component"] = "column"
-    ) -> Any:
-        """Give one row per column or per component, most important first.
-
-        Parameters
-        ----------
-        library
-            "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
-        by
-            "column": main, interaction and total share. "component": variance and share.
-        """
-        if by == "component":
-            order = np.argsort(-self.share, kind="stable")
-            found: dict[str, Any] = {
-                "component": [joined(self.components[k]) for k in order],
-                "order": np.array([len(self.components[k]) for k in order], np.int64),
-                "variance": self.variance.sum(axis=1)[order],
-                "share": self.share[order],
-            }
-            if self.share_errors is not None:
-                found["standard error"] = self.share_errors[order]
-            return frame(found, library)
-        order = np.argsort(-self.total, kind="stable")
-        found = {
-            "column": [self.columns[k] for k in order],
-            "main": self.main[order],
-            "interaction": self.interaction[order],
-            "total": self.total[order],
-        }
-        if self.total_errors is not None:
-            found["standard error"] = self.total_errors[order]
-        return frame(found, library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""
@@ -219,19 +159,12 @@ class Importance:
                     "main": self.main_errors,
                     "total": self.total_errors,
                 },
-                "about": self.about.to_json(),
             }
         )
 
-    def plot(self, **options: Any) -> Any:
-        """Draw bars: the main effect and the interactions of each column (Altair)."""
-        from clearwood.plot.importance import plot_importance
-
-        return plot_importance(self, **options)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Interactions:
+class Interactions(Result):
     """Components of two and more columns, the largest variance first.
 
     Made by `Decomposition.interactions`.
@@ -263,14 +196,14 @@ class Interactions:
         if not self.components:
             return f"No interactions ({self.about})"
         best = ", ".join(
-            f"{joined(names)} {share:.1%}"
+            f"{joined(names)} {percent(share)}"
             for names, share in zip(self.components[:5], self.share[:5], strict=True)
         )
         return f"{len(self.components)} interactions (shares of variance): {best} ({self.about})"
 
     def _repr_html_(self) -> str:
         rows = [
-            (joined(names), f"{share:.1%}")
+            (joined(names), percent(share))
             for names, share in zip(self.components[:30], self.share[:30], strict=True)
         ]
         return html_table(f"Interactions ({self.about})", ("columns", "share of variance"), rows)

@@ -1,7 +1,7 @@
 """Games in which several columns play as one."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from clearwood.explanation.games.terms import TermsGame
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.table import Column, Kind
 
-__all__ = ["merged", "player_column", "players_of"]
+__all__ = ["Grouping", "grouped", "player_column", "players_of"]
 
 
 def players_of(
@@ -67,29 +67,64 @@ def players_of(
     return tuple(name for name, _ in players), tuple(members for _, members in players)
 
 
-def merged(game: Game, names: tuple[str, ...], members: Sequence[Players]) -> Game | None:
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """Which columns play together, applied to rows.
+
+    Parameters
+    ----------
+    names
+        The players.
+    members
+        The columns of each.
+    n_outputs
+        For additive games, whose codes are summed over the columns of a group: the number of
+        outputs. None where codes stay as they are.
+    """
+
+    names: tuple[str, ...]
+    members: tuple[Players, ...]
+    n_outputs: int | None = None
+
+    def applied(self, rows: Rows) -> Rows:
+        """Give rows in which each group is one column."""
+        columns = tuple(
+            player_column(name, [rows.columns[k] for k in own])
+            for name, own in zip(self.names, self.members, strict=True)
+        )
+        if self.n_outputs is None:
+            return replace(rows, columns=columns)
+        terms = rows.codes.reshape(len(rows), len(rows.columns), self.n_outputs)
+        summed = np.stack([terms[:, list(own)].sum(axis=1) for own in self.members], axis=1)
+        return replace(rows, columns=columns, codes=summed.reshape(len(rows), -1))
+
+
+def grouped(game: Game, groups: Mapping[str, Sequence[str]] | None) -> Game | None:
     """Give the same model played by groups of its columns; None where it cannot be had exactly.
 
     Parameters
     ----------
     game
-        A model that is taken apart exactly.
-    names, members
-        The new players, as `players_of` gives them.
+        A model that is decomposed exactly.
+    groups
+        As for `players_of`; without any, the game stays as it is.
     """
+    if groups is None:
+        return game
+    names, members = players_of(game.columns, groups)
     owner = np.empty(len(game.columns), np.intp)
     for player, columns in enumerate(members):
         owner[list(columns)] = player
+    grouping = Grouping(names, members)
     if isinstance(game, TreeGame):
-        return replace(
-            game, columns=names, groups=owner[game.groups], reader=_reader(game, names, members)
-        )
+        return replace(game, columns=names, groups=owner[game.groups], grouping=grouping)
     if isinstance(game, AdditiveGame):
+        n_outputs = len(game.outputs)
         return replace(
             game,
             columns=names,
-            groups=np.repeat(np.arange(len(names)), len(game.outputs)),
-            reader=_summing(game, names, members),
+            groups=np.repeat(np.arange(len(names)), n_outputs),
+            grouping=replace(grouping, n_outputs=n_outputs),
         )
     if isinstance(game, TermsGame):
         terms = tuple(
@@ -101,41 +136,9 @@ def merged(game: Game, names: tuple[str, ...], members: Sequence[Players]) -> Ga
             for term in game.terms
         )
         return replace(
-            game,
-            columns=names,
-            groups=owner[game.groups],
-            terms=terms,
-            reader=_reader(game, names, members),
+            game, columns=names, groups=owner[game.groups], terms=terms, grouping=grouping
         )
     return None
-
-
-def _reader(
-    game: Game, names: tuple[str, ...], members: Sequence[Players]
-) -> Callable[[Any], Rows]:
-    def read(data: Any) -> Rows:
-        rows = game.rows(data)
-        columns = [
-            player_column(name, [rows.columns[k] for k in own])
-            for name, own in zip(names, members, strict=True)
-        ]
-        return replace(rows, columns=tuple(columns))
-
-    return read
-
-
-def _summing(
-    game: AdditiveGame, names: tuple[str, ...], members: Sequence[Players]
-) -> Callable[[Any], Rows]:
-    named = _reader(game, names, members)
-
-    def read(data: Any) -> Rows:
-        rows = named(data)
-        terms = game.terms(rows.codes)
-        summed = np.stack([terms[:, list(own)].sum(axis=1) for own in members], axis=1)
-        return replace(rows, codes=summed.reshape(len(terms), -1))
-
-    return read
 
 
 def player_column(name: str, columns: Sequence[Column]) -> Column:

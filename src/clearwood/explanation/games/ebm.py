@@ -1,25 +1,19 @@
 """The game of an explainable boosting machine: tables of one and two columns, added up."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.explanation.adapter.rows import Rows
-from clearwood.explanation.adapter.supported import NotTakenApartError
-from clearwood.explanation.games.game import Floats
-from clearwood.explanation.games.terms import Term, TermsGame, as_places
+from clearwood._shared.arrays import Floats
+from clearwood.explanation.adapter.supported import NotDecomposableError
+from clearwood.explanation.games.game import Reader
+from clearwood.explanation.games.terms import Term, TermsGame, as_places, sum_of
+from clearwood.explanation.scales import Unit
 
-__all__ = ["is_ebm", "of_ebm"]
+__all__ = ["ebm_game", "is_ebm"]
 
-_UNITS = {
-    "identity": "prediction",
-    "logit": "log odds",
-    "mlogit": "score before softmax",
-    "log": "log of the mean",
-}
 # Rows on which the tables are compared with the machine's own answer.
 _ROWS_CHECKED = 256
 
@@ -32,13 +26,13 @@ def is_ebm(model: Any) -> bool:
     )
 
 
-def of_ebm(
+def ebm_game(
     model: Any,
     players: tuple[str, ...],
     groups: NDArray[np.intp],
     classes: NDArray[Any] | None,
     kind: str,
-    read: Callable[[Any], Rows],
+    reader: Reader,
 ) -> TermsGame:
     """Take a machine apart.
 
@@ -54,11 +48,11 @@ def of_ebm(
         The labels, for classes.
     kind
         What it is, in words.
-    read
+    reader
         Turns the user's data into rows of the machine's columns.
     """
     if max(map(len, model.term_features_), default=1) > 2:
-        raise NotTakenApartError(
+        raise NotDecomposableError(
             "the explainable boosting machine has terms of more than two columns",
             hint="fit it with interactions of pairs only.",
         )
@@ -73,28 +67,48 @@ def of_ebm(
         table = np.asarray(scores, np.float64).reshape(shape)
         terms.append(Term(tuple(sorted(set(owner))), at, owner, table))
     constant = np.reshape(np.asarray(model.intercept_, np.float64), -1)
-
-    def read_places(data: Any) -> Rows:
-        rows = read(data)
-        codes = np.empty((len(rows), len(places)))
-        for k, (feature, size) in enumerate(places):
-            codes[:, k] = as_places(rows.codes[:, feature], _bins(model, feature, size))
-        _check(model, rows.codes[:_ROWS_CHECKED], game, codes[:_ROWS_CHECKED])
-        return replace(rows, codes=codes)
-
     names = ("prediction",) if classes is None else tuple(map(str, classes))
-    game = TermsGame(
+    return TermsGame(
         columns=players,
         groups=np.array([groups[feature] for feature, _ in places], np.intp),
         outputs=names if len(names) == n_outputs else names[1:],
-        unit=_UNITS.get(model.link_, f"score before {model.link_}"),
+        unit=Unit.before(model.link_),
         is_step=True,
         kind=kind,
-        reader=read_places,
+        reader=reader,
+        places=_Bins(model, tuple(places), tuple(terms), constant),
         terms=tuple(terms),
         constant=constant,
     )
-    return game
+
+
+@dataclass(frozen=True, eq=False)
+class _Bins:
+    """Finds the bin of each value, and checks that the tables give the machine's own sum."""
+
+    model: Any
+    axes: tuple[tuple[int, int], ...]
+    terms: tuple[Term, ...]
+    constant: Floats
+
+    def of(self, matrix: Floats) -> Floats:
+        codes = np.empty((len(matrix), len(self.axes)))
+        for k, (feature, size) in enumerate(self.axes):
+            codes[:, k] = as_places(matrix[:, feature], _bins(self.model, feature, size))
+        self._check(matrix[:_ROWS_CHECKED], codes[:_ROWS_CHECKED])
+        return codes
+
+    def _check(self, matrix: Floats, codes: Floats) -> None:
+        if not len(matrix):
+            return
+        own = np.asarray(self.model.eval_terms(matrix)).sum(axis=1) + self.model.intercept_
+        total = sum_of(self.terms, self.constant, codes)
+        if not np.allclose(own.reshape(len(matrix), -1), total, rtol=1e-9, atol=1e-9):
+            raise NotDecomposableError(
+                "the tables of the explainable boosting machine do not add up to its prediction",
+                hint="this version of interpret stores them differently; "
+                "explanations of it are sampled.",
+            )
 
 
 def _axes(model: Any) -> list[tuple[int, int]]:
@@ -105,16 +119,3 @@ def _axes(model: Any) -> list[tuple[int, int]]:
 def _bins(model: Any, feature: int, size: int) -> Any:
     levels = model.bins_[feature]
     return levels[min(len(levels), size) - 1]
-
-
-def _check(model: Any, matrix: Floats, game: TermsGame, codes: Floats) -> None:
-    """Raise where the tables do not give the machine's own sum."""
-    if not len(matrix):
-        return
-    own = np.asarray(model.eval_terms(matrix)).sum(axis=1) + model.intercept_
-    if not np.allclose(own.reshape(len(matrix), -1), game.predict(codes), rtol=1e-9, atol=1e-9):
-        raise NotTakenApartError(
-            "the tables of the explainable boosting machine do not add up to its prediction",
-            hint="this version of interpret keeps them in another way; "
-            "cw.shapley(..., sample=1000) samples.",
-        )

@@ -1,4 +1,4 @@
-"""What a coalition of columns is worth at a row, for any model: the game that is sampled."""
+"""Value functions: the value of a coalition of columns at a row, for any model."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood.explanation.adapter.predictor import Predictor
 
-__all__ = ["CoalitionGame", "Interventional", "Worth"]
+__all__ = ["CoalitionValues", "Coalitions", "Interventional", "ValueFunction"]
 
-Floats = NDArray[np.float64]
 #: One line per coalition, one column per player: who takes part.
 Coalitions = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Worth:
-    """The worth of coalitions at one row.
+class CoalitionValues:
+    """The values of coalitions at one row.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ class Worth:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CoalitionGame(ABC):
-    """Coalitions of columns, and what they are worth at the rows that are explained.
+class ValueFunction(ABC):
+    """The value of coalitions of columns at the rows that are explained.
 
     Parameters
     ----------
@@ -52,19 +52,19 @@ class CoalitionGame(ABC):
         Of the background rows; they sum to one.
     chosen
         Positions of the background rows that stand in when a coalition is averaged.
-    full
-        The prediction of each explained row: (rows, outputs).
-    behind
-        The prediction of each background row: (background rows, outputs).
+    predictions
+        Of the explained rows: (rows, outputs).
+    background
+        Predictions of the background rows: (background rows, outputs).
     """
 
     predictor: Predictor
     n_rows: int
     members: tuple[tuple[int, ...], ...]
     weights: Floats
-    chosen: NDArray[np.intp]
-    full: Floats
-    behind: Floats
+    chosen: Index
+    predictions: Floats
+    background: Floats
 
     @property
     def n_players(self) -> int:
@@ -74,12 +74,12 @@ class CoalitionGame(ABC):
     @property
     def n_outputs(self) -> int:
         """How many numbers a prediction has."""
-        return int(self.full.shape[1])
+        return int(self.predictions.shape[1])
 
     @property
     def empty(self) -> Floats:
-        """The worth of the empty coalition: the mean prediction over the whole background."""
-        return np.asarray(self.weights @ self.behind)
+        """The value of the empty coalition: the mean prediction over the whole background."""
+        return np.asarray(self.weights @ self.background)
 
     @property
     def is_whole(self) -> bool:
@@ -87,12 +87,10 @@ class CoalitionGame(ABC):
         return len(self.chosen) == len(self.weights)
 
     @abstractmethod
-    def worth(self, row: int, coalitions: Coalitions) -> Worth:
-        """Give what coalitions are worth at a row."""
+    def at(self, row: int, coalitions: Coalitions) -> CoalitionValues:
+        """Give the values of coalitions at a row."""
 
-    def against(
-        self, row: int, coalitions: Coalitions, background: NDArray[np.intp]
-    ) -> Floats | None:
+    def against(self, row: int, coalitions: Coalitions, background: Index) -> Floats | None:
         """Give the prediction with each coalition held and one background row for the others.
 
         Of shape (coalitions, outputs); None where a coalition cannot be met by single rows.
@@ -100,9 +98,9 @@ class CoalitionGame(ABC):
         del row, coalitions, background
         return None
 
-    def mixed(self, row: int, coalitions: Coalitions, others: NDArray[np.intp]) -> Floats:
+    def mixed(self, row: int, coalitions: Coalitions, others: Index) -> Floats:
         """Predict with coalitions held at the row and the other columns at given rows."""
-        held: Mapping[int, NDArray[np.intp]] = {
+        held: Mapping[int, Index] = {
             column: np.where(coalitions[:, player], row, others)
             for player, columns in enumerate(self.members)
             for column in columns
@@ -111,21 +109,21 @@ class CoalitionGame(ABC):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Interventional(CoalitionGame):
+class Interventional(ValueFunction):
     """Columns outside a coalition take the values of background rows, whatever those inside are.
 
     Hiabu (2024), definition 7.1.3.
     """
 
-    def worth(self, row: int, coalitions: Coalitions) -> Worth:
+    def at(self, row: int, coalitions: Coalitions) -> CoalitionValues:
         """Average over the chosen background rows."""
         n_coalitions, n_chosen = len(coalitions), len(self.chosen)
         others = np.tile(self.n_rows + self.chosen, n_coalitions)
         found = self.mixed(row, np.repeat(coalitions, n_chosen, axis=0), others)
         cube = found.reshape(n_coalitions, n_chosen, -1)
         share = self.weights[self.chosen] / self.weights[self.chosen].sum()
-        return Worth(np.einsum("b,kbo->ko", share, cube), cube)
+        return CoalitionValues(np.einsum("b,kbo->ko", share, cube), cube)
 
-    def against(self, row: int, coalitions: Coalitions, background: NDArray[np.intp]) -> Floats:
+    def against(self, row: int, coalitions: Coalitions, background: Index) -> Floats:
         """Predict with one background row for each coalition."""
         return self.mixed(row, coalitions, self.n_rows + background)

@@ -1,0 +1,534 @@
+"""A model that is explained and its data: imported once, encoded once, evaluated on any scale."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+
+from clearwood import forest as forests
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import InputError
+from clearwood.explanation.adapter.compose import CodeRows
+from clearwood.explanation.adapter.perturbed import take_rows
+from clearwood.explanation.adapter.predictor import Predictor, predictor_of_anything
+from clearwood.explanation.adapter.rows import Rows, as_data, joined_rows
+from clearwood.explanation.adapter.scores import LINKS, GameCall, forest_scorer, scorer_of
+from clearwood.explanation.adapter.stack import as_rows, stacked
+from clearwood.explanation.games.additive import AdditiveGame
+from clearwood.explanation.games.from_model import game_of, learner_players
+from clearwood.explanation.games.game import BoundGame, Game, Reader, checked_weights
+from clearwood.explanation.games.groups import grouped
+from clearwood.explanation.games.readers import EncodedReader
+from clearwood.explanation.games.trees import TreeGame
+from clearwood.explanation.scales import Scale, checked_scale
+from clearwood.forest import Forest
+from clearwood.models import Learner
+from clearwood.table import Table
+
+if TYPE_CHECKING:
+    from clearwood.explanation.decomposition.decomposition import Decomposition
+
+__all__ = ["Explained"]
+
+# Rows on which an additive model's sum is compared with its prediction.
+_ROWS_COMPARED = 50
+# Other data sets whose encoding is kept.
+_KEPT = 4
+# Cells of a data frame or array up to which its content is compared, to know it again.
+_CELLS_COMPARED = 10_000
+
+
+class Explained:
+    """A fitted model and the rows over which it is explained.
+
+    Every explanation goes through one of these. The model is imported (its trees or terms read)
+    when that is first needed, and only then; so is the data, and counted as a background. Both are
+    kept, so a second question costs neither again. The model and the data are taken as they are at
+    that time: a model that is fitted again, or a frame that is changed in place, needs a new one.
+
+    Several threads may use one `Explained`; it can be pickled if the model can.
+
+    Parameters
+    ----------
+    model
+        Anything with ``predict`` or ``predict_proba``, or a function of rows.
+    data
+        A table, a data frame, an array, a dict of columns or a path.
+    weights
+        Weights of the rows; the table's own weight column when None.
+    output
+        The class or output that is explained where a question names none.
+    max_order, scale, n_background, time_limit, exact
+        How the prediction is decomposed; see `clearwood.explain`.
+    seed, n_jobs
+        What draws and threads use where a question says nothing else.
+
+    Examples
+    --------
+    >>> explained = Explained(lambda X: X[:, 0] * X[:, 1], [[1.0, 2.0], [3.0, 4.0]])
+    >>> explained.predictor().predict(np.array([0, 1])).ravel()
+    array([ 2., 12.])
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        data: Any,
+        *,
+        weights: Any = None,
+        output: Any = None,
+        max_order: int | None = 2,
+        scale: str | None = None,
+        n_background: int | None = None,
+        time_limit: float | None = None,
+        exact: bool = True,
+        seed: int = 0,
+        n_jobs: int = 1,
+    ) -> None:
+        if isinstance(model, type):
+            raise InputError(
+                f"{model.__name__} is a class, not a fitted model",
+                parameter="model",
+                hint=f"make one and fit it: {model.__name__}(...).fit(X, y).",
+            )
+        self.model = model
+        self.data = as_data(data)
+        self.output = output
+        self.decomposing: dict[str, Any] = {
+            "max_order": max_order,
+            "scale": scale,
+            "n_background": n_background,
+            "time_limit": time_limit,
+            "exact": exact,
+        }
+        self.seed = seed
+        self.n_jobs = n_jobs
+        self._weights = weights
+        self._lock = threading.RLock()
+        self._game: Game | InputError | AttributeError | None = None
+        self._bound: dict[Hashable, tuple[Game, BoundGame]] = {}
+        self._readings: OrderedDict[Hashable, tuple[Any, Rows]] = OrderedDict()
+        self._decomposition: Decomposition | None = None
+        self._encoded: OrderedDict[Hashable, tuple[Any, Rows]] = OrderedDict()
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {**self.__dict__, "_lock": None, "_bound": {}, "_decomposition": None}
+        # encodings of other data are found by their identity, which another process has not
+        for name in ("_readings", "_encoded"):
+            cache: Any = kept[name]
+            kept[name] = OrderedDict((key, cache[key]) for key in cache if key == _OWN)
+        return kept
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.RLock())
+
+    # What the model is
+
+    @property
+    def game(self) -> Game:
+        """The game that explains the model exactly; an error for models that have none."""
+        with self._lock:
+            if self._game is None:
+                try:
+                    self._game = game_of(self.model, self.data)
+                except (InputError, AttributeError) as error:
+                    self._game = error
+            if isinstance(self._game, Exception):
+                raise self._game
+            return self._game
+
+    @property
+    def exact_game(self) -> Game | None:
+        """The game that explains the model exactly; None where there is none."""
+        try:
+            return self.game
+        except (InputError, AttributeError):
+            return None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the model has an exact decomposition, so that nothing has to be sampled."""
+        return self.exact_game is not None
+
+    @property
+    def forest(self) -> Forest | None:
+        """The model as a forest, with its encoder and names; None for other models."""
+        game = self._tree_game
+        return None if game is None else game.imported
+
+    @property
+    def _tree_game(self) -> TreeGame | None:
+        if not _ends_in_trees(self.model):
+            return None
+        try:
+            game = self.game
+        except InputError:
+            if isinstance(self.model, Forest):
+                raise
+            return None  # a model that cannot be read as a forest predicts by itself
+        return game if isinstance(game, TreeGame) else None
+
+    @property
+    def _predicting_trees(self) -> TreeGame | None:
+        """The trees, where their sums give the model's own prediction."""
+        game = self._tree_game
+        if game is None:
+            return None
+        forest = game.forest
+        if forest.classes is not None and forest.n_outputs == 1 and forest.link != "logistic":
+            return None  # AdaBoost's score: only the library turns it into probabilities
+        return game
+
+    @property
+    def _learner(self) -> Learner | None:
+        model = self.model
+        if not isinstance(model, Learner):
+            return None
+        if not hasattr(model, "estimator_"):
+            raise InputError(
+                f"learner {model.name!r} is not fitted yet",
+                parameter="model",
+                hint="call its fit(data).",
+            )
+        return model
+
+    @property
+    def _reader(self) -> Reader | None:
+        """Reads data as the model's own columns; None where the model takes data itself."""
+        trees = self._predicting_trees
+        if trees is not None:
+            return trees.reader
+        learner = self._learner
+        if learner is None:
+            return None
+        return EncodedReader(learner.schema_, learner.encoder_, learner.schema_.features)
+
+    # The rows
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows the data has."""
+        return self.data.n_rows if isinstance(self.data, Table) else len(self.data)
+
+    @property
+    def own_weights(self) -> Any:
+        """Weights of the rows: those given, else those that the table names."""
+        if self._weights is not None:
+            return self._weights
+        return self.data.weights if isinstance(self.data, Table) else None
+
+    def _read(self, reader: Reader, data: Any) -> Rows:
+        """Read data once."""
+        return self._remembered(self._readings, data, lambda: reader(data))
+
+    def rows(self, data: Any = None) -> Rows:
+        """Give rows as the exact game is played with; the model's own data when None."""
+        game = self.game
+        data = self.data if data is None else as_rows(data)
+        return self._remembered(
+            self._encoded, data, lambda: game.encode(self._read(game.reader, data))
+        )
+
+    def _remembered(
+        self, cache: "OrderedDict[Hashable, tuple[Any, Rows]]", data: Any, make: Callable[[], Rows]
+    ) -> Rows:
+        key = _OWN if data is self.data else _key(data)
+        if key is None:
+            return make()
+        with self._lock:
+            if key in cache:
+                return cache[key][1]
+        rows = make()
+        with self._lock:
+            # the data is kept too, so that its identity is not given to another object
+            cache[key] = (data, rows)
+            others = [k for k in cache if k != _OWN]
+            for k in others[: max(0, len(others) - _KEPT)]:
+                del cache[k]
+        return rows
+
+    # The background
+
+    def background(
+        self, groups: Mapping[str, Sequence[str]] | None = None
+    ) -> tuple[Rows, Floats | None]:
+        """Give the rows of the background, with groups of columns as one, and their weights."""
+        rows = self.rows()
+        if not len(rows):
+            raise InputError(
+                "the background has no rows",
+                parameter="data",
+                hint="give the training rows, or a sample of them.",
+            )
+        game = grouped(self.game, groups)
+        if groups is not None and game is not None and game.grouping is not None:
+            rows = game.grouping.applied(rows)
+        return rows, checked_weights(self.own_weights, len(rows))
+
+    def bound(
+        self, groups: Mapping[str, Sequence[str]] | None = None, *, n_jobs: int | None = None
+    ) -> tuple[Game, BoundGame]:
+        """Give the exact game, played by groups of columns, with its background counted once."""
+        key = None if groups is None else repr(sorted((k, list(v)) for k, v in groups.items()))
+        with self._lock:
+            if key not in self._bound:
+                game = grouped(self.game, groups)
+                assert game is not None
+                rows, weights = self.background(groups)
+                jobs = self.n_jobs if n_jobs is None else n_jobs
+                self._bound[key] = game, game.bind(rows, weights, n_jobs=jobs)
+            return self._bound[key]
+
+    @property
+    def decomposition(self) -> "Decomposition":
+        """The prediction as a sum of functions of few columns."""
+        from clearwood.explanation.decomposition.decompose import decompose
+
+        with self._lock:
+            if self._decomposition is None:
+                self._decomposition = decompose(self, **self.decomposing)
+            return self._decomposition
+
+    # Predictions
+
+    def predictor(
+        self,
+        data: Any = None,
+        *,
+        output: Any = None,
+        scale: Any = None,
+        n_jobs: int | None = None,
+        many: bool = False,
+    ) -> Predictor:
+        """Give the model and rows as a `Predictor`.
+
+        Parameters
+        ----------
+        data
+            Rows; the model's own data when None.
+        output
+            The class or output; None for all, or the second of two classes.
+        scale
+            "probability" or "margin" (log odds) for classes; "response" or "margin" (before the
+            link) for numbers. By default probabilities where there are some.
+        n_jobs
+            Threads, where the model is read as a forest.
+        many
+            Whether each row will be predicted many times, so that computing once what each column
+            of a pipeline that ends in a linear model adds pays.
+        """
+        is_own = data is None
+        data = self.data if is_own else as_data(data)
+        reader = self._reader
+        if reader is not None:
+            predictor = self._of_rows(self._read(reader, data), checked_scale(scale), n_jobs)
+        else:
+            predictor = self._of_data(data, checked_scale(scale), many=many)
+        if is_own and self._weights is not None:
+            weights = checked_weights(self._weights, len(predictor))
+            predictor = replace(predictor, weights=weights)
+        return self._taking(predictor, output)
+
+    def stacked(
+        self,
+        rows: Any,
+        *,
+        background: Any = None,
+        background_first: bool = False,
+        form_of_rows: bool = False,
+        output: Any = None,
+        scale: Any = None,
+        n_jobs: int | None = None,
+    ) -> tuple[Predictor, int]:
+        """Give the model over some rows and a background, so that columns can be exchanged.
+
+        Parameters
+        ----------
+        rows
+            The rows, in any form.
+        background
+            The model's own data when None.
+        background_first
+            Whether the background comes before the rows.
+        form_of_rows
+            Whether all rows take the form of ``rows`` rather than that of the background, where
+            the model takes data itself.
+        output, scale, n_jobs
+            As for `predictor`.
+
+        Returns
+        -------
+        tuple
+            The predictor, and how many of its rows are ``rows``.
+        """
+        background = self.data if background is None else background
+        scale = checked_scale(scale)
+        reader = self._reader
+        if reader is not None:
+            rows = as_rows(rows)
+            both = [self._read(reader, rows), self._read(reader, background)]
+            n_new = len(both[0])
+            if background_first:
+                both.reverse()
+            predictor = self._of_rows(joined_rows(*both), scale, n_jobs)
+            return self._taking(predictor, output), n_new
+        if form_of_rows:
+            data, n_background = stacked(self.model, background, rows)
+            predictor = self._of_data(data, scale)
+            return self._taking(predictor, output), len(data) - n_background
+        data, n_new = stacked(self.model, rows, background)
+        if background_first:
+            order = np.concatenate([np.arange(n_new, len(data)), np.arange(n_new)])
+            data = take_rows(data, order)
+        return self._taking(self._of_data(data, scale), output), n_new
+
+    def _taking(self, predictor: Predictor, output: Any) -> Predictor:
+        return predictor.fresh().taking(self.output if output is None else output)
+
+    def _of_rows(self, rows: Rows, scale: Scale | None, n_jobs: int | None) -> Predictor:
+        """Predict through the model's own columns."""
+        n_jobs = self.n_jobs if n_jobs is None else n_jobs
+        trees = self._predicting_trees
+        if trees is not None:
+            classes = getattr(self.model, "classes_", trees.forest.classes)
+            return Predictor(
+                columns=rows.columns,
+                labels=rows.labels,
+                weights=rows.weights,
+                scorer=forest_scorer(trees.forest, classes, scale, n_jobs),
+                compose=CodeRows(rows.codes, trees.groups),
+                kind=trees.kind,
+                is_step=True,
+            )
+        learner = self._learner
+        assert learner is not None
+        scorer = scorer_of(learner.estimator_, scale, labels=getattr(learner, "classes_", None))
+        return Predictor(
+            columns=rows.columns,
+            labels=rows.labels,
+            weights=rows.weights,
+            scorer=scorer.settled(rows.codes[:3]),
+            compose=CodeRows(rows.codes, learner_players(learner)[1]),
+            kind=f"learner {learner.name!r}",
+        )
+
+    def _of_data(self, data: Any, scale: Scale | None, *, many: bool = False) -> Predictor:
+        """Predict with the model itself, or through its sum where that is the same and faster."""
+        if many and hasattr(self.model, "steps"):
+            predictor = self._of_sum(data, scale)
+            if predictor is not None:
+                return predictor
+        return predictor_of_anything(self.model, data, scale)
+
+    def _of_sum(self, data: Any, scale: Scale | None) -> Predictor | None:
+        game = self.exact_game
+        if not isinstance(game, AdditiveGame):
+            return None
+        try:
+            rows = self.rows() if data is self.data else game.rows(data)
+            few = np.arange(min(len(rows), _ROWS_COMPARED))
+            plain = predictor_of_anything(self.model, take_rows(data, few), scale)
+        except InputError:
+            return None
+        truth = np.asarray(plain.scorer.call(plain.compose(few, {})))
+        for link in LINKS:
+            call = GameCall(game, link)
+            made = call(rows.codes[few])
+            if made.shape == truth.shape and np.allclose(made, truth, rtol=1e-9, atol=1e-12):
+                return replace(
+                    plain,
+                    columns=rows.columns,
+                    labels=rows.labels,
+                    weights=rows.weights,
+                    scorer=replace(plain.scorer, call=call),
+                    compose=CodeRows(rows.codes, game.groups),
+                )
+        return None
+
+    def additive_scale(self, scale: Any) -> Scale | None:
+        """Give the scale of a sampled explanation: where none is named, before the link.
+
+        Models that add up nothing keep the scale of their prediction.
+        """
+        if scale is not None:
+            return checked_scale(scale)
+        game = self.exact_game
+        if game is None or not game.unit.is_before_link:
+            return None
+        try:
+            self.predictor(scale=Scale.MARGIN)
+        except InputError:  # it can be had on the scale of its predictions only
+            return None
+        return Scale.MARGIN
+
+    def of_output(self, output: Any) -> "Explained":
+        """Give the same model and data with another output explained; nothing is imported again."""
+        if output == self.output:
+            return self
+        other = Explained.__new__(Explained)
+        other.__dict__.update(self.__dict__, output=output, _decomposition=None)
+        return other
+
+    def over(self, rows: Index) -> "Explained":
+        """Give the same model explained over some of the rows; nothing is imported again."""
+        weights = self.own_weights
+        part = Explained(
+            self.model,
+            take_rows(self.data, rows),
+            weights=None if weights is None else np.asarray(weights)[rows],
+            output=self.output,
+            seed=self.seed,
+            n_jobs=self.n_jobs,
+        )
+        with self._lock:
+            part._game = self._game
+            for name in ("_readings", "_encoded"):
+                known = getattr(self, name).get(_OWN)
+                if known is not None:
+                    getattr(part, name)[_OWN] = (part.data, known[1].take(rows))
+        return part
+
+
+#: The key of the data that a model is explained over.
+_OWN = "own data"
+
+
+def _ends_in_trees(model: Any) -> bool:
+    if isinstance(model, Learner):
+        inner = getattr(model, "estimator_", None)
+        return inner is not None and not hasattr(inner, "steps") and forests.supports(inner)
+    if hasattr(model, "best_estimator_"):
+        return _ends_in_trees(model.best_estimator_)
+    if hasattr(model, "steps"):
+        return forests.supports(model.steps[-1][1])
+    return forests.supports(model)
+
+
+def _key(data: Any) -> Hashable | None:
+    """Give what a data set is known again by; None where that would take too long.
+
+    Tables are never changed in place, so they are known by their identity; frames and arrays may
+    be, so a small one is known by what it holds.
+    """
+    if isinstance(data, Table):
+        return ("table", id(data))
+    if isinstance(data, np.ndarray):
+        if data.size > _CELLS_COMPARED or data.dtype.kind == "O":
+            return None
+        return ("array", data.shape, data.dtype.str, data.tobytes())
+    frame = nw.from_native(data, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame) or frame.shape[0] * frame.shape[1] > _CELLS_COMPARED:
+        return None
+    labels = tuple(data.index) if hasattr(data, "iloc") else None
+    types = tuple(str(kind) for kind in frame.schema.values())
+    values = tuple(tuple(frame[name].to_list()) for name in frame.columns)
+    try:
+        key = ("frame", str(frame.implementation), tuple(frame.columns), types, labels, values)
+        hash(key)
+    except TypeError:
+        return None
+    return key

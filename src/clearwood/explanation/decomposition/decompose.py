@@ -1,0 +1,311 @@
+"""From a model and its data to a decomposition: exact where there is one, sampled elsewhere."""
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.clock import Clock
+from clearwood._shared.draws import draw_rows
+from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean, words
+from clearwood._shared.numbers import count
+from clearwood.explanation.adapter.explained import Explained
+from clearwood.explanation.adapter.predictor import Predictor
+from clearwood.explanation.adapter.rows import Rows, label_rows
+from clearwood.explanation.adapter.stack import as_rows
+from clearwood.explanation.adapter.supported import NotDecomposableError
+from clearwood.explanation.decomposition.about import About, BackgroundInfo
+from clearwood.explanation.decomposition.arithmetic import Arithmetic
+from clearwood.explanation.decomposition.decomposition import Decomposition
+from clearwood.explanation.games.game import BoundGame, Game, checked_weights
+from clearwood.explanation.games.sampled import SampledGame, positions_of
+from clearwood.explanation.games.screening import interacting_columns
+from clearwood.explanation.outputs import one_output
+from clearwood.explanation.scales import Scale, Unit, checked_scale
+
+__all__ = [
+    "about_game",
+    "check_scale",
+    "chosen_output",
+    "decompose",
+    "plain_baseline",
+    "single_row_note",
+]
+
+# Rows that are drawn where components are sampled, unless the user says how many.
+_BACKGROUND = 200
+#: Evaluations of the model that measuring the components may take, unless the user says more.
+_MEASURING = 250_000
+#: Seconds in which the speed of the model is measured, where there is a time limit.
+_TRIAL = 0.05
+
+
+def decompose(
+    explained: Explained,
+    *,
+    max_order: int | None = 2,
+    scale: Any = None,
+    n_background: int | None = None,
+    time_limit: float | None = None,
+    exact: bool = True,
+) -> Decomposition:
+    """Decompose a model's prediction; parameters as for `clearwood.explain`."""
+    if exact:
+        try:
+            return _exact(explained, max_order, checked_scale(scale))
+        except NotDecomposableError:
+            pass  # the model is sound, and its predictions can be sampled
+    return _sampled(explained, max_order, scale, n_background, time_limit)
+
+
+def _exact(explained: Explained, max_order: int | None, scale: Scale | None) -> Decomposition:
+    game = explained.game
+    check_scale(game, scale)
+    rows, weights = explained.background()
+    order, notes = _checked_order(game, max_order)
+    _, bound = explained.bound()
+    return _decomposition(
+        game,
+        bound,
+        rows,
+        weights,
+        order=order,
+        output=explained.output,
+        reading=explained.rows,
+        notes=(*single_row_note(rows), *notes),
+        n_jobs=explained.n_jobs,
+    )
+
+
+def _decomposition(
+    game: Game,
+    bound: BoundGame,
+    rows: Rows,
+    weights: Floats | None,
+    *,
+    order: int,
+    output: Any,
+    reading: Any,
+    notes: tuple[str, ...],
+    n_jobs: int,
+) -> Decomposition:
+    sets = game.sets(order)
+    outputs = chosen_output(game, output)
+    about = about_game(game, rows, weights)
+    return Decomposition(
+        columns=game.columns,
+        components=tuple(tuple(game.columns[k] for k in players) for players in sets),
+        order=order,
+        baseline=plain_baseline(bound.baseline[outputs]),
+        about=replace(about, outputs=game.outputs[outputs]),
+        notes=notes,
+        _arithmetic=Arithmetic(
+            game=game,
+            bound=bound,
+            rows=rows,
+            weights=weights,
+            outputs=outputs,
+            sets=tuple(sets),
+            order=order,
+            reading=reading,
+            n_jobs=n_jobs,
+        ),
+    )
+
+
+def single_row_note(rows: Rows) -> tuple[str, ...]:
+    """Note that a background of one row is a comparison with that row."""
+    if len(rows) > 1:
+        return ()
+    return ("the background is a single row: everything is a comparison with that row",)
+
+
+def about_game(game: Game, rows: Rows | None, weights: Floats | None) -> About:
+    """State what is explained and how; without rows, path-dependent values."""
+    background = None
+    if rows is not None:
+        background = BackgroundInfo(len(rows), weights is not None, rows.source)
+    return About(
+        model=game.kind,
+        value="path_dependent" if rows is None else "interventional",
+        background=background,
+        unit=game.unit,
+        outputs=game.outputs,
+        is_sampled=isinstance(game, SampledGame),
+    )
+
+
+def chosen_output(game: Game, output: Any) -> slice:
+    """Give the outputs that are explained, as a slice."""
+    if output is None:
+        return slice(None)
+    names = list(game.outputs)
+    if str(output) in names:
+        at = names.index(str(output))
+        return slice(at, at + 1)
+    raise InputError(
+        f"the model has no output {output!r}",
+        parameter="output",
+        value=output,
+        hint=did_you_mean(str(output), names),
+    )
+
+
+def check_scale(game: Game, scale: Scale | None) -> None:
+    """Refuse scales on which the prediction is no sum."""
+    same = {Unit.PROBABILITY: Scale.PROBABILITY, Unit.PREDICTION: Scale.RESPONSE}
+    if scale in (None, Scale.MARGIN) or scale == same.get(game.unit):
+        return
+    raise NotDecomposableError(
+        words(Option("scale", str(scale)), f": the model adds up its {game.unit}"),
+        parameter="scale",
+        value=scale,
+        hint=words(
+            "use ", Option("scale", "margin"), ", or sample: ", Option("exact", value=False), "."
+        ),
+    )
+
+
+def plain_baseline(baseline: Floats) -> Any:
+    """Give one number where there is one output."""
+    single = one_output(baseline[None, :])[0]
+    return float(single) if np.ndim(single) == 0 else single
+
+
+def _checked_order(game: Game, max_order: Any) -> tuple[int, tuple[str, ...]]:
+    longest = max(game.longest, 1)
+    if max_order is None:
+        return longest, ()
+    is_whole = isinstance(max_order, int | np.integer) and not isinstance(max_order, bool)
+    if not is_whole or max_order < 1:
+        raise bad_value("max_order", max_order, "it must be a whole number from 1, or None")
+    if max_order <= longest:
+        return int(max_order), ()
+    if max_order == 2:  # the default is no demand
+        return longest, ()
+    note = (
+        f"no path of the model has {max_order} columns; "
+        f"the decomposition is complete at order {longest}"
+    )
+    return longest, (note,)
+
+
+# Sampled
+
+
+def _sampled(
+    explained: Explained,
+    max_order: int | None,
+    scale: Any,
+    n_background: int | None,
+    time_limit: float | None,
+) -> Decomposition:
+    if n_background is not None and n_background < 2:
+        raise bad_value("n_background", n_background, "it must be at least 2")
+    Clock.started_now(time_limit)
+    if max_order is None or max_order > 3:
+        raise bad_value(
+            "max_order",
+            max_order,
+            "this would evaluate the model for too many coalitions",
+            hint=words("sampled decompositions go up to ", Option("max_order", 3), "."),
+        )
+    n_rows = explained.n_rows
+    weights = checked_weights(explained.own_weights, n_rows)
+    chosen = draw_rows(n_rows, min(n_background or _BACKGROUND, n_rows), seed=explained.seed)
+    drawn = explained.over(chosen)
+    weights = None if weights is None else checked_weights(weights[chosen], len(chosen))
+    scale = explained.additive_scale(scale)
+    reading = _SampledReader(drawn, scale, explained.output)
+    predictor = reading.background
+    allowance = None if n_background else _MEASURING
+    if time_limit is not None:
+        allowance = int(min(allowance or np.inf, time_limit * _rate(predictor)))
+    game = _game(predictor, reading, n_rows, allowance, max_order, explained.seed)
+    rows = positions_of(predictor, slice(0, len(chosen)))
+    rows = replace(rows, labels=label_rows(explained.data, n_rows)[chosen])
+    notes = [f"sampled: averages over {len(chosen):,} of {count(n_rows, 'row')}"]
+    if max_order > 1 and len(game.interacting) < len(game.columns):
+        notes.append(
+            f"interactions are estimated among the {len(game.interacting)} of "
+            f"{len(game.columns)} columns that interact most; the others' are in the remainder"
+        )
+    order, _ = _checked_order(game, max_order)
+    return _decomposition(
+        game,
+        game.bind(rows, weights, n_jobs=explained.n_jobs),
+        rows,
+        weights,
+        order=order,
+        output=None,  # the predictor has the one that is explained
+        reading=reading,
+        notes=tuple(notes),
+        n_jobs=explained.n_jobs,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _SampledReader:
+    """Reads rows behind the drawn background, so that columns can be exchanged with it."""
+
+    explained: Explained
+    scale: Scale | None
+    output: Any
+
+    @property
+    def background(self) -> Predictor:
+        """The model over the drawn rows."""
+        data = self.explained.data
+        both, n_rows = self.explained.stacked(
+            data, background_first=True, scale=self.scale, output=self.output
+        )
+        return both.head(n_rows)
+
+    def __call__(self, data: Any) -> Rows:
+        data = as_rows(data)
+        predictor, n_new = self.explained.stacked(
+            data, background_first=True, scale=self.scale, output=self.output
+        )
+        n_background = len(predictor) - n_new
+        rows = positions_of(predictor, slice(n_background, n_background + n_new))
+        return replace(rows, labels=label_rows(data, n_new))
+
+
+def _rate(predictor: Predictor) -> float:
+    """Give the evaluations of the model in a second."""
+    started = time.perf_counter()
+    n_done = 0
+    while time.perf_counter() - started < _TRIAL:
+        predictor.predict(np.arange(len(predictor)))
+        n_done += len(predictor)
+    return n_done / (time.perf_counter() - started)
+
+
+def _game(
+    predictor: Predictor,
+    reading: _SampledReader,
+    n_rows: int,
+    allowance: int | None,
+    max_order: int,
+    seed: int,
+) -> SampledGame:
+    names = predictor.names
+    interacting = tuple(range(len(names)))
+    if max_order > 1:
+        interacting = interacting_columns(predictor, len(predictor), seed)
+    groups: Index = np.arange(len(names))
+    return SampledGame(
+        columns=names,
+        groups=groups,
+        outputs=predictor.outputs,
+        unit=predictor.unit,
+        is_step=predictor.is_step,
+        kind=predictor.kind,
+        reader=reading,
+        n_rows=n_rows,
+        interacting=interacting,
+        allowance=allowance,
+        seed=seed,
+    )

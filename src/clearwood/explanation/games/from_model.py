@@ -1,0 +1,282 @@
+"""From a fitted model to the game that explains it exactly."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood import forest as forests
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import InputError
+from clearwood.explanation.adapter.rows import as_data
+from clearwood.explanation.adapter.sheets import Sheet, sheet_of
+from clearwood.explanation.adapter.supported import (
+    EXPLAINED,
+    NotDecomposableError,
+    is_pipeline,
+    name_of,
+    unsupported,
+)
+from clearwood.explanation.games.additive import AdditiveGame, Terms
+from clearwood.explanation.games.ebm import ebm_game, is_ebm
+from clearwood.explanation.games.game import Game, Reader
+from clearwood.explanation.games.readers import (
+    EncodedReader,
+    ForestReader,
+    MatrixReader,
+    SheetReader,
+)
+from clearwood.explanation.games.scores import Score, score_of
+from clearwood.explanation.games.trees import TreeGame
+from clearwood.explanation.scales import Unit
+from clearwood.forest import Forest
+from clearwood.forest.importers.learner import behind_learner
+from clearwood.forest.inputs import default_names
+from clearwood.models import Learner
+
+__all__ = ["game_of", "learner_players"]
+
+# Rows on which a pipeline is checked to be a sum over columns.
+_ROWS_CHECKED = 256
+
+
+def game_of(model: Any, data: Any = None) -> Game:
+    """Find out what a model is made of.
+
+    Parameters
+    ----------
+    model
+        Anything that `cw.explain` takes.
+    data
+        Background rows; additive pipelines are checked on some of them.
+
+    Returns
+    -------
+    Game
+    """
+    model = _bare(model)
+    if hasattr(model, "encoder_") and hasattr(model, "schema_"):
+        return _of_encoded(model)
+    if isinstance(model, Forest) or (forests.supports(model) and _ends_in_trees(model)):
+        forest = forests.from_model(model)
+        return _of_trees(
+            forest,
+            ForestReader(forest),
+            forest.columns,
+            forest.groups.astype(np.intp),
+            forest.classes,
+            forest.source,
+        )
+    score = score_of(model)
+    if score is None:
+        raise unsupported(model)
+    return _of_sheets(model, score, data) if is_pipeline(model) else _of_matrix(model, score)
+
+
+def _bare(model: Any) -> Any:
+    """Check that it is a fitted model, and take it out of a search that found it."""
+    if isinstance(model, type):
+        raise InputError(
+            f"{model.__name__} is a class, not a fitted model",
+            parameter="model",
+            hint=f"make one and fit it: {model.__name__}(...).fit(X, y).",
+        )
+    if isinstance(model, Forest):
+        return model
+    if hasattr(model, "best_estimator_"):
+        return _bare(model.best_estimator_)
+    if getattr(model, "encoder_", model) is None:  # a wrapped pipeline that encodes by itself
+        return _bare(model.estimator_)
+    if hasattr(model, "get_params") and hasattr(model, "fit"):
+        from sklearn.exceptions import NotFittedError
+        from sklearn.utils.validation import check_is_fitted
+
+        try:
+            check_is_fitted(model)
+        except NotFittedError:
+            raise InputError(
+                f"this {type(model).__name__} is not fitted yet",
+                parameter="model",
+                hint="call its fit(X, y) first.",
+            ) from None
+        except TypeError:
+            pass  # no estimator in scikit-learn's sense; its own importer will complain
+    return model
+
+
+def _ends_in_trees(model: Any) -> bool:
+    return not is_pipeline(model) or forests.supports(model.steps[-1][1])
+
+
+# Trees
+
+
+def _of_trees(
+    forest: Forest,
+    reader: Reader,
+    players: tuple[str, ...],
+    groups: Index,
+    classes: NDArray[Any] | None,
+    kind: str,
+    imported: Forest | None = None,
+) -> TreeGame:
+    return TreeGame(
+        columns=players,
+        groups=groups,
+        outputs=_forest_outputs(forest, classes),
+        unit=_forest_unit(forest),
+        is_step=True,
+        kind=kind,
+        reader=reader,
+        forest=forest,
+        imported=imported or forest,
+    )
+
+
+def _forest_outputs(forest: Forest, classes: NDArray[Any] | None) -> tuple[str, ...]:
+    """Name the outputs: classes, where there are some."""
+    n_outputs = forest.n_outputs
+    if classes is not None and len(classes) == n_outputs:
+        return tuple(map(str, classes))
+    if classes is not None and len(classes) == 2 and n_outputs == 1:
+        return (str(classes[1]),)
+    return ("prediction",) if n_outputs == 1 else tuple(f"output {k}" for k in range(n_outputs))
+
+
+def _forest_unit(forest: Forest) -> Unit:
+    if forest.link != "identity":
+        return Unit.before(forest.link)
+    if forest.classes is None:
+        return Unit.PREDICTION
+    votes = {"hard vote": Unit.VOTES, "weighted vote": Unit.SCORE}
+    return votes.get(forest.aggregation, Unit.PROBABILITY)
+
+
+# Models behind Clearwood's encoder
+
+
+def _of_encoded(model: Any) -> Game:
+    """Take a model with ``encoder_``, ``schema_`` and ``estimator_`` in the user's columns."""
+    players, groups = learner_players(model)
+    inner = model.estimator_
+    forest = forests.from_model(inner) if _is_forest(inner) else None
+    reader = EncodedReader(model.schema_, model.encoder_, players, forest)
+    classes = getattr(model, "classes_", None)
+    is_learner = isinstance(model, Learner)
+    kind = name_of(model if is_learner else inner)
+    if forest is not None:
+        imported = behind_learner(model, forest) if is_learner else None
+        return _of_trees(forest, reader, players, groups[forest.groups], classes, kind, imported)
+    if is_ebm(inner):
+        return ebm_game(inner, players, groups, classes, kind, reader)
+    score = score_of(inner)
+    if score is None:
+        raise unsupported(model if is_learner else inner)
+    names = tuple(map(str, classes)) if classes is not None else score.outputs
+    if len(names) != len(score.outputs):
+        names = names[1:] if len(names) == 2 else score.outputs
+    reference = np.zeros(len(model.encoder_.columns_))
+    return _additive(players, replace(score, outputs=names), kind, reader, groups, reference)
+
+
+def _is_forest(inner: Any) -> bool:
+    last = inner.steps[-1][1] if is_pipeline(inner) else inner
+    return forests.supports(last) and not is_pipeline(last)
+
+
+def learner_players(model: Any) -> tuple[tuple[str, ...], Index]:
+    """Give the user's columns, and the one that each column of the encoder comes from."""
+    players = model.schema_.features
+    position = {name: k for k, name in enumerate(players)}
+    sources = [position[model.encoder_.used_[k]] for k in model.encoder_.sources_]
+    return players, np.array(sources, np.intp)
+
+
+# Sums over columns
+
+
+def _additive(
+    players: tuple[str, ...],
+    score: Score,
+    kind: str,
+    reader: Reader,
+    groups: Index,
+    reference: Floats,
+) -> AdditiveGame:
+    """Make the game of a score of a matrix, measured from a reference row."""
+    terms = Terms(score.of, groups, len(players), reference)
+    return AdditiveGame(
+        columns=players,
+        groups=np.repeat(np.arange(len(players)), len(score.outputs)),
+        outputs=score.outputs,
+        unit=score.unit,
+        is_step=False,
+        kind=kind,
+        reader=reader,
+        constant=terms.constant,
+        adds=terms,
+    )
+
+
+def _of_matrix(model: Any, score: Score) -> AdditiveGame:
+    """Take a linear model that was fitted to a matrix or frame of numbers."""
+    players, by_position = _fitted_names(model)
+    reader = MatrixReader(players, by_position)
+    groups, reference = np.arange(len(players)), np.zeros(len(players))
+    return _additive(players, score, type(model).__name__, reader, groups, reference)
+
+
+def _of_sheets(model: Any, score: Score, data: Any) -> AdditiveGame:
+    """Take a pipeline that ends in a linear model, with whatever steps come before it."""
+    if data is None:
+        raise InputError(
+            f"{name_of(model)} needs data", parameter="data", hint="give the training rows."
+        )
+    players, by_position = _fitted_names(model)
+    background = sheet_of(as_data(data), None if by_position else players)
+    reference = background.take(slice(0, 1))
+    constant = score.of(reference.native())[0]
+    reader = SheetReader(players, by_position, score, reference, constant)
+    _check_additive(model, reader, background)
+    return AdditiveGame(
+        columns=players,
+        groups=np.repeat(np.arange(len(players)), len(constant)),
+        outputs=score.outputs,
+        unit=score.unit,
+        is_step=False,
+        kind=name_of(model),
+        reader=reader,
+        constant=constant,
+    )
+
+
+def _fitted_names(model: Any) -> tuple[tuple[str, ...], bool]:
+    """Give the columns that a model was fitted with, and whether they had no names."""
+    names = getattr(model, "feature_names_in_", None)
+    return (
+        (default_names(model.n_features_in_), True)
+        if names is None
+        else (
+            tuple(map(str, names)),
+            False,
+        )
+    )
+
+
+def _check_additive(model: Any, reader: SheetReader, background: Sheet) -> None:
+    """Refuse steps that mix columns: rows put together from several rows give them away."""
+    generator = np.random.default_rng(0)
+    sheet = background.take(slice(0, _ROWS_CHECKED))
+    n_columns = model.n_features_in_
+    index = np.column_stack([generator.permutation(len(sheet)) for _ in range(n_columns)])
+    mixed = sheet.shuffled(index)
+    parts = reader.terms(mixed)
+    direct = reader.score.of(mixed.native())
+    size = np.abs(direct).max(initial=0) + np.abs(parts).sum(axis=1).max(initial=0)
+    total = reader.constant + parts.sum(axis=1)
+    if not np.allclose(total, direct, rtol=0, atol=1e-9 * (1 + size)):
+        raise NotDecomposableError(
+            f"{name_of(model)} is not a sum over its columns: a step before the last mixes them",
+            hint=f"these have an exact decomposition: {EXPLAINED}.",
+        )
