@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.datasets.true_effect import TrueEffect, average_natural_direct_effect
 from clearwood.table import Column, Kind, Role, Table, Task
@@ -80,7 +81,7 @@ def _youth(age: NDArray[Any]) -> NDArray[Any]:
     return np.exp(-(age - 18) / 8)
 
 
-def _expected_accidents(v: Values) -> NDArray[np.float64]:
+def _expected_accidents(v: Values) -> Floats:
     stronger = v["power"] - 85
     log_rate = (
         -2.0
@@ -92,14 +93,14 @@ def _expected_accidents(v: Values) -> NDArray[np.float64]:
         + 0.002 * stronger
         + 0.015 * _youth(v["age"]) * stronger
     )
-    rate: NDArray[np.float64] = v["exposure"] * np.exp(log_rate)
+    rate: Floats = v["exposure"] * np.exp(log_rate)
     return rate
 
 
-def _severity(v: Values) -> NDArray[np.float64]:
+def _severity(v: Values) -> Floats:
     """Give the mean amount of one claim."""
     log = 0.004 * (v["power"] - 85) + _REGION_SEVERITY[v["region"]]
-    amount: NDArray[np.float64] = 1800 * np.exp(log)
+    amount: Floats = 1800 * np.exp(log)
     return amount
 
 
@@ -243,7 +244,7 @@ class InsuranceModel:
                 raise InputError(f"{name} has {value.size} values for {n} policies")
         return self._table(self._draw(n, seed, fixed))
 
-    def mean(self, table: Table) -> NDArray[np.float64]:
+    def mean(self, table: Table) -> Floats:
         """Give the true regression function E[Y | X] at the rows of a table.
 
         Parameters
@@ -308,7 +309,7 @@ class InsuranceModel:
             self._mean, others, drawn, {k: _numeric(k, v) for k, v in shown.items()}, shown
         )
 
-    def _mean(self, values: Values) -> NDArray[np.float64]:
+    def _mean(self, values: Values) -> Floats:
         accidents = _expected_accidents(values)
         return accidents if self.target == "accidents" else accidents * _severity(values)
 
@@ -378,7 +379,7 @@ def _numeric(name: str, given: Any) -> NDArray[Any]:
         raise InputError(f"{name} is a number; it cannot be {given!r}") from None
 
 
-def _positions(name: str, found: Sequence[str]) -> NDArray[np.intp]:
+def _positions(name: str, found: Sequence[str]) -> Index:
     """Give the position of levels among those of the model."""
     levels = _NODES[name].levels
     for level in found:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Bools
 from clearwood.table.types import CODED, Kind
 
 __all__ = ["Column"]
@@ -53,7 +54,7 @@ class Column:
         return self.kind in CODED
 
     @property
-    def missing(self) -> NDArray[np.bool_]:
+    def missing(self) -> Bools:
         """Which rows have no value."""
         if self.is_coded:
             return np.asarray(self.values < 0)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood.table.column import Column
 from clearwood.table.summary import describe_values
 from clearwood.table.types import Kind
@@ -112,7 +113,7 @@ def profile(column: Column, *, bins: int = 20, levels: int = _MOST_LEVELS) -> Pr
     )
 
 
-def _ends(distinct: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
+def _ends(distinct: Floats, bins: int) -> Floats:
     low, high = float(distinct[0]), float(distinct[-1])
     span = high - low
     if span < 2 * bins and (distinct == np.round(distinct)).all():

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.table.column import Column
 from clearwood.table.schema import ColumnSchema, Schema
@@ -162,7 +163,7 @@ class Table:
         return column.values
 
     @property
-    def weights(self) -> NDArray[np.float64] | None:
+    def weights(self) -> Floats | None:
         """Row weights, where a weight column is named."""
         column = self._with_role(Role.WEIGHT)
         return None if column is None else np.asarray(column.values, dtype=np.float64)

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from clearwood.forest import Forest
 from clearwood.forest.encoders import LearnerEncoder
-from clearwood.table import ColumnSchema, Kind
-from clearwood.table.encoding.columns import Numbers
+from clearwood.table import ColumnSchema, Kind, NumberEncoder
 
 __all__ = ["LevelSource", "NumberSource", "Source", "column_names", "made_columns", "sources"]
 
@@ -80,7 +79,7 @@ def sources(shell: Forest) -> list[Source | None]:
     encoder = shell.encoder.encoder
     found: list[Source | None] = []
     for j, (name, way) in enumerate(zip(encoder.used_, encoder._encoders, strict=True)):  # noqa: SLF001
-        if isinstance(way, Numbers):
+        if isinstance(way, NumberEncoder):
             found += _of_numbers(j, way)
             continue
         labels = _typed(encoder.schema_[name])
@@ -91,7 +90,7 @@ def sources(shell: Forest) -> list[Source | None]:
     return found
 
 
-def _of_numbers(j: int, way: Numbers) -> list[Source | None]:
+def _of_numbers(j: int, way: NumberEncoder) -> list[Source | None]:
     if way.parts != (None,) or way.center is not None:
         return [None] * way.width
     missing = np.nan if way.fill is None else float(way.fill[0])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from clearwood import forest as forests
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.progress import progress
-from clearwood.checks.association import Profile, profile_of
+from clearwood.checks import Comparable, comparable
 from clearwood.explanation.adapter.compose import (
     Compose,
     Index,
@@ -93,9 +93,9 @@ class Predictor:
         return self.scorer.unit
 
     @cached_property
-    def profiles(self) -> tuple[Profile, ...]:
+    def profiles(self) -> tuple[Comparable, ...]:
         """What is needed of each column to say which go together."""
-        return tuple(profile_of(column) for column in self.columns)
+        return tuple(comparable(column) for column in self.columns)
 
     def position(self, name: Any) -> int:
         """Give the position of a column; a wrong name is answered with the nearest."""

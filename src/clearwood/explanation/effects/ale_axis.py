@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from clearwood.checks.association import is_ordered, ranks
+from clearwood.checks import is_ordered, ranks
 from clearwood.explanation.adapter.compose import Index
 from clearwood.explanation.effects.given import Given
 from clearwood.explanation.effects.grid import common_levels

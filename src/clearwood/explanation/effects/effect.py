@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.messages import tell
-from clearwood.checks.association import related
+from clearwood.checks import related
 from clearwood.explanation.adapter.asking import patience_of
 from clearwood.explanation.adapter.compose import Index
 from clearwood.explanation.adapter.predictor import Predictor, predictor_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.checks.association import coordinates, related
+from clearwood.checks import coordinates, related
 from clearwood.explanation.adapter.compose import Index
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.table import Column

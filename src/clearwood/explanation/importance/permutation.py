@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.progress import progress
-from clearwood.checks.association import bins_of, coordinates, is_ordered, ranks, related
+from clearwood.checks import bins_of, coordinates, is_ordered, ranks, related
 from clearwood.explanation.adapter.asking import Patience
 from clearwood.explanation.adapter.compose import Index
 from clearwood.explanation.adapter.predictor import Predictor

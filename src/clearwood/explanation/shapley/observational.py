@@ -16,8 +16,7 @@ from clearwood.explanation.adapter.perturbed import perturbed
 from clearwood.explanation.adapter.predictor import predictor_of
 from clearwood.explanation.games.coalitions import CoalitionGame, Coalitions, Worth
 from clearwood.explanation.local.lime_representation import representation_of
-from clearwood.table import Kind
-from clearwood.table.types import NUMERIC
+from clearwood.table import NUMERIC, Kind
 
 __all__ = ["ASSUMPTIONS", "observational"]
 

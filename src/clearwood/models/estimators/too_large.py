@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood.table import Encoder
 
@@ -13,7 +13,7 @@ __all__ = ["too_large_named"]
 
 
 @contextmanager
-def too_large_named(name: str, encoder: Encoder, encoded: NDArray[np.float64]) -> Iterator[None]:
+def too_large_named(name: str, encoder: Encoder, encoded: Floats) -> Iterator[None]:
     """Name the column whose numbers are too large for single precision.
 
     Trees of scikit-learn and the boosting libraries hold columns in single precision, and say of a

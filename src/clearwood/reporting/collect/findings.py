@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         Measures,
         Residuals,
     )
-    from clearwood.checks import Alone, Dependence, Drift
+    from clearwood.checks import Association, Drift, Leakage
     from clearwood.condensing import Condensed
     from clearwood.explanation import (
         Agreement,
@@ -219,14 +219,14 @@ class Findings:
     interactions: "Interactions | None" = None
     interaction_effects: "tuple[Effect, ...]" = ()
     profiles: "Mapping[str, Profile]" = field(default_factory=dict)
-    dependence: "Dependence | None" = None
+    dependence: "Association | None" = None
     agreement: "Agreement | None" = None
     shapley: "Shapley | None" = None
     condensed: "Condensed | None" = None
     performance: Performance | None = None
     choosing: "Choosing | None" = None
     learning: "LearningCurve | None" = None
-    alone: "Alone | None" = None
+    alone: "Leakage | None" = None
     drift: "Drift | None" = None
     test: Table | None = None
     options: Options = field(default_factory=Options)

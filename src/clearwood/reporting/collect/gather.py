@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
 from clearwood.benchmarking import Benchmark, Choosing, LearningCurve, learning_curve
-from clearwood.checks import alone, dependence, drift
+from clearwood.checks import association, drift, leakage
 from clearwood.condensing import Condensed, condense
 from clearwood.explanation import Effect, Shapley
 from clearwood.explanation.adapter.predictor import Predictor, predictor_of
@@ -105,7 +105,7 @@ class _Gathering:
         found = replace(found, profiles=profiles or {})
         depend = self._when(
             "dependence",
-            lambda: dependence(
+            lambda: association(
                 self.table,
                 columns=found.features,
                 sample=self.limits.dependence_rows,
@@ -336,7 +336,7 @@ class _Gathering:
         used = [*found.features, found.target]
         return self.stages.run(
             "single columns",
-            lambda: alone(self.table.select(used), seed=self.options.seed),
+            lambda: leakage(self.table.select(used), seed=self.options.seed),
         )
 
     def _drift(self, found: Findings) -> Any:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood.table.column import Column
 from clearwood.table.encoding.columns import ColumnEncoder, Encoded, encoder_from_state
@@ -157,9 +158,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         self._learn(table, y, sample_weight)
         return self
 
-    def fit_transform(
-        self, table: Table, y: Any = None, sample_weight: Any = None
-    ) -> NDArray[np.float64]:
+    def fit_transform(self, table: Table, y: Any = None, sample_weight: Any = None) -> Floats:
         """Learn the encoding and encode the training rows, target encodings cross-fitted.
 
         Parameters
@@ -173,7 +172,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         """
         return self._learn(table, y, sample_weight)
 
-    def transform(self, table: Table) -> NDArray[np.float64]:
+    def transform(self, table: Table) -> Floats:
         """Encode rows.
 
         Parameters
@@ -256,7 +255,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         self.sources_ = np.repeat(np.arange(len(encoders)), [e.width for e in encoders])
         self.n_features_in_ = len(self.used_)
 
-    def _learn(self, table: Table, y: Any, sample_weight: Any) -> NDArray[np.float64]:
+    def _learn(self, table: Table, y: Any, sample_weight: Any) -> Floats:
         ways = Ways(
             categories=self.categories,
             missing=self.missing,
@@ -282,7 +281,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             self._standardise(matrix, weight)
         return matrix
 
-    def _encode(self, values: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+    def _encode(self, values: Sequence[NDArray[Any]]) -> Floats:
         n_rows = len(values[0])
         matrix = np.empty((n_rows, len(self.columns_)))
         starts = np.cumsum([0, *(encoder.width for encoder in self._encoders)])
@@ -293,7 +292,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
                 encoder.write(column[rows], block[:, start : start + encoder.width])
         return matrix
 
-    def _standardise(self, matrix: NDArray[np.float64], weight: Weight) -> None:
+    def _standardise(self, matrix: Floats, weight: Weight) -> None:
         """Learn centre and spread from encoded training rows, and apply them to these rows."""
         counting = slice(None) if weight is None else weight > 0
         share = None if weight is None else weight[counting]

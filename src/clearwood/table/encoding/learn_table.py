@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.messages import tell
 from clearwood.table.column import Column
@@ -131,7 +131,7 @@ class LearnedTable:
     columns: tuple[Encoded, ...]
     categorical: tuple[int, ...]
     left_out: dict[str, str]
-    crossed: dict[int, NDArray[np.float64]]
+    crossed: dict[int, Floats]
 
 
 def learn_table(table: Table, y: Any, weight: Weight, ways: Ways) -> LearnedTable:
@@ -155,7 +155,7 @@ def learn_table(table: Table, y: Any, weight: Weight, ways: Ways) -> LearnedTabl
     encoders: list[ColumnEncoder] = []
     columns: list[Encoded] = []
     categorical: list[int] = []
-    crossed: dict[int, NDArray[np.float64]] = {}
+    crossed: dict[int, Floats] = {}
     for column in table.columns:
         if column.name in left_out:
             continue

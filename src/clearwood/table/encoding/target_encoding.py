@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood.table.column import Column
 from clearwood.table.encoding.learn_columns import level_slots
@@ -41,7 +42,7 @@ class TargetEncoding:
     def __init__(
         self,
         y: NDArray[Any] | None,
-        weight: NDArray[np.float64] | None,
+        weight: Floats | None,
         *,
         task: Task | None,
         smooth: float,
@@ -58,13 +59,13 @@ class TargetEncoding:
         """What each code of a level is called."""
         return self._prepared[1]
 
-    def codes(self, column: Column) -> NDArray[np.float64]:
+    def codes(self, column: Column) -> Floats:
         """Give the codes of a column's levels, of unseen (0) and of missing, over all rows."""
         k = len(column.levels)
         slots = level_slots(column.values, k)
         return target_codes(slots, k + 2, self._prepared[0], self._weight, self._smooth)
 
-    def cross_fitted(self, column: Column) -> NDArray[np.float64]:
+    def cross_fitted(self, column: Column) -> Floats:
         """Give the codes of the training rows, each from the other folds."""
         k = len(column.levels)
         slots = level_slots(column.values, k)
@@ -72,7 +73,7 @@ class TargetEncoding:
         return cross_fitted_codes(slots, k + 2, targets, self._weight, self._smooth, self._fold)
 
     @cached_property
-    def _prepared(self) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    def _prepared(self) -> tuple[Floats, tuple[str, ...]]:
         if self._y is None:
             raise InputError(
                 "target encoding needs the target",
@@ -83,15 +84,13 @@ class TargetEncoding:
         return target_columns(self._y, is_classes=self._task.is_classification)
 
     @cached_property
-    def _fold(self) -> NDArray[np.intp]:
+    def _fold(self) -> Index:
         n_rows = len(self._prepared[0])
         order = np.random.default_rng(self._seed).permutation(n_rows)
         return order % min(_FOLDS, n_rows)
 
 
-def target_columns(
-    y: NDArray[Any], *, is_classes: bool
-) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+def target_columns(y: NDArray[Any], *, is_classes: bool) -> tuple[Floats, tuple[str, ...]]:
     """Give the numbers to average: the target itself, or membership in its classes.
 
     Returns
@@ -117,10 +116,10 @@ def target_columns(
 def target_codes(
     slots: NDArray[np.integer[Any]],
     n_slots: int,
-    targets: NDArray[np.float64],
-    weight: NDArray[np.float64] | None,
+    targets: Floats,
+    weight: Floats | None,
     smooth: float,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Encode each level as its mean target minus the overall mean.
 
     This is ``E[Y | X = x] - E[Y]`` for each level x, Hiabu (2024), definition 5.2.5, with weighted
@@ -170,11 +169,11 @@ def target_codes(
 def cross_fitted_codes(
     slots: NDArray[np.integer[Any]],
     n_slots: int,
-    targets: NDArray[np.float64],
-    weight: NDArray[np.float64] | None,
+    targets: Floats,
+    weight: Floats | None,
     smooth: float,
     fold: NDArray[np.integer[Any]],
-) -> NDArray[np.float64]:
+) -> Floats:
     """Encode training rows by the levels' means over the other folds.
 
     A row's own target never enters its code, so a model cannot read the target off a level with

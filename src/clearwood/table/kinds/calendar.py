@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CALENDAR_PARTS", "calendar"]
+from clearwood._shared.arrays import Floats
+
+__all__ = ["CALENDAR_PARTS", "calendar_features"]
 
 _ORIGIN = np.datetime64("2000-01-01", "us")
 _DAY = np.timedelta64(1, "D")
@@ -23,9 +25,7 @@ CALENDAR_PARTS = (
 )
 
 
-def calendar(
-    dates: NDArray[Any], parts: Sequence[str] = CALENDAR_PARTS
-) -> list[NDArray[np.float64]]:
+def calendar_features(dates: NDArray[Any], parts: Sequence[str] = CALENDAR_PARTS) -> list[Floats]:
     """Give calendar features of dates as numbers, NaN where the date is missing.
 
     Months, days of the week (Monday is 1, as in ISO 8601) and days of the year count from 1. The
@@ -46,7 +46,7 @@ def calendar(
     Examples
     --------
     >>> leap_day = np.array(["2024-02-29T18:30"], "datetime64[us]")
-    >>> [float(part[0]) for part in calendar(leap_day, ["month", "day of week", "hour"])]
+    >>> [float(part[0]) for part in calendar_features(leap_day, ["month", "day of week", "hour"])]
     [2.0, 4.0, 18.5]
     """
     missing = np.isnat(dates)

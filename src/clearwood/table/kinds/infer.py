@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood.table.column import Column
 from clearwood.table.kinds.dates import parse_dates
@@ -91,7 +92,7 @@ def check_finite(raw: Raw) -> None:
         )
 
 
-def _kind_of_numbers(values: NDArray[np.float64]) -> Kind:
+def _kind_of_numbers(values: Floats) -> Kind:
     if not _all_whole(values):
         return Kind.NUMBER
     low, high = value_range(values)
@@ -100,7 +101,7 @@ def _kind_of_numbers(values: NDArray[np.float64]) -> Kind:
     return Kind.YES_NO if low == 0 and high == 1 else Kind.WHOLE
 
 
-def value_range(values: NDArray[np.float64]) -> tuple[float, float]:
+def value_range(values: Floats) -> tuple[float, float]:
     """Give the least and the largest number, NaN if there is none."""
     low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
     if not np.isnan(low):
@@ -109,7 +110,7 @@ def value_range(values: NDArray[np.float64]) -> tuple[float, float]:
     return (float(present.min()), float(present.max())) if len(present) else (np.nan, np.nan)
 
 
-def _all_whole(values: NDArray[np.float64]) -> bool:
+def _all_whole(values: Floats) -> bool:
     # Most columns of fractions show one at once; only whole ones are read to the end.
     return all(
         bool(np.all((part == np.floor(part)) | np.isnan(part))) for part in (values[:1000], values)
@@ -281,7 +282,7 @@ def _to_yes_no(raw: Raw) -> Column:
     return _recoded(raw, Kind.YES_NO, tuple(order))
 
 
-def _to_numbers(raw: Raw, kind: Kind) -> NDArray[np.float64]:
+def _to_numbers(raw: Raw, kind: Kind) -> Floats:
     if raw.form in ("number", "boolean"):
         values = raw.values
     elif raw.form == "date":
@@ -297,7 +298,7 @@ def _to_numbers(raw: Raw, kind: Kind) -> NDArray[np.float64]:
     return values
 
 
-def _level_numbers(raw: Raw) -> NDArray[np.float64]:
+def _level_numbers(raw: Raw) -> Floats:
     numbers = np.empty(len(raw.levels))
     for i, level in enumerate(raw.levels):
         try:

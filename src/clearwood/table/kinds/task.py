@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood.table.column import Column
 from clearwood.table.kinds.infer import convert, refuse_odd_numbers, settle
@@ -66,9 +66,7 @@ def task_of(raw: Raw) -> tuple[Task, str | None]:
     return _task_of_whole_numbers(raw.name, found, counts)
 
 
-def _task_of_whole_numbers(
-    name: str, found: NDArray[np.float64], counts: NDArray[np.intp]
-) -> tuple[Task, str | None]:
+def _task_of_whole_numbers(name: str, found: Floats, counts: Index) -> tuple[Task, str | None]:
     n_rows = int(counts.sum())
     numbered = found[0] in (0, 1) and found[-1] - found[0] == len(found) - 1
     if (

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood.table.reading.raw import Form, Raw, factorise, number_text
 
@@ -84,7 +85,7 @@ def _from_series(name: str, series: Any) -> Raw:
     return from_objects(name, series.to_list())
 
 
-def _as_floats(series: Any) -> NDArray[np.float64]:
+def _as_floats(series: Any) -> Floats:
     import narwhals.stable.v2 as nw
 
     if series.null_count():
@@ -179,7 +180,7 @@ def _is_real(kind: type) -> bool:
     return issubclass(kind, numbers.Real) or kind.__name__ == "Decimal"
 
 
-def _objects_as_floats(name: str, values: Sequence[Any]) -> NDArray[np.float64]:
+def _objects_as_floats(name: str, values: Sequence[Any]) -> Floats:
     try:
         return np.array([np.nan if value is None else float(value) for value in values])
     except (OverflowError, ValueError) as error:

@@ -29,7 +29,7 @@ from clearwood.table.schema import Schema
 from clearwood.table.table import Table
 from clearwood.table.types import NUMERIC, Kind, Role, Task
 
-__all__ = ["as_table", "read", "read_as"]
+__all__ = ["as_columns", "as_table", "read", "read_as"]
 
 #: With a target named, fewer rows than this cannot be learned from.
 FEWEST_ROWS = 5
@@ -270,6 +270,34 @@ def as_table(
     raws, origin, _ = _columns_of(data, **options, as_written=_as_written(schema))
     named = not isinstance(data, np.ndarray | list | tuple) or _has_field_names(data)
     return align(raws, schema, named=named, source=origin)
+
+
+def as_columns(data: Any) -> tuple[Column, ...]:
+    """Return the columns of data in memory as they are, without target, roles or review.
+
+    Numbers stay numbers, 0 and 1 and infinity too: they are what a fitted model receives.
+
+    Parameters
+    ----------
+    data
+        A table, a data frame, an array or a dict of columns.
+
+    Examples
+    --------
+    >>> [str(column.kind) for column in as_columns({"age": [30.5, 41.0], "claim": [0, 1]})]
+    ['number', 'whole number']
+    """
+    if isinstance(data, Table):
+        return data.columns
+    return tuple(_as_column(raw) for raw in from_memory(data))
+
+
+def _as_column(raw: Raw) -> Column:
+    if raw.form != "number":
+        return settle(raw)
+    present = raw.values[~np.isnan(raw.values)]
+    whole = not raw.plain and bool((present == np.floor(present)).all())
+    return Column(raw.name, Kind.WHOLE if whole else Kind.NUMBER, raw.values)
 
 
 def _as_written(schema: Schema) -> frozenset[str]:
