@@ -109,9 +109,9 @@ def differing_shapes(
     flat = (apart * np.sqrt(weight)[None, :, None]).reshape(len(apart), -1)
     _, _, directions = np.linalg.svd(flat, full_matrices=False)
     main = comparable(Column("shape", Kind.NUMBER, flat @ directions[0]))
-    strength = [
+    associated = [
         0.0 if k == position else strength(main, comparable(column.take(rows)))
         for k, column in enumerate(predictor.columns)
     ]
-    best = int(np.argmax(strength))
-    return size, predictor.names[best] if strength[best] > _GOES_WITH else None
+    best = int(np.argmax(associated))
+    return size, predictor.names[best] if associated[best] > _GOES_WITH else None
