@@ -281,7 +281,7 @@ def test_a_learner_is_exported_on_the_users_columns(learner):
     wanted = model.predict(frame.drop(columns="risk")).tolist()
     assert one.predict(frame).tolist() == wanted
     odd = pd.concat([frame, frame.head(40).assign(region="never seen")], ignore_index=True)
-    with pytest.warns(ClearwoodWarning, match="has levels that the model has not seen"):
+    with pytest.warns(ClearwoodWarning, match="has levels that the model was not fitted with"):
         wanted = one.predict(odd).tolist()
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE claims (age, region)")

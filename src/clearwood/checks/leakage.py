@@ -117,7 +117,7 @@ def leakage(data: Any, *, sample: int = _MOST_ROWS, seed: int = 0) -> Leakage:
         raise InputError(
             "the table has no target",
             parameter="target",
-            hint=words("name the column to predict when you read it: ", Option("target"), "."),
+            hint=words("name the column to predict: ", Option("target", "COLUMN"), "."),
         )
     if table.n_rows < _FEWEST_ROWS:
         raise InputError(

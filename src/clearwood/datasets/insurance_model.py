@@ -77,7 +77,7 @@ def _claim_amount(rng: np.random.Generator, n: int, v: Values) -> NDArray[Any]:
 
 
 def _youth(age: NDArray[Any]) -> NDArray[Any]:
-    """Give 1 at 18, a half at 23 and a half, a quarter at 29."""
+    """Return 1 at 18, a half at 23 and a half, a quarter at 29."""
     return np.exp(-(age - 18) / 8)
 
 
@@ -98,7 +98,7 @@ def _expected_accidents(v: Values) -> Floats:
 
 
 def _severity(v: Values) -> Floats:
-    """Give the mean amount of one claim."""
+    """Return the mean amount of one claim."""
     log = 0.004 * (v["power"] - 85) + _REGION_SEVERITY[v["region"]]
     amount: Floats = 1800 * np.exp(log)
     return amount
@@ -181,11 +181,11 @@ class InsuranceModel:
         return tuple((cause, name) for name, node in _NODES.items() for cause in node.parents)
 
     def parents(self, name: str) -> tuple[str, ...]:
-        """Give the direct causes of a column."""
+        """Return the direct causes of a column."""
         return _node(name).parents
 
     def descendants(self, name: str) -> tuple[str, ...]:
-        """Give what a column acts on, directly or through others, in causal order."""
+        """Return what a column acts on, directly or through others, in causal order."""
         _node(name)
         reached = {name}
         for other, node in _NODES.items():
@@ -245,7 +245,7 @@ class InsuranceModel:
         return self._table(self._draw(n, seed, fixed))
 
     def mean(self, table: Table) -> Floats:
-        """Give the true regression function E[Y | X] at the rows of a table.
+        """Return the true regression function E[Y | X] at the rows of a table.
 
         Parameters
         ----------
@@ -267,7 +267,7 @@ class InsuranceModel:
         draws: int = 100_000,
         seed: int = 0,
     ) -> TrueEffect:
-        """Give the average natural direct effect of columns on the target.
+        """Return the average natural direct effect of columns on the target.
 
         It is what the target's mean changes by when the columns are set to given values while all
         other columns stay as they would have been without: Hiabu (2024), Definition 8.2.1. The mean
@@ -366,7 +366,7 @@ def _node(name: str) -> _Node:
 
 
 def _numeric(name: str, given: Any) -> NDArray[Any]:
-    """Give values as the model counts: levels as their position."""
+    """Return values as the model counts: levels as their position."""
     levels = _node(name).levels
     values = np.asarray(given)
     if levels:
@@ -380,7 +380,7 @@ def _numeric(name: str, given: Any) -> NDArray[Any]:
 
 
 def _positions(name: str, found: Sequence[str]) -> Index:
-    """Give the position of levels among those of the model."""
+    """Return the position of levels among those of the model."""
     levels = _NODES[name].levels
     for level in found:
         if level not in levels:

@@ -36,7 +36,7 @@ class TrueEffect:
     draws: int
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as plain JSON values."""
+        """Return it as plain JSON values."""
         return {
             "at": {name: list(values) for name, values in self.at.items()},
             "effect": self.effect.tolist(),

@@ -187,7 +187,7 @@ class Learner(BaseEstimator):
                 )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - sklearn's
-        """Give the parameters; with ``deep``, every setting under its own name as well."""
+        """Return the parameters; with ``deep``, every setting under its own name as well."""
         own: dict[str, Any] = super().get_params(deep=False)
         if deep and self.name in catalogue.names():
             return {**self.all_settings, **own}

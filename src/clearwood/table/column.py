@@ -70,11 +70,11 @@ class Column:
         return int(self.missing.sum())
 
     def take(self, rows: NDArray[Any] | slice) -> "Column":
-        """Give the column at some rows, by position, mask or slice."""
+        """Return the column at some rows, by position, mask or slice."""
         return replace(self, values=self.values[rows])
 
     def labels(self) -> NDArray[Any]:
-        """Give the values as a person would write them: levels, not codes; None for missing."""
+        """Return the values as a person would write them: levels, not codes; None for missing."""
         if not self.is_coded:
             return self.values
         padded = np.array([*self.levels, None], dtype=object)
@@ -82,7 +82,7 @@ class Column:
         return labels
 
     def typed_levels(self) -> NDArray[Any]:
-        """Give the levels as they were at the source: 0 and 1, not "0" and "1".
+        """Return the levels as they were at the source: 0 and 1, not "0" and "1".
 
         Examples
         --------

@@ -41,7 +41,7 @@ class Folds(BaseEstimator):
     def split(
         self, X: ArrayLike, y: ArrayLike, groups: Any = None
     ) -> Iterator[tuple[Index, Index]]:
-        """Give the training and the held-out rows of each fold."""
+        """Return the training and the held-out rows of each fold."""
         yield from self._splitter(np.asarray(y)).split(X, y, groups)
 
     def get_n_splits(

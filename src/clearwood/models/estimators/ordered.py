@@ -81,6 +81,6 @@ class OrderedRegression(ClassifierMixin, BaseEstimator):
         return probabilities
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Give the most probable class."""
+        """Return the most probable class."""
         likeliest: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return likeliest

@@ -54,7 +54,7 @@ class Encoded:
     levels: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as plain JSON values."""
+        """Return it as plain JSON values."""
         return {
             "name": self.name,
             "source": self.source,
@@ -101,7 +101,7 @@ class NumberEncoder:
         return np.arange(self.width) < len(self.parts)
 
     def standardised(self, center: Floats, spread: Floats) -> Self:
-        """Give the same encoder with its quantities standardised."""
+        """Return the same encoder with its quantities standardised."""
         k = len(self.parts)
         return replace(self, center=center[:k], spread=spread[:k])
 
@@ -122,7 +122,7 @@ class NumberEncoder:
             out[:, :k] /= self.spread
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Give JSON values and arrays from which `from_state` makes it again."""
+        """Return JSON values and arrays from which `from_state` makes it again."""
         held = {"fill": self.fill, "center": self.center, "spread": self.spread}
         arrays = {name: array for name, array in held.items() if array is not None}
         return {"way": "numbers", "parts": list(self.parts), "indicator": self.indicator}, arrays
@@ -161,7 +161,7 @@ class LookupEncoder:
         return np.arange(self.width) < self.quantities
 
     def standardised(self, center: Floats, spread: Floats) -> Self:
-        """Give the same encoder with its quantities standardised."""
+        """Return the same encoder with its quantities standardised."""
         k = self.quantities
         table = self.table.copy()
         table[:, :k] = (table[:, :k] - center[:k]) / spread[:k]
@@ -174,7 +174,7 @@ class LookupEncoder:
             out[:, j] = self.table[rows, j]
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Give JSON values and arrays from which `from_state` makes it again."""
+        """Return JSON values and arrays from which `from_state` makes it again."""
         return {"way": "lookup", "quantities": self.quantities}, {"table": self.table}
 
     @classmethod
@@ -204,7 +204,7 @@ class OneHotEncoder:
         return np.zeros(self.width, dtype=bool)
 
     def standardised(self, center: Floats, spread: Floats) -> Self:  # noqa: ARG002
-        """Give itself."""
+        """Return itself."""
         return self
 
     def write(self, values: NDArray[Any], out: Floats) -> None:
@@ -215,7 +215,7 @@ class OneHotEncoder:
         out[rows, position[rows]] = 1.0
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Give JSON values and arrays from which `from_state` makes it again."""
+        """Return JSON values and arrays from which `from_state` makes it again."""
         return {"way": "onehot", "width": self.width}, {"positions": self.positions}
 
     @classmethod

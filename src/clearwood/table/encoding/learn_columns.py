@@ -35,7 +35,7 @@ Learned = tuple[ColumnEncoder, list[Encoded]]
 
 
 def level_slots(codes: NDArray[Any], n_levels: int) -> NDArray[Any]:
-    """Give each code its place among the levels, unseen (``n_levels``) and missing (the last)."""
+    """Return each code its place among the levels, unseen (``n_levels``) and missing (the last)."""
     slots = np.minimum(codes, n_levels).astype(np.intp)
     return np.where(slots < 0, n_levels + 1, slots)
 
@@ -77,21 +77,21 @@ def learn_dates(column: Column, weight: Weight, *, impute: bool) -> Learned:
 
 
 def learn_yes_no(column: Column, weight: Weight, *, impute: bool) -> Learned:
-    """Give 0 and 1; where asked, fill with the more frequent answer."""
+    """Encode as 0 and 1; fill with the more frequent value if asked to impute."""
     counts = level_counts(column, weight)[: len(column.levels)]
     fill = float(np.argmax(counts)) if len(counts) else 0.0
     return _learn_order(column, impute=impute, fill=fill, quantities=0)
 
 
 def learn_ranks(column: Column, weight: Weight, *, impute: bool) -> Learned:
-    """Give an ordered category's ranks; where asked, fill with the median rank."""
+    """Encode an ordered category by rank; fill with the median rank if asked to impute."""
     known = ~column.missing
     fill = float(lower_median(column.values[known], _of(weight, known))) if known.any() else 0.0
     return _learn_order(column, impute=impute, fill=fill, quantities=1)
 
 
 def _learn_order(column: Column, *, impute: bool, fill: float, quantities: int) -> Learned:
-    """Give the rank of each level: an unseen level has none, so it counts as missing."""
+    """Encode each level by its rank; an unseen level has none, so it counts as missing."""
     k = len(column.levels)
     indicator = impute and bool((column.values < 0).any())
     table = np.zeros((k + 2, 1 + indicator))
@@ -104,7 +104,7 @@ def _learn_order(column: Column, *, impute: bool, fill: float, quantities: int) 
 
 
 def learn_codes(column: Column, *, unseen: float, missing: float, quantities: int) -> Learned:
-    """Give the levels that occur numbers from 0, in the order of the column's levels."""
+    """Number the levels that occur from 0, in the order of the column's levels."""
     k = len(column.levels)
     seen = np.flatnonzero(level_counts(column)[:k])
     table = np.full((k + 2, 1), unseen)
@@ -115,7 +115,7 @@ def learn_codes(column: Column, *, unseen: float, missing: float, quantities: in
 
 
 def learn_onehot(column: Column, weight: Weight, *, reference: bool) -> Learned:
-    """Give each level that occurs a column of its own, and missing one where it occurs."""
+    """Encode each level that occurs as a column of its own, and missing where it occurs."""
     k = len(column.levels)
     counts = level_counts(column, weight)
     seen = list(np.flatnonzero(counts[:k]))
@@ -134,7 +134,7 @@ def learn_onehot(column: Column, weight: Weight, *, reference: bool) -> Learned:
 
 
 def learn_target(column: Column, codes: Floats, outputs: tuple[str, ...]) -> Learned:
-    """Give each level its target encoding, already computed for every slot."""
+    """Return each level its target encoding, already computed for every slot."""
     encoded = [Encoded(f"{column.name}:{output}", column.name, output) for output in outputs]
     return LookupEncoder(codes, codes.shape[1]), encoded
 

@@ -14,7 +14,7 @@ Weight = Floats | None
 
 
 def median(values: Floats, weight: Weight) -> float:
-    """Give the median; between two middle values, their mean.
+    """Return the median; between two middle values, their mean.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def median(values: Floats, weight: Weight) -> float:
 
 
 def lower_median(values: NDArray[Any], weight: Weight) -> Any:
-    """Give the median or, between two middle values, the smaller: always one of the values.
+    """Return the median or, between two middle values, the smaller: always one of the values.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def lower_median(values: NDArray[Any], weight: Weight) -> Any:
 
 
 def center_and_spread(values: Floats, weight: Weight) -> tuple[float, float]:
-    """Give mean and standard deviation of the values that are known.
+    """Return mean and standard deviation of the values that are known.
 
     The spread of a constant is infinite: dividing by it gives 0, and keeps NaN.
 

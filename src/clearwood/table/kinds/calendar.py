@@ -1,4 +1,4 @@
-"""What a model can see of a date: its calendar features."""
+"""Calendar features of dates, which are what a model uses of them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,7 +26,7 @@ CALENDAR_PARTS = (
 
 
 def calendar_features(dates: NDArray[Any], parts: Sequence[str] = CALENDAR_PARTS) -> list[Floats]:
-    """Give calendar features of dates as numbers, NaN where the date is missing.
+    """Compute calendar features of dates as numbers, NaN where the date is missing.
 
     Months, days of the week (Monday is 1, as in ISO 8601) and days of the year count from 1. The
     days since 2000-01-01 and the hour carry the time of day as a fraction.
@@ -68,9 +68,9 @@ def calendar_features(dates: NDArray[Any], parts: Sequence[str] = CALENDAR_PARTS
             return np.asarray((dates - midnight) / _HOUR)
         return np.asarray((dates - _ORIGIN) / _DAY)
 
-    found = []
+    features = []
     for name in parts:
         values = part(name).astype(np.float64)
         values[missing] = np.nan
-        found.append(values)
-    return found
+        features.append(values)
+    return features

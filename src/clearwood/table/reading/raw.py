@@ -49,7 +49,7 @@ class Raw:
         return self.form in ("string", "category", "ordered")
 
     def at(self, rows: Bools | slice) -> "Raw":
-        """Give some rows; strings that none of them has are forgotten."""
+        """Return some rows; strings that none of them has are forgotten."""
         values = self.values[rows]
         if self.form != "string":
             return replace(self, values=values)
@@ -71,7 +71,7 @@ class Raw:
 
 
 def used_levels(codes: NDArray[np.int32], n_levels: int) -> Index:
-    """Give the codes that occur, rising; -1 is missing and does not count.
+    """Return the codes that occur, rising; -1 is missing and does not count.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def level_key(level: str) -> tuple[int, float, str]:
 
 
 def factorise(values: Sequence[str | None]) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """Give codes and the distinct strings, in order of appearance.
+    """Return codes and the distinct strings, in order of appearance.
 
     Examples
     --------
