@@ -239,7 +239,6 @@ TO_REPAIR: dict[str, list[str]] = {
         "'median' in str(error.message)",
         "str(error.message).partition(' is not ')",
     ],
-    "reporting/model/tree_places.py": ["said['text'].startswith(f'{_name(condensed, asked)} ≤')"],
     "reporting/sections/cautions.py": ["'pdp against ale' in e.stories", "'sampled' in note"],
     "reporting/sections/explanation.py": [
         "'pdp against ale' in e.stories",

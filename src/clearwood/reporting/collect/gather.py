@@ -320,12 +320,12 @@ class _Gathering:
             raise InputError(
                 f"the model has {forest.n_leaves:,} leaves, too many to make one tree in the time "
                 "given",
-                hint="cw.condense(model, seconds=...) tries.",
+                hint="cw.condense(model, time_limit=...) tries.",
             )
         seconds = self.options.condense_seconds
         if self.options.quick:
             seconds = min(seconds, _QUICK_CONDENSE)
-        return condense(forest, data=self.table, seconds=seconds)
+        return condense(forest, self.table, time_limit=seconds)
 
     def _alone(self, found: Findings) -> Any:
         if "single columns" not in self.wanted:
