@@ -2,6 +2,8 @@
 # make test    install what the tests need and run every check
 # make bench   run us and our peers side by side (SECTIONS="rank read" for some, QUICK=1 for less)
 # make docs    build the documentation into site/
+# make wheel   build a wheel, install it into an empty environment and try it there
+# make oldest  run the tests with the oldest dependencies that pyproject.toml allows
 # make format  format the code and mend what the linter can
 # make clean   remove what the others made
 
@@ -15,7 +17,7 @@ BUILT_FROM := pyproject.toml CMakeLists.txt src/clearwood/_version.py \
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 PIP := $(BIN)/python $(INSTALL)
 
-.PHONY: demo test bench docs format clean
+.PHONY: demo test bench docs wheel oldest format clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/made:
@@ -58,6 +60,7 @@ test: $(VENV)/installed-test
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+	$(BIN)/python tools/check_snippets.py
 	$(BIN)/towncrier build --draft >/dev/null
 	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --cov --cov-report=term
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
@@ -67,6 +70,22 @@ bench: $(BENCH)/installed
 
 docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+wheel: $(VENV)/made
+	@rm -rf build/wheels build/empty
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheels .
+	$(BIN)/python tools/check_wheel.py build/wheels/*.whl
+	@$(BIN)/python -m venv build/empty
+	@build/empty/bin/python -m pip install --quiet --disable-pip-version-check --no-compile build/wheels/*.whl
+	build/empty/bin/python tools/smoke.py
+
+OLDEST := $(VENV)/oldest
+
+oldest: $(VENV)/made
+	@$(PYTHON) -m venv $(OLDEST)
+	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	@$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable '.[test]'
+	OMP_NUM_THREADS=1 $(OLDEST)/bin/pytest --numprocesses 2 tests src/clearwood docs
 
 format: $(VENV)/installed-test
 	$(BIN)/ruff format

@@ -74,7 +74,7 @@ def _by_hand(table: Table, learners: tuple[str, ...]) -> Callable[[], NDArray[np
     y = table.y
 
     def run() -> NDArray[np.float64]:
-        from clearwood.resampling.folds import splits_of
+        from clearwood.resampling import splits_of
 
         folds = [(split.train, split.test) for split in splits_of(table, KFold(5), seed=0)]
         sizes = [len(test) for _, test in folds]

@@ -30,13 +30,13 @@ PUBLISHED = {
 def comparisons(*, quick: bool) -> list[Comparison]:
     if not DATA.exists():
         return []
-    found = [_public(table) for table in PUBLISHED]
+    cases = [_public(table) for table in PUBLISHED]
     if quick:
-        return found
-    found += [_voting(*case) for case in _VOTING]
-    found += [_model(*case) for case in _MODELS]
-    found += [_boosting(_LEAVES), _boosting((100_000,), seconds=60.0, threads=2)]
-    return found
+        return cases
+    cases += [_voting(*case) for case in _VOTING]
+    cases += [_model(*case) for case in _MODELS]
+    cases += [_boosting(_LEAVES), _boosting((100_000,), time_limit=60.0, threads=2)]
+    return cases
 
 
 def _sizes(one: cw.Condensed) -> list[float]:
@@ -159,7 +159,7 @@ _LEAVES = (300, 1000, 3000, 10_000, 30_000)
 
 
 def _boosting(
-    budgets: tuple[int, ...], *, seconds: float | None = None, threads: int = 1
+    budgets: tuple[int, ...], *, time_limit: float | None = None, threads: int = 1
 ) -> Comparison:
     """How many unseen rows are certified, for growing budgets."""
 
@@ -173,12 +173,12 @@ def _boosting(
         return cw.forest.from_model(model.fit(train, labels)), train, test
 
     def within(leaves: int) -> Callable[[Any, int], Callable[[], Any]]:
-        def prepare(given: Any, threads: int) -> Callable[[], Any]:
-            forest, train, test = given
+        def prepare(case: Any, threads: int) -> Callable[[], Any]:
+            forest, train, test = case
 
             def call() -> list[float]:
                 one = cw.condense(
-                    forest, data=train, leaves=leaves, seconds=seconds, n_jobs=threads
+                    forest, data=train, leaves=leaves, time_limit=time_limit, n_jobs=threads
                 )
                 return [float(one.n_leaves), float(one.is_certified(test).mean())]
 
@@ -186,7 +186,7 @@ def _boosting(
 
         return prepare
 
-    within_time = "" if seconds is None else f" and {seconds:.0f} seconds"
+    within_time = "" if time_limit is None else f" and {time_limit:.0f} seconds"
     return Comparison(
         title=(
             f"XGBoost 500 x 4, 8 columns (HTRU2), under a budget of leaves{within_time} "

@@ -25,7 +25,7 @@ from benchmarks._other_simulations import OTHERS
 from benchmarks._simulations import SETTINGS, Simulated, losses_of_table
 from clearwood.benchmarking.intervals.intervals import Interval, naive_interval, simultaneous_level
 from clearwood.benchmarking.intervals.nested import nested_interval
-from clearwood.resampling.folds import KFold
+from clearwood.resampling import KFold
 
 __all__ = ["Coverage", "as_markdown", "coverage", "report", "simulate"]
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.table import Task
 
@@ -14,7 +15,7 @@ __all__ = ["LOSSES", "Loss", "default_loss", "find_loss"]
 
 Needs = Literal["prediction", "probability", "label", "margin"]
 Proper = Literal["strictly proper", "proper", "not proper", "not a scoring rule"]
-PerRow = Callable[[NDArray[Any], NDArray[np.float64]], NDArray[np.float64]]
+PerRow = Callable[[NDArray[Any], Floats], Floats]
 
 # Probabilities are kept this far from 0 and 1, so that one sure and wrong row costs about 34.5
 # rather than infinity.
@@ -62,16 +63,16 @@ class Loss:
     per_row: PerRow
 
 
-def _squared(y: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+def _squared(y: NDArray[Any], predicted: Floats) -> Floats:
     return np.asarray((y - predicted) ** 2)
 
 
-def _absolute(y: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+def _absolute(y: NDArray[Any], predicted: Floats) -> Floats:
     return np.asarray(np.abs(y - predicted))
 
 
 def _huber(delta: float) -> PerRow:
-    def per_row(y: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+    def per_row(y: NDArray[Any], predicted: Floats) -> Floats:
         size = np.abs(y - predicted)
         return np.where(size <= delta, 0.5 * size**2, delta * (size - 0.5 * delta))
 
@@ -79,7 +80,7 @@ def _huber(delta: float) -> PerRow:
 
 
 def _quantile(level: float) -> PerRow:
-    def per_row(y: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+    def per_row(y: NDArray[Any], predicted: Floats) -> Floats:
         residual = y - predicted
         return np.asarray(np.maximum(level * residual, (level - 1.0) * residual))
 
@@ -97,38 +98,38 @@ def _needs_positive(loss: str, what: str, values: NDArray[Any], *, zero: bool) -
         )
 
 
-def _poisson(y: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+def _poisson(y: NDArray[Any], predicted: Floats) -> Floats:
     _needs_positive("poisson", "target", y, zero=True)
     _needs_positive("poisson", "prediction", predicted, zero=False)
     ratio = np.where(y > 0, y / predicted, 1.0)
     return np.asarray(2.0 * (y * np.log(ratio) - y + predicted))
 
 
-def _gamma(y: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+def _gamma(y: NDArray[Any], predicted: Floats) -> Floats:
     _needs_positive("gamma", "target", y, zero=False)
     _needs_positive("gamma", "prediction", predicted, zero=False)
     return np.asarray(2.0 * (np.log(predicted / y) + y / predicted - 1.0))
 
 
-def _zero_one(y: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+def _zero_one(y: NDArray[Any], predicted: Floats) -> Floats:
     return np.asarray(y != predicted, dtype=np.float64)
 
 
-def _log(y: NDArray[Any], probability: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log(y: NDArray[Any], probability: Floats) -> Floats:
     told = probability[np.arange(len(y)), y.astype(np.intp)]
     return np.asarray(-np.log(np.clip(told, _LEAST_PROBABILITY, 1.0)))
 
 
-def _brier(y: NDArray[Any], probability: NDArray[np.float64]) -> NDArray[np.float64]:
+def _brier(y: NDArray[Any], probability: Floats) -> Floats:
     truth = np.eye(probability.shape[1])[y.astype(np.intp)]
     return np.asarray(((probability - truth) ** 2).sum(axis=1))
 
 
-def _exponential(y: NDArray[Any], margin: NDArray[np.float64]) -> NDArray[np.float64]:
+def _exponential(y: NDArray[Any], margin: Floats) -> Floats:
     return np.asarray(np.exp(-(2.0 * y - 1.0) * margin))
 
 
-def _hinge(y: NDArray[Any], margin: NDArray[np.float64]) -> NDArray[np.float64]:
+def _hinge(y: NDArray[Any], margin: Floats) -> Floats:
     return np.asarray(np.maximum(0.0, 1.0 - (2.0 * y - 1.0) * margin))
 
 

@@ -10,8 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 import clearwood as cw
 from clearwood.models import Choice, Real, Whole
-from clearwood.resampling import HoldOut, KFold, LeaveOneOut, MonteCarlo, TimeOrdered
-from clearwood.resampling.folds import splits_of
+from clearwood.resampling import HoldOut, KFold, LeaveOneOut, MonteCarlo, TimeOrdered, splits_of
 
 QUICK = {"tune": 0, "interval": "naive"}
 

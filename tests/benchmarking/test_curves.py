@@ -12,8 +12,7 @@ from clearwood import InputError
 from clearwood.benchmarking.diagnostics.bias_variance import bias_variance, split_squared_error
 from clearwood.benchmarking.diagnostics.curves import calibration_curve, learning_curve
 from clearwood.benchmarking.diagnostics.excess_risk import excess_risk
-from clearwood.resampling import HoldOut, KFold, MonteCarlo
-from clearwood.resampling.folds import splits_of
+from clearwood.resampling import HoldOut, KFold, MonteCarlo, splits_of
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from clearwood.benchmarking.intervals.intervals import (
     origin_interval,
 )
 from clearwood.benchmarking.intervals.nested import nested_interval
-from clearwood.resampling.folds import KFold, pair_splits
+from clearwood.resampling import KFold, pair_splits
 
 Z90 = stats.norm.ppf(0.95)
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import clearwood as cw
 from clearwood import InputError
-from clearwood.resampling.folds import (
+from clearwood.resampling import (
     Bootstrap,
     HoldOut,
     KFold,

@@ -11,7 +11,7 @@ import clearwood as cw
 from clearwood import InputError
 from clearwood.benchmarking.diagnostics.in_sample import in_sample
 from clearwood.benchmarking.diagnostics.smoothers import linear_smoother, smoother_of_hat_matrix
-from clearwood.resampling.folds import LeaveOneOut
+from clearwood.resampling import LeaveOneOut
 from clearwood.table import Table
 
 

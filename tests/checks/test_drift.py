@@ -1,4 +1,4 @@
-"""Whether two tables look alike."""
+"""Drift between two tables."""
 
 import numpy as np
 import pytest
@@ -19,9 +19,9 @@ def draw(seed, shift=0.0, n=500, levels=("a", "b", "c")):
 
 
 def test_a_shifted_column_is_found_and_the_others_are_not():
-    found = drift(draw(1), draw(2, shift=8))
-    assert [entry.column for entry in found.differing] == ["age"]
-    assert found.columns[0].column == "age"
+    result = drift(draw(1), draw(2, shift=8))
+    assert [entry.column for entry in result.differing] == ["age"]
+    assert result.columns[0].column == "age"
 
 
 def test_tables_drawn_alike_raise_no_alarm():
@@ -31,9 +31,9 @@ def test_tables_drawn_alike_raise_no_alarm():
 
 
 def test_new_levels_are_named():
-    found = drift(draw(1), draw(2, levels=("a", "b", "c", "new")))
-    assert found["town"].new_levels == ("new",)
-    assert found["town"].differs
+    result = drift(draw(1), draw(2, levels=("a", "b", "c", "new")))
+    assert result["town"].new_levels == ("new",)
+    assert result["town"].differs
 
 
 def test_missing_values_are_a_difference():
@@ -54,8 +54,8 @@ def test_distances_are_symmetric_and_within_bounds(seed, shift):
 
 def test_p_values_are_adjusted_for_the_number_of_columns():
     one, two = draw(1), draw(2, shift=3)
-    alone_ = drift(one, two, columns=["age"])["age"].p_value
-    assert drift(one, two)["age"].p_value == pytest.approx(3 * alone_)
+    single = drift(one, two, columns=["age"])["age"].p_value
+    assert drift(one, two)["age"].p_value == pytest.approx(3 * single)
 
 
 def test_the_target_is_compared_where_both_have_it():
@@ -68,5 +68,5 @@ def test_the_target_is_compared_where_both_have_it():
 
 
 def test_too_few_rows_are_refused():
-    with pytest.raises(cw.InputError, match="test rows are 2"):
+    with pytest.raises(cw.InputError, match="2 test rows"):
         drift(draw(1), {"age": [1.0, 2.0], "power": [1.0, 2.0], "town": ["a", "b"]})

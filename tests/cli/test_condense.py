@@ -85,8 +85,11 @@ def test_sql_predicts_what_the_model_predicts(cli, model, tmp_path):
         (("export", "tree.json", "--to", "cobol"), "cobol"),
         (("export", "tree.json", "--to", "sql", "--table", ""), "cannot be a name in SQL"),
         (("certify", "model.cw", "tree.json"), "a tree is a JSON file"),
-        (("condense", "model.cw", "-o", "b.json", "--seconds", "-3"), "--seconds -3.0; it must be"),
-        (("condense", "model.cw", "-o", "b.json", "--objective", "questions"), "as --data"),
+        (
+            ("condense", "model.cw", "-o", "b.json", "--time-limit", "-3"),
+            "a number of seconds above 0",
+        ),
+        (("condense", "model.cw", "-o", "b.json", "--objective", "questions"), "pass rows as"),
         (("condense", "model.cw", "-o", "model.cw", "--force"), "read and replaced at once"),
         (("condense", "model.cw"), "exists already"),
     ],
@@ -109,7 +112,7 @@ def test_a_budget_that_proves_little_is_told_in_the_words_of_the_shell(cli, mode
     found = cli("condense", model, "-o", "b.json", "--leaves", "1")
     assert found.code == 0
     assert "nothing was proved" in found.err
-    assert "more --leaves" in found.err
+    assert "The limit on leaves was reached: raise" in found.err
     assert "with the ensemble" in found.out
     assert "export" not in found.out
     assert max(map(len, found.out.splitlines())) <= 80

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clearwood as cw
-from clearwood._shared.errors import ClearwoodWarning
-from clearwood.condensing import load
+from clearwood.condensing import DoesNotFitError, Limit, LittleProvedWarning, Region, load
+from clearwood.condensing import budget as budget_module
 
 # most budgets here are far too small on purpose
-pytestmark = pytest.mark.filterwarnings("ignore:.*proved:clearwood.ClearwoodWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::clearwood.condensing.LittleProvedWarning")
 
 
 @pytest.mark.parametrize("with_data", [True, False])
@@ -72,8 +72,8 @@ def test_the_share_of_certified_rows_is_the_datas(any_forest, cells):
     one = cw.condense(forest, data=X, leaves=6)
     assert one.certificate.share_certified == one.is_certified(X).mean()
     assert 0 < one.certificate.share_certified < 1
-    assert one.certificate.region == "certified leaves"
-    assert one.certificate.stopped == "leaves"
+    assert one.certificate.region is Region.CERTIFIED_LEAVES
+    assert one.certificate.stopped is Limit.LEAVES
     assert "of the data" in repr(one)
 
 
@@ -89,17 +89,17 @@ def noise():
 
 def test_a_budget_that_proves_no_row_is_told_with_what_to_try(noise):
     model, X = noise
-    told = r"none of the 300 rows given reaches a proved leaf.*Try more leaves=.*tolerance="
-    with pytest.warns(ClearwoodWarning, match=told):
+    message = r"none of the 300 rows reaches a certified leaf.*raise leaves, .*tolerance"
+    with pytest.warns(LittleProvedWarning, match=message):
         one = cw.condense(model, data=X, leaves=5)
     assert "0 % of the data" in repr(one)
     np.testing.assert_array_equal(one.predict(X), model.predict(X))
 
 
 def test_a_budget_without_data_says_that_the_share_is_not_known(noise):
-    with pytest.warns(ClearwoodWarning, match=r"nothing was proved.*data="):
+    with pytest.warns(LittleProvedWarning, match=r"nothing was proved.*rows that matter as data"):
         one = cw.condense(noise[0], leaves=5)
-    assert "no data was given" in repr(one)
+    assert "share of rows is unknown" in repr(one)
 
 
 def test_a_budget_that_proves_most_rows_is_not_complained_of(any_forest, cells, recwarn):
@@ -123,9 +123,9 @@ def test_a_file_with_an_ensemble_inside_holds_no_array_of_one_value_at_length(no
 
 def test_a_budget_that_suffices_gives_an_exact_tree(any_forest, cells):
     forest = any_forest(12, task="binary", kinds=["number"] * 3)
-    one = cw.condense(forest, leaves=100_000, seconds=60)
+    one = cw.condense(forest, leaves=100_000, time_limit=60)
     assert one.is_exact
-    assert one.certificate.region == "everywhere"
+    assert one.certificate.is_everywhere
 
 
 def test_the_fallback_keeps_only_what_open_leaves_need(any_forest, cells):
@@ -135,24 +135,33 @@ def test_the_fallback_keeps_only_what_open_leaves_need(any_forest, cells):
     assert one.fallback.n_nodes < forest.n_nodes
 
 
-def test_an_exact_tree_that_does_not_fit_says_so_with_an_estimate_and_the_ways_on():
-    rng = np.random.default_rng(0)
+def test_an_exact_tree_that_does_not_fit_says_so_with_an_estimate_and_the_ways_on(monkeypatch):
     from sklearn.ensemble import GradientBoostingClassifier
 
+    rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 8))
     y = (X.sum(axis=1) + rng.normal(size=2000) > 0).astype(int)
     model = GradientBoostingClassifier(n_estimators=100, max_depth=4, random_state=0).fit(X, y)
-    forest = cw.forest.from_model(model)
-    from clearwood.condensing import single_tree as _condense
-    from clearwood.condensing.compose import memory as _memory
+    monkeypatch.setattr(budget_module, "_MOST_BYTES", 3_000_000)
+    with pytest.raises(DoesNotFitError, match=r"does not fit.*leaves=1000.*tolerance") as error:
+        cw.condense(model)
+    assert error.value.memory == 3_000_000
+    assert 0 < error.value.share < 1
+    assert error.value.estimate > error.value.n_nodes
 
-    original = _memory._MOST
-    _memory._MOST = 3_000_000
-    try:
-        with pytest.raises(cw.InputError, match=r"does not fit.*would take some.*leaves=1000.*tol"):
-            _condense.condense(forest)
-    finally:
-        _memory._MOST = original
+
+def test_the_estimate_leaves_out_what_is_easy_to_decide(monkeypatch):
+    """Most of the space has the common class: its boxes are done first and say little."""
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    X = np.random.default_rng(0).exponential(size=(3000, 5))
+    model = GradientBoostingClassifier(n_estimators=60, random_state=0).fit(X, X.prod(axis=1) > 5)
+    n_nodes = cw.condense(model, effort="fast").n_nodes
+    monkeypatch.setattr(budget_module, "_MOST_BYTES", 1_000_000)
+    with pytest.raises(DoesNotFitError) as error:
+        cw.condense(model, effort="fast")
+    assert error.value.n_nodes / error.value.share < n_nodes / 2
+    assert n_nodes / 2 < error.value.estimate < 2 * n_nodes
 
 
 @pytest.mark.parametrize(
@@ -160,12 +169,12 @@ def test_an_exact_tree_that_does_not_fit_says_so_with_an_estimate_and_the_ways_o
     [
         ({"tolerance": -1.0, "equal": "value"}, "tolerance=-1.0"),
         ({"tolerance": 0.1}, "a class has no tolerance"),
-        ({"effort": "best"}, r"effort='best' is not known.*good"),
+        ({"effort": "best"}, r"effort='best' is not a known value.*'fast', 'good'"),
         ({"objective": "leafs"}, "did you mean 'leaves'"),
         ({"leaves": 0}, "leaves=0"),
-        ({"seconds": 0}, "seconds=0"),
+        ({"time_limit": 0}, "time_limit=0"),
         ({"memory": -1}, "memory=-1"),
-        ({"objective": "questions"}, "give them as data="),
+        ({"objective": "questions"}, "pass rows as data"),
     ],
 )
 def test_bad_options_are_answered_in_the_users_words(any_forest, options, message):

@@ -1,7 +1,9 @@
 """The separate checker against exhaustive comparison, and what it says of other models."""
 
+import ast
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,17 +22,18 @@ from sklearn.tree import DecisionTreeClassifier
 
 import clearwood as cw
 from clearwood._shared.errors import InputError
-from clearwood.condensing.compose.doubles import just_below, last_double
+from clearwood.condensing import Verdict
+from clearwood.condensing.doubles import just_below, last_double
 from clearwood.condensing.proof.joint_ranks import joint_ranks
-from clearwood.forest import links as _links
+from clearwood.forest import links
 
 PER_NODE = [
     *("feature", "threshold", "default_left", "zero_missing", "category_start", "category_size"),
-    *("unseen_left", "left", "right", "outcome", "value", "lower", "upper", "certified"),
+    *("unseen_left", "left", "right", "outcome", "value", "low", "high", "certified"),
 ]
 MUTABLE = [
     *("threshold", "default_left", "unseen_left", "category_words", "outcome"),
-    *("value", "lower", "upper"),
+    *("value", "low", "high"),
 ]
 TASKS = ("binary", "scores", "classes", "number")
 
@@ -49,7 +52,7 @@ def differs(one, forest, rows):
     if one.equal == "class":
         outcome = one.diagram.outcome[leaves]
         label = forest.classes[np.clip(outcome, 0, len(forest.classes) - 1)]
-        wrong = (label != _links.predict(forest, raw)) | (outcome < 0)
+        wrong = (label != links.predict(forest, raw)) | (outcome < 0)
         wrong |= outcome >= len(forest.classes)
     else:
         off = np.abs(raw.reshape(len(rows), -1) - one.diagram.value[leaves]).max(axis=1)
@@ -66,7 +69,7 @@ def mutated(diagram, rng):
         leaf = rng.choice(leaves)
         arrays["outcome"][leaf] = (arrays["outcome"][leaf] + 1) % 3
         shift = rng.choice([1e-9, 0.1, 3.0])
-        for name in ("value", "lower", "upper"):
+        for name in ("value", "low", "high"):
             arrays[name][leaf] += shift
     elif what == 1:
         t = arrays["threshold"]
@@ -153,7 +156,7 @@ def test_weighted_medians_are_proved():
     value = one.diagram.value.copy()
     leaf = np.flatnonzero(one.diagram.is_leaf)[0]
     value[leaf] += 1.0
-    shifted = replace(one.diagram, value=value, lower=value, upper=value)
+    shifted = replace(one.diagram, value=value, low=value, high=value)
     assert not cw.certify(replace(one, diagram=shifted), model)
 
 
@@ -201,6 +204,7 @@ def test_another_model_is_said_with_a_row_where_it_differs():
     other = RandomForestClassifier(4, max_depth=2, random_state=1).fit(X, y)
     found = cw.certify(cw.condense(one), other)
     assert not found
+    assert found.verdict is Verdict.DIFFERENT
     assert not found.same_model
     assert "another model" in found.reason
     assert set(found.counterexample) == {"x0", "x1", "x2", "x3"}
@@ -210,7 +214,7 @@ def test_a_model_with_other_columns_is_refused():
     X, y = load_iris(return_X_y=True)
     one = cw.condense(RandomForestClassifier(2, max_depth=2, random_state=0).fit(X, y))
     other = RandomForestClassifier(2, max_depth=2, random_state=0).fit(X[:, :2], y)
-    with pytest.raises(InputError, match="certificate is for another model: its columns"):
+    with pytest.raises(InputError, match="the tree is of another model: it has the columns"):
         cw.certify(one, other)
 
 
@@ -221,8 +225,20 @@ def test_exchanged_labels_are_refuted():
     swapped = replace(one, shell=replace(one.shell, classes=one.shell.classes[::-1]))
     found = cw.certify(swapped, model)
     assert not found
-    assert "classes" in found.reason
+    assert found.verdict is Verdict.OTHER_SETTINGS
+    assert found.setting == "classes"
     assert found.of_tree != found.of_ensemble
+
+
+def test_the_checker_imports_nothing_of_the_composer():
+    import clearwood.condensing.proof as proof
+
+    modules = list(Path(proof.__file__).parent.glob("*.py"))
+    assert len(modules) > 3
+    for module in modules:
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                assert not (node.module or "").startswith("clearwood.condensing.compose"), module
 
 
 def test_something_that_is_no_tree_is_refused():
@@ -234,8 +250,8 @@ def test_no_time_at_all_is_refused():
     X, y = load_iris(return_X_y=True)
     model = RandomForestClassifier(1, random_state=0).fit(X, y)
     one = cw.condense(model)
-    with pytest.raises(InputError, match="leaves no room"):
-        cw.certify(one, model, seconds=0)
+    with pytest.raises(InputError, match="time_limit=0: it is a number of seconds above 0"):
+        cw.certify(one, model, time_limit=0)
 
 
 def test_memory_that_runs_out_is_said(any_forest):
@@ -245,6 +261,7 @@ def test_memory_that_runs_out_is_said(any_forest):
     found = cw.certify(one, model, memory=1000)
     assert not found
     assert found.counterexample is None
+    assert found.verdict is Verdict.OUT_OF_MEMORY
     assert "memory ran out" in found.reason
 
 
@@ -306,7 +323,7 @@ def changed(diagram, forest, what, rng):
     threshold = arrays["threshold"]
     if what == "leaf":
         arrays["outcome"][leaf] = (arrays["outcome"][leaf] + 1) % 2
-        for name in ("value", "lower", "upper"):
+        for name in ("value", "low", "high"):
             arrays[name][leaf] = np.nextafter(arrays[name][leaf], np.inf)
     elif what == "rank":
         asked = np.unique(forest.threshold[forest.feature == diagram.feature[node]])

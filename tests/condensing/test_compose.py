@@ -58,8 +58,8 @@ def test_no_value_is_off_by_more_than_the_tolerance(any_forest, cells, task, see
     assert np.abs(one.predict_raw(X) - exact).max() <= tolerance
     leaves = one.apply(X)
     wide = exact.reshape(len(X), -1)
-    assert (one.diagram.lower[leaves] <= wide).all()
-    assert (wide <= one.diagram.upper[leaves]).all()
+    assert (one.diagram.low[leaves] <= wide).all()
+    assert (wide <= one.diagram.high[leaves]).all()
 
 
 @settings(max_examples=50, deadline=None)

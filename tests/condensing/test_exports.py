@@ -229,7 +229,7 @@ def test_trees_that_lean_on_the_ensemble_are_not_exported(iris):
     diagram = replace(one.diagram, certified=certified)
     part = replace(one, diagram=diagram, fallback=cw.forest.from_model(model))
     for write in (lambda: part.to_sql(table="t"), part.to_python, part.to_c, part.to_onnx):
-        with pytest.raises(InputError, match="leaves some rows to the ensemble"):
+        with pytest.raises(InputError, match="the ensemble predicts at some leaves"):
             write()
     again = from_json(json.loads(json.dumps(part.to_json(), allow_nan=False)))
     X = iris[2]
@@ -281,7 +281,7 @@ def test_a_learner_is_exported_on_the_users_columns(learner):
     wanted = model.predict(frame.drop(columns="risk")).tolist()
     assert one.predict(frame).tolist() == wanted
     odd = pd.concat([frame, frame.head(40).assign(region="never seen")], ignore_index=True)
-    with pytest.warns(ClearwoodWarning, match="has levels that the model has not seen"):
+    with pytest.warns(ClearwoodWarning, match="has levels that the model was not fitted with"):
         wanted = one.predict(odd).tolist()
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE claims (age, region)")
@@ -335,7 +335,7 @@ def test_columns_that_an_encoder_makes_are_told():
     model = cw.learner("tree", max_depth=3).fit(cw.read(frame, target="late"))
     one = cw.condense(model)
     for write in (lambda: one.to_sql(table="t"), one.to_python):
-        with pytest.warns(ClearwoodWarning, match=r"asks for 'day:.*add it to the table"):
+        with pytest.warns(ClearwoodWarning, match=r"this needs 'day:.*add it to the table"):
             write()
 
 

@@ -169,13 +169,13 @@ def test_one_tree_predicts_what_the_model_predicts(name):
         np.testing.assert_array_equal(one.predict(rows), model.predict(rows).astype(np.float64))
 
 
-@pytest.mark.filterwarnings("ignore:.*proved:clearwood.ClearwoodWarning")
+@pytest.mark.filterwarnings("ignore::clearwood.condensing.LittleProvedWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_a_budget_of_leaves_serves_models_of_every_kind(name):
     make, data, missing = MODELS[name]
     X, y = data()
     model = make().fit(X, y)
-    one = cw.condense(model, data=X, leaves=4, seconds=60)
+    one = cw.condense(model, data=X, leaves=4, time_limit=60)
     assert one.n_leaves <= 4
     assert cw.certify(one, model)
     rows = around(X, np.random.default_rng(1), missing=missing)

@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import clearwood as cw
 from clearwood._shared.errors import InputError
+from clearwood.condensing import Region
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +53,9 @@ def test_support_adds_up_and_sorts_and_precision_is_counted(iris):
     support = [rule.support for rule in rules]
     assert sum(support) == pytest.approx(1.0)
     assert support == sorted(support, reverse=True)
-    right = sum(rule.n_rows * rule.precision for rule in rules if rule.n_rows)
+    right = sum(rule.n_rows * rule.accuracy for rule in rules if rule.n_rows)
     assert right == pytest.approx((one.predict(X) == y).sum())
-    assert list(rules.to_frame()["rows"]) == [rule.n_rows for rule in rules]
+    assert list(rules.to_frame()["n_rows"]) == [rule.n_rows for rule in rules]
     json.dumps(rules.to_json())
 
 
@@ -65,7 +66,7 @@ def test_rules_of_a_tree_of_values_bring_the_value():
     assert [rule.value for rule in rules if rule.n_rows] == [(10.0,), (30.0,), (20.0,)] or {
         rule.value for rule in rules
     } == {(10.0,), (20.0,), (30.0,)}
-    assert all(rule.precision == 0.0 for rule in rules)
+    assert all(rule.mean_error == 0.0 for rule in rules)
     assert any("km" in condition for rule in rules for condition in rule.conditions)
 
 
@@ -88,7 +89,7 @@ def test_a_path_takes_a_row_in_any_form(iris):
     row = X.iloc[3]
     told = {str(one.path(form)) for form in (row, dict(row), X.iloc[[3]], X.to_numpy()[3])}
     assert len(told) == 1
-    with pytest.raises(InputError, match="path takes one row; got 2"):
+    with pytest.raises(InputError, match="path takes one row, not 2"):
         one.path(X.head(2))
 
 
@@ -156,7 +157,7 @@ def test_too_many_leaves_are_not_drawn():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 2))
     model = DecisionTreeRegressor().fit(X, rng.normal(size=3000))
-    with pytest.raises(InputError, match="pictures are drawn of up to"):
+    with pytest.raises(InputError, match="pictures show up to 600"):
         cw.condense(model, effort="fast").to_svg()
 
 
@@ -166,7 +167,7 @@ def test_the_pruned_tree_agrees_on_its_rows_and_says_it_is_not_equal_everywhere(
     assert small.tree.n_leaves < one.n_leaves
     assert small.agreement(model, X) == 1.0
     assert "no longer equal everywhere" in str(small)
-    assert small.tree.certificate.region != "everywhere"
+    assert small.tree.certificate.region is Region.ROWS
     # every leaf holds rows
     reached = set(small.tree.apply(X).tolist())
     assert reached == set(np.flatnonzero(small.tree.diagram.is_leaf).tolist())

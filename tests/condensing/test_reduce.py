@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clearwood as cw
+from clearwood.condensing import ProofTooLargeError
 
 FORESTS = Path(__file__).parents[2].parent / "shared" / "data" / "born_again" / "forests"
 #: Least leaves of the first fold, by the dynamic program of Vidal and Schiffer (2020).
@@ -130,5 +131,6 @@ def test_good_trees_of_the_public_forests_are_equal_everywhere(table, fold):
 
 def test_a_proof_that_does_not_fit_is_refused_with_its_size(any_forest):
     forest = any_forest(3, task="binary", trees=8, kinds=["number"] * 3)
-    with pytest.raises(cw.InputError, match=r"proving the least tree would take.*memory="):
+    with pytest.raises(ProofTooLargeError, match=r"needs more memory than any.*memory") as error:
         cw.condense(forest, effort="optimal", memory=1e3)
+    assert error.value.n_bytes > error.value.memory == 1000

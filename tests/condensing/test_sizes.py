@@ -32,7 +32,7 @@ def test_hundreds_of_classes_are_told_apart(n_classes):
     assert (one.diagram.left[inner] != one.diagram.right[inner]).all()
 
 
-@pytest.mark.filterwarnings("ignore:.*proved:clearwood.ClearwoodWarning")
+@pytest.mark.filterwarnings("ignore::clearwood.condensing.LittleProvedWarning")
 def test_a_budget_serves_hundreds_of_classes():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(600, 2)), rng.integers(0, 100, 600)

@@ -137,7 +137,7 @@ def test_an_unknown_setting_is_answered_with_the_nearest():
 
 
 def test_an_unknown_task_is_answered_with_the_known_ones():
-    with pytest.raises(cw.InputError, match=r"no task 'regresion'.*'regression'"):
+    with pytest.raises(cw.InputError, match=r"task='regresion'.*'regression'"):
         cw.learner("ridge", task="regresion").fit([[0.0], [1.0]], [0.0, 1.0])
 
 

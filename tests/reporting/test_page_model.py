@@ -171,7 +171,7 @@ def test_a_tree_that_is_partly_certified_says_what_the_marks_mean():
     )
     note = next(b for b in _section_tree.section(found).blocks if type(b).__name__ == "Note")
     assert note.title.endswith("reach a certified leaf")
-    assert "asks the ensemble" in note.text
+    assert "ensemble predicts" in note.text
     assert note.tone == "caution"
 
 

@@ -69,7 +69,9 @@ def test_columns_of_the_training_table_are_dropped_silently(schema, new):
 
 
 def test_an_extra_column_is_ignored_with_a_warning(schema, new):
-    with pytest.warns(cw.ClearwoodWarning, match="the model does not know; ignored: 'colour'"):
+    with pytest.warns(
+        cw.ClearwoodWarning, match="the model was not fitted with; ignored: 'colour'"
+    ):
         assert "colour" not in as_table({**new, "colour": ["red"] * 3}, schema=schema).names
 
 
@@ -85,7 +87,9 @@ def test_missing_columns_are_listed_with_the_nearest_name(schema, new):
 
 def test_unseen_levels_come_after_the_known_with_a_warning(schema, new):
     new["town"] = ["Genf", "Bern", None]
-    with pytest.warns(cw.ClearwoodWarning, match="column 'town' has levels .*not seen: 'Genf'"):
+    with pytest.warns(
+        cw.ClearwoodWarning, match="column 'town' has levels .*was not fitted with: 'Genf'"
+    ):
         column = as_table(new, schema=schema)["town"]
     assert column.levels == ("Basel", "Bern", "Chur", "Genf")
     np.testing.assert_array_equal(column.values, [3, 1, -1])
@@ -94,7 +98,7 @@ def test_unseen_levels_come_after_the_known_with_a_warning(schema, new):
 def test_at_most_three_unseen_levels_are_named(schema, new):
     new = {name: values * 2 for name, values in new.items()}
     new["town"] = ["e", "d", "c", "b", "a", "Bern"]
-    with pytest.warns(cw.ClearwoodWarning, match="not seen: 'a', 'b', 'c', …$"):
+    with pytest.warns(cw.ClearwoodWarning, match="not fitted with: 'a', 'b', 'c', …$"):
         as_table(new, schema=schema)
 
 

@@ -4,14 +4,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar
+from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar_features
 
 moments = st.datetimes(datetime(1600, 1, 1), datetime(2400, 1, 1))  # noqa: DTZ001 - as tables hold them
 
 
 @given(moments)
 def test_calendar_features_agree_with_the_standard_library(moment):
-    found = calendar(np.array([moment], "datetime64[us]"))
+    found = calendar_features(np.array([moment], "datetime64[us]"))
     day = moment.timetuple()
     hour = (moment - datetime(moment.year, moment.month, moment.day)) / timedelta(hours=1)  # noqa: DTZ001
     expected = {
@@ -29,6 +29,6 @@ def test_calendar_features_agree_with_the_standard_library(moment):
 
 def test_a_missing_date_has_no_calendar_features():
     dates = np.array(["NaT", "2024-05-01"], "datetime64[us]")
-    found = np.array(calendar(dates))
+    found = np.array(calendar_features(dates))
     assert np.isnan(found[:, 0]).all()
     assert np.isfinite(found[:, 1]).all()

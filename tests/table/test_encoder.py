@@ -183,7 +183,7 @@ def test_a_weight_counts_as_that_many_rows(table, how, data):
     [
         ([1.0], "sample_weight has 1 values for 2 rows"),
         ([1.0, -1.0], "numbers of 0 or more"),
-        ([0.0, 0.0], "one at least above 0"),
+        ([0.0, 0.0], "at least one of them above 0"),
         ([1.0, NAN], "numbers of 0 or more"),
     ],
 )
@@ -307,7 +307,7 @@ def test_columns_with_other_roles_are_left_out():
 
 def test_a_category_with_too_many_levels_is_refused_with_the_ways_out():
     zips = coded(np.arange(30), [str(i) for i in range(30)], name="zip")
-    with pytest.raises(InputError, match=r"'zip' has 30 levels, more than 20.*--categories target"):
+    with pytest.raises(InputError, match=r"'zip' has 30 levels, more than 20.*categories='target'"):
         Encoder(max_levels=20).fit(Table((zips,)))
     Encoder(max_levels=20, categories="target").fit(Table((zips,)), np.arange(30.0))
 
@@ -348,7 +348,7 @@ def test_something_other_than_a_table_is_refused():
 
 
 def test_an_unknown_option_is_answered_with_the_nearest():
-    with pytest.raises(InputError, match=r"categories cannot be 'one-hot'.*'onehot'"):
+    with pytest.raises(InputError, match=r"categories='one-hot' is not.*'onehot'"):
         Encoder(categories="one-hot").fit(Table((number([1]),)))
 
 

@@ -112,7 +112,7 @@ def test_a_folder_is_no_file(tmp_path):
 
 def test_an_unknown_ending_is_answered_with_the_known(tmp_path):
     (tmp_path / "table.sav").write_bytes(b"PK")
-    with pytest.raises(cw.InputError, match=r"table.sav has an ending .*\.parquet"):
+    with pytest.raises(cw.InputError, match=r"table.sav has an unknown file extension.*\.parquet"):
         cw.read(tmp_path / "table.sav")
 
 

@@ -98,12 +98,12 @@ def test_numbers_can_be_ordered_levels():
     ("values", "kind", "message"),
     [
         (["1", "two"], "number", "column 'x' should hold numbers but has 'two'"),
-        ([1.5, 2], "whole number", "column 'x' is to hold whole numbers but has 1.5"),
+        ([1.5, 2], "whole number", "column 'x' should hold whole numbers but has 1.5"),
         (["a", "b", "c"], "yes/no", "column 'x' cannot be yes/no: it has 3 levels"),
         (["a", "b"], "date", "column 'x' should hold dates but has values such as 'a'"),
         ([1, 2], "date", "column 'x' should hold dates but has values such as '1'"),
         (["S", "XL"], ["S", "M"], "column 'x' has levels that its order does not name: 'XL'"),
-        ([1, 2], "catgory", "there is no kind 'catgory' .*did you mean 'category'"),
+        ([1, 2], "catgory", "there is no kind 'catgory'.*did you mean 'category'"),
     ],
 )
 def test_values_that_do_not_fit_the_kind_are_named(values, kind, message):
@@ -179,5 +179,5 @@ def test_a_category_with_thousands_of_levels_is_pointed_out():
 
 
 def test_words_among_numbers_are_pointed_out():
-    with pytest.warns(cw.ClearwoodWarning, match="column 'x' holds numbers but for .*'n.a.'"):
+    with pytest.warns(cw.ClearwoodWarning, match="column 'x' holds numbers except for .*'n.a.'"):
         cw.read(with_feature([*(str(i % 9) for i in range(29)), "n.a."]))

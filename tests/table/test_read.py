@@ -69,7 +69,7 @@ def test_kinds_survive_being_read_anew(data):
 def test_a_position_names_the_target_of_an_array():
     values = np.random.default_rng(0).normal(size=(N, 3))
     assert cw.read(values, target=-1).features == ("x0", "x1")
-    with pytest.raises(cw.InputError, match="there is no column 3: the table has 3"):
+    with pytest.raises(cw.InputError, match="target=3: the table has 3 columns"):
         cw.read(values, target=3)
 
 
@@ -88,12 +88,12 @@ def test_a_warning_points_at_the_line_that_read(data):
 
 @pytest.mark.parametrize("option", ["target", "weight", "group", "time", "protected", "ignore"])
 def test_a_misspelt_role_is_answered_with_the_nearest_name(data, option):
-    with pytest.raises(cw.InputError, match=rf"'expsure' \(named as {option}\).*'exposure'"):
+    with pytest.raises(cw.InputError, match=rf"'expsure' \(set as {option}\).*'exposure'"):
         cw.read(data, **{option: "expsure"})
 
 
 def test_a_misspelt_kind_is_answered_with_the_nearest_name(data):
-    with pytest.raises(cw.InputError, match=r"'ge' \(named as kinds\).*"):
+    with pytest.raises(cw.InputError, match=r"'ge' \(set as kinds\).*"):
         cw.read(data, kinds={"ge": "number"})
 
 

@@ -77,11 +77,14 @@ class Call:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Words:
     """A message whose options and calls are kept apart from its prose."""
 
     parts: tuple[str | Option | Call, ...]
+
+    def __repr__(self) -> str:
+        return repr(str(self))
 
     def __str__(self) -> str:
         return spelled(self, PYTHON)

@@ -2,7 +2,16 @@
 
 import math
 
-__all__ = ["count", "duration", "interval", "number", "percent", "size"]
+__all__ = [
+    "IN_SENTENCES",
+    "IN_TABLES",
+    "count",
+    "duration",
+    "interval",
+    "number",
+    "percent",
+    "size",
+]
 
 #: Significant digits in a sentence, and in the cell of a table.
 IN_SENTENCES, IN_TABLES = 3, 4

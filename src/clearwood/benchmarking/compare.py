@@ -31,7 +31,7 @@ from clearwood.benchmarking.tuning.searches import check_search
 from clearwood.benchmarking.tuning.tune import Tuning
 from clearwood.losses import LOSSES, Loss, default_loss, find_loss
 from clearwood.models import catalogue
-from clearwood.resampling.folds import Plan
+from clearwood.resampling import Plan
 from clearwood.table import Table
 
 __all__ = ["benchmark"]

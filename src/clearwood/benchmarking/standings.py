@@ -13,7 +13,7 @@ from clearwood.benchmarking.running.contenders import Contender
 from clearwood.benchmarking.running.work import Context, Outcome, Unit
 from clearwood.benchmarking.tuning.searches import position
 from clearwood.benchmarking.tuning.tree_path import GROWING_ENDED
-from clearwood.models.spaces import Choice, Real, Whole
+from clearwood.models import Choice, Real, Whole
 
 __all__ = ["edge_warnings", "failures_of", "note_warnings", "standings", "trial_warnings"]
 

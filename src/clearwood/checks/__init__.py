@@ -1,7 +1,35 @@
-"""Checks of tables that need no model: leakage, dependence between columns, drift."""
+"""Checks of tables that need no model: leakage, association between columns, drift."""
 
-from clearwood.checks.dependence import Dependence, dependence
-from clearwood.checks.drift import Drift, drift
-from clearwood.checks.leakage import Alone, alone
+from clearwood.checks.association import Association, association
+from clearwood.checks.column_pairs import (
+    Comparable,
+    bins_of,
+    comparable,
+    coordinates,
+    is_ordered,
+    ranks,
+    related,
+    strength,
+    strengths,
+)
+from clearwood.checks.drift import ColumnDrift, Drift, drift
+from clearwood.checks.leakage import Leakage, leakage
 
-__all__ = ["Alone", "Dependence", "Drift", "alone", "dependence", "drift"]
+__all__ = [
+    "Association",
+    "ColumnDrift",
+    "Comparable",
+    "Drift",
+    "Leakage",
+    "association",
+    "bins_of",
+    "comparable",
+    "coordinates",
+    "drift",
+    "is_ordered",
+    "leakage",
+    "ranks",
+    "related",
+    "strength",
+    "strengths",
+]

@@ -1,186 +1,168 @@
-"""Which columns go together, whatever their kinds."""
+"""Association between the columns of a table, and the groups that associated columns form."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clearwood.table import Column, Kind
+from clearwood._shared.arrays import Floats
+from clearwood._shared.draws import draw_rows
+from clearwood._shared.errors import bad_value
+from clearwood._shared.numbers import count
+from clearwood._shared.progress import progress
+from clearwood._shared.results import Result, html_table
+from clearwood.checks.column_pairs import comparable, strength
+from clearwood.table import as_table
 
-__all__ = [
-    "Profile",
-    "association",
-    "associations",
-    "bins_of",
-    "coordinates",
-    "correlation_ratio",
-    "is_ordered",
-    "parts_of",
-    "profile_of",
-    "ranks",
-    "related",
-]
+__all__ = ["Association", "association"]
 
-Floats = NDArray[np.float64]
-Index = NDArray[np.intp]
-
-_BINS = 20
-_ROWS_PER_BIN = 20
-# Rows by which two columns are compared.
-_ROWS_COMPARED = 5000
-# Standard deviations above chance that an association must reach to count.
-_BEYOND_CHANCE = 3
-_MOST_RELATED = 3
-# Below this, the distance of the pair says nothing that the single columns do not.
-_LEAST_ASSOCIATION = 0.1
-_MOST_LEVELS = 20
+#: The strength from which two columns form a group.
+GROUPED_FROM = 0.7
+_MOST_ROWS = 2000
 
 
-def ranks(column: Column) -> Floats:
-    """Give numbers and dates as ranks in [0, 1], ties sharing their middle; NaN for missing.
+@dataclass(frozen=True, eq=False, repr=False)
+class Association(Result):
+    """The strength of association between columns, whatever their kinds.
 
-    Examples
-    --------
-    >>> ranks(Column("a", Kind.NUMBER, np.array([10.0, 30.0, 20.0, np.nan])))
-    array([0.16666667, 0.83333333, 0.5       ,        nan])
-    """
-    found = np.full(len(column), np.nan)
-    present = ~column.missing
-    _, inverse, counts = np.unique(column.values[present], return_inverse=True, return_counts=True)
-    middle = np.cumsum(counts) - 0.5 * counts
-    found[present] = (middle / max(present.sum(), 1))[inverse]
-    return found
-
-
-def is_ordered(column: Column) -> bool:
-    """Whether the values of a column have an order: numbers and dates."""
-    return column.kind in (Kind.NUMBER, Kind.WHOLE, Kind.DATE, Kind.ORDERED)
-
-
-def bins_of(column: Column) -> NDArray[np.intp]:
-    """Give each row the number of its bin: quantiles, or common levels; missing is one more."""
-    if is_ordered(column) and column.kind is not Kind.ORDERED:
-        place = ranks(column)
-        size = int(np.clip(len(column) // _ROWS_PER_BIN, 3, _BINS))
-        return np.where(np.isnan(place), _BINS, np.minimum(place * size, size - 1)).astype(np.intp)
-    values = (
-        column.values
-        if column.is_coded
-        else np.unique(
-            np.where(column.missing, "", column.values).astype(str), return_inverse=True
-        )[1]
-    )
-    common = np.argsort(-np.bincount(values + 1), kind="stable")[:_BINS] - 1
-    found = np.full(len(column), _BINS)
-    for k, level in enumerate(common):
-        found[values == level] = k
-    return found
-
-
-@dataclass(frozen=True, eq=False)
-class Profile:
-    """What is needed of a column to compare it with others.
+    Computed by `clearwood.checks.association`.
 
     Parameters
     ----------
-    bins
-        The bin of each row.
-    parts
-        Its ranks, or indicators of its levels: (rows, parts).
+    columns
+        Their names.
+    strength
+        Of shape (columns, columns), from 0 (no association) to 1; symmetric, with ones on the
+        diagonal.
+    groups
+        Groups of associated columns: the columns of a group are connected by pairs of at least
+        `threshold`. The group with the strongest pair comes first.
+    threshold
+        The strength from which two columns are put in one group.
+    n_rows
+        How many rows were used.
     """
 
-    bins: Index
-    parts: Floats
+    columns: tuple[str, ...]
+    strength: Floats
+    groups: tuple[tuple[str, ...], ...]
+    threshold: float
+    n_rows: int
+
+    def between(self, first: str, second: str) -> float:
+        """Return the strength of one pair."""
+        return float(self.strength[self.columns.index(first), self.columns.index(second)])
+
+    def pairs(self) -> tuple[tuple[str, str, float], ...]:
+        """Return all associated pairs, the strongest first."""
+        first, second = np.triu_indices(len(self.columns), 1)
+        values = self.strength[first, second]
+        return tuple(
+            (self.columns[first[k]], self.columns[second[k]], float(values[k]))
+            for k in np.argsort(-values, kind="stable")
+            if values[k] > 0
+        )
+
+    def __repr__(self) -> str:
+        head = f"Association between {count(len(self.columns), 'column')}"
+        if not self.groups:
+            return f"{head}: no groups of associated columns"
+        shown = "; ".join(", ".join(group) for group in self.groups[:5])
+        return f"{head}: {count(len(self.groups), 'group')} of associated columns: {shown}"
+
+    def _repr_html_(self) -> str:
+        rows = [(a, b, f"{value:.2f}") for a, b, value in self.pairs()[:30]]
+        return html_table(repr(self), ("column", "other", "strength"), rows)
+
+    def _columns(self) -> Mapping[str, Any]:
+        """Return one row per associated pair, the strongest first."""
+        pairs = self.pairs()
+        return {
+            "column": [a for a, _, _ in pairs],
+            "other": [b for _, b, _ in pairs],
+            "strength": np.array([value for _, _, value in pairs]),
+        }
+
+    def plot(self, **options: Any) -> Any:
+        """Draw a heat map in which associated columns stand side by side (Altair)."""
+        from clearwood.plot.data import plot_association
+
+        return plot_association(self, **options)
 
 
-def profile_of(column: Column) -> Profile:
-    """Describe a column, by at most 5,000 of its rows, evenly spread."""
-    if len(column) > _ROWS_COMPARED:
-        chosen = np.linspace(0, len(column) - 1, _ROWS_COMPARED).round().astype(np.intp)
-        column = column.take(chosen)
-    return Profile(bins_of(column), parts_of(column))
+def association(
+    data: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    threshold: float = GROUPED_FROM,
+    sample: int = _MOST_ROWS,
+    seed: int = 0,
+) -> Association:
+    """Compute how strongly columns are associated, numbers and categories alike.
 
+    The strength of a pair is the larger of two correlation ratios: the root of the share of the
+    variance of one column's ranks (of its levels' indicators, for a category) that lies between
+    bins of the other, adjusted for chance. Unlike a correlation it detects any shape of
+    dependence, such as a parabola.
 
-def parts_of(column: Column) -> Floats:
-    """Give ranks, or indicators of common levels: (rows, parts)."""
-    if is_ordered(column):
-        place = ranks(column)
-        return np.where(np.isnan(place), 0.5, place)[:, None]
-    bins = bins_of(column)
-    return np.asarray(bins[:, None] == np.unique(bins), np.float64)
-
-
-def association(column: Profile, other: Profile) -> float:
-    """Say how far one column tells about another, from 0 (nothing) to 1.
-
-    The larger of two correlation ratios: the root of the share of the variance of one column's
-    ranks (or of its levels' indicators) that lies between bins of the other. It sees dependence
-    that no correlation sees, such as a parabola; chance alone is taken away.
-
-    Examples
-    --------
-    >>> x = np.linspace(-1, 1, 200)
-    >>> line, parabola = (Column(n, Kind.NUMBER, v) for n, v in (("a", x), ("b", x**2)))
-    >>> association(profile_of(line), profile_of(parabola)) > 0.9
-    True
-    """
-    return max(_ratio(column, other), _ratio(other, column))
-
-
-def _ratio(column: Profile, given: Profile) -> float:
-    return correlation_ratio(column.parts, given.bins)
-
-
-def correlation_ratio(parts: Floats, bins: Index) -> float:
-    """Give the root of the share of the variance of parts that lies between bins, less chance.
+    Where columns are strongly associated, a model's use of one of them can hardly be separated
+    from its use of the others, and effects that change one column while the others stay fixed are
+    computed at rows that do not occur.
 
     Parameters
     ----------
-    parts
-        Of shape (rows, parts).
-    bins
-        The bin of each row.
+    data
+        A table, or what `clearwood.read` takes.
+    columns
+        The columns to compare; the features when None.
+    threshold
+        The strength from which two columns are put in one group.
+    sample
+        The most rows used.
+    seed
+        Fixes the draw of rows.
+
+    Returns
+    -------
+    Association
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x, other = rng.normal(size=500), rng.normal(size=500)
+    >>> result = association({"x": x, "square": x**2, "other": other})
+    >>> result.groups
+    (('x', 'square'),)
+    >>> result.between("x", "other")
+    0.0
     """
-    counts = np.bincount(bins)
-    used = counts > 0
-    n_rows, n_bins = len(bins), int(used.sum())
-    centred = parts - parts.mean(axis=0)
-    total = float((centred**2).sum())
-    if total <= 0 or n_bins < 2 or n_rows <= n_bins:
-        return 0.0
-    between = 0.0
-    for part in centred.T:
-        between += float((np.bincount(bins, part)[used] ** 2 / counts[used]).sum())
-    # adjusted as R2 is: bins of noise explain (bins - 1) / (rows - 1) of anything
-    explained = 1 - (1 - between / total) * (n_rows - 1) / (n_rows - n_bins)
-    chance = np.sqrt(2 * (n_bins - 1)) / (n_rows - n_bins)
-    return float(np.sqrt(explained)) if explained > _BEYOND_CHANCE * chance else 0.0
+    if not 0 < threshold <= 1:
+        raise bad_value("threshold", threshold, "it must be above 0 and at most 1")
+    table = as_table(data)
+    names = tuple(table.features if columns is None else columns)
+    rows = draw_rows(table.n_rows, sample, seed=seed)
+    compared = [comparable(table.column(name).take(rows)) for name in names]
+    matrix = np.eye(len(names))
+    with progress("comparing columns", total=len(names)) as step:
+        for i, own in enumerate(compared):
+            for j in range(i):
+                matrix[i, j] = matrix[j, i] = strength(own, compared[j])
+            step(1, note=names[i])
+    return Association(names, matrix, _groups(names, matrix, threshold), threshold, len(rows))
 
 
-def associations(profiles: Sequence[Profile], position: int) -> Floats:
-    """Give the association of one column with each, 1 with itself."""
-    own = profiles[position]
-    return np.array(
-        [1.0 if k == position else association(own, other) for k, other in enumerate(profiles)]
-    )
+def _groups(names: Sequence[str], matrix: Floats, threshold: float) -> tuple[tuple[str, ...], ...]:
+    """Return the connected parts of more than one column, that of the strongest pair first."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
 
-
-def related(profiles: Sequence[Profile], positions: Sequence[int]) -> list[int]:
-    """Give the columns that go with some columns: the most associated, at most three."""
-    strength = np.max([associations(profiles, k) for k in positions], axis=0)
-    strength[list(positions)] = 0
-    best = np.argsort(-strength, kind="stable")[:_MOST_RELATED]
-    return [int(k) for k in best if strength[k] > _LEAST_ASSOCIATION]
-
-
-def coordinates(column: Column) -> Floats:
-    """Give coordinates in which most columns have about the same spread."""
-    if is_ordered(column):
-        place = ranks(column)
-        present = np.where(np.isnan(place), 0.5, place) * np.sqrt(12)
-        return np.column_stack([present, np.isnan(place)])
-    bins = bins_of(column)
-    levels = np.unique(bins)[:_MOST_LEVELS]
-    # two different levels are one apart
-    return np.asarray((bins[:, None] == levels[None, :]) / np.sqrt(2))
+    joined = (matrix >= threshold) & ~np.eye(len(names), dtype=bool)
+    if not joined.any():
+        return ()
+    _, labels = connected_components(csr_array(joined), directed=False)
+    parts = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    parts = [part for part in parts if len(part) > 1]
+    off_diagonal = np.where(np.eye(len(names), dtype=bool), 0, matrix)
+    parts.sort(key=lambda part: -float(off_diagonal[np.ix_(part, part)].max()))
+    return tuple(tuple(names[int(k)] for k in part) for part in parts)

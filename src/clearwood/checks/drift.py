@@ -1,24 +1,24 @@
-"""Whether two tables look alike: rows learned from and rows met later."""
+"""Drift: columns whose distribution differs between two tables."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from clearwood._shared.arrays import Floats
+from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError
-from clearwood._shared.frames import frame
-from clearwood._shared.results import document, html_table
-from clearwood.checks.association import is_ordered
+from clearwood._shared.numbers import IN_TABLES, number
+from clearwood._shared.results import Result, html_table
+from clearwood.checks.column_pairs import is_ordered
 from clearwood.table import Column, Kind, Table, as_table
 
 __all__ = ["ColumnDrift", "Drift", "drift"]
 
-Floats = NDArray[np.float64]
-
-#: Distributions nearer than this are alike for all purposes, however sure the difference.
+#: Distances below this are too small to matter, however significant they are.
 SMALL = 0.1
 #: The chance of a false alarm, over all columns together.
 _LEVEL = 0.01
@@ -27,22 +27,22 @@ _FEWEST_ROWS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class ColumnDrift:
-    """How far one column differs between two tables.
+class ColumnDrift(Result):
+    """How far the distribution of one column differs between two tables.
 
     Parameters
     ----------
     column
         Its name.
     distance
-        From 0 (alike) to 1 (nothing in common): the largest difference of the two cumulative
+        From 0 (same distribution) to 1 (no overlap): the largest difference of the two cumulative
         shares for numbers and dates, half the sum of differences of shares for levels. Missing
-        values are a value of their own.
+        counts as a value of its own.
     p_value
-        The chance of a distance as large were both tables drawn alike, Holm-adjusted for the
-        number of columns.
+        The probability of a distance this large if both tables came from one distribution,
+        Holm-adjusted for the number of columns.
     first, second
-        What is typical: the median, or the most frequent level.
+        A typical value in each table: the median, or the most frequent level.
     new_levels
         Levels that only the second table has.
     """
@@ -54,26 +54,28 @@ class ColumnDrift:
     second: str
     new_levels: tuple[str, ...] = ()
 
+    _derived = ("differs",)
+
     @property
     def differs(self) -> bool:
-        """Whether it differs by more than chance and by enough to matter."""
+        """Whether the difference is significant and large enough to matter."""
         return self.distance > SMALL and self.p_value < _LEVEL
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Drift:
+class Drift(Result):
     """How far two tables differ, column by column, the largest distance first.
 
-    Made by `clearwood.checks.drift`.
+    Computed by `clearwood.checks.drift`.
 
     Parameters
     ----------
     columns
-        One entry a column.
+        One entry per column.
     first, second
-        What the tables are, in words.
+        What the tables are called.
     n_first, n_second
-        Their rows that were used.
+        How many of their rows were used.
     """
 
     columns: tuple[ColumnDrift, ...]
@@ -84,7 +86,7 @@ class Drift:
 
     @property
     def differing(self) -> tuple[ColumnDrift, ...]:
-        """The columns that differ by more than chance and by enough to matter."""
+        """The columns whose difference is significant and large enough to matter."""
         return tuple(entry for entry in self.columns if entry.differs)
 
     def __getitem__(self, column: str) -> ColumnDrift:
@@ -106,35 +108,16 @@ class Drift:
         headings = ("column", "distance", "p-value", self.first, self.second)
         return html_table(repr(self), headings, rows)
 
-    def to_frame(self, library: str | None = None) -> Any:
-        """Give one row per column, the largest distance first.
-
-        Parameters
-        ----------
-        library
-            "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
-        """
-        return frame(
-            {
-                "column": [e.column for e in self.columns],
-                "distance": np.array([e.distance for e in self.columns]),
-                "p_value": np.array([e.p_value for e in self.columns]),
-                "differs": np.array([e.differs for e in self.columns]),
-                "first": [e.first for e in self.columns],
-                "second": [e.second for e in self.columns],
-            },
-            library,
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """Give everything as plain JSON values."""
-        return document(
-            {
-                "columns": [{**vars(e), "differs": e.differs} for e in self.columns],
-                "first": {"name": self.first, "rows": self.n_first},
-                "second": {"name": self.second, "rows": self.n_second},
-            }
-        )
+    def _columns(self) -> Mapping[str, Any]:
+        """Return one row per column, the largest distance first."""
+        return {
+            "column": [e.column for e in self.columns],
+            "distance": np.array([e.distance for e in self.columns]),
+            "p_value": np.array([e.p_value for e in self.columns]),
+            "differs": np.array([e.differs for e in self.columns]),
+            "first": [e.first for e in self.columns],
+            "second": [e.second for e in self.columns],
+        }
 
 
 def drift(
@@ -146,20 +129,21 @@ def drift(
     sample: int = _MOST_ROWS,
     seed: int = 0,
 ) -> Drift:
-    """Say which columns differ between two tables by more than chance.
+    """Find the columns whose distribution differs between two tables by more than chance.
 
-    A model is known to work on rows like those it learned from. Numbers and dates are compared by
-    the Kolmogorov-Smirnov distance, categories by the total variation distance with a chi-squared
-    test; p-values are adjusted for the number of columns (Holm 1979).
+    A model's performance is known only for rows like those it was fitted to. Numbers and dates are
+    compared by the Kolmogorov-Smirnov distance, categories by the total variation distance with a
+    chi-squared test; p-values are adjusted for the number of columns (Holm 1979).
 
     Parameters
     ----------
     first, second
         Tables, or what `clearwood.read` takes; both with the columns that are compared.
     columns
-        Which ones; the features of the first table, and its target where both have it, when None.
+        The columns to compare; when None, the features of the first table, and its target where
+        both tables have it.
     names
-        What the tables are, in words.
+        What the tables are called in the result.
     sample
         The most rows used of each.
     seed
@@ -181,26 +165,25 @@ def drift(
     if columns is None:
         target = (one.target,) if one.target is not None and one.target in two.names else ()
         columns = (*one.features, *target)
-    for table, name in zip((one, two), names, strict=True):
+    for table, name, parameter in zip((one, two), names, ("first", "second"), strict=True):
         if table.n_rows < _FEWEST_ROWS:
-            raise InputError(f"the {name} are {table.n_rows}; at least {_FEWEST_ROWS} are needed")
-    one, two = _thinned(one, sample, seed), _thinned(two, sample, seed + 1)
-    found = [_compare(one.column(name), two.column(name)) for name in columns]
-    adjusted = _holm(np.array([entry.p_value for entry in found]))
-    entries = [
-        ColumnDrift(**{**vars(entry), "p_value": float(p)})
-        for entry, p in zip(found, adjusted, strict=True)
-    ]
+            raise InputError(
+                f"too few rows: {table.n_rows} {name}; at least {_FEWEST_ROWS} are needed",
+                parameter=parameter,
+                value=table.n_rows,
+            )
+    one, two = _drawn(one, sample, seed), _drawn(two, sample, seed + 1)
+    entries = [_compare(one.column(name), two.column(name)) for name in columns]
+    adjusted = _holm(np.array([entry.p_value for entry in entries]))
+    entries = [replace(entry, p_value=float(p)) for entry, p in zip(entries, adjusted, strict=True)]
     entries.sort(key=lambda entry: -entry.distance)
     return Drift(tuple(entries), *names, one.n_rows, two.n_rows)
 
 
-def _thinned(table: Table, most: int, seed: int) -> Table:
+def _drawn(table: Table, most: int, seed: int) -> Table:
     if table.n_rows <= most:
         return table
-    return table.take(
-        np.sort(np.random.default_rng(seed).choice(table.n_rows, most, replace=False))
-    )
+    return table.take(draw_rows(table.n_rows, most, seed=seed))
 
 
 def _compare(first: Column, second: Column) -> ColumnDrift:
@@ -213,7 +196,7 @@ def _along_an_axis(first: Column, second: Column) -> ColumnDrift:
     known = [_numbers(column) for column in (first, second)]
     sizes = [len(column) for column in (first, second)]
     places = np.unique(np.concatenate(known))
-    # cumulative shares of all rows: what a column lacks stays below one at the end
+    # shares of all rows, missing ones too: with missing values the last share is below one
     shares = [
         np.searchsorted(np.sort(values), places, side="right") / size
         for values, size in zip(known, sizes, strict=True)
@@ -238,8 +221,8 @@ def _numbers(column: Column) -> Floats:
 
 
 def _by_level(first: Column, second: Column) -> ColumnDrift:
-    words = [_words(column) for column in (first, second)]
-    levels, codes = np.unique(np.concatenate(words), return_inverse=True)
+    labels = [_labels(column) for column in (first, second)]
+    levels, codes = np.unique(np.concatenate(labels), return_inverse=True)
     parts = codes[: len(first)], codes[len(first) :]
     counts = np.array([np.bincount(part, minlength=len(levels)) for part in parts])
     shares = counts / counts.sum(axis=1, keepdims=True)
@@ -257,7 +240,7 @@ def _by_level(first: Column, second: Column) -> ColumnDrift:
     )
 
 
-def _words(column: Column) -> NDArray[Any]:
+def _labels(column: Column) -> NDArray[Any]:
     return np.array(["" if value is None else str(value) for value in column.labels()], dtype=str)
 
 
@@ -268,7 +251,7 @@ def _typical(column: Column) -> str:
     middle = float(np.median(known))
     if column.kind is Kind.DATE:
         return str(np.datetime64(int(middle), "us").astype("datetime64[D]"))
-    return f"{middle:.4g}"
+    return number(middle, IN_TABLES)
 
 
 def _holm(p_values: Floats) -> Floats:

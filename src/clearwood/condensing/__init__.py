@@ -1,10 +1,16 @@
 """One tree that predicts exactly what an ensemble predicts: compose, reduce, certify, export."""
 
+from clearwood.condensing.budget import (
+    DoesNotFitError,
+    Limit,
+    LittleProvedWarning,
+    ProofTooLargeError,
+)
 from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.diagram import Diagram
 from clearwood.condensing.export.json import from_json, load
-from clearwood.condensing.proof.certificate import Certificate
-from clearwood.condensing.proof.certification import Certification
+from clearwood.condensing.options import Effort, Equal, Objective
+from clearwood.condensing.proof.certificate import Certificate, Certification, Region, Verdict
 from clearwood.condensing.proof.certify import certify
 from clearwood.condensing.reading.path import Path
 from clearwood.condensing.reading.prune import Pruned
@@ -16,10 +22,19 @@ __all__ = [
     "Certification",
     "Condensed",
     "Diagram",
+    "DoesNotFitError",
+    "Effort",
+    "Equal",
+    "Limit",
+    "LittleProvedWarning",
+    "Objective",
     "Path",
+    "ProofTooLargeError",
     "Pruned",
+    "Region",
     "Rule",
     "Rules",
+    "Verdict",
     "certify",
     "condense",
     "from_json",

@@ -1,27 +1,34 @@
 """The result of condensing: one tree, what it equals, and where."""
 
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.arrays import Bools, Floats
+from clearwood._shared.errors import InputError, Option, words
+from clearwood._shared.numbers import count
+from clearwood._shared.results import Result
 from clearwood.condensing.diagram import Diagram
+from clearwood.condensing.options import Effort, Equal, Objective
 from clearwood.condensing.proof.certificate import Certificate
-from clearwood.condensing.reading.reading import Readable
-from clearwood.forest import Forest
-from clearwood.forest.links import predict as on_scale
+from clearwood.forest import Forest, links
 
-__all__ = ["Condensed", "Effort", "Equal", "Objective", "bare", "shell_of"]
+if TYPE_CHECKING:
+    from clearwood.condensing.reading.path import Path
+    from clearwood.condensing.reading.prune import Pruned
+    from clearwood.condensing.reading.rules import Rules
+    from clearwood.condensing.reading.svg import Picture
 
-Equal = Literal["class", "value"]
-Effort = Literal["fast", "good", "optimal"]
-Objective = Literal["leaves", "depth", "questions"]
+__all__ = ["Condensed", "bare", "shell_of"]
 
 
-def shell_of(forest: Forest, *, asking: NDArray[np.int32] | None = None) -> Forest:
+def shell_of(forest: Forest, *, columns: NDArray[np.int32] | None = None) -> Forest:
     """Give a forest without its trees: how tables are read and raw predictions shown.
 
     One tree of zeros is left, so that it is still a forest.
@@ -30,12 +37,12 @@ def shell_of(forest: Forest, *, asking: NDArray[np.int32] | None = None) -> Fore
     ----------
     forest
         The ensemble.
-    asking
-        Columns that the tree of zeros asks about, for the refusal of values that it cannot read
-        there; none where it is left out.
+    columns
+        Columns that the tree of zeros splits on, so that values which it cannot read there are
+        refused; none where it is left out.
     """
-    columns = np.empty(0, np.int32) if asking is None else asking
-    # a chain: one question a column, then leaves
+    columns = np.empty(0, np.int32) if columns is None else columns
+    # a chain: one split a column, then leaves
     inner, n = len(columns), 2 * len(columns) + 1
     chain = np.arange(inner)
     nowhere = np.full(inner + 1, -1)
@@ -60,8 +67,8 @@ def shell_of(forest: Forest, *, asking: NDArray[np.int32] | None = None) -> Fore
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Condensed(Readable):
-    """One tree that predicts what an ensemble predicts; made by `clearwood.condense`.
+class Condensed(Result):
+    """One tree that predicts what an ensemble predicts; the result of `clearwood.condense`.
 
     Parameters
     ----------
@@ -69,17 +76,17 @@ class Condensed(Readable):
         The tree, with equal branches kept once.
     shell
         The ensemble without its trees: names, levels and encoder of the user's columns, classes
-        and link. What `predict` reads tables and shows predictions with.
+        and link.
     equal
         What is equal: "class", the predicted label; or "value", the raw prediction (margin, mean,
         shares of votes) and with it everything computed from it.
     effort, objective
-        What was asked for.
+        As in `clearwood.condense`.
     tolerance
         How far a leaf's value may be from the ensemble's raw prediction; None where it is exact.
     fallback
-        The ensemble, cut down to where leaves are not certified, which it answers; None where all
-        leaves are.
+        The ensemble, cut down to the leaves that are not certified, where it predicts; None where
+        all leaves are certified.
     certificate
         What is proved, where and how.
 
@@ -110,9 +117,9 @@ class Condensed(Readable):
 
     def __post_init__(self) -> None:
         if self.fallback is None and not self.diagram.certified.all():
-            raise InputError("leaves that are not certified need the ensemble to answer them")
+            raise InputError("leaves that are not certified need the ensemble to predict there")
         if self.equal == "class" and self.shell.classes is None:
-            raise InputError("the ensemble predicts numbers, so there is no class to be equal")
+            raise InputError("the ensemble predicts numbers, so no class can be equal")
 
     # What it holds
 
@@ -123,7 +130,7 @@ class Condensed(Readable):
 
     @property
     def depth(self) -> int:
-        """The most questions any row is asked."""
+        """The number of questions on the longest path."""
         return self.diagram.depth
 
     @property
@@ -138,7 +145,7 @@ class Condensed(Readable):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Names of the model's columns, which ``diagram.feature`` counts."""
+        """Names of the model's columns; ``diagram.feature`` holds positions among them."""
         return self.shell.feature_names
 
     @property
@@ -158,7 +165,7 @@ class Condensed(Readable):
 
     # What it predicts
 
-    def matrix(self, X: Any) -> NDArray[np.float64]:
+    def matrix(self, X: Any) -> Floats:
         """Give a table as the model's columns: numbers, category codes, NaN for missing."""
         try:
             return self._reader.matrix(X)
@@ -166,28 +173,30 @@ class Condensed(Readable):
             if self.shell.encoder is None and self.columns != self.feature_names:
                 raise InputError(
                     error.message,
-                    hint="the steps of the pipeline are not kept in a file; give the columns that "
+                    parameter=error.parameter,
+                    value=error.value,
+                    hint="the steps of the pipeline are not kept in a file; pass the columns that "
                     "they make: pipeline[:-1].transform(X).",
                 ) from error
             raise
 
     @cached_property
     def _reader(self) -> Forest:
-        """The ensemble's way of reading tables; it knows which columns are asked about."""
-        asked = self.diagram.feature[~self.diagram.is_leaf]
+        """The ensemble's way of reading tables, with the columns that matter for a prediction."""
+        used = self.diagram.feature[~self.diagram.is_leaf]
         if self.fallback is not None:
-            asked = np.append(asked, self.fallback.features_used)
-        return shell_of(self.shell, asking=np.unique(asked))
+            used = np.append(used, self.fallback.features_used)
+        return shell_of(self.shell, columns=np.unique(used))
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Give the leaf each row reaches, as a node of ``diagram``."""
         return self.diagram.apply(self.matrix(X))
 
-    def is_certified(self, X: Any) -> NDArray[np.bool_]:
-        """Say which rows reach a certified leaf; the others are answered by the ensemble."""
+    def is_certified(self, X: Any) -> Bools:
+        """Give which rows reach a certified leaf; the ensemble predicts the others."""
         return self.diagram.certified[self.apply(X)]
 
-    def predict_raw(self, X: Any) -> NDArray[np.float64]:
+    def predict_raw(self, X: Any) -> Floats:
         """Give the ensemble's raw prediction; only where the values are equal.
 
         Returns
@@ -196,44 +205,132 @@ class Condensed(Readable):
         """
         if self.equal != "value":
             raise InputError(
-                "this tree gives the ensemble's class, not its score",
-                hint='condense with equal="value" for a (larger) tree that gives both.',
+                "this tree holds the ensemble's class, not its score",
+                hint=words("condense with ", Option("equal", "value"), " for both."),
             )
         matrix = self.matrix(X)
         leaves = self.diagram.apply(matrix)
         raw = self.diagram.value[leaves]
         rest = ~self.diagram.certified[leaves]
         if rest.any() and self.fallback is not None:
-            answered = bare(self.fallback).predict_raw(matrix[rest])
-            raw[rest] = answered.reshape(len(answered), -1)
+            rest_raw = bare(self.fallback).predict_raw(matrix[rest])
+            raw[rest] = rest_raw.reshape(len(rest_raw), -1)
         return raw[:, 0] if self.shell.n_outputs == 1 else raw
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the prediction: labels for classifiers, else numbers on the target's scale."""
         if self.equal == "value":
-            return on_scale(self.shell, self.predict_raw(X))
+            return links.predict(self.shell, self.predict_raw(X))
         matrix = self.matrix(X)
         leaves = self.diagram.apply(matrix)
-        assert self.shell.classes is not None  # checked when it was made
+        assert self.shell.classes is not None  # checked above
         labels = self.shell.classes[np.maximum(self.diagram.outcome[leaves], 0)]
         rest = ~self.diagram.certified[leaves]
         if rest.any() and self.fallback is not None:
             labels[rest] = bare(self.fallback).predict(matrix[rest])
         return np.asarray(labels)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Give the probability of each class; only where the values are equal."""
-        from clearwood.forest.links import probabilities
+        return links.probabilities(self.shell, self.predict_raw(X))
 
-        return probabilities(self.shell, self.predict_raw(X))
+    # To people
 
-    # How it is shown
+    def rules(
+        self, data: Any = None, target: Any = None, *, units: Mapping[str, str] | None = None
+    ) -> "Rules":
+        """Give one rule a leaf, by support where there is data; see `Rules`."""
+        from clearwood.condensing.reading.rules import rules
+
+        return rules(self, data, target, units=units)
+
+    def path(self, row: Any, *, units: Mapping[str, str] | None = None) -> "Path":
+        """Give the few conditions that decide one row; see `Path`."""
+        from clearwood.condensing.reading.path import path
+
+        return path(self, row, units=units)
+
+    def prune(self, data: Any) -> "Pruned":
+        """Give the smaller tree that keeps only questions which separate rows of a table."""
+        from clearwood.condensing.reading.prune import prune
+
+        return prune(self, data)
+
+    def to_text(self, *, depth: int | None = None, units: Mapping[str, str] | None = None) -> str:
+        """Write the tree as indented lines for a terminal."""
+        from clearwood.condensing.reading.text import to_text
+
+        return to_text(self, depth=depth, units=units)
+
+    def to_svg(self, *, units: Mapping[str, str] | None = None) -> str:
+        """Draw the tree as SVG, for up to a few hundred leaves."""
+        from clearwood.condensing.reading.svg import to_svg
+
+        return to_svg(self, units=units)
+
+    def plot(self, *, units: Mapping[str, str] | None = None) -> "Picture":
+        """Draw the tree as a picture that notebooks show and ``save`` writes."""
+        from clearwood.condensing.reading.svg import Picture
+
+        return Picture(self.to_svg(units=units))
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give the rules as a data frame; see `Rules`."""
+        return self.rules().to_frame(library)
+
+    def _repr_html_(self) -> str:
+        from clearwood.condensing.reading.svg import html
+
+        return html(self)
 
     def __repr__(self) -> str:
-        leaves = f"{self.n_leaves:,} {'leaf' if self.n_leaves == 1 else 'leaves'}"
-        nodes = f"{self.n_nodes:,} {'node' if self.n_nodes == 1 else 'nodes'}"
-        shape = f"{leaves}, depth {self.depth}, {nodes} when shared"
+        leaves = count(self.n_leaves, "leaf", "leaves")
+        shape = f"{leaves}, depth {self.depth}, {count(self.n_nodes, 'node')} when shared"
         return f"Condensed {self.shell.source}: {shape}; {self.certificate.statement}"
+
+    # To machines
+
+    def to_sql(self, *, table: str | Sequence[str], column: str = "prediction") -> str:
+        """Write a SELECT that adds the prediction to a table, in standard SQL."""
+        from clearwood.condensing.export.sql import to_sql
+
+        return to_sql(self, table=table, column=column)
+
+    def to_python(self) -> str:
+        """Write a Python module without imports, with ``predict(row)``."""
+        from clearwood.condensing.export.python import to_python
+
+        return to_python(self)
+
+    def to_c(self, *, name: str = "clearwood") -> str:
+        """Write C99 source without dependencies, with ``<name>_predict(row)``."""
+        from clearwood.condensing.export.c import to_c
+
+        return to_c(self, name=name)
+
+    def to_dot(self) -> str:
+        """Write the diagram for Graphviz."""
+        from clearwood.condensing.export.dot import to_dot
+
+        return to_dot(self)
+
+    def to_onnx(self) -> Any:
+        """Give an ONNX model; needs the onnx package."""
+        from clearwood.condensing.export.onnx import to_onnx
+
+        return to_onnx(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give plain JSON values; `save` writes them and `clearwood.condensing.load` reads them."""
+        from clearwood.condensing.export.json import to_json
+
+        return to_json(self)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> FilePath:
+        """Write the tree to a JSON file; an existing file is replaced only with ``force``."""
+        from clearwood.condensing.export.json import save
+
+        return save(self, path, force=force)
 
 
 def bare(forest: Forest) -> Forest:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import InputError
-from clearwood.forest.forest import Precision
-from clearwood.forest.predict import goes_left, rounded
+from clearwood._shared.numbers import count
+from clearwood.forest import Precision, goes_left, rounded
 
-__all__ = ["Diagram"]
+__all__ = ["Diagram", "leaf_counts"]
 
 _NODE_ARRAYS: dict[str, type] = {
     "feature": np.int32,
@@ -30,7 +31,7 @@ _NODE_ARRAYS: dict[str, type] = {
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Diagram:
-    """Questions and answers as plain arrays, one entry a node.
+    """Questions and outcomes as plain arrays, one entry a node.
 
     Node 0 is the root and children come after their parents, so one pass backwards sees children
     first. A node may have several parents: unfolded, it stands for as many branches of a tree.
@@ -40,12 +41,12 @@ class Diagram:
     to ``precision``, where ``x <= threshold``; a missing value (NaN, and values around zero where
     ``zero_missing``) where ``default_left``; a category where it is in the bit set, and where
     ``unseen_left`` if it lies outside the set's range. A threshold of infinity that sends missing
-    values right asks "is it missing?".
+    values right separates missing values from all numbers.
 
     Parameters
     ----------
     feature
-        The model's column each node asks about; -1 at leaves.
+        The model's column of each node's question; -1 at leaves.
     threshold, default_left, zero_missing
         The question of a numeric node.
     category_start, category_size, category_words, unseen_left
@@ -58,12 +59,12 @@ class Diagram:
     value
         One row a node, one column an output, in a diagram for the value: the raw prediction at
         certified leaves, NaN elsewhere. No columns in a diagram for the class.
-    lower, upper
-        As ``value``: what the ensemble's raw prediction lies between in the leaf; equal to
-        ``value`` where that is exact.
+    low, high
+        As ``value``: bounds on the ensemble's raw prediction in the leaf; equal to ``value`` where
+        that is exact.
     certified
-        At leaves: whether the outcome is proved for every row that gets there. Leaves that are
-        not certified are answered by the ensemble. True at inner nodes.
+        At leaves: whether the outcome is proved for every row that reaches them. The ensemble
+        predicts the rows of the other leaves. True at inner nodes.
     precision
         Values are rounded to this before they are compared.
     n_features
@@ -82,20 +83,20 @@ class Diagram:
     """
 
     feature: NDArray[np.int32]
-    threshold: NDArray[np.float64]
-    default_left: NDArray[np.bool_]
-    zero_missing: NDArray[np.bool_]
+    threshold: Floats
+    default_left: Bools
+    zero_missing: Bools
     category_start: NDArray[np.int32]
     category_size: NDArray[np.int32]
     category_words: NDArray[np.uint32]
-    unseen_left: NDArray[np.bool_]
+    unseen_left: Bools
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     outcome: NDArray[np.int32]
-    value: NDArray[np.float64]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    certified: NDArray[np.bool_]
+    value: Floats
+    low: Floats
+    high: Floats
+    certified: Bools
     precision: Precision
     n_features: int
 
@@ -103,33 +104,35 @@ class Diagram:
         for name, dtype in _NODE_ARRAYS.items():
             self._freeze(name, dtype)
         self._freeze("category_words", np.uint32)
-        for name in ("value", "lower", "upper"):
+        for name in ("value", "low", "high"):
             self._freeze(name, np.float64)
         self._check()
 
     def _freeze(self, name: str, dtype: type) -> None:
-        given = getattr(self, name)
-        array: NDArray[Any] = np.ascontiguousarray(given, dtype=dtype)
-        if array is given and array.flags.writeable:
+        original = getattr(self, name)
+        array: NDArray[Any] = np.ascontiguousarray(original, dtype=dtype)
+        if array is original and array.flags.writeable:
             array = array.copy()  # the caller may go on writing to its own array
         array.flags.writeable = False
         object.__setattr__(self, name, array)
 
     def _check(self) -> None:
         n = len(self.feature)
-        for name in (*_NODE_ARRAYS, "value", "lower", "upper"):
+        for name in (*_NODE_ARRAYS, "value", "low", "high"):
             if len(getattr(self, name)) != n:
                 raise InputError(
                     f"diagram array {name!r} has {len(getattr(self, name))} entries; expected {n}"
                 )
         if n == 0:
             raise InputError("the diagram has no nodes")
-        if self.value.ndim != 2 or not self.value.shape == self.lower.shape == self.upper.shape:
-            raise InputError("value, lower and upper must be (nodes, outputs)")
+        if self.value.ndim != 2 or not self.value.shape == self.low.shape == self.high.shape:
+            raise InputError(
+                "value, low and high must have one row a node and one column an output"
+            )
         inner = np.flatnonzero(self.feature >= 0)
         if (self.feature >= self.n_features).any():
             raise InputError(
-                f"a node asks about column {int(self.feature.max())}; "
+                f"a node splits on column {int(self.feature.max())}; "
                 f"the model has {self.n_features} columns"
             )
         reached = np.zeros(n, bool)
@@ -160,28 +163,28 @@ class Diagram:
         return int(self.value.shape[1])
 
     @cached_property
-    def is_leaf(self) -> NDArray[np.bool_]:
+    def is_leaf(self) -> Bools:
         """Which nodes are leaves."""
         return np.asarray(self.feature < 0)
 
     @property
-    def is_categorical(self) -> NDArray[np.bool_]:
-        """Which nodes ask for a category."""
+    def is_categorical(self) -> Bools:
+        """Which nodes have a question about categories."""
         return np.asarray(self.category_start >= 0)
 
     @cached_property
+    def leaf_counts(self) -> list[int]:
+        """How many leaves each node has below it as a tree, itself included."""
+        return leaf_counts(self.left, self.right)
+
+    @property
     def n_leaves(self) -> int:
         """How many leaves it has as a tree, counted without unfolding it."""
-        count = [1] * self.n_nodes
-        left, right = self.left.tolist(), self.right.tolist()
-        for node in range(self.n_nodes - 1, -1, -1):
-            if left[node] >= 0:
-                count[node] = count[left[node]] + count[right[node]]
-        return count[0]
+        return self.leaf_counts[0]
 
     @cached_property
     def depth(self) -> int:
-        """The most questions any row is asked."""
+        """The number of questions on the longest path."""
         depth = [0] * self.n_nodes
         left, right = self.left.tolist(), self.right.tolist()
         for node in range(self.n_nodes - 1, -1, -1):
@@ -196,35 +199,32 @@ class Diagram:
         bits = np.unpackbits(np.ascontiguousarray(words, "<u4").view(np.uint8), bitorder="little")
         return tuple(int(category) for category in np.flatnonzero(bits))
 
-    def goes_left(self, nodes: NDArray[np.intp], x: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Say for pairs of an inner node and a value of its column whether it goes left."""
+    def goes_left(self, nodes: Index, x: Floats) -> Bools:
+        """Give, for pairs of an inner node and a value of its column, whether it goes left."""
         # the rule reads arrays that both have, under the same names
         like: Any = self
         return goes_left(like, nodes, rounded(like, x))
 
-    def apply(self, X: NDArray[np.float64]) -> NDArray[np.int32]:
+    def apply(self, X: Floats) -> NDArray[np.int32]:
         """Give the leaf each row of a matrix of the model's columns reaches."""
-        node = np.zeros(len(X), np.intp)
-        rows = np.flatnonzero(~self.is_leaf[node])
-        while len(rows):
-            at = node[rows]
-            left = self.goes_left(at, X[rows, self.feature[at]])
-            node[rows] = np.where(left, self.left[at], self.right[at])
-            rows = rows[~self.is_leaf[node[rows]]]
-        return node.astype(np.int32)
+        return self._walked(X)[0]
 
-    def questions(self, X: NDArray[np.float64]) -> NDArray[np.int32]:
-        """Give how many questions each row of a matrix of the model's columns is asked."""
+    def questions(self, X: Floats) -> NDArray[np.int32]:
+        """Give the number of questions on the path of each row of a matrix."""
+        return self._walked(X)[1]
+
+    def _walked(self, X: Floats) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Give the leaf and the number of questions of each row."""
         node = np.zeros(len(X), np.intp)
-        asked = np.zeros(len(X), np.int32)
+        n_questions = np.zeros(len(X), np.int32)
         rows = np.flatnonzero(~self.is_leaf[node])
         while len(rows):
             at = node[rows]
-            asked[rows] += 1
+            n_questions[rows] += 1
             left = self.goes_left(at, X[rows, self.feature[at]])
             node[rows] = np.where(left, self.left[at], self.right[at])
             rows = rows[~self.is_leaf[node[rows]]]
-        return asked
+        return node.astype(np.int32), n_questions
 
     def equals(self, other: "Diagram") -> bool:
         """Whether two diagrams hold the same arrays."""
@@ -238,6 +238,18 @@ class Diagram:
         return True
 
     def __repr__(self) -> str:
-        nodes = f"{self.n_nodes} node{'s' * (self.n_nodes != 1)}"
-        leaves = f"{self.n_leaves} {'leaf' if self.n_leaves == 1 else 'leaves'}"
-        return f"Diagram of {nodes}: as a tree {leaves}, depth {self.depth}"
+        leaves = count(self.n_leaves, "leaf", "leaves")
+        return f"Diagram of {count(self.n_nodes, 'node')}: as a tree {leaves}, depth {self.depth}"
+
+
+def leaf_counts(left: NDArray[np.int32], right: NDArray[np.int32]) -> list[int]:
+    """Count the leaves below each node of a diagram whose children come after their parents.
+
+    Counts are Python's whole numbers: unfolded, a diagram can have more leaves than 64 bits hold.
+    """
+    lefts, rights = left.tolist(), right.tolist()
+    counts = [1] * len(lefts)
+    for node in range(len(lefts) - 1, -1, -1):
+        if lefts[node] >= 0:
+            counts[node] = counts[lefts[node]] + counts[rights[node]]
+    return counts

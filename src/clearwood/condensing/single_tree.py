@@ -1,80 +1,103 @@
 """Make one tree of an ensemble."""
 
 import math
-import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood import kernels
-from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.condensing.compose.atoms import Atoms, atoms_of
-from clearwood.condensing.compose.decision import Decision, decision_for
-from clearwood.condensing.compose.kernel import diagram_from, ensemble_arrays, limits, shrinking
-from clearwood.condensing.compose.memory import allowance
-from clearwood.condensing.compose.merge import MOST_IN_PAIRS, class_of_value, merged
-from clearwood.condensing.compose.one_tree import the_tree_itself
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
+from clearwood._shared.messages import tell
+from clearwood._shared.numbers import count, percent
+from clearwood.condensing.budget import (
+    Budget,
+    DoesNotFitError,
+    Limit,
+    LittleProvedWarning,
+    ProofTooLargeError,
+)
+from clearwood.condensing.compose.atoms import atoms_of
+from clearwood.condensing.compose.composed import Composed, composed_of_tree
+from clearwood.condensing.compose.decision import MOST_IN_PAIRS, decision_for
+from clearwood.condensing.compose.kernel import (
+    Attempt,
+    Box,
+    Problem,
+    Shrinking,
+    compose_all,
+    compose_within,
+)
 from clearwood.condensing.compose.restrict import restricted
-from clearwood.condensing.compose.too_big import does_not_fit, no_proof, tell_of_little
 from clearwood.condensing.compose.unseen import with_likely_rows
-from clearwood.condensing.condensed import Condensed, Effort, Equal, Objective, bare, shell_of
+from clearwood.condensing.condensed import Condensed, bare, shell_of
 from clearwood.condensing.diagram import Diagram
-from clearwood.condensing.proof.certificate import Certificate
+from clearwood.condensing.names import with_names_of
+from clearwood.condensing.options import Effort, Equal, Objective
+from clearwood.condensing.proof.certificate import Certificate, Region
 from clearwood.condensing.proof.fingerprint import of_diagram, of_forest
-from clearwood.condensing.reading.names import with_names_of
-from clearwood.forest import Forest, from_model
-from clearwood.forest.predict import rounded
+from clearwood.forest import Forest, from_model, rounded
 from clearwood.kernels import threads
 
 __all__ = ["condense"]
 
+_SAMPLE = 5000  # nodes
+_HOPELESS = 100  # times what may be spent, by a rough estimate
+# A smaller share of rows that reach certified leaves causes a warning.
+_LITTLE = 0.1
+
 
 def condense(
     model: Any,
+    data: Any = None,
     *,
     equal: Equal | None = None,
     effort: Effort = "good",
     objective: Objective = "leaves",
     tolerance: float | None = None,
-    data: Any = None,
     leaves: int | None = None,
-    seconds: float | None = None,
+    time_limit: float | None = None,
     memory: float | None = None,
     n_jobs: int | None = 1,
 ) -> Condensed:
-    """Give one tree that predicts what the ensemble predicts, at every point.
+    """Compute one tree that predicts what an ensemble predicts, at every point.
 
     Parameters
     ----------
     model
         A fitted tree model (see `clearwood.forest.from_model`) or a `Forest`.
+    data
+        Rows that matter. The expected number of questions is computed over them, and work under a
+        limit goes to them first. A table also brings back names of columns that LightGBM writes
+        with underscores.
     equal
         What must be equal: "class", the predicted label (default for classifiers, and a much
         smaller tree), or "value", the raw prediction.
     effort
-        "fast" composes; "good" also makes the tree smaller, mostly within a few per cent of the
-        least; "optimal" proves the least, or says beforehand that it would not fit.
+        "fast" composes the tree. "good" also makes it smaller, usually within a few per cent of
+        the smallest. "optimal" proves that it is the smallest, or raises `ProofTooLargeError`
+        before it starts.
     objective
-        What is made small: "leaves", "depth", or "questions", the expected number of questions
-        over ``data``.
+        What is made small: "leaves", "depth", or "questions", the mean number of questions on the
+        path of a row of ``data``.
     tolerance
-        Largest distance from the raw prediction; the tree gets smaller. For values only.
-    data
-        Rows that matter: the expected number of questions and the order of work under a budget
-        are theirs, as are names of columns that LightGBM writes with underscores.
-    leaves, seconds, memory
-        A budget (memory in bytes): work stops there, and leaves that are not proved by then are
-        marked and answered by the ensemble itself.
+        Largest distance from the raw prediction, for a smaller tree; for ``equal="value"`` only.
+    leaves, time_limit, memory
+        Limits: number of leaves, seconds, bytes. Work stops there; leaves that are not proved by
+        then are marked, and the ensemble predicts the rows that reach them.
     n_jobs
-        Threads for the work under a budget; the tree does not depend on it, unless time ends the
-        work.
+        Threads for work under a limit. The tree does not depend on it, unless time ends the work.
 
     Returns
     -------
     Condensed
+
+    Raises
+    ------
+    DoesNotFitError
+        Where the exact tree does not fit into memory and no limit is set.
 
     Examples
     --------
@@ -83,295 +106,347 @@ def condense(
     >>> from sklearn.ensemble import GradientBoostingClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> model = GradientBoostingClassifier(n_estimators=10, random_state=0).fit(X, y)
-    >>> one = cw.condense(model)
-    >>> bool((one.predict(X) == model.predict(X)).all()), one.certificate.region
+    >>> tree = cw.condense(model)
+    >>> bool((tree.predict(X) == model.predict(X)).all()), str(tree.certificate.region)
     (True, 'everywhere')
     """
+    budget = Budget.checked(leaves=leaves, time_limit=time_limit, memory=memory)
     imported = from_model(model)
     forest = imported if data is None else with_names_of(imported, data)
-    equal = _checked(forest, equal, effort, objective, tolerance)
-    tolerance = tolerance or None
-    n_threads = threads(n_jobs)
-    rows = None if data is None else _rows(forest, data)
-    if objective == "questions" and rows is None:
+    _check_choices(equal=equal, effort=effort, objective=objective)
+    equal = _equal(forest, equal)
+    _check(forest, equal=equal, effort=effort, tolerance=tolerance)
+    if objective == "questions" and data is None:
         raise InputError(
-            "the expected number of questions depends on the rows that are asked",
-            hint="give them as data=, for instance the training table.",
+            "the mean number of questions is over rows, and there are none",
+            parameter="data",
+            hint=words("pass rows as ", Option("data"), ", for instance the training table."),
         )
-    atoms = atoms_of(forest)
-    many = equal == "class" and forest.n_outputs > MOST_IN_PAIRS
-    problem = Problem(
-        forest=forest,
-        atoms=atoms,
-        decision=decision_for(forest, equal="value" if many else equal, tolerance=tolerance),
+    request = Request(
+        problem=_problem(forest, equal=equal, tolerance=tolerance or None),
+        rows=None if data is None else _rows(forest, data),
         equal=equal,
-        many_classes=many,
-        rows=rows,
-        places=None if rows is None else atoms.places(rounded(forest, rows)),
-    )
-    budget = Budget(leaves=leaves, seconds=seconds, memory=memory)
-    found = _exact(problem, effort, objective, budget)
-    if found is None:
-        found = _within(problem, budget, n_threads)
-    elif found["too_large"]:
-        raise no_proof(found["too_large"], budget.bytes)
-    diagram = diagram_from(found, forest, atoms, values=equal == "value")
-    everywhere = bool(diagram.certified.all())
-    optimal = effort == "optimal" and bool(found["shrunk"])
-    certificate = Certificate(
-        equal=equal,
-        region="everywhere" if everywhere else "certified leaves",
-        tolerance=tolerance,
-        proof=_PROOF + (_LEAST[objective] if optimal else ""),
-        optimal=optimal,
+        effort=effort,
         objective=objective,
-        n_leaves=diagram.n_leaves,
-        depth=diagram.depth,
-        n_nodes=diagram.n_nodes,
-        forest=of_forest(imported),
-        diagram=of_diagram(diagram),
-        share_certified=None if rows is None else _share(diagram, rows),
-        n_rows=None if rows is None else len(rows),
-        stopped=None if everywhere else found["stopped"],
+        tolerance=tolerance or None,
+        budget=budget,
+        n_threads=threads(n_jobs),
     )
-    if not everywhere:
-        tell_of_little(certificate)
+    solution = _exact(request) or _within(request)
+    diagram = solution.tree.diagram(forest, request.problem.atoms)
+    certificate = _certificate(request, solution, diagram, forest=of_forest(imported))
+    if not certificate.is_everywhere:
+        _warn_of_little(certificate)
     return Condensed(
         diagram=diagram,
         shell=shell_of(forest),
         equal=equal,
         effort=effort,
         objective=objective,
-        tolerance=tolerance,
+        tolerance=request.tolerance,
         certificate=certificate,
-        fallback=None if everywhere else _fallback(problem, found),
+        fallback=None if certificate.is_everywhere else _fallback(forest, request, solution),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """What is condensed, in ranks."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Request:
+    """What is condensed, and how; every option is checked.
 
-    forest: Forest
-    atoms: Atoms
-    decision: Decision
+    Parameters
+    ----------
+    problem
+        The ensemble in ranks.
+    rows
+        The rows that matter, as the model's columns.
+    equal, effort, objective, tolerance
+        As in `condense`; "equal" is never None.
+    budget
+        The limits.
+    n_threads
+        How many threads work under a limit.
+    """
+
+    problem: Problem
+    rows: Floats | None
     equal: Equal
-    many_classes: bool  # composed for the value, of which the class is read off
-    rows: NDArray[np.float64] | None
-    places: NDArray[np.int32] | None
-
-
-@dataclass(frozen=True)
-class Budget:
-    """What may be spent; None is no limit, but for memory, which always has one."""
-
-    leaves: int | None
-    seconds: float | None
-    memory: float | None
-    started: float = field(default_factory=time.monotonic)
-
-    def __post_init__(self) -> None:
-        if self.leaves is not None and (self.leaves < 1 or self.leaves != int(self.leaves)):
-            raise InputError(f"leaves={self.leaves}; a tree has a whole number of leaves, from 1")
-        if self.seconds is not None and not self.seconds > 0:
-            raise InputError(f"seconds={self.seconds}; it must be a positive number")
-        allowance(self.memory)
+    effort: Effort
+    objective: Objective
+    tolerance: float | None
+    budget: Budget
+    n_threads: int
 
     @property
-    def bytes(self) -> int:
-        """The memory that may be used."""
-        return allowance(self.memory)
+    def takes_class_of_scores(self) -> bool:
+        """Whether values are composed, from which the class is read: with very many classes."""
+        return self.equal == "class" and self.problem.is_of_values
 
-    @property
-    def is_given(self) -> bool:
-        """Whether the user set a limit, at which the work ends instead of failing."""
-        return not (self.leaves is None and self.seconds is None and self.memory is None)
-
-    @property
-    def seconds_left(self) -> float | None:
-        """What is left of the time."""
-        if self.seconds is None:
-            return None
-        return max(self.seconds - (time.monotonic() - self.started), 1e-3)
+    @cached_property
+    def places(self) -> NDArray[np.int32] | None:
+        """The rows in ranks."""
+        return None if self.rows is None else _places(self.problem, self.rows)
 
 
-def _exact(
-    problem: Problem, effort: Effort, objective: Objective, budget: Budget
-) -> dict[str, Any] | None:
-    """Compose everything; None where that does not end within the budget."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Solution:
+    """The tree that was composed.
+
+    Parameters
+    ----------
+    tree
+        The tree in ranks.
+    is_shrunk
+        Whether it was made as small as the effort makes it.
+    stopped
+        The limit at which the work ended; None where every leaf is certified.
+    uncertified
+        A box that holds the leaves that are not certified.
+    """
+
+    tree: Composed
+    is_shrunk: bool = False
+    stopped: Limit | None = None
+    uncertified: Box | None = None
+
+
+def _exact(request: Request) -> Solution | None:
+    """Compose everything; None where the limits do not allow it."""
+    budget, forest = request.budget, request.problem.forest
     # half of the time is kept for the case that this does not end
     seconds = None if budget.seconds is None else 0.5 * budget.seconds
     nodes = None if budget.leaves is None else 4 * budget.leaves + 1000
+    shrinking = Shrinking(
+        effort=request.effort,
+        objective=request.objective,
+        memory=budget.memory,
+        places=request.places,
+    )
 
-    def compose(most: int | None) -> dict[str, Any]:
-        return kernels.compose(
-            ensemble_arrays(problem.forest, problem.atoms),
-            problem.decision.arrays(),
-            limits(nodes=most, seconds=seconds, memory=budget.bytes),
-            shrinking(effort, objective, memory=budget.bytes, places=problem.places),
+    def compose(nodes: int | None) -> Attempt:
+        return compose_all(
+            request.problem, shrinking, memory=budget.memory, nodes=nodes, seconds=seconds
         )
 
-    if budget.is_given and problem.forest.n_trees > 1 and (nodes is None or nodes > _SAMPLE):
-        began = time.monotonic()
+    if budget.is_set and forest.n_trees > 1 and (nodes is None or nodes > _SAMPLE):
         sample = compose(_SAMPLE)
-        took = time.monotonic() - began
-        if sample["stopped"] and _is_hopeless(sample, took, budget, nodes=nodes, seconds=seconds):
+        if sample.stopped is not None and _is_hopeless(
+            sample, budget, nodes=nodes, seconds=seconds
+        ):
             return None
-    found = compose(nodes)
-    if problem.many_classes and not found["stopped"]:
-        found = class_of_value(found, problem.forest.n_outputs)
-    if problem.forest.n_trees == 1 and objective == "leaves" and effort != "optimal":
-        found = _or_the_tree_itself(problem, found)
-    if found["stopped"] and not budget.is_given:
-        raise does_not_fit(found, budget.bytes)
-    if found["stopped"]:
+    attempt = compose(nodes)
+    solution = None
+    if attempt.tree is not None:
+        tree = attempt.tree.of_classes() if request.takes_class_of_scores else attempt.tree
+        solution = Solution(tree=tree, is_shrunk=attempt.is_shrunk)
+    if forest.n_trees == 1 and request.objective == "leaves" and request.effort != "optimal":
+        own = composed_of_tree(forest, request.problem.atoms, values=request.equal == "value")
+        if solution is None or own.n_leaves < solution.tree.n_leaves:
+            solution = Solution(tree=own)
+    if solution is None:
+        if not budget.is_set:
+            raise _does_not_fit(attempt, compose(attempt.n_nodes // 10), memory=budget.memory)
         return None
-    if budget.leaves is not None and _n_leaves(found) > budget.leaves:
+    if budget.leaves is not None and solution.tree.n_leaves > budget.leaves:
         return None
-    return found
+    if attempt.proof_bytes:
+        raise ProofTooLargeError(n_bytes=attempt.proof_bytes, memory=budget.memory)
+    return solution
 
 
 def _is_hopeless(
-    sample: Mapping[str, Any],
-    took: float,
-    budget: Budget,
-    *,
-    nodes: int | None,
-    seconds: float | None,
+    sample: Attempt, budget: Budget, *, nodes: int | None, seconds: float | None
 ) -> bool:
     """Whether the first nodes of an exact tree show that it is far too large."""
     # the share done at first is that of the boxes that are easy to decide
-    early = sample["early_progress"]
-    share = max(sample["progress"] - early, 1e-12) / max(1 - early, 1e-12)
+    early = sample.early_progress
+    share = max(sample.progress - early, 1e-12) / max(1 - early, 1e-12)
     times = _HOPELESS * share
     return bool(
-        (nodes is not None and 0.8 * sample["nodes_made"] > times * nodes)
-        or (seconds is not None and took > times * seconds)
-        or sample["bytes"] > times * budget.bytes
+        (nodes is not None and 0.8 * sample.n_nodes > times * nodes)
+        or (seconds is not None and sample.seconds > times * seconds)
+        or sample.n_bytes > times * budget.memory
     )
 
 
-def _or_the_tree_itself(problem: Problem, found: dict[str, Any]) -> dict[str, Any]:
-    """Give the one tree of the ensemble where what was found has more leaves, or nothing was."""
-    itself = merged(the_tree_itself(problem.forest, problem.atoms, values=problem.equal == "value"))
-    if found["stopped"] or _n_leaves(itself) < _n_leaves(found):
-        return found | itself | {"stopped": "", "shrunk": False, "too_large": 0.0}
-    return found
+def _does_not_fit(attempt: Attempt, start: Attempt, *, memory: int) -> DoesNotFitError:
+    """Estimate the size of the whole tree by the progress after its first nodes.
 
-
-def _within(problem: Problem, budget: Budget, n_threads: int) -> dict[str, Any]:
-    """Compose where most rows are first, and stop at the budget."""
-    rows, places = None, np.empty(0, np.int32)
-    if problem.rows is not None:
-        rows = with_likely_rows(problem.rows)
-        places = problem.atoms.places(rounded(problem.forest, rows))
-    found = kernels.compose_within(
-        ensemble_arrays(problem.forest, problem.atoms),
-        problem.decision.arrays(),
-        limits(seconds=budget.seconds_left, memory=budget.bytes),
-        {"rows": np.ascontiguousarray(places).ravel(), "classes": _classes(problem, rows)},
-        2**62 if budget.leaves is None else int(budget.leaves),
-        n_threads,
+    The first nodes cover the boxes that are easy to decide, often most of the space. What they
+    cover is therefore left out of the rate.
+    """
+    n_nodes, gained = attempt.n_nodes - start.n_nodes, attempt.progress - start.progress
+    if n_nodes <= 0 or gained <= 0:
+        n_nodes, gained = attempt.n_nodes, max(attempt.progress, 1e-12)
+    return DoesNotFitError(
+        n_nodes=attempt.n_nodes,
+        share=attempt.progress,
+        estimate=attempt.n_nodes + (1 - attempt.progress) * n_nodes / gained,
+        memory=memory,
     )
-    if problem.many_classes:
-        found = class_of_value(found, problem.forest.n_outputs)
-    return found | {"shrunk": False, "too_large": 0.0}
 
 
-def _classes(problem: Problem, rows: NDArray[np.float64] | None) -> NDArray[np.int32]:
+def _within(request: Request) -> Solution:
+    """Compose where most rows are first, and stop at the limits."""
+    rows = None if request.rows is None else with_likely_rows(request.rows)
+    part = compose_within(
+        request.problem,
+        memory=request.budget.memory,
+        leaves=request.budget.leaves,
+        seconds=request.budget.seconds_left,
+        places=None if rows is None else _places(request.problem, rows),
+        classes=None if rows is None or request.problem.is_of_values else _classes(request, rows),
+        n_threads=request.n_threads,
+    )
+    tree = part.tree.of_classes() if request.takes_class_of_scores else part.tree
+    return Solution(tree=tree, stopped=part.stopped, uncertified=part.uncertified)
+
+
+def _places(problem: Problem, rows: Floats) -> NDArray[np.int32]:
+    return problem.atoms.places(rounded(problem.forest, rows))
+
+
+def _classes(request: Request, rows: Floats) -> NDArray[np.int32]:
     """Give the position of the class that the ensemble predicts for each row."""
-    if rows is None or problem.equal != "class" or problem.many_classes:
-        return np.empty(0, np.int32)
-    classes = problem.forest.classes
-    assert classes is not None  # checked at the door
-    order = np.argsort(classes)
-    labels = bare(problem.forest).predict(rows)
-    return order[np.searchsorted(classes[order], labels)].astype(np.int32)
+    forest = request.problem.forest
+    assert forest.classes is not None  # checked at the door
+    order = np.argsort(forest.classes)
+    labels = bare(forest).predict(rows)
+    return order[np.searchsorted(forest.classes[order], labels)].astype(np.int32)
 
 
-def _n_leaves(found: Mapping[str, Any]) -> int:
-    count = [1] * len(found["left"])
-    for node in range(len(count) - 1, -1, -1):
-        if found["left"][node] >= 0:
-            count[node] = count[found["left"][node]] + count[found["right"][node]]
-    return count[0]
-
-
-def _share(diagram: Diagram, rows: NDArray[np.float64]) -> float:
-    return float(diagram.certified[diagram.apply(rows)].mean())
-
-
-def _fallback(problem: Problem, found: Mapping[str, Any]) -> Forest:
-    return restricted(
-        # how many rows reached a node is no part of an answer, and would be half of a small file
-        replace(problem.forest, cover=np.full(problem.forest.n_nodes, np.nan)),
-        problem.atoms,
-        low=found["open_low"],
-        high=found["open_high"],
-        missing=found["open_missing"],
+def _certificate(
+    request: Request, solution: Solution, diagram: Diagram, *, forest: str
+) -> Certificate:
+    everywhere = bool(diagram.certified.all())
+    rows = request.rows
+    return Certificate(
+        equal=request.equal,
+        region=Region.EVERYWHERE if everywhere else Region.CERTIFIED_LEAVES,
+        tolerance=request.tolerance,
+        optimal=request.effort == "optimal" and solution.is_shrunk,
+        objective=request.objective,
+        n_leaves=diagram.n_leaves,
+        depth=diagram.depth,
+        n_nodes=diagram.n_nodes,
+        forest=forest,
+        diagram=of_diagram(diagram),
+        share_certified=None
+        if rows is None
+        else float(diagram.certified[diagram.apply(rows)].mean()),
+        n_rows=None if rows is None else len(rows),
+        stopped=None if everywhere else solution.stopped,
     )
 
 
-_SAMPLE = 5000  # nodes
-_HOPELESS = 100  # times what may be spent, by a rough estimate
-_PROOF = (
-    "composed: every leaf is a box in which bounds on the sum of trees decide, or all trees are "
-    "constant; made smaller only cell by cell"
-)
-_ALL_BOXES = (
-    " among trees that ask only the ensemble's own thresholds and sets of categories, by a "
-)
-_ALL_BOXES += "table over all boxes of their grid"
-_LEAST = {
-    "leaves": "; the fewest leaves" + _ALL_BOXES,
-    "depth": "; the least depth, and at that depth the fewest leaves," + _ALL_BOXES,
-    "questions": "; the fewest questions over the data, and then leaves," + _ALL_BOXES,
-}
+def _warn_of_little(certificate: Certificate) -> None:
+    """Warn where so little was proved within the limits that the tree hardly matters."""
+    share = certificate.share_certified
+    if share is None:
+        if certificate.n_leaves > 1:
+            return
+        result = "nothing was proved: the ensemble predicts every row"
+    elif share >= _LITTLE:
+        return
+    elif share == 0:
+        result = (
+            f"none of the {count(certificate.n_rows or 0, 'row')} reaches a certified leaf: the "
+            "ensemble predicts all of them"
+        )
+    else:
+        result = (
+            f"only {percent(share)} of the {count(certificate.n_rows or 0, 'row')} reach a "
+            "certified leaf: the ensemble predicts the others"
+        )
+    limit = certificate.stopped or Limit.LEAVES
+    tell(
+        words(
+            f"{result}. The limit on {limit.noun} was reached: raise ",
+            Option(limit.value),
+            *((", pass rows that matter as ", Option("data")) if share is None else ()),
+            ", use ",
+            *((Option("equal", "value"), " with ") if certificate.equal == "class" else ()),
+            "a larger " if certificate.tolerance is not None else "a ",
+            Option("tolerance"),
+            ", or fit fewer or shallower trees",
+        ),
+        category=LittleProvedWarning,
+    )
 
 
-def _rows(forest: Forest, data: Any) -> NDArray[np.float64]:
+def _fallback(forest: Forest, request: Request, solution: Solution) -> Forest:
+    assert solution.uncertified is not None  # some leaves are not certified
+    # how many rows reached a node is no part of a prediction, and would be half of a small file
+    without_cover = replace(forest, cover=np.full(forest.n_nodes, np.nan))
+    return restricted(without_cover, request.problem.atoms, solution.uncertified)
+
+
+def _problem(forest: Forest, *, equal: Equal, tolerance: float | None) -> Problem:
+    # the composer bounds differences between all pairs of classes, unless they are too many
+    by_scores = equal == "class" and forest.n_outputs > MOST_IN_PAIRS
+    decision = decision_for(forest, equal="value" if by_scores else equal, tolerance=tolerance)
+    return Problem(forest=forest, atoms=atoms_of(forest), decision=decision)
+
+
+def _rows(forest: Forest, data: Any) -> Floats:
     rows = forest.matrix(data)
     if len(rows) == 0:
-        raise InputError("the data given has no rows")
+        raise InputError(
+            "the data has no rows",
+            parameter="data",
+            hint="leave it out, or pass the training rows.",
+        )
     return rows
 
 
-def _checked(
-    forest: Forest, equal: str | None, effort: str, objective: str, tolerance: float | None
-) -> Equal:
-    for name, given, choices in (
+def _check_choices(*, equal: Any, effort: Any, objective: Any) -> None:
+    for name, value, known in (
         ("effort", effort, get_args(Effort)),
         ("objective", objective, get_args(Objective)),
-        ("equal", equal, (None, *get_args(Equal))),
+        ("equal", "class" if equal is None else equal, get_args(Equal)),
     ):
-        if given not in choices:
-            words = [choice for choice in choices if choice is not None]
-            raise InputError(f"{name}={given!r} is not known", hint=did_you_mean(str(given), words))
-    classifier = forest.classes is not None
-    if equal == "class" and not classifier:
+        if value not in known:
+            raise unknown_choice(name, value, known)
+
+
+def _equal(forest: Forest, equal: Equal | None) -> Equal:
+    if equal is None:
+        return "value" if forest.classes is None else "class"
+    if equal == "class" and forest.classes is None:
         raise InputError(
             f"{forest.source} predicts numbers, not classes",
-            hint='leave equal out, or use "value".',
+            parameter="equal",
+            value=equal,
+            hint=words("use ", Option("equal", "value"), ", or leave it out."),
         )
-    if effort == "optimal" and equal != "value" and forest.n_outputs > MOST_IN_PAIRS and classifier:
+    return equal
+
+
+def _check(forest: Forest, *, equal: Equal, effort: Effort, tolerance: float | None) -> None:
+    if effort == "optimal" and equal == "class" and forest.n_outputs > MOST_IN_PAIRS:
         raise InputError(
-            f"the least tree is proved for up to {MOST_IN_PAIRS} classes; this model has "
+            f"the smallest tree is proved for up to {MOST_IN_PAIRS} classes; this model has "
             f"{forest.n_outputs}",
-            hint='effort="good" makes it small.',
+            parameter="effort",
+            value=effort,
+            hint=words("use ", Option("effort", "good"), "."),
         )
-    if tolerance is not None:
-        if not (math.isfinite(tolerance) and tolerance >= 0):
-            raise InputError(f"tolerance={tolerance}; it must be a number that is not negative")
-        if equal == "class" or (classifier and equal is None):
-            raise InputError(
-                "a class has no tolerance: it is equal or it is not",
-                hint='use equal="value" to bound the distance from the raw prediction.',
-            )
-        if forest.aggregation == "weighted median" and tolerance > 0:
-            raise InputError(
-                "a tolerance is not supported for the weighted median of AdaBoost.R2",
-                hint="leave it out; the tree is then exact.",
-            )
-    if equal is None:
-        return "class" if classifier else "value"
-    return "class" if equal == "class" else "value"
+    if tolerance is None:
+        return
+    if not (math.isfinite(tolerance) and tolerance >= 0):
+        raise bad_value("tolerance", tolerance, "it is a number that is not negative, or None")
+    if equal == "class":
+        raise InputError(
+            "a class has no tolerance: it is equal or it is not",
+            parameter="tolerance",
+            value=tolerance,
+            hint=words(
+                "use ", Option("equal", "value"), " to bound the distance from the raw prediction."
+            ),
+        )
+    if forest.aggregation == "weighted median" and tolerance > 0:
+        raise InputError(
+            "a tolerance is not supported for the weighted median of AdaBoost.R2",
+            parameter="tolerance",
+            value=tolerance,
+            hint="leave it out; the tree is then exact.",
+        )

@@ -66,7 +66,7 @@ def insurance(
 
 
 def insurance_truth(*, target: Target = "accidents") -> InsuranceModel:
-    """Give the structural causal model that `insurance` draws from.
+    """Return the structural causal model that `insurance` draws from.
 
     Parameters
     ----------

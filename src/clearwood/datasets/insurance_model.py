@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.datasets.true_effect import TrueEffect, average_natural_direct_effect
 from clearwood.table import Column, Kind, Role, Table, Task
@@ -76,11 +77,11 @@ def _claim_amount(rng: np.random.Generator, n: int, v: Values) -> NDArray[Any]:
 
 
 def _youth(age: NDArray[Any]) -> NDArray[Any]:
-    """Give 1 at 18, a half at 23 and a half, a quarter at 29."""
+    """Return 1 at 18, a half at 23 and a half, a quarter at 29."""
     return np.exp(-(age - 18) / 8)
 
 
-def _expected_accidents(v: Values) -> NDArray[np.float64]:
+def _expected_accidents(v: Values) -> Floats:
     stronger = v["power"] - 85
     log_rate = (
         -2.0
@@ -92,14 +93,14 @@ def _expected_accidents(v: Values) -> NDArray[np.float64]:
         + 0.002 * stronger
         + 0.015 * _youth(v["age"]) * stronger
     )
-    rate: NDArray[np.float64] = v["exposure"] * np.exp(log_rate)
+    rate: Floats = v["exposure"] * np.exp(log_rate)
     return rate
 
 
-def _severity(v: Values) -> NDArray[np.float64]:
-    """Give the mean amount of one claim."""
+def _severity(v: Values) -> Floats:
+    """Return the mean amount of one claim."""
     log = 0.004 * (v["power"] - 85) + _REGION_SEVERITY[v["region"]]
-    amount: NDArray[np.float64] = 1800 * np.exp(log)
+    amount: Floats = 1800 * np.exp(log)
     return amount
 
 
@@ -180,11 +181,11 @@ class InsuranceModel:
         return tuple((cause, name) for name, node in _NODES.items() for cause in node.parents)
 
     def parents(self, name: str) -> tuple[str, ...]:
-        """Give the direct causes of a column."""
+        """Return the direct causes of a column."""
         return _node(name).parents
 
     def descendants(self, name: str) -> tuple[str, ...]:
-        """Give what a column acts on, directly or through others, in causal order."""
+        """Return what a column acts on, directly or through others, in causal order."""
         _node(name)
         reached = {name}
         for other, node in _NODES.items():
@@ -243,8 +244,8 @@ class InsuranceModel:
                 raise InputError(f"{name} has {value.size} values for {n} policies")
         return self._table(self._draw(n, seed, fixed))
 
-    def mean(self, table: Table) -> NDArray[np.float64]:
-        """Give the true regression function E[Y | X] at the rows of a table.
+    def mean(self, table: Table) -> Floats:
+        """Return the true regression function E[Y | X] at the rows of a table.
 
         Parameters
         ----------
@@ -266,7 +267,7 @@ class InsuranceModel:
         draws: int = 100_000,
         seed: int = 0,
     ) -> TrueEffect:
-        """Give the average natural direct effect of columns on the target.
+        """Return the average natural direct effect of columns on the target.
 
         It is what the target's mean changes by when the columns are set to given values while all
         other columns stay as they would have been without: Hiabu (2024), Definition 8.2.1. The mean
@@ -308,7 +309,7 @@ class InsuranceModel:
             self._mean, others, drawn, {k: _numeric(k, v) for k, v in shown.items()}, shown
         )
 
-    def _mean(self, values: Values) -> NDArray[np.float64]:
+    def _mean(self, values: Values) -> Floats:
         accidents = _expected_accidents(values)
         return accidents if self.target == "accidents" else accidents * _severity(values)
 
@@ -365,7 +366,7 @@ def _node(name: str) -> _Node:
 
 
 def _numeric(name: str, given: Any) -> NDArray[Any]:
-    """Give values as the model counts: levels as their position."""
+    """Return values as the model counts: levels as their position."""
     levels = _node(name).levels
     values = np.asarray(given)
     if levels:
@@ -378,8 +379,8 @@ def _numeric(name: str, given: Any) -> NDArray[Any]:
         raise InputError(f"{name} is a number; it cannot be {given!r}") from None
 
 
-def _positions(name: str, found: Sequence[str]) -> NDArray[np.intp]:
-    """Give the position of levels among those of the model."""
+def _positions(name: str, found: Sequence[str]) -> Index:
+    """Return the position of levels among those of the model."""
     levels = _NODES[name].levels
     for level in found:
         if level not in levels:

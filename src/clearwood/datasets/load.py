@@ -11,7 +11,7 @@ __all__ = ["load"]
 
 
 def load(name: str) -> Table:
-    """Give one of the real tables that come with scikit-learn.
+    """Return one of the real tables that come with scikit-learn.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ _TABLES: dict[str, Callable[[], Table]] = {
 
 
 def _columns(bunch: Any) -> dict[str, Any]:
-    """Give features and target by name, classes by their labels."""
+    """Return features and target by name, classes by their labels."""
     columns: dict[str, Any] = {
         str(name): bunch.data[:, j] for j, name in enumerate(bunch.feature_names)
     }

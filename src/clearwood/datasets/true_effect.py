@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
+
 __all__ = ["TrueEffect", "average_natural_direct_effect"]
 
 Values = Mapping[str, NDArray[Any]]
@@ -29,12 +31,12 @@ class TrueEffect:
     """
 
     at: Mapping[str, tuple[Any, ...]]
-    effect: NDArray[np.float64]
-    standard_error: NDArray[np.float64]
+    effect: Floats
+    standard_error: Floats
     draws: int
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as plain JSON values."""
+        """Return it as plain JSON values."""
         return {
             "at": {name: list(values) for name, values in self.at.items()},
             "effect": self.effect.tolist(),
@@ -55,7 +57,7 @@ class TrueEffect:
 
 
 def average_natural_direct_effect(
-    mean: Callable[[Values], NDArray[np.float64]],
+    mean: Callable[[Values], Floats],
     others: Values,
     drawn: Values,
     points: Values,

@@ -69,7 +69,7 @@ class Manifest:
     members: Mapping[str, Member] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the manifest as plain JSON values."""
+        """Return the manifest as plain JSON values."""
         return {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
@@ -116,7 +116,7 @@ class Archive:
         return to_array(self.raw(name), member=f"member {name!r}")
 
     def raw(self, name: str) -> bytes:
-        """Give the bytes of a member."""
+        """Return the bytes of a member."""
         try:
             return self.members[name]
         except KeyError:

@@ -1,8 +1,28 @@
 """Tree models as plain arrays: importers, prediction and safe files."""
 
-from clearwood.forest.files import load
-from clearwood.forest.forest import Forest
+from clearwood.forest import links
+from clearwood.forest.encoders import LearnerEncoder
+from clearwood.forest.files import ARRAYS, load, settings
+from clearwood.forest.forest import Forest, Precision
 from clearwood.forest.importers.from_model import from_model, supports
 from clearwood.forest.importers.text import read_text
+from clearwood.forest.parts import arrays_at
+from clearwood.forest.predict import ZERO, goes_left, raw_of_leaves, rounded
 
-__all__ = ["Forest", "from_model", "load", "read_text", "supports"]
+__all__ = [
+    "ARRAYS",
+    "ZERO",
+    "Forest",
+    "LearnerEncoder",
+    "Precision",
+    "arrays_at",
+    "from_model",
+    "goes_left",
+    "links",
+    "load",
+    "raw_of_leaves",
+    "read_text",
+    "rounded",
+    "settings",
+    "supports",
+]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clearwood import files
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.models.files.packing import pack, unpack
+from clearwood.models import pack_estimator, unpack_estimator
 from clearwood.table import Encoder, Schema, Table, as_table
 
 __all__ = ["LearnerEncoder", "PipelineEncoder", "from_archive", "members"]
@@ -67,7 +67,7 @@ def members(encoder: Any) -> dict[str, bytes]:
         return {_STATE: files.from_json(state), **held}
     if isinstance(encoder, PipelineEncoder):
         state = {"kind": "pipeline", "columns": list(encoder.columns), "named": encoder.named}
-        return {_STATE: files.from_json(state), _STEPS: pack(encoder.steps)}
+        return {_STATE: files.from_json(state), _STEPS: pack_estimator(encoder.steps)}
     raise InputError(
         f"a forest whose encoder is a {type(encoder).__name__} cannot be saved",
         hint="save it without: dataclasses.replace(forest, encoder=None).",
@@ -80,7 +80,9 @@ def from_archive(archive: files.Archive) -> Any:
         return None
     state = archive.json(_STATE)
     if state["kind"] == "pipeline":
-        steps = unpack(archive.raw(_STEPS), trusted=(), versions=archive.manifest.libraries)
+        steps = unpack_estimator(
+            archive.raw(_STEPS), trusted=(), versions=archive.manifest.libraries
+        )
         return PipelineEncoder(steps, tuple(state["columns"]), state["named"])
     arrays = {
         name.removeprefix(_ARRAYS).removesuffix(".npy"): archive.array(name)

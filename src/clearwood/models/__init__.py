@@ -7,24 +7,32 @@ from clearwood._shared.lazy import lazy
 if TYPE_CHECKING:
     from clearwood.models import catalogue
     from clearwood.models.entry import Entry, Job
+    from clearwood.models.estimators.stages import PATIENCE, Stages, fit_boosting
     from clearwood.models.files.model_file import ModelFile
+    from clearwood.models.files.packing import pack_estimator, unpack_estimator
     from clearwood.models.files.save import inspect, load, save
     from clearwood.models.learners import Learner, learner
-    from clearwood.models.spaces import Choice, Real, Whole
+    from clearwood.models.spaces import Choice, Dimension, Real, Whole
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
 __all__ = [
+    "PATIENCE",
     "Choice",
+    "Dimension",
     "Entry",
     "Job",
     "Learner",
     "ModelFile",
     "Real",
+    "Stages",
     "Whole",
     "catalogue",
+    "fit_boosting",
     "inspect",
     "learner",
     "load",
+    "pack_estimator",
     "save",
+    "unpack_estimator",
 ]

@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.kernels import limited
 from clearwood.models import catalogue
@@ -186,7 +187,7 @@ class Learner(BaseEstimator):
                 )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - sklearn's
-        """Give the parameters; with ``deep``, every setting under its own name as well."""
+        """Return the parameters; with ``deep``, every setting under its own name as well."""
         own: dict[str, Any] = super().get_params(deep=False)
         if deep and self.name in catalogue.names():
             return {**self.all_settings, **own}
@@ -281,7 +282,7 @@ class Learner(BaseEstimator):
 
     def _training_rows(
         self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Table, NDArray[Any], NDArray[np.float64] | None]:
+    ) -> tuple[Table, NDArray[Any], Floats | None]:
         if isinstance(X, Table) and y is None:
             return X, X.y, X.weights if sample_weight is None else np.asarray(sample_weight)
         if y is None:
@@ -317,11 +318,11 @@ class Learner(BaseEstimator):
             return Task(self.task)
         return table.task or find_task(target)
 
-    def _encode(self, X: Any) -> NDArray[np.float64]:
+    def _encode(self, X: Any) -> Floats:
         check_is_fitted(self, "estimator_")
         if _is_array(X):
             X = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=False)
-        encoded: NDArray[np.float64] = self.encoder_.transform(as_table(X, schema=self.schema_))
+        encoded: Floats = self.encoder_.transform(as_table(X, schema=self.schema_))
         return encoded
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -335,14 +336,14 @@ class Learner(BaseEstimator):
         return predicted.astype(np.float64)
 
     @available_if(_can("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, in the order of ``classes_``."""
         encoded = self._encode(X)
         with too_large_named(self.name, self.encoder_, encoded):
             return np.asarray(self.estimator_.predict_proba(encoded), dtype=np.float64)
 
     @available_if(_can("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Floats:
         """Scores on the model's own scale, where it has one."""
         encoded = self._encode(X)
         return np.asarray(self.estimator_.decision_function(encoded), dtype=np.float64)
@@ -384,9 +385,9 @@ def _is_array(X: Any) -> bool:
 def _fit(
     entry: Entry,
     job: Job,
-    encoded: NDArray[np.float64],
+    encoded: Floats,
     target: NDArray[Any],
-    weight: NDArray[np.float64] | None,
+    weight: Floats | None,
 ) -> Any:
     if entry.stages is not None and job.settings.get("early_stopping"):
         job = stopped_early(entry, job, encoded, target, weight)

@@ -83,7 +83,7 @@ class Choice:
         return self.values[int(rng.integers(len(self.values)))]
 
     def grid(self, n: int) -> list[Any]:  # noqa: ARG002 - the same call for every dimension
-        """Give all values, whatever n is."""
+        """Return all values, whatever n is."""
         return list(self.values)
 
 

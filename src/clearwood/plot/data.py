@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from clearwood.plot.style import AXIS, DOWN, GREY, cut, records
 
 if TYPE_CHECKING:
-    from clearwood.checks import Dependence
+    from clearwood.checks import Association
     from clearwood.table import Profile
 
-__all__ = ["plot_dependence", "plot_profile"]
+__all__ = ["plot_association", "plot_profile"]
 
 _WIDTH = 220
 _MOST_COLUMNS = 40
@@ -88,15 +88,15 @@ def _end(edge: np.datetime64) -> str:
     return str(edge.astype("datetime64[s]"))
 
 
-def plot_dependence(found: "Dependence", *, most: int = _MOST_COLUMNS) -> Any:
-    """Draw how far columns tell about one another, those that go together side by side.
+def plot_association(found: "Association", *, most: int = _MOST_COLUMNS) -> Any:
+    """Draw the association between columns as a heat map, associated columns side by side.
 
     Parameters
     ----------
     found
-        What `clearwood.checks.dependence` gave.
+        The result of `clearwood.checks.association`.
     most
-        How many columns: those that depend most on some other.
+        How many columns: those most strongly associated with another.
 
     Returns
     -------
@@ -132,12 +132,14 @@ def plot_dependence(found: "Dependence", *, most: int = _MOST_COLUMNS) -> Any:
         )
         .properties(width=alt.Step(size), height=alt.Step(size))
     )
-    subtitle = [f"from 0 (nothing) to 1 (all); {found.n_rows:,} rows"]
+    subtitle = [f"from 0 (none) to 1 (complete); {found.n_rows:,} rows"]
     if len(found.columns) > len(chosen):
-        subtitle.append(f"the {len(chosen)} of {len(found.columns)} columns that depend most")
+        subtitle.append(
+            f"the {len(chosen)} of {len(found.columns)} most strongly associated columns"
+        )
     told = "; ".join(f"{a} and {b} {value:.2f}" for a, b, value in found.pairs()[:5])
     title = alt.TitleParams(
-        "How far columns tell about one another",
+        "Association between columns",
         subtitle=subtitle,
         anchor="start",
         subtitleColor=GREY,

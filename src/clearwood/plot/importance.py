@@ -177,7 +177,7 @@ def plot_interactions(interactions: "Interactions", *, most: int = 20) -> Any:
         )
         .properties(width=_WIDTH, height=alt.Step(20))
     )
-    words = ", ".join(f"{row['component']} {percent(row['share'])}" for row in rows[:8])
+    words = ", ".join(f"{row['component']} {percent(float(str(row['share'])))}" for row in rows[:8])
     return titled(chart, "Interactions", interactions.about, notes).properties(
         description=f"Interactions: {words or 'none'}"
     )

@@ -119,7 +119,7 @@ class Plan(ABC):
         """The plan in words."""
 
     def to_json(self) -> dict[str, Any]:
-        """Give the plan as plain JSON values."""
+        """Return the plan as plain JSON values."""
         return {"plan": type(self).__name__, **asdict(self)}
 
 

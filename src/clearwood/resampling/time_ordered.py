@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood.resampling.checks import check_rows, check_whole
 from clearwood.resampling.plan import Given, Plan, Split, make_split
@@ -74,7 +75,7 @@ def _codes(times: NDArray[np.generic]) -> NDArray[np.int64]:
     return codes
 
 
-def _cuts(codes: NDArray[np.int64], shares: NDArray[np.float64], words: str) -> list[int]:
+def _cuts(codes: NDArray[np.int64], shares: Floats, words: str) -> list[int]:
     """The moments at which spans begin, so that about these shares of the rows come before."""
     moments = int(codes.max()) + 1
     if moments < len(shares) + 1:

@@ -6,29 +6,35 @@ from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
     from clearwood.table.column import Column
-    from clearwood.table.encoding.columns import Encoded
+    from clearwood.table.encoding.columns import Encoded, NumberEncoder
     from clearwood.table.encoding.encoder import Encoder
+    from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar_features
     from clearwood.table.kinds.task import find_task
     from clearwood.table.profiles import Profile, profile
-    from clearwood.table.reading.read import as_table, read, read_as
+    from clearwood.table.reading.read import as_columns, as_table, read, read_as
     from clearwood.table.schema import ColumnSchema, Schema
     from clearwood.table.table import Table
-    from clearwood.table.types import Kind, Role, Task
+    from clearwood.table.types import NUMERIC, Kind, Role, Task
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
 __all__ = [
+    "CALENDAR_PARTS",
+    "NUMERIC",
     "Column",
     "ColumnSchema",
     "Encoded",
     "Encoder",
     "Kind",
+    "NumberEncoder",
     "Profile",
     "Role",
     "Schema",
     "Table",
     "Task",
+    "as_columns",
     "as_table",
+    "calendar_features",
     "find_task",
     "profile",
     "read",

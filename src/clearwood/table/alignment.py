@@ -27,7 +27,7 @@ _FORMS: dict[Kind, Form] = {
 
 
 def raw_of(column: Column) -> Raw:
-    """Give a finished column back as if it had just been read."""
+    """Return a finished column in the form in which columns are read."""
     if column.kind is Kind.TEXT:
         codes, levels = factorise(list(column.values))
         return Raw(column.name, "string", codes, levels)
@@ -35,7 +35,7 @@ def raw_of(column: Column) -> Raw:
 
 
 def align(raws: Sequence[Raw], schema: Schema, *, named: bool, source: str = "") -> Table:
-    """Give the schema's features, in its order and kinds.
+    """Return the schema's features, in its order and kinds.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def align(raws: Sequence[Raw], schema: Schema, *, named: bool, source: str = "")
     named
         Whether the columns' names are the user's; if not, position decides.
     source
-        Where the data came from, in words.
+        What the data was read from.
     """
     wanted = [schema[name] for name in schema.features]
     if named:
@@ -55,6 +55,8 @@ def align(raws: Sequence[Raw], schema: Schema, *, named: bool, source: str = "")
         raise InputError(
             f"X has {len(raws)} features, but the model is expecting {len(wanted)} features as "
             "input",
+            parameter="data",
+            value=len(raws),
             hint=f"in this order: {', '.join(schema.features[:12])}.",
         )
     columns = tuple(_fit_to(raw, want) for raw, want in zip(raws, wanted, strict=True))
@@ -66,19 +68,22 @@ def align(raws: Sequence[Raw], schema: Schema, *, named: bool, source: str = "")
 
 
 def _by_name(raws: Sequence[Raw], schema: Schema) -> list[Raw]:
-    given = {raw.name: raw for raw in raws}
-    absent = [name for name in schema.features if name not in given]
+    known = {raw.name: raw for raw in raws}
+    absent = [name for name in schema.features if name not in known]
     if absent:
-        offers = [name for name in given if name not in schema.names]
+        offers = [name for name in known if name not in schema.names]
         shown = ", ".join(map(repr, absent[:8])) + (", …" if len(absent) > 8 else "")
         hint = did_you_mean(absent[0], offers) if offers else "the model was fitted with them."
-        s = "s" if len(absent) > 1 else ""
-        raise InputError(f"the new data lacks the column{s} {shown}", hint=hint)
-    extra = [name for name in given if name not in schema.names]
+        raise InputError(
+            f"the new data lacks the column{'s' if len(absent) > 1 else ''} {shown}",
+            parameter=absent[0],
+            hint=hint,
+        )
+    extra = [name for name in known if name not in schema.names]
     if extra:
         shown = ", ".join(map(repr, extra[:5])) + (", …" if len(extra) > 5 else "")
-        tell(f"the new data has columns that the model does not know; ignored: {shown}")
-    return [given[name] for name in schema.features]
+        tell(f"the new data has columns that the model was not fitted with; ignored: {shown}")
+    return [known[name] for name in schema.features]
 
 
 def _fit_to(raw: Raw, want: ColumnSchema) -> Column:
@@ -106,7 +111,7 @@ def _fit_to(raw: Raw, want: ColumnSchema) -> Column:
     if unseen:
         shown = ", ".join(map(repr, sorted(set(unseen))[:3]))
         tell(
-            f"column {want.name!r} has levels that the model has not seen: "
+            f"column {want.name!r} has levels that the model was not fitted with: "
             f"{shown}{', …' if len(set(unseen)) > 3 else ''}"
         )
     lookup = np.array([*(position.get(level, -1) for level in levels), -1], dtype=np.int32)
@@ -119,7 +124,7 @@ def _plain_number(level: str) -> str:
 
 
 def _yes_no_twin(level: str, known: Sequence[str]) -> str:
-    """Give the known level that means the same yes or no: ``TRUE`` for ``yes``, ``1`` for ``y``."""
+    """Return the known level of the same meaning: ``TRUE`` for ``yes``, ``1`` for ``y``."""
     if level in known or len(known) != 2:
         return level
     folded = level.strip().casefold()

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Bools
 from clearwood.table.types import CODED, Kind
 
 __all__ = ["Column"]
@@ -53,7 +54,7 @@ class Column:
         return self.kind in CODED
 
     @property
-    def missing(self) -> NDArray[np.bool_]:
+    def missing(self) -> Bools:
         """Which rows have no value."""
         if self.is_coded:
             return np.asarray(self.values < 0)
@@ -69,11 +70,11 @@ class Column:
         return int(self.missing.sum())
 
     def take(self, rows: NDArray[Any] | slice) -> "Column":
-        """Give the column at some rows, by position, mask or slice."""
+        """Return the column at some rows, by position, mask or slice."""
         return replace(self, values=self.values[rows])
 
     def labels(self) -> NDArray[Any]:
-        """Give the values as a person would write them: levels, not codes; None for missing."""
+        """Return the values as a person would write them: levels, not codes; None for missing."""
         if not self.is_coded:
             return self.values
         padded = np.array([*self.levels, None], dtype=object)
@@ -81,7 +82,7 @@ class Column:
         return labels
 
     def typed_levels(self) -> NDArray[Any]:
-        """Give the levels as they were at the source: 0 and 1, not "0" and "1".
+        """Return the levels as they were at the source: 0 and 1, not "0" and "1".
 
         Examples
         --------

@@ -18,7 +18,7 @@ __all__ = ["fingerprint", "to_dict", "to_frame", "to_json"]
 
 
 def to_frame(table: "Table", library: str | None = None) -> Any:
-    """Give the table as a data frame of a library, or of the first one that is installed."""
+    """Return the table as a data frame of a library, or of the first one that is installed."""
     return in_library(
         library,
         {
@@ -31,18 +31,18 @@ def to_frame(table: "Table", library: str | None = None) -> Any:
 
 
 def to_dict(table: "Table") -> dict[str, list[Any]]:
-    """Give each column as a list of plain values: levels as written, None for missing."""
+    """Return each column as a list of plain values: levels as written, None for missing."""
     return {column.name: _plain_values(column) for column in table.columns}
 
 
 def to_json(table: "Table") -> dict[str, Any]:
-    """Give schema, counts and columns as plain JSON values."""
+    """Return schema, counts and columns as plain JSON values."""
     return {
         **table.schema.to_json(),
         "rows": table.n_rows,
         "dropped": table.dropped,
         "missing": dict(table.missing),
-        "notes": list(table.notes),
+        "notes": [str(note) for note in table.notes],
         "source": table.source,
         "values": {
             column.name: [
@@ -55,7 +55,7 @@ def to_json(table: "Table") -> dict[str, Any]:
 
 
 def fingerprint(table: "Table") -> str:
-    """Give a SHA-256 over names, kinds, roles, levels and values, in order.
+    """Return a SHA-256 over names, kinds, roles, levels and values, in order.
 
     The same data gives the same fingerprint on every machine: arrays are hashed in one byte order,
     with one bit pattern for missing and one for zero.

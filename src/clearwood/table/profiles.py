@@ -1,4 +1,4 @@
-"""What a column holds, in numbers: how many, how spread, how often."""
+"""Profiles of columns: counts, missing values and distribution."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
+from clearwood._shared.results import Result
 from clearwood.table.column import Column
 from clearwood.table.summary import describe_values
 from clearwood.table.types import Kind
@@ -16,10 +18,10 @@ _MOST_LEVELS = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Profile:
+class Profile(Result):
     """The distribution of one column.
 
-    Made by `clearwood.table.profile`.
+    Computed by `clearwood.table.profile`.
 
     Parameters
     ----------
@@ -28,7 +30,7 @@ class Profile:
     n_rows, n_missing, n_distinct
         Rows, rows without a value, and different values.
     values
-        The range or the first levels, in words.
+        The range or the first levels, as text.
     edges
         For numbers and dates: the ends of the bins, one more than counts.
     levels
@@ -68,8 +70,8 @@ def profile(column: Column, *, bins: int = 20, levels: int = _MOST_LEVELS) -> Pr
 
     Examples
     --------
-    >>> found = profile(Column("age", Kind.WHOLE, np.array([18.0, 30, 30, 42, np.nan])), bins=2)
-    >>> found.n_missing, found.n_distinct, found.counts.tolist(), found.edges.tolist()
+    >>> age = profile(Column("age", Kind.WHOLE, np.array([18.0, 30, 30, 42, np.nan])), bins=2)
+    >>> age.n_missing, age.n_distinct, age.counts.tolist(), age.edges.tolist()
     (1, 3, [1, 3], [18.0, 30.0, 42.0])
     >>> profile(Column("doors", Kind.WHOLE, np.array([2.0, 4, 4, 5]))).counts.tolist()
     [1, 0, 2, 1]
@@ -83,28 +85,30 @@ def profile(column: Column, *, bins: int = 20, levels: int = _MOST_LEVELS) -> Pr
         "values": describe_values(column),
     }
     if column.is_coded or column.kind is Kind.TEXT:
-        words = np.array(column.levels, dtype=object)[present] if column.is_coded else present
-        found, counts = np.unique(words.astype(str), return_counts=True)
+        labels = np.array(column.levels, dtype=object)[present] if column.is_coded else present
+        distinct, counts = np.unique(labels.astype(str), return_counts=True)
         order = np.argsort(-counts, kind="stable")
-        if column.kind is Kind.ORDERED and len(found) <= levels:
+        if column.kind is Kind.ORDERED and len(distinct) <= levels:
             place = {level: k for k, level in enumerate(column.levels)}
-            order = np.array(sorted(range(len(found)), key=lambda k: place[str(found[k])]), np.intp)
-        shown = order[: levels if len(found) <= levels else levels - 1]
+            order = np.array(
+                sorted(range(len(distinct)), key=lambda k: place[str(distinct[k])]), np.intp
+            )
+        shown = order[: levels if len(distinct) <= levels else levels - 1]
         rest = int(counts.sum() - counts[shown].sum())
-        names = [str(found[k]) for k in shown] + (["(others)"] if rest else [])
+        names = [str(distinct[k]) for k in shown] + (["(others)"] if rest else [])
         return Profile(
             **described,
-            n_distinct=len(found),
+            n_distinct=len(distinct),
             counts=np.array([*counts[shown].tolist(), *([rest] if rest else [])], np.int64),
             levels=tuple(names),
         )
     dates = column.kind is Kind.DATE
     numbers = present.astype("datetime64[us]").astype(np.float64) if dates else present
-    distinct = np.unique(numbers)
-    described["n_distinct"] = len(distinct)
-    if not len(distinct):
+    places = np.unique(numbers)
+    described["n_distinct"] = len(places)
+    if not len(places):
         return Profile(**described, counts=np.zeros(0, np.int64), edges=present[:0])
-    counts, edges = np.histogram(numbers, _ends(distinct, bins))
+    counts, edges = np.histogram(numbers, _ends(places, bins))
     return Profile(
         **described,
         counts=counts.astype(np.int64),
@@ -112,7 +116,7 @@ def profile(column: Column, *, bins: int = 20, levels: int = _MOST_LEVELS) -> Pr
     )
 
 
-def _ends(distinct: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
+def _ends(distinct: Floats, bins: int) -> Floats:
     low, high = float(distinct[0]), float(distinct[-1])
     span = high - low
     if span < 2 * bins and (distinct == np.round(distinct)).all():

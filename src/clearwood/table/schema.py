@@ -18,7 +18,7 @@ class ColumnSchema:
     levels: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Give the schema as plain JSON values."""
+        """Return the schema as plain JSON values."""
         return {
             "name": self.name,
             "kind": self.kind.value,
@@ -72,7 +72,7 @@ class Schema:
         raise KeyError(name)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the schema as plain JSON values."""
+        """Return the schema as plain JSON values."""
         return {
             "columns": [column.to_json() for column in self.columns],
             "task": None if self.task is None else self.task.value,

@@ -1,10 +1,11 @@
 """A table in a few lines: for the terminal and for a notebook."""
 
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clearwood._shared.numbers import IN_TABLES, count, number
+from clearwood._shared.results import html_table
 from clearwood.table.column import Column
 from clearwood.table.reading.raw import number_text
 from clearwood.table.types import Kind, Role
@@ -41,27 +42,14 @@ def as_text(table: "Table") -> str:
 
 def as_html(table: "Table") -> str:
     """Write the table for a notebook; every name and value is escaped."""
-    head = "".join(f'<th scope="col">{heading}</th>' for heading in _HEADINGS)
     rows = _rows(table)
-    body = "".join(
-        f'<tr><th scope="row">{escape(row[0])}</th>'
-        + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:])
-        + "</tr>"
-        for row in rows
-    )
     more = len(table.columns) - len(rows)
-    notes = [*table.notes, *([f"… and {more} more columns"] if more > 0 else [])]
-    listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    return (
-        f'<div class="clearwood-table"><p>{escape(_headline(table))}</p>'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        + (f"<ul>{listed}</ul>" if listed else "")
-        + "</div>"
-    )
+    notes = [*map(str, table.notes), *([f"… and {more} more columns"] if more > 0 else [])]
+    return html_table(_headline(table), _HEADINGS, rows, notes)
 
 
 def describe_values(column: Column) -> str:
-    """Say what a column's values are: their range, or the first levels.
+    """Describe the values of a column: their range, or the first levels.
 
     Examples
     --------
@@ -85,11 +73,11 @@ def describe_values(column: Column) -> str:
 
 
 def _headline(table: "Table") -> str:
-    parts = [f"{table.n_rows:,} rows", f"{len(table.columns):,} columns"]
+    parts = [count(table.n_rows, "row"), count(len(table.columns), "column")]
     if table.target is not None:
         parts.append(f"{table.task} of {table.target!r}")
     if table.dropped:
-        parts.append(f"{table.dropped:,} rows without a target left out")
+        parts.append(f"{count(table.dropped, 'row')} without a target left out")
     return "Table: " + ", ".join(parts)
 
 
@@ -107,7 +95,7 @@ def _rows(table: "Table") -> list[tuple[str, str, str, str, str]]:
 
 
 def _short(value: float) -> str:
-    return f"{value:.4g}" if not float(value).is_integer() else number_text(value)
+    return number_text(value) if float(value).is_integer() else number(value, IN_TABLES)
 
 
 def _cut(text: str, width: int) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, Option, Text, did_you_mean, words
 from clearwood.table.column import Column
 from clearwood.table.schema import ColumnSchema, Schema
 from clearwood.table.types import Kind, Role, Task
@@ -20,7 +21,7 @@ __all__ = ["Table"]
 class Table:
     """Named columns with their kinds and roles.
 
-    Made by `clearwood.read`; indexed by rows it gives a smaller table, by a name the column.
+    Read by `clearwood.read`. Indexing by rows returns a smaller table, by a name a column.
 
     Parameters
     ----------
@@ -33,9 +34,9 @@ class Table:
     dropped
         Rows left out because the target was missing.
     notes
-        What the reader should know: identifiers, constant columns, text left out.
+        Remarks about the data: identifiers, constant columns, text left out.
     source
-        Where it came from, in words.
+        What it was read from.
 
     Examples
     --------
@@ -49,7 +50,7 @@ class Table:
     roles: Mapping[str, Role] = field(default_factory=dict)
     task: Task | None = None
     dropped: int = 0
-    notes: tuple[str, ...] = ()
+    notes: tuple[Text, ...] = ()
     source: str = ""
 
     def __len__(self) -> int:
@@ -61,7 +62,7 @@ class Table:
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             return self.column(key)
-        # scikit-learn's splitters ask arrays for [rows, ...]
+        # scikit-learn's splitters index arrays with [rows, ...]
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             key = key[0]
         return self.take(key)
@@ -86,16 +87,19 @@ class Table:
         return {column.name: column for column in self.columns}
 
     def column(self, name: str) -> Column:
-        """Give one column; a wrong name is answered with the nearest ones."""
+        """Return one column; the error for an unknown name offers the nearest ones."""
         try:
             return self._by_name[name]
         except KeyError:
             raise InputError(
-                f"there is no column {name!r}", hint=did_you_mean(name, self.names)
+                f"there is no column {name!r}",
+                parameter="column",
+                value=name,
+                hint=did_you_mean(str(name), self.names),
             ) from None
 
     def role(self, name: str) -> Role:
-        """Say what a column is used for."""
+        """Return what a column is used for."""
         return self.roles.get(self.column(name).name, Role.FEATURE)
 
     def _with_role(self, role: Role) -> Column | None:
@@ -108,7 +112,7 @@ class Table:
 
     @property
     def protected(self) -> tuple[str, ...]:
-        """The features that audits ask about."""
+        """The features that audits report on separately."""
         return tuple(c.name for c in self.columns if self.roles.get(c.name) is Role.PROTECTED)
 
     @property
@@ -147,7 +151,7 @@ class Table:
 
     @property
     def X(self) -> "Table":  # noqa: N802 - the field's name for features
-        """The features alone."""
+        """The features, without target, weights and the like."""
         return self.select(self.features)
 
     @property
@@ -155,14 +159,18 @@ class Table:
         """The target: numbers for regression and counts, labels as written for classes."""
         column = self._with_role(Role.TARGET)
         if column is None:
-            raise InputError("the table has no target", hint="name one: cw.read(..., target=...).")
+            raise InputError(
+                "the table has no target",
+                parameter="target",
+                hint=words("name the column to predict: ", Option("target", "COLUMN"), "."),
+            )
         if column.is_coded:
             labels: NDArray[Any] = column.typed_levels()[column.values]
             return labels
         return column.values
 
     @property
-    def weights(self) -> NDArray[np.float64] | None:
+    def weights(self) -> Floats | None:
         """Row weights, where a weight column is named."""
         column = self._with_role(Role.WEIGHT)
         return None if column is None else np.asarray(column.values, dtype=np.float64)
@@ -180,27 +188,27 @@ class Table:
         return None if column is None else column.values
 
     def select(self, names: tuple[str, ...] | list[str]) -> "Table":
-        """Give a table of some columns, in the order asked."""
+        """Return a table of some columns, in the order named."""
         roles = {name: self.roles[name] for name in names if name in self.roles}
         task = self.task if Role.TARGET in roles.values() else None
         columns = tuple(self.column(name) for name in names)
         return replace(self, columns=columns, roles=roles, task=task)
 
     def take(self, rows: Any) -> "Table":
-        """Give a table of some rows, by position, mask or slice."""
+        """Return a table of some rows, by position, mask or slice."""
         rows = rows if isinstance(rows, slice) else np.atleast_1d(np.asarray(rows))
         return replace(self, columns=tuple(column.take(rows) for column in self.columns))
 
     def head(self, n: int = 5) -> "Table":
-        """Give the first n rows."""
+        """Return the first n rows."""
         return self.take(slice(0, n))
 
     def kind(self, name: str) -> Kind:
-        """Say what a column holds."""
+        """Return what a column holds."""
         return self.column(name).kind
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Give a data frame, of pandas, polars or Arrow, whichever is installed first.
+        """Return a data frame, of pandas, polars or Arrow, whichever is installed first.
 
         Parameters
         ----------
@@ -213,7 +221,7 @@ class Table:
         return to_frame(self, library)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Give each column as a list of plain values, None for missing.
+        """Return each column as a list of plain values, None for missing.
 
         Examples
         --------
@@ -226,13 +234,13 @@ class Table:
         return to_dict(self)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the schema, counts, notes and values as plain JSON values."""
+        """Return the schema, counts, notes and values as plain JSON values."""
         from clearwood.table.export import to_json
 
         return to_json(self)
 
     def fingerprint(self) -> str:
-        """Give a SHA-256 of names, kinds, roles, levels and values, the same on every machine."""
+        """Return a SHA-256 of names, kinds, roles, levels and values, the same on every machine."""
         from clearwood.table.export import fingerprint
 
         return fingerprint(self)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from clearwood._shared.errors import InputError
 from clearwood._shared.results import Result
 from clearwood.benchmarking.running.fits import candidate, judge_all
-from clearwood.resampling.folds import Bootstrap, HoldOut, splits_of
+from clearwood.resampling import Bootstrap, HoldOut, splits_of
 from clearwood.table import Table
 
 __all__ = ["BiasVariance", "bias_variance", "split_squared_error"]

@@ -10,7 +10,7 @@ from clearwood._shared.errors import InputError
 from clearwood._shared.results import Result
 from clearwood.benchmarking.running.fits import Judged, candidate, judge_all
 from clearwood.losses import Loss
-from clearwood.resampling.folds import Bootstrap, splits_of
+from clearwood.resampling import Bootstrap, splits_of
 
 __all__ = ["BootstrapRisk", "bootstrap_estimates", "bootstrap_risk", "no_information_risk"]
 

@@ -17,7 +17,7 @@ from clearwood.benchmarking.intervals.intervals import (
     origin_interval,
 )
 from clearwood.benchmarking.running.fits import Candidate, Judged, candidate, judge_all
-from clearwood.resampling.folds import Plan, Split, default_plan, splits_of
+from clearwood.resampling import Plan, Split, default_plan, splits_of
 from clearwood.table import Table
 
 __all__ = ["LearningCurve", "calibration_curve", "learning_curve"]

@@ -13,8 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.losses import Loss
-from clearwood.models import Learner, catalogue
-from clearwood.models.spaces import Choice, Dimension, Real, Whole
+from clearwood.models import Choice, Dimension, Learner, Real, Whole, catalogue
 from clearwood.table import Encoder, Table, Task
 
 __all__ = ["Contender", "WrappedEstimator", "contenders"]

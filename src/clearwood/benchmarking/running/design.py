@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from clearwood.benchmarking.running.work import Outcome, Unit
-from clearwood.resampling.folds import Split, pair_splits
+from clearwood.resampling import Split, pair_splits
 
 __all__ = ["REUSE_FROM", "Design", "default_repeats"]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from clearwood._shared.errors import InputError
 from clearwood.benchmarking.running.design import default_repeats
-from clearwood.resampling.folds import HoldOut, KFold, Plan, Split, TimeOrdered, splits_of
+from clearwood.resampling import HoldOut, KFold, Plan, Split, TimeOrdered, splits_of
 from clearwood.table import Table
 
 if TYPE_CHECKING:

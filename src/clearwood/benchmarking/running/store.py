@@ -397,24 +397,26 @@ class Store:
         try:
             yield
         except sqlite3.Error as error:
-            text = str(error)
             where = f"the store {str(self.path)!r}"
-            if "full" in text or "disk I/O" in text:
+            # the low byte is the kind of error; errors raised by Python itself have no code
+            kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
+            if kind in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
                 raise InputError(
-                    f"cannot write {where}: {text}",
+                    f"cannot write {where}: {error}",
                     hint="make room and make the same call again; what was finished is kept.",
                 ) from error
-            if "locked" in text or "busy" in text:
+            if kind in (sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_BUSY):
                 raise InputError(
                     f"{where} has been held by another run for {_PATIENCE:g} seconds",
                     hint="wait for it, or give this run a store of its own.",
                 ) from error
-            if "not a database" in text or "malformed" in text or "no such column" in text:
+            # our statements are right, so an error in one means that the tables are not ours
+            if kind in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
                 raise InputError(
-                    f"{where} is no store of benchmarks: {text}", hint="choose another file."
+                    f"{where} is no store of benchmarks: {error}", hint="choose another file."
                 ) from error
             raise InputError(
-                f"cannot use {where}: {text}", hint="choose a file in a folder you may write to."
+                f"cannot use {where}: {error}", hint="choose a file in a folder you may write to."
             ) from error
 
 

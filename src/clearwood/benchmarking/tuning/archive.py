@@ -11,7 +11,7 @@ from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.frames import plain
 from clearwood._shared.results import Result
 from clearwood.benchmarking.running.work import Outcome, Trial, Unit
-from clearwood.models.spaces import Choice, Dimension
+from clearwood.models import Choice, Dimension
 
 __all__ = ["Archive", "Curve", "archive_of", "curve_of"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from clearwood._shared.errors import InputError, MissingExtraError, did_you_mean
 from clearwood.benchmarking.running.work import Trial
-from clearwood.models.spaces import Choice, Dimension, Whole
+from clearwood.models import Choice, Dimension, Whole
 
 __all__ = ["SEARCHES", "Evaluate", "check_search", "drawn", "gridded", "position", "search"]
 

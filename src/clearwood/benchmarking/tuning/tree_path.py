@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 from clearwood.benchmarking.running.contenders import Contender
 from clearwood.benchmarking.tuning.paths import Racer, Told, alike_but_for
 from clearwood.benchmarking.tuning.searches import Settings, drawn
-from clearwood.models import Learner
-from clearwood.models.entry import Job
-from clearwood.models.estimators.stages import PATIENCE, Stages, grow
+from clearwood.models import PATIENCE, Job, Learner, Stages, fit_boosting
 from clearwood.table import Table
 
 if TYPE_CHECKING:
@@ -103,7 +101,7 @@ class TreePath:
         # as patient as it takes to reach the smallest number asked for
         patience = max(PATIENCE, min(counts))
         fitted, judged = (X, y, train.weights), (rows[known], watched[known])
-        model = grow(first.entry, job, fitted, judged, patience=patience)
+        model = fit_boosting(first.entry, job, fitted, judged, patience=patience)
         most = self.stages.trees(model)
         if most < patience:
             # no tree can be added (too few rows to split, say): more of them would be these

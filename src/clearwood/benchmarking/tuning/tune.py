@@ -25,7 +25,7 @@ from clearwood.benchmarking.running.work import (
 )
 from clearwood.benchmarking.tuning.paths import Path, path_of, while_tuning
 from clearwood.benchmarking.tuning.searches import Settings, position, search
-from clearwood.models.spaces import Choice, Dimension
+from clearwood.models import Choice, Dimension
 
 if TYPE_CHECKING:
     from clearwood.benchmarking.running.store import Store

@@ -101,9 +101,9 @@ def condense(
         int | None,
         typer.Option(metavar="N", min=1, help="Stop at so many leaves.", rich_help_panel=_BUDGET),
     ] = None,
-    seconds: Annotated[
+    time_limit: Annotated[
         float | None,
-        typer.Option(metavar="NUMBER", help="Stop after so long.", rich_help_panel=_BUDGET),
+        typer.Option(metavar="SECONDS", help="Stop after so long.", rich_help_panel=_BUDGET),
     ] = None,
     memory: Annotated[
         float | None,
@@ -134,7 +134,7 @@ def condense(
             tolerance=tolerance,
             data=rows,
             leaves=leaves,
-            seconds=seconds,
+            time_limit=time_limit,
             memory=memory,
             n_jobs=jobs,
         )
@@ -167,7 +167,7 @@ def _rows(
 
 
 def _told(one: "Condensed", output: Path) -> list[tuple[str, str]]:
-    from clearwood.condensing.compose.memory import in_words
+    from clearwood._shared.numbers import size as in_bytes
 
     certificate = one.certificate
     kept = f"{one.n_nodes:,} nodes with equal branches kept once"
@@ -177,10 +177,10 @@ def _told(one: "Condensed", output: Path) -> list[tuple[str, str]]:
         ("proof", certificate.proof),
     ]
     if certificate.stopped is not None:
-        told.append(("stopped", f"the budget of {certificate.stopped} was used up"))
-    size = in_words(output.stat().st_size)
+        told.append(("stopped", f"the limit on {certificate.stopped.noun} was reached"))
+    size = in_bytes(output.stat().st_size)
     if one.fallback is not None:
-        size += ", with the ensemble, which answers rows that are not proved"
+        size += ", with the ensemble, which predicts rows that are not proved"
     return [*told, ("file", f"{output} ({size})")]
 
 
@@ -188,8 +188,8 @@ def certify(
     *,
     tree: TreeFile,
     model: ModelFile,
-    seconds: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="Give up after so long.")
+    time_limit: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Give up after so long.")
     ] = None,
     memory: Annotated[
         float | None, typer.Option(metavar="BYTES", help="Give up at so much memory.")
@@ -201,7 +201,7 @@ def certify(
     from clearwood._shared.progress import progress
 
     with progress(f"checking {tree.name}"):
-        found = cw.certify(tree, model, seconds=seconds, memory=memory)
+        found = cw.certify(tree, model, time_limit=time_limit, memory=memory)
     if json:
         emit({"tree": tree, "model": model, **found.to_json()})
     else:
@@ -217,7 +217,7 @@ def _say_found(found: "Certification") -> None:
             "At this row they differ:",
             facts([(n, str(v)) for n, v in found.counterexample.items()]),
         )
-        say(f"the tree says {found.of_tree}, the ensemble {found.of_ensemble}")
+        say(f"the tree predicts {found.of_tree}, the ensemble {found.of_ensemble}")
     if not found.same_tree:
         say("The tree is not the one its certificate names: it was changed since.")
 

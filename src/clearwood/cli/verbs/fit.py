@@ -222,5 +222,5 @@ def _document(
         "seed": model.seed,
         "training_risk": risk,
         "seconds": model.training_["seconds"],
-        "notes": list(table.notes),
+        "notes": [str(note) for note in table.notes],
     }

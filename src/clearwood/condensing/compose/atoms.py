@@ -1,4 +1,4 @@
-"""A forest in ranks: the values of each column that no question of the forest tells apart.
+"""A forest in ranks: the values of each column that no question of the forest separates.
 
 An *interval* column has the ranks of its numbers among the thresholds, in order, and perhaps a
 place of its own for missing values. A *set* column (categories, or numbers whose zeros count as
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.forest import Forest
-from clearwood.forest.predict import ZERO, goes_left
+from clearwood._shared.arrays import Bools, Floats, Index
+from clearwood.forest import ZERO, Forest, goes_left
 
 __all__ = ["Atoms", "Column", "atoms_of"]
 
@@ -36,9 +36,9 @@ class Column:
     """
 
     is_set: bool
-    cuts: NDArray[np.float64]
+    cuts: Floats
     missing_rank: int
-    representatives: NDArray[np.float64]
+    representatives: Floats
     place: NDArray[np.int32]
 
     @property
@@ -46,7 +46,7 @@ class Column:
         """How many places there are."""
         return len(self.representatives)
 
-    def places(self, values: NDArray[np.float64]) -> NDArray[np.int32]:
+    def places(self, values: Floats) -> NDArray[np.int32]:
         """Give the place of each (rounded) value; -1 for missing values with their own place."""
         missing = np.isnan(values)
         rank = np.searchsorted(self.cuts, values).astype(np.int32)
@@ -69,7 +69,7 @@ class Atoms:
     set_words, set_start
         The sets of places that go left, as bits.
     set_node
-        A node that asks for each set.
+        A node of the forest with each set.
     """
 
     columns: tuple[Column, ...]
@@ -87,10 +87,10 @@ class Atoms:
             cells *= column.n_atoms
         return cells
 
-    def places(self, X: NDArray[np.float64]) -> NDArray[np.int32]:
+    def places(self, X: Floats) -> NDArray[np.int32]:
         """Give the places of the (rounded) values of a matrix."""
-        found = [column.places(X[:, j]) for j, column in enumerate(self.columns)]
-        return np.column_stack(found) if found else np.empty((len(X), 0), np.int32)
+        places = [column.places(X[:, j]) for j, column in enumerate(self.columns)]
+        return np.column_stack(places) if places else np.empty((len(X), 0), np.int32)
 
 
 def atoms_of(forest: Forest) -> Atoms:
@@ -130,7 +130,7 @@ def atoms_of(forest: Forest) -> Atoms:
     )
 
 
-def _canonical(forest: Forest, threshold: NDArray[np.float64]) -> NDArray[np.float64]:
+def _canonical(forest: Forest, threshold: Floats) -> Floats:
     """Give the largest number of the comparison's precision that is not above each threshold."""
     if forest.precision == "float64":
         return threshold
@@ -140,12 +140,12 @@ def _canonical(forest: Forest, threshold: NDArray[np.float64]) -> NDArray[np.flo
     return np.where(near.astype(np.float64) > threshold, down, near).astype(np.float64)
 
 
-def _below(forest: Forest, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _below(forest: Forest, values: Floats) -> Floats:
     dtype: Any = np.float32 if forest.precision == "float32" else np.float64
     return np.asarray(np.nextafter(values.astype(dtype), dtype(-np.inf)).astype(np.float64))
 
 
-def _interval_column(forest: Forest, nodes: NDArray[np.intp]) -> Column:
+def _interval_column(forest: Forest, nodes: Index) -> Column:
     threshold = _canonical(forest, forest.threshold[nodes])
     # every number goes left at infinity, so nothing lies beyond it
     cuts = np.unique(threshold[threshold < np.inf])
@@ -163,7 +163,7 @@ def _interval_column(forest: Forest, nodes: NDArray[np.intp]) -> Column:
     )
 
 
-def _set_column(forest: Forest, nodes: NDArray[np.intp]) -> tuple[Column, NDArray[np.bool_]]:
+def _set_column(forest: Forest, nodes: Index) -> tuple[Column, Bools]:
     numeric = nodes[forest.category_start[nodes] < 0]
     edges = [_canonical(forest, forest.threshold[numeric])]
     if forest.zero_missing[nodes].any():
@@ -190,7 +190,7 @@ def _set_column(forest: Forest, nodes: NDArray[np.intp]) -> tuple[Column, NDArra
     return column, np.ascontiguousarray(masks[:, first[order]])
 
 
-def _words(mask: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _words(mask: Bools) -> NDArray[np.uint64]:
     padded = np.zeros(-(-len(mask) // 64) * 64, bool)
     padded[: len(mask)] = mask
     return np.packbits(padded, bitorder="little").view("<u8").astype(np.uint64)

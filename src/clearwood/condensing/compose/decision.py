@@ -5,10 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.condensing.condensed import Equal
+from clearwood._shared.arrays import Floats
+from clearwood.condensing.options import Equal
 from clearwood.forest import Forest, links
 
-__all__ = ["Decision", "decision_for", "gains"]
+__all__ = ["MOST_IN_PAIRS", "Decision", "decision_for", "gains"]
+
+#: Up to so many classes, differences between all pairs of scores are bounded.
+MOST_IN_PAIRS = 64
 
 _MODES = {"class": 0, "value": 1, "tolerance": 2, "median": 3}
 
@@ -41,8 +45,8 @@ class Decision:
     mode: str
     a: NDArray[np.int32]
     b: NDArray[np.int32]
-    above: NDArray[np.float64]
-    below: NDArray[np.float64]
+    above: Floats
+    below: Floats
     cut: float
     tolerance: float
     slack: float
@@ -65,7 +69,7 @@ class Decision:
         }
 
 
-def gains(forest: Forest) -> NDArray[np.float64]:
+def gains(forest: Forest) -> Floats:
     """Give what each node adds, weighed and rounded as the library does, one row a node."""
     if forest.aggregation == "weighted median":
         return forest.value
@@ -129,7 +133,7 @@ def decision_for(forest: Forest, *, equal: Equal, tolerance: float | None) -> De
     )
 
 
-def _largest(forest: Forest) -> NDArray[np.float64]:
+def _largest(forest: Forest) -> Floats:
     """Give, per output, the largest sum of absolute values that trees and base can reach."""
     gain = np.abs(gains(forest))
     gain[~forest.is_leaf] = 0.0
@@ -143,7 +147,7 @@ def _largest(forest: Forest) -> NDArray[np.float64]:
     return np.asarray(total)
 
 
-def _margin(forest: Forest) -> NDArray[np.float64]:
+def _margin(forest: Forest) -> Floats:
     """Bound the difference between a library's rounded sum and bounds added up in any order.
 
     A sum of n + 1 terms is off by at most n ε Σ|term| in precision ε, to first order; the factor

@@ -5,21 +5,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Index
 from clearwood.condensing.compose.atoms import Atoms
-from clearwood.forest import Forest
-from clearwood.forest.parts import arrays_at
+from clearwood.condensing.compose.kernel import Box
+from clearwood.forest import Forest, arrays_at
 
 __all__ = ["restricted"]
 
 
-def restricted(
-    forest: Forest,
-    atoms: Atoms,
-    *,
-    low: NDArray[np.int32],
-    high: NDArray[np.int32],
-    missing: NDArray[np.int32],
-) -> Forest:
+def restricted(forest: Forest, atoms: Atoms, box: Box) -> Forest:
     """Drop the branches that no row of a box takes; predictions inside the box stay the same.
 
     Parameters
@@ -28,12 +22,10 @@ def restricted(
         The ensemble.
     atoms
         Its columns in ranks.
-    low, high
-        Per column: the ranks of the box. Columns without order are not restricted.
-    missing
-        Per column: whether missing values with a place of their own are in the box.
+    box
+        The part of the space.
     """
-    goes_to = _followed(forest, atoms, low, high, missing)
+    goes_to = _followed(forest, atoms, box)
     keep = np.zeros(forest.n_nodes, bool)
     keep[goes_to[forest.roots]] = True
     inner = np.flatnonzero(~forest.is_leaf)
@@ -58,14 +50,9 @@ def restricted(
     )
 
 
-def _followed(
-    forest: Forest,
-    atoms: Atoms,
-    low: NDArray[np.int32],
-    high: NDArray[np.int32],
-    missing: NDArray[np.int32],
-) -> NDArray[np.intp]:
+def _followed(forest: Forest, atoms: Atoms, box: Box) -> Index:
     """Give the node that every node stands for: itself, or where its one open side leads."""
+    low, high, missing = box.low, box.high, box.missing
     goes_to = np.arange(forest.n_nodes)
     for node in np.flatnonzero(~forest.is_leaf)[::-1]:
         j = forest.feature[node]

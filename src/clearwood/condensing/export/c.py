@@ -1,24 +1,18 @@
-"""A condensed tree as C source that needs nothing."""
+"""A condensed tree as C source without dependencies."""
 
 import math
 from typing import Any
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import bad_value
 from clearwood.condensing.condensed import Condensed
-from clearwood.condensing.export.sql import others
-from clearwood.condensing.reading.questions import (
-    Labels,
-    Question,
-    outputs,
-    questions,
-    refuse_fallback,
-)
+from clearwood.condensing.export.common import exported_predictions
+from clearwood.condensing.reading.questions import Labels, Question, questions
 
 __all__ = ["to_c"]
 
 
 def to_c(condensed: Condensed, *, name: str = "clearwood") -> str:
-    """Give C99 source with one function, ``<name>_predict``.
+    """Write C99 source with one function, ``<name>_predict``.
 
     It takes a row of the model's columns as doubles: NaN for missing values, and for a category
     what ``<name>_code`` gives for its label. It returns a number, or for classifiers the position
@@ -45,10 +39,11 @@ def to_c(condensed: Condensed, *, name: str = "clearwood") -> str:
     n2: return 0; /* no */
     }
     """
-    refuse_fallback(condensed, "C source")
+    predictions = exported_predictions(condensed, "C source")
     if not (name.isascii() and name.isidentifier()):
-        raise InputError(f"{name!r} cannot start the name of a function in C", hint="try 'tree'.")
-    answers = outputs(condensed, "C source")
+        raise bad_value(
+            "name", name, "it cannot start the name of a function in C", hint="try 'tree'."
+        )
     classes = condensed.classes
     shown = f"{condensed.n_leaves:,} leaves, depth {condensed.depth}"
     lines = [
@@ -69,17 +64,17 @@ def to_c(condensed: Condensed, *, name: str = "clearwood") -> str:
     sets: dict[tuple[bool, ...], str] = {}
     body: list[str] = []
     diagram = condensed.diagram
-    for node, asked in enumerate(questions(condensed, encoded=True)):
+    for node, question in enumerate(questions(condensed, encoded=True)):
         label = "  " if node == 0 else f"n{node}: "
-        if asked is None:
-            answer = answers[node]
+        if question is None:
+            prediction = predictions[node]
             if classes is not None:
-                said = f"return {position[answer]}; /* {_harmless(str(answer))} */"
+                end = f"return {position[prediction]}; /* {_harmless(str(prediction))} */"
             else:
-                said = f"return {_number(answer)};"
-            body.append(f"{label}{said}")
+                end = f"return {_number(prediction)};"
+            body.append(f"{label}{end}")
             continue
-        test = _condition(asked, condensed, sets, name)
+        test = _condition(question, condensed, sets, name)
         body.append(
             f"{label}if ({test}) goto n{diagram.left[node]}; else goto n{diagram.right[node]};"
         )
@@ -94,9 +89,9 @@ def to_c(condensed: Condensed, *, name: str = "clearwood") -> str:
 
 
 def _codes(condensed: Condensed, name: str) -> list[str]:
-    """Write the function that gives a label's code; -1 for labels the model does not know."""
+    """Write the function that gives a label's code; -1 for labels that the model has not seen."""
     lines = [
-        "/* What stands for a label in column j; -1 where the model does not know it. */",
+        "/* The code of a label in column j; -1 where the model has not seen it. */",
         f"double {name}_code(int j, const char *label) {{",
     ]
     for j, levels in enumerate(condensed.shell.levels):
@@ -108,30 +103,30 @@ def _codes(condensed: Condensed, name: str) -> list[str]:
 
 
 def _condition(
-    asked: Question, condensed: Condensed, sets: dict[tuple[bool, ...], str], name: str
+    question: Question, condensed: Condensed, sets: dict[tuple[bool, ...], str], name: str
 ) -> str:
     """Write when a row goes left."""
-    x = f"x[{asked.column}]"
-    if isinstance(asked, Labels):
-        levels: Any = condensed.shell.levels[asked.column]
-        left = set(asked.left)
+    x = f"x[{question.column}]"
+    if isinstance(question, Labels):
+        levels: Any = condensed.shell.levels[question.column]
+        left = set(question.left)
         members = tuple(level in left for level in levels)
         held = sets.setdefault(members, f"{name}_set_{len(sets)}")
         inside = f"{x} >= 0 && {x} < {len(levels)}"
-        if asked.missing_left:
+        if question.missing_left:
             return f"!({inside}) || {held}[(int){x}]"
         return f"{inside} && {held}[(int){x}]"
-    if asked.cut is not None and not math.isinf(asked.cut):
+    if question.cut is not None and not math.isinf(question.cut):
         # comparisons with NaN are false
         return (
-            f"!({x} > {_number(asked.cut)})"
-            if asked.missing_left
-            else f"{x} <= {_number(asked.cut)}"
+            f"!({x} > {_number(question.cut)})"
+            if question.missing_left
+            else f"{x} <= {_number(question.cut)}"
         )
-    if asked.missing_left:
-        inside = " || ".join(_span(x, *span) for span in others(asked)) or "0"
+    if question.missing_left:
+        inside = " || ".join(_span(x, *span) for span in question.right) or "0"
         return f"!({inside})"
-    return " || ".join(_span(x, *span) for span in asked.left) or "0"
+    return " || ".join(_span(x, *span) for span in question.left) or "0"
 
 
 def _span(x: str, low: float, high: float) -> str:

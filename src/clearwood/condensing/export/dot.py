@@ -1,8 +1,8 @@
 """A condensed tree in the DOT language of Graphviz."""
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import InputError, Option, words
 from clearwood.condensing.condensed import Condensed
-from clearwood.condensing.reading.words import Wording
+from clearwood.condensing.reading.wording import Wording
 
 __all__ = ["to_dot"]
 
@@ -10,7 +10,7 @@ _MOST_NODES = 20_000
 
 
 def to_dot(condensed: Condensed) -> str:
-    """Give the diagram, with equal branches drawn once, as a graph for Graphviz.
+    """Write the diagram, with equal branches drawn once, as a graph for Graphviz.
 
     Examples
     --------
@@ -30,17 +30,22 @@ def to_dot(condensed: Condensed) -> str:
     diagram = condensed.diagram
     if diagram.n_nodes > _MOST_NODES:
         raise InputError(
-            f"the tree has {diagram.n_nodes:,} nodes; a drawing of more than {_MOST_NODES:,} "
-            "helps nobody",
-            hint="give a tolerance or a budget of leaves, or read rules().",
+            f"the tree has {diagram.n_nodes:,} nodes; graphs have up to {_MOST_NODES:,}",
+            hint=words(
+                "condense with ",
+                Option("leaves"),
+                " or ",
+                Option("tolerance"),
+                ", or read its rules.",
+            ),
         )
-    words = Wording(condensed)
+    wording = Wording(condensed)
     lines = ['digraph "condensed tree" {', '  node [shape=box, fontname="sans-serif"];']
     for node in range(diagram.n_nodes):
         if diagram.is_leaf[node]:
-            lines.append(f"  n{node} [label={_quoted(words.answer(node))}, style=rounded];")
+            lines.append(f"  n{node} [label={_quoted(wording.answer(node))}, style=rounded];")
             continue
-        lines.append(f"  n{node} [label={_quoted(words.question(node))}];")
+        lines.append(f"  n{node} [label={_quoted(wording.question(node))}];")
         lines.append(f'  n{node} -> n{diagram.left[node]} [label="yes"];')
         lines.append(f'  n{node} -> n{diagram.right[node]} [label="no"];')
     return "\n".join([*lines, "}"])

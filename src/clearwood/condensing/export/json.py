@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import warnings
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -11,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._shared.errors import ClearwoodWarning, InputError
+from clearwood._shared.errors import Call, InputError, words
+from clearwood._shared.messages import tell
 from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.diagram import Diagram
 from clearwood.condensing.proof.certificate import Certificate
 from clearwood.condensing.proof.fingerprint import of_diagram
-from clearwood.forest import Forest
-from clearwood.forest.encoders import LearnerEncoder
-from clearwood.forest.files import ARRAYS, settings
+from clearwood.forest import ARRAYS, Forest, LearnerEncoder, settings
 from clearwood.table import Encoder, Schema
 
 __all__ = ["FORMAT", "from_json", "load", "save", "to_json"]
@@ -32,9 +30,9 @@ def to_json(condensed: Condensed) -> dict[str, Any]:
 
     The arrays of the diagram and of the model's settings are lists; numbers that JSON lacks are
     the strings "NaN", "Infinity" and "-Infinity". An array of the ensemble that holds one value
-    only is that value and a shape. The encoder of a learner is kept, so that the tree goes on
-    reading the user's tables; the steps of a pipeline are code and are not: such a tree reads the
-    columns they make.
+    only is that value and a shape. The encoder of a learner is kept, so the tree still reads the
+    user's tables. The steps of a pipeline are code and are not kept: such a tree reads the columns
+    that they make.
     """
     diagram = {
         item.name: _listed(getattr(condensed.diagram, item.name))
@@ -56,26 +54,28 @@ def to_json(condensed: Condensed) -> dict[str, Any]:
 
 
 def from_json(document: Any) -> Condensed:
-    """Make the tree that `to_json` described; damaged or foreign documents are refused."""
+    """Read the tree that `to_json` wrote; damaged or foreign documents are refused."""
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise InputError(
-            f'this is not a condensed tree: it does not say "format": "{FORMAT}"',
-            hint="cw.condense(model).to_json() gives one, as does clearwood condense.",
+            f'this is not a condensed tree: it lacks "format": "{FORMAT}"',
+            parameter="document",
+            hint=words("make one with ", Call("condense", ("model",)), "."),
         )
     if document.get("version") != VERSION:
         raise InputError(
-            f"the tree is written in version {document.get('version')!r} of the format; "
-            f"this program reads version {VERSION}",
-            hint="read it with the version of clearwood that wrote it.",
+            f"the tree is in version {document.get('version')!r} of the format; "
+            f"this version of Clearwood reads version {VERSION}",
+            parameter="document",
+            hint="read it with the version of Clearwood that wrote it.",
         )
     try:
         return _read(document)
     except InputError as error:
-        raise InputError(f"the tree is damaged: {error.message}") from error
+        raise InputError(words("the tree is damaged: ", error.message)) from error
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
-        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise InputError(
-            f"the tree is damaged: {what}", hint="condense the model again."
+            f"the tree is damaged: {reason}", hint="condense the model again."
         ) from error
 
 
@@ -105,22 +105,27 @@ def load(path: str | os.PathLike[str], *, check: bool = True) -> Condensed:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise InputError(
             f"cannot read {str(path)!r}: {reason.lower()}",
-            hint="a tree is a JSON file, as clearwood condense and one.save write it.",
+            parameter="path",
+            value=path,
+            hint=words("a tree is a JSON file, as saved after ", Call("condense", ("model",)), "."),
         ) from error
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"{str(path)!r} is damaged: it is not JSON ({error})",
-            hint="write it again with clearwood condense.",
+            parameter="path",
+            value=path,
+            hint=words("make it again with ", Call("condense", ("model",)), "."),
         ) from error
     condensed = from_json(document)
     if check and of_diagram(condensed.diagram) != condensed.certificate.diagram:
-        warnings.warn(
-            f"the tree in {str(path)!r} was changed after it was certified; cw.certify with the "
-            "model tells whether it is still equal",
-            ClearwoodWarning,
-            stacklevel=2,
+        tell(
+            words(
+                f"the tree in {str(path)!r} was changed after it was certified; ",
+                Call("certify", ("tree", "model")),
+                " checks whether it is still equal",
+            )
         )
     return condensed
 
@@ -165,7 +170,7 @@ def _read(document: Mapping[str, Any]) -> Condensed:
         name: _array(value) if isinstance(value, list) else value for name, value in raw.items()
     }
     n = len(arrays["feature"])
-    for name in ("value", "lower", "upper"):
+    for name in ("value", "low", "high"):
         arrays[name] = np.asarray(arrays[name], np.float64).reshape(n, -1)
     return Condensed(
         diagram=Diagram(**arrays),
@@ -174,7 +179,7 @@ def _read(document: Mapping[str, Any]) -> Condensed:
         effort=document["effort"],
         objective=document["objective"],
         tolerance=document["tolerance"],
-        certificate=Certificate(**document["certificate"]),
+        certificate=Certificate.from_json(document["certificate"]),
         fallback=None if document["fallback"] is None else _forest(document["fallback"]),
     )
 

@@ -6,15 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._shared.errors import InputError, MissingExtraError
+from clearwood._shared.errors import MissingExtraError
 from clearwood.condensing.condensed import Condensed
-from clearwood.condensing.reading.questions import (
-    Labels,
-    Question,
-    outputs,
-    questions,
-    refuse_fallback,
-)
+from clearwood.condensing.export.common import exported_predictions, refuse_many_leaves
+from clearwood.condensing.reading.questions import Labels, Question, questions
 
 __all__ = ["to_onnx"]
 
@@ -26,8 +21,8 @@ def to_onnx(condensed: Condensed) -> Any:
 
     Its input ``X`` is a matrix of doubles as `Condensed.matrix` gives it: the model's columns,
     codes for categories, NaN for missing. Its output ``prediction`` has one label or number a
-    row. The tree is one TreeEnsembleRegressor in double precision that finds the leaf; what the
-    leaf answers is looked up, so that no answer is rounded.
+    row. The tree is one TreeEnsembleRegressor in double precision that finds the leaf, whose
+    prediction is looked up, so that none is rounded.
 
     Parameters
     ----------
@@ -39,27 +34,21 @@ def to_onnx(condensed: Condensed) -> Any:
     onnx.ModelProto
         ``onnx.save`` writes it.
     """
-    refuse_fallback(condensed, "ONNX")
+    predictions = exported_predictions(condensed, "ONNX")
     try:
         import onnx
         from onnx import TensorProto, helper, numpy_helper
     except ImportError as error:
         raise MissingExtraError("ONNX export", extra="onnx") from error
-    if condensed.n_leaves > _MOST_LEAVES:
-        raise InputError(
-            f"the tree has {condensed.n_leaves:,} leaves; ONNX holds every one, and more than "
-            f"{_MOST_LEAVES:,} are too many",
-            hint="give a tolerance or a budget of leaves, or use to_c.",
-        )
+    refuse_many_leaves(condensed.n_leaves, _MOST_LEAVES, "ONNX")
     tree = _unfolded(condensed)
-    answers = outputs(condensed, "ONNX")
-    order = sorted(answers)
+    order = sorted(predictions)
     number = {node: k for k, node in enumerate(order)}
-    told, kind = _table([answers[node] for node in order])
+    values, kind = _table([predictions[node] for node in order])
     if kind == TensorProto.STRING:
-        table = helper.make_tensor("answers", kind, [len(told)], [v.encode() for v in told])
+        table = helper.make_tensor("answers", kind, [len(values)], [v.encode() for v in values])
     else:
-        table = numpy_helper.from_array(told, "answers")
+        table = numpy_helper.from_array(values, "answers")
     leaves = [at for at, mode in enumerate(tree.mode) if mode == "LEAF"]
     weights = np.array([number[tree.leaf[at]] for at in leaves], np.float64)
     n = len(tree.mode)
@@ -109,16 +98,16 @@ def to_onnx(condensed: Condensed) -> Any:
     return model
 
 
-def _table(answers: list[Any]) -> tuple[Any, int]:
+def _table(predictions: list[Any]) -> tuple[Any, int]:
     from onnx import TensorProto
 
-    if all(isinstance(answer, bool) for answer in answers):
-        return np.array(answers, np.bool_), TensorProto.BOOL
-    if all(isinstance(answer, int) for answer in answers):
-        return np.array(answers, np.int64), TensorProto.INT64
-    if all(isinstance(answer, int | float) for answer in answers):
-        return np.array(answers, np.float64), TensorProto.DOUBLE
-    return [str(answer) for answer in answers], TensorProto.STRING
+    if all(isinstance(prediction, bool) for prediction in predictions):
+        return np.array(predictions, np.bool_), TensorProto.BOOL
+    if all(isinstance(prediction, int) for prediction in predictions):
+        return np.array(predictions, np.int64), TensorProto.INT64
+    if all(isinstance(prediction, int | float) for prediction in predictions):
+        return np.array(predictions, np.float64), TensorProto.DOUBLE
+    return [str(prediction) for prediction in predictions], TensorProto.STRING
 
 
 @dataclass
@@ -144,13 +133,13 @@ class _Tree:
 def _unfolded(condensed: Condensed) -> _Tree:
     """Write the tree with every branch in full, each question as comparisons with numbers."""
     tree = _Tree()
-    asked = questions(condensed, encoded=True)
+    of_node = questions(condensed, encoded=True)
     left, right = condensed.diagram.left.tolist(), condensed.diagram.right.tolist()
     # what remains: a node to write and the place (true or false child) that points at it
     waiting: list[tuple[int, int, bool]] = [(0, -1, True)]
     while waiting:
         node, parent, side = waiting.pop()
-        question = asked[node]
+        question = of_node[node]
         if question is None:
             at = tree.add(0, "LEAF", 0.0, 0)
             tree.leaf[at] = node

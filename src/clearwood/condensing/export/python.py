@@ -1,19 +1,12 @@
-"""A condensed tree as a Python module that needs nothing."""
+"""A condensed tree as a Python module without imports."""
 
 import math
 from typing import Any
 
 from clearwood.condensing.condensed import Condensed
-from clearwood.condensing.export.sql import others
-from clearwood.condensing.reading.questions import (
-    Labels,
-    Question,
-    column_names,
-    outputs,
-    questions,
-    refuse_fallback,
-    tell_of_made_columns,
-)
+from clearwood.condensing.export.common import exported_predictions, warn_of_made_columns
+from clearwood.condensing.reading.questions import Labels, Question, questions
+from clearwood.condensing.reading.sources import column_names
 
 __all__ = ["to_python"]
 
@@ -22,9 +15,9 @@ _SHARED = 8
 
 
 def to_python(condensed: Condensed) -> str:
-    """Give the source of a module with one function, ``predict(row)``.
+    """Write a module with one function, ``predict(row)``.
 
-    A row is a mapping from the names in ``COLUMNS``, the columns the tree asks about, to values;
+    A row is a mapping from the names in ``COLUMNS``, the columns that the tree uses, to values;
     missing values are None or NaN, categories their labels.
 
     Examples
@@ -37,9 +30,8 @@ def to_python(condensed: Condensed) -> str:
     >>> module["predict"]({"x0": 0.2})
     'no'
     """
-    refuse_fallback(condensed, "Python source")
     writer = _Writer(condensed)
-    tell_of_made_columns(condensed, writer.asked)
+    warn_of_made_columns(condensed, writer.questions)
     body = writer.function("_node_0", 0)
     written = {0}
     functions = [body]
@@ -48,9 +40,9 @@ def to_python(condensed: Condensed) -> str:
         written.add(node)
         functions.append(writer.function(f"_node_{node}", node))
     columns = "".join(f"    {name!r},\n" for name in writer.columns)
-    said = f"{condensed.n_leaves:,} leaves, depth {condensed.depth}"
+    shape = f"{condensed.n_leaves:,} leaves, depth {condensed.depth}"
     head = (
-        f'"""{_harmless(condensed.shell.source)} as one tree: {said}; '
+        f'"""{_harmless(condensed.shell.source)} as one tree: {shape}; '
         f'{condensed.certificate.statement}."""\n\n'
         f"COLUMNS = (\n{columns})\n\n\n"
         "def predict(row):\n"
@@ -66,12 +58,12 @@ class _Writer:
 
     def __init__(self, condensed: Condensed) -> None:
         self.called: set[int] = set()
-        self.asked = questions(condensed)
+        self._predictions = exported_predictions(condensed, "Python source")
+        self.questions = questions(condensed)
         names = column_names(condensed.shell)
-        used = sorted({question.column for question in self.asked if question is not None})
+        used = sorted({question.column for question in self.questions if question is not None})
         self.columns = [names[column] for column in used]
         self._place = {column: k for k, column in enumerate(used)}
-        self._answers = outputs(condensed, "Python source")
         diagram = condensed.diagram
         self._left, self._right = diagram.left.tolist(), diagram.right.tolist()
         parents = [0] * diagram.n_nodes
@@ -96,20 +88,20 @@ class _Writer:
         return "\n".join(lines) + "\n"
 
     def _body(self, node: int, indent: str, lines: list[str], *, first: bool = False) -> None:
-        while node not in self._answers and (first or node not in self._apart):
+        while node not in self._predictions and (first or node not in self._apart):
             first = False
-            asked = self.asked[node]
-            assert asked is not None
+            question = self.questions[node]
+            assert question is not None
             left, right = self._left[node], self._right[node]
             is_left = self._size(left) <= self._size(right)
             inner, node = (left, right) if is_left else (right, left)
-            place = self._place[asked.column]
+            place = self._place[question.column]
             name = _harmless(self.columns[place])
-            test = _condition(asked, f"v[{place}]", left=is_left)
+            test = _condition(question, f"v[{place}]", left=is_left)
             lines.append(f"{indent}if {test}:  # {name}")
             self._body(inner, indent + "    ", lines)
-        if node in self._answers:
-            lines.append(f"{indent}return {self._answers[node]!r}")
+        if node in self._predictions:
+            lines.append(f"{indent}return {self._predictions[node]!r}")
         else:
             self.called.add(node)
             lines.append(f"{indent}return _node_{node}(v)")
@@ -123,16 +115,16 @@ def _harmless(text: str) -> str:
     return text.encode("unicode_escape").decode("ascii").replace('"', "'")
 
 
-def _condition(asked: Question, x: str, *, left: bool) -> str:
-    with_missing = asked.missing_left == left
-    if isinstance(asked, Labels):
-        mine, rest = (asked.left, asked.right) if left else (asked.right, asked.left)
-        if asked.unseen_left == left:
+def _condition(question: Question, x: str, *, left: bool) -> str:
+    with_missing = question.missing_left == left
+    if isinstance(question, Labels):
+        mine, rest = (question.left, question.right) if left else (question.right, question.left)
+        if question.unseen_left == left:
             test = f"{x} not in {_members(rest)}"
             return test if with_missing else f"{x} is not None and {test}"
         test = f"{x} in {_members(mine)}"
         return f"{x} is None or {test}" if with_missing else test
-    spans = list(asked.left) if left else others(asked)
+    spans = question.left if left else question.right
     tests = [_span(x, low, high) for low, high in spans]
     if with_missing:
         return " or ".join([f"{x} is None", *tests])

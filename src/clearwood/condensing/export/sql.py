@@ -6,26 +6,22 @@ from typing import Any
 
 from clearwood._shared.errors import InputError
 from clearwood.condensing.condensed import Condensed
-from clearwood.condensing.reading.questions import (
-    Labels,
-    Question,
-    Ranges,
-    column_names,
-    leaf_counts,
-    outputs,
-    questions,
-    refuse_fallback,
-    tell_of_made_columns,
+from clearwood.condensing.export.common import (
+    exported_predictions,
+    refuse_many_leaves,
+    warn_of_made_columns,
 )
+from clearwood.condensing.reading.questions import Labels, Question, questions
+from clearwood.condensing.reading.sources import column_names
 
-__all__ = ["condition", "identifier", "literal", "others", "to_sql"]
+__all__ = ["condition", "identifier", "literal", "to_sql"]
 
 _MOST_LEAVES = 100_000
 _LARGEST = "1.7976931348623157e308"
 
 
 def to_sql(condensed: Condensed, *, table: str | Sequence[str], column: str = "prediction") -> str:
-    """Give a SELECT that adds the prediction to a table.
+    """Write a SELECT that adds the prediction to a table.
 
     The expression is a searched CASE of standard SQL, tested in SQLite and DuckDB. Numbers are
     compared as double precision without casts: a model that rounds to float32 has that rounding
@@ -38,9 +34,9 @@ def to_sql(condensed: Condensed, *, table: str | Sequence[str], column: str = "p
     condensed
         The tree.
     table
-        The table's name; give ("schema", "table") for a qualified one.
+        The table's name; ("schema", "table") for a qualified one.
     column
-        What the prediction is called.
+        The name of the column of predictions.
 
     Examples
     --------
@@ -55,17 +51,11 @@ def to_sql(condensed: Condensed, *, table: str | Sequence[str], column: str = "p
       END AS "prediction"
     FROM "claims"
     """
-    refuse_fallback(condensed, "SQL")
-    if condensed.n_leaves > _MOST_LEAVES:
-        raise InputError(
-            f"the tree has {condensed.n_leaves:,} leaves, too many for one SQL statement "
-            f"(at most {_MOST_LEAVES:,})",
-            hint="give a tolerance or a budget of leaves, or use to_c.",
-        )
+    refuse_many_leaves(condensed.n_leaves, _MOST_LEAVES, "SQL")
     parts = [table] if isinstance(table, str) else list(table)
     source = ".".join(identifier(part) for part in parts)
     writer = _Writer(condensed)
-    tell_of_made_columns(condensed, writer.asked)
+    warn_of_made_columns(condensed, writer.questions)
     tree = writer.case(0, "  ")
     return f"SELECT *,\n{tree} AS {identifier(column)}\nFROM {source}"
 
@@ -79,37 +69,37 @@ class _Writer:
     def __init__(self, condensed: Condensed) -> None:
         self._diagram = condensed.diagram
         self._names = [identifier(name) for name in column_names(condensed.shell)]
-        self.asked = questions(condensed)
-        self._answers = outputs(condensed, "SQL")
-        self._count = leaf_counts(condensed)
+        self.questions = questions(condensed)
+        self._predictions = exported_predictions(condensed, "SQL")
+        self._count = condensed.diagram.leaf_counts
 
     def case(self, node: int, indent: str) -> str:
-        if node in self._answers:
-            return indent + literal(self._answers[node])
+        if node in self._predictions:
+            return indent + literal(self._predictions[node])
         lines = [f"{indent}CASE"]
-        while node not in self._answers:
-            asked = self.asked[node]
-            assert asked is not None
+        while node not in self._predictions:
+            question = self.questions[node]
+            assert question is not None
             left, right = int(self._diagram.left[node]), int(self._diagram.right[node])
             is_left = self._count[left] <= self._count[right]
             inner, node = (left, right) if is_left else (right, left)
-            test = condition(asked, self._names[asked.column], left=is_left)
-            if inner in self._answers:
-                lines.append(f"{indent}  WHEN {test} THEN {literal(self._answers[inner])}")
+            test = condition(question, self._names[question.column], left=is_left)
+            if inner in self._predictions:
+                lines.append(f"{indent}  WHEN {test} THEN {literal(self._predictions[inner])}")
             else:
                 lines.append(f"{indent}  WHEN {test} THEN")
                 lines.append(self.case(inner, indent + "    "))
-        lines.append(f"{indent}  ELSE {literal(self._answers[node])}")
+        lines.append(f"{indent}  ELSE {literal(self._predictions[node])}")
         lines.append(f"{indent}END")
         return "\n".join(lines)
 
 
-def condition(asked: Question, name: str, *, left: bool) -> str:
+def condition(question: Question, name: str, *, left: bool) -> str:
     """Write a test that is true where a row goes to one side, and false or unknown elsewhere."""
-    with_missing = asked.missing_left == left
-    if isinstance(asked, Labels):
-        return _of_labels(asked, name, left=left)
-    spans = asked.left if left else others(asked)
+    with_missing = question.missing_left == left
+    if isinstance(question, Labels):
+        return _of_labels(question, name, left=left)
+    spans = question.left if left else question.right
     tests = [_span(name, low, high) for low, high in spans]
     inside = " OR ".join(tests) if tests else ""
     if not with_missing:
@@ -125,18 +115,6 @@ def condition(asked: Question, name: str, *, left: bool) -> str:
     return f"({inside} OR {missing})" if inside else f"({missing})"
 
 
-def others(asked: Ranges) -> list[tuple[float, float]]:
-    """Give the intervals that go right."""
-    spans, low = [], -math.inf
-    for start, end in asked.left:
-        if start > low:
-            spans.append((low, start))
-        low = end
-    if low < math.inf:
-        spans.append((low, math.inf))
-    return spans
-
-
 def _span(name: str, low: float, high: float) -> str:
     tests = []
     if low > -math.inf:
@@ -148,13 +126,13 @@ def _span(name: str, low: float, high: float) -> str:
     return tests[0] if len(tests) == 1 else f"({' AND '.join(tests)})"
 
 
-def _of_labels(asked: Labels, name: str, *, left: bool) -> str:
-    mine, rest = (asked.left, asked.right) if left else (asked.right, asked.left)
-    if asked.unseen_left == left:
+def _of_labels(question: Labels, name: str, *, left: bool) -> str:
+    mine, rest = (question.left, question.right) if left else (question.right, question.left)
+    if question.unseen_left == left:
         test = f"{name} NOT IN ({', '.join(map(literal, rest))})" if rest else f"{name} IS NOT NULL"
     else:
         test = f"{name} IN ({', '.join(map(literal, mine))})" if mine else "1 = 0"
-    return f"({name} IS NULL OR {test})" if asked.missing_left == left else test
+    return f"({name} IS NULL OR {test})" if question.missing_left == left else test
 
 
 def identifier(name: str) -> str:
@@ -166,7 +144,7 @@ def identifier(name: str) -> str:
     "the ""total"" cost"
     """
     if not name or "\0" in name:
-        raise InputError(f"{name!r} cannot be a name in SQL")
+        raise InputError(f"{name!r} cannot be a name in SQL", value=name)
     return '"' + name.replace('"', '""') + '"'
 
 

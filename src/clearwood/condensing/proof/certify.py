@@ -1,10 +1,11 @@
-"""A separate checker of whether a condensed tree says what the ensemble says.
+"""A separate checker of whether a condensed tree predicts what the ensemble predicts.
 
-It shares nothing with the composer but the forest. Diagram and ensemble are walked together, box
-by box, from the diagram's questions; trees are restricted to the box, and a leaf is proved as soon
-as bounds on what the trees can still add leave no other outcome. Where no bound decides, the box is
-divided by the trees' own questions until every tree is constant, and the library's own sum, in its
-order and precision, decides.
+It shares no code with the composer, so that a mistake in one cannot hide in the other: nothing in
+this package imports from ``compose``, and ranks and bounds are computed here a second time. Diagram
+and ensemble are walked together, box by box, from the diagram's questions; trees are restricted to
+the box, and a leaf is proved as soon as bounds on what the trees can still add leave no other
+outcome. Where no bound decides, the box is divided by the trees' own questions until every tree is
+constant, and the library's own sum, in its order and precision, decides.
 """
 
 import os
@@ -16,20 +17,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood import kernels
-from clearwood._shared.errors import InputError
-from clearwood.condensing.compose.whole_sums import whole_sums
-from clearwood.condensing.condensed import Condensed, shell_of
-from clearwood.condensing.proof import fingerprint as _fingerprint
-from clearwood.condensing.proof.certification import Certification
+from clearwood._shared.arrays import Floats
+from clearwood._shared.clock import Clock
+from clearwood._shared.errors import Call, InputError, words
+from clearwood.condensing.budget import checked_memory
+from clearwood.condensing.condensed import Condensed, bare, shell_of
+from clearwood.condensing.names import as_written
+from clearwood.condensing.proof.certificate import Certification, Verdict, claim
+from clearwood.condensing.proof.fingerprint import of_diagram, of_forest
 from clearwood.condensing.proof.joint_ranks import JointRanks, joint_ranks
-from clearwood.condensing.reading.names import as_written
-from clearwood.forest import Forest, from_model
-from clearwood.forest.links import predict as on_scale
+from clearwood.condensing.proof.whole_sums import WholeSums, whole_sums
+from clearwood.forest import Forest, from_model, links
 
 __all__ = ["certify"]
 
 _MODES = {"class": 0, "value": 1, "tolerance": 2, "median": 3}
-_PROVED, _REFUTED, _TIME, _MEMORY = range(4)
+_VERDICTS = (Verdict.PROVED, Verdict.DIFFERENT, Verdict.OUT_OF_TIME, Verdict.OUT_OF_MEMORY)
 # What a shell shares with its ensemble. Arrays of nodes are what differs.
 _SETTINGS = (
     "aggregation",
@@ -38,6 +41,7 @@ _SETTINGS = (
     "precision",
     "accumulate",
     "zero_is_positive",
+    "positive_above",
     "missing_value",
     "levels",
 )
@@ -47,34 +51,34 @@ def certify(
     condensed: Condensed | str | os.PathLike[str],
     model: Any,
     *,
-    seconds: float | None = None,
+    time_limit: float | None = None,
     memory: float | None = None,
 ) -> Certification:
-    """Prove that a condensed tree says what a model says, or find a row where it does not.
+    """Prove that a condensed tree predicts what a model predicts, or find a row where it does not.
 
     Parameters
     ----------
     condensed
-        What `clearwood.condense` gave, or the JSON file it was written to.
+        A condensed tree, or the JSON file it was written to.
     model
         The ensemble: a fitted model, a `clearwood.forest.Forest`, or a file of one.
-    seconds
-        Give up after this long; without it, as long as it takes.
+    time_limit
+        Give up after this many seconds; without it, never.
     memory
-        Give up at this many bytes; without it, 8e9.
+        Give up at this many bytes; without it, at 8 GB or 60 % of what is free.
 
     Returns
     -------
     Certification
-        True where the claim of the certificate was proved for every row of the region it names:
+        True where the claim of the certificate is proved for every row of the region it names:
         any numbers, missing values (where the model has a rule for them) and categories, seen or
         not. Otherwise ``counterexample`` is a row where they differ, unless time or memory ran
         out first.
 
     Notes
     -----
-    Equality is that of the model's matrix: what an encoder in front of it makes of the user's
-    columns is not looked at. States already proved are told apart by 128-bit hashes.
+    The two are compared on the model's matrix; an encoder in front of the model is not checked.
+    States that are proved already are recognised by 128-bit hashes.
 
     Examples
     --------
@@ -86,28 +90,37 @@ def certify(
     >>> cw.certify(cw.condense(forest), forest)
     Proved: same class everywhere
     """
+    clock, n_bytes = Clock.started_now(time_limit), checked_memory(memory)
     tree = _tree_of(condensed)
     forest = _forest_of(model)
-    for name, limit in (("seconds", seconds), ("memory", memory)):
-        if limit is not None and not limit > 0:
-            raise InputError(f"{name}={limit!r} leaves no room to work", hint="give more than 0.")
-    same_model = _fingerprint.of_forest(forest) == tree.certificate.forest
-    same_tree = _fingerprint.of_diagram(tree.diagram) == tree.certificate.diagram
-    _refuse_other_columns(tree, forest)
-    told: dict[str, Any] = {"same_model": same_model, "same_tree": same_tree}
-    if other := _other_settings(tree, forest):
-        found = _by_settings(tree, forest, other)
-        return replace(found, **told)
+    _refuse_other_model(tree, forest)
+    same_model = of_forest(forest) == tree.certificate.forest
+    same_tree = of_diagram(tree.diagram) == tree.certificate.diagram
+    where = "everywhere" if tree.diagram.certified.all() else "at certified leaves"
+    result = Certification(
+        verdict=Verdict.PROVED,
+        claim=f"{claim(tree.equal, tree.tolerance)} {where}",
+        same_model=same_model,
+        same_tree=same_tree,
+    )
+    if setting := _other_setting(tree, forest):
+        row = _differing_row(tree, forest)
+        result = replace(result, verdict=Verdict.OTHER_SETTINGS, setting=setting)
+        return result if row is None else _with_row(result, tree, forest, row)
     ranks = joint_ranks([tree.diagram, forest], forest.n_features, missing=forest.accepts_missing)
+    sums = whole_sums(forest)
     outcome = kernels.certify(
         ranks.arrays(),
-        _ensemble(forest, ranks.cut[1]),
-        _claim(tree, forest, ranks.cut[0]),
-        float(seconds or 0.0),
-        float(memory or 8e9),
+        _ensemble(forest, sums, ranks.cut[1]),
+        _claim(tree, forest, sums, ranks.cut[0]),
+        0.0 if clock.time_limit is None else max(clock.left, 1e-3),  # 0 is no limit
+        float(n_bytes),
     )
-    told["n_states"] = outcome["n_states"]
-    return replace(_judged(tree, forest, ranks, outcome, same_model=same_model), **told)
+    row = _counterexample(tree, forest, ranks, outcome)
+    result = replace(result, verdict=_VERDICTS[outcome["verdict"]], n_states=outcome["n_states"])
+    if row is None:
+        return result
+    return _with_row(replace(result, verdict=Verdict.DIFFERENT), tree, forest, row)
 
 
 def _tree_of(condensed: Any) -> Condensed:
@@ -118,8 +131,10 @@ def _tree_of(condensed: Any) -> Condensed:
 
         return load(condensed, check=False)
     raise InputError(
-        f"certify takes a condensed tree or its JSON file; got {type(condensed).__name__}",
-        hint="cw.certify(cw.condense(model), model).",
+        f"certify takes a condensed tree or its JSON file, not {type(condensed).__name__}",
+        parameter="condensed",
+        value=condensed,
+        hint=words("call ", Call("certify", ("cw.condense(model)", "model")), "."),
     )
 
 
@@ -134,28 +149,28 @@ def _forest_of(model: Any) -> Forest:
     return from_model(model)
 
 
-def _refuse_other_columns(tree: Condensed, forest: Forest) -> None:
-    if [*map(as_written, tree.feature_names)] != [*map(as_written, forest.feature_names)]:
-        raise InputError(
-            "the certificate is for another model: its columns are "
-            f"{_listed(tree.feature_names)}, the model's {_listed(forest.feature_names)}",
-            hint="give the model that was condensed.",
-        )
-    if tree.equal == "value" and tree.diagram.n_outputs != forest.n_outputs:
-        raise InputError(
-            f"the certificate is for another model: its predictions have "
-            f"{tree.diagram.n_outputs} outputs, the model's {forest.n_outputs}",
-            hint="give the model that was condensed.",
-        )
+def _refuse_other_model(tree: Condensed, forest: Forest) -> None:
+    sides: list[str] = []
     one, two = tree.classes, forest.classes
-    if (one is None) != (two is None) or (
-        one is not None and two is not None and sorted(map(str, one)) != sorted(map(str, two))
-    ):
-        names = ["numbers" if c is None else _listed(tuple(map(str, c))) for c in (one, two)]
+    if [*map(as_written, tree.feature_names)] != [*map(as_written, forest.feature_names)]:
+        sides = [f"has the columns {_listed(x.feature_names)}" for x in (tree, forest)]
+    elif tree.equal == "value" and tree.diagram.n_outputs != forest.n_outputs:
+        sides = [f"has {n} outputs" for n in (tree.diagram.n_outputs, forest.n_outputs)]
+    elif _sorted_labels(one) != _sorted_labels(two):
+        sides = [
+            "predicts numbers" if c is None else f"predicts {_listed(tuple(map(str, c)))}"
+            for c in (one, two)
+        ]
+    if sides:
         raise InputError(
-            f"the certificate is for another model: it predicts {names[0]}, the model {names[1]}",
-            hint="give the model that was condensed.",
+            f"the tree is of another model: it {sides[0]}, the model {sides[1]}",
+            parameter="model",
+            hint="pass the model that was condensed.",
         )
+
+
+def _sorted_labels(classes: NDArray[Any] | None) -> list[str] | None:
+    return None if classes is None else sorted(map(str, classes))
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -163,7 +178,7 @@ def _listed(names: tuple[str, ...]) -> str:
     return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def _other_settings(tree: Condensed, forest: Forest) -> str | None:
+def _other_setting(tree: Condensed, forest: Forest) -> str | None:
     """Name a setting that shows raw predictions differently, where there is one."""
     if forest.classes is not None and list(tree.classes) != list(forest.classes):  # type: ignore[arg-type]
         return "classes"
@@ -174,9 +189,8 @@ def _other_settings(tree: Condensed, forest: Forest) -> str | None:
     return None
 
 
-def _by_settings(tree: Condensed, forest: Forest, setting: str) -> Certification:
-    """Look for a row where reading predictions differently makes a difference."""
-    reason = f"the tree was written for a model with other {setting.replace('_', ' ')}"
+def _differing_row(tree: Condensed, forest: Forest) -> Floats | None:
+    """Draw rows until tree and ensemble, which have other settings, differ at one."""
     ranks = joint_ranks([forest, tree.diagram], forest.n_features)
     rng = np.random.default_rng(0)
     for _ in range(200):
@@ -190,12 +204,11 @@ def _by_settings(tree: Condensed, forest: Forest, setting: str) -> Certification
         row = ranks.point(box, forest.levels)
         of_tree, of_ensemble = _predictions(tree, forest, row)
         if of_tree != of_ensemble:
-            return _differing(tree, forest, row, reason)
-    return Certification(proved=False, reason=reason)
+            return row
+    return None
 
 
-def _ensemble(forest: Forest, cut: NDArray[np.int32]) -> dict[str, Any]:
-    sums = whole_sums(forest)
+def _ensemble(forest: Forest, sums: WholeSums, cut: NDArray[np.int32]) -> dict[str, Any]:
     return {
         "feature": np.where(forest.is_leaf, -1, forest.feature).astype(np.int32),
         "cut": cut,
@@ -218,21 +231,22 @@ def _ensemble(forest: Forest, cut: NDArray[np.int32]) -> dict[str, Any]:
     }
 
 
-def _claim(tree: Condensed, forest: Forest, cut: NDArray[np.int32]) -> dict[str, Any]:
+def _claim(
+    tree: Condensed, forest: Forest, sums: WholeSums, cut: NDArray[np.int32]
+) -> dict[str, Any]:
     diagram = tree.diagram
-    sums = whole_sums(forest)
     mode: str = tree.equal
     if tree.equal == "value" and tree.tolerance is not None:
         mode = "tolerance"
     if forest.aggregation == "weighted median":
         mode = "median"
     tolerance = tree.tolerance or 0.0
-    lower, upper, value = diagram.lower, diagram.upper, diagram.value
+    low, high, value = diagram.low, diagram.high, diagram.value
     least = greatest = np.empty(0, np.int64)
     if mode == "tolerance":
         with np.errstate(invalid="ignore"):
             least, greatest = sums.inward(
-                np.maximum(lower, value - tolerance), np.minimum(upper, value + tolerance)
+                np.maximum(low, value - tolerance), np.minimum(high, value + tolerance)
             )
     cut_sum, exact_cut = 0, 0.0
     if tree.equal == "class" and forest.n_outputs == 1:
@@ -240,7 +254,7 @@ def _claim(tree: Condensed, forest: Forest, cut: NDArray[np.int32]) -> dict[str,
     certified = diagram.certified
     if tree.equal == "value" and tree.tolerance is None:
         # the bounds kept beside an exact value are part of the claim
-        exact = ((lower == value) & (upper == value)).all(axis=1) | ~certified
+        exact = ((low == value) & (high == value)).all(axis=1) | ~certified
         value = np.where((exact | ~diagram.is_leaf)[:, None], value, np.nan)
     return {
         "feature": diagram.feature,
@@ -252,8 +266,8 @@ def _claim(tree: Condensed, forest: Forest, cut: NDArray[np.int32]) -> dict[str,
         "outcome": diagram.outcome,
         "certified": certified.astype(np.int32),
         "value": np.ascontiguousarray(value),
-        "lower": lower,
-        "upper": upper,
+        "lower": low,
+        "upper": high,
         "least": least,
         "greatest": greatest,
         "error": sums.error,
@@ -264,56 +278,32 @@ def _claim(tree: Condensed, forest: Forest, cut: NDArray[np.int32]) -> dict[str,
     }
 
 
-def _judged(
-    tree: Condensed,
-    forest: Forest,
-    ranks: JointRanks,
-    outcome: Mapping[str, Any],
-    *,
-    same_model: bool,
-) -> Certification:
-    if outcome["verdict"] == _REFUTED:
-        row = ranks.point(outcome["box"], forest.levels)
-        reason = "tree and ensemble differ"
-        if not same_model:
-            reason = "the certificate is for another model, and the two differ"
-        return _differing(tree, forest, row, reason)
-    if outcome["verdict"] in (_TIME, _MEMORY):
-        what = "time" if outcome["verdict"] == _TIME else "memory"
-        return Certification(
-            proved=False, reason=f"{what} ran out after {outcome['n_states']:,} states, none wrong"
-        )
-    for leaf, box in outcome["open"]:
-        row = ranks.point(box, forest.levels)
-        raw = replace(forest, **_bare(forest)).predict_raw(row[None, :]).reshape(-1)
-        if not np.array_equal(raw, tree.diagram.value[leaf]):
-            return _differing(tree, forest, row, "tree and ensemble differ")
-    return Certification(proved=True, reason=_claimed(tree, same_model=same_model))
+def _counterexample(
+    tree: Condensed, forest: Forest, ranks: JointRanks, outcome: Mapping[str, Any]
+) -> Floats | None:
+    """Give a row at which the two differ, where the kernel or a leaf that it left open has one."""
+    verdict = _VERDICTS[outcome["verdict"]]
+    if verdict is Verdict.DIFFERENT:
+        return ranks.point(outcome["box"], forest.levels)
+    if verdict is Verdict.PROVED:
+        for leaf, box in outcome["open"]:
+            row = ranks.point(box, forest.levels)
+            raw = bare(forest).predict_raw(row[None, :]).reshape(-1)
+            if not np.array_equal(raw, tree.diagram.value[leaf]):
+                return row
+    return None
 
 
-def _claimed(tree: Condensed, *, same_model: bool) -> str:
-    what = "same class" if tree.equal == "class" else "same value"
-    if tree.tolerance is not None:
-        what = f"value within {tree.tolerance:g}"
-    where = "everywhere" if tree.diagram.certified.all() else "at certified leaves"
-    note = "" if same_model else " (though the certificate names another model)"
-    return f"{what} {where}{note}"
-
-
-def _bare(forest: Forest) -> dict[str, Any]:
-    return {"encoder": None, "missing_value": None, "levels": (None,) * forest.n_features}
-
-
-def _predictions(tree: Condensed, forest: Forest, row: NDArray[np.float64]) -> tuple[Any, Any]:
+def _predictions(tree: Condensed, forest: Forest, row: Floats) -> tuple[Any, Any]:
     """Give what both predict for a row of the model's matrix."""
-    raw = replace(forest, **_bare(forest)).predict_raw(row[None, :])
+    raw = bare(forest).predict_raw(row[None, :])
     leaf = int(tree.diagram.apply(row[None, :])[0])
     if tree.equal == "class":
         labels = tree.classes
         assert labels is not None
         outcome = int(tree.diagram.outcome[leaf])
-        mine = labels[outcome] if 0 <= outcome < len(labels) else None
-        return _scalar(mine), _scalar(on_scale(forest, raw)[0])
+        label = labels[outcome] if 0 <= outcome < len(labels) else None
+        return _scalar(label), _scalar(links.predict(forest, raw)[0])
     return _scalar(tree.diagram.value[leaf]), _scalar(np.atleast_1d(raw[0]))
 
 
@@ -324,13 +314,10 @@ def _scalar(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _differing(
-    tree: Condensed, forest: Forest, row: NDArray[np.float64], reason: str
-) -> Certification:
+def _with_row(result: Certification, tree: Condensed, forest: Forest, row: Floats) -> Certification:
     of_tree, of_ensemble = _predictions(tree, forest, row)
-    return Certification(
-        proved=False,
-        reason=reason,
+    return replace(
+        result,
         counterexample=_in_words(forest, row),
         row=row,
         of_tree=of_tree,
@@ -338,7 +325,7 @@ def _differing(
     )
 
 
-def _in_words(forest: Forest, row: NDArray[np.float64]) -> dict[str, Any]:
+def _in_words(forest: Forest, row: Floats) -> dict[str, Any]:
     """Give a row of the matrix under its columns' names, with categories by theirs."""
     point: dict[str, Any] = {}
     for name, levels, x in zip(forest.feature_names, forest.levels, row.tolist(), strict=True):

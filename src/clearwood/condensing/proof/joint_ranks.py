@@ -1,4 +1,4 @@
-"""The values of each column that neither a diagram nor an ensemble tells apart."""
+"""The values of each column that neither a diagram nor an ensemble separates."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.condensing.compose.doubles import just_below, last_double
+from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood.condensing.diagram import Diagram
-from clearwood.forest import Forest
-from clearwood.forest.predict import ZERO, goes_left, rounded
+from clearwood.condensing.doubles import just_below, last_double
+from clearwood.forest import ZERO, Forest, goes_left, rounded
 
 __all__ = ["JointRanks", "joint_ranks"]
 
@@ -20,9 +20,9 @@ Asker = Diagram | Forest
 @dataclass(frozen=True, eq=False)
 class _Column:
     is_set: bool
-    cuts: NDArray[np.float64]  # interval: rank r holds what lies above cuts[r - 1] up to cuts[r]
+    cuts: Floats  # interval: rank r holds what lies above cuts[r - 1] up to cuts[r]
     missing: bool  # interval: whether missing values have their own place
-    places: NDArray[np.float64]  # set: one value of each place
+    places: Floats  # set: one value of each place
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class JointRanks:
 
     columns: tuple[_Column, ...]
     cut: tuple[NDArray[np.int32], ...]
-    sets: tuple[NDArray[np.bool_], ...]
+    sets: tuple[Bools, ...]
 
     def arrays(self) -> dict[str, Any]:
         """Give the columns as the kernel reads them."""
@@ -55,7 +55,7 @@ class JointRanks:
             "set_start": np.cumsum([0, *map(len, words)]).astype(np.int64),
         }
 
-    def point(self, box: Sequence[Any], levels: Sequence[Any]) -> NDArray[np.float64]:
+    def point(self, box: Sequence[Any], levels: Sequence[Any]) -> Floats:
         """Give a row inside a box that the kernel found, in numbers short to write."""
         row = np.empty(len(self.columns))
         for j, (column, region) in enumerate(zip(self.columns, box, strict=True)):
@@ -81,7 +81,7 @@ def joint_ranks(askers: Sequence[Asker], n_features: int, *, missing: bool = Tru
     """
     cuts = tuple(np.zeros(len(asker.feature), np.int32) for asker in askers)
     columns: list[_Column] = []
-    sets: list[NDArray[np.bool_]] = []
+    sets: list[Bools] = []
     ordered = []
     for asker in askers:
         order = np.argsort(asker.feature, kind="stable")
@@ -103,7 +103,7 @@ def joint_ranks(askers: Sequence[Asker], n_features: int, *, missing: bool = Tru
 
 def _interval_column(
     askers: Sequence[Asker],
-    nodes: Sequence[NDArray[np.intp]],
+    nodes: Sequence[Index],
     cuts: Sequence[NDArray[np.int32]],
 ) -> _Column:
     last = [
@@ -124,9 +124,9 @@ def _interval_column(
 
 def _set_column(
     askers: Sequence[Asker],
-    nodes: Sequence[NDArray[np.intp]],
+    nodes: Sequence[Index],
     cuts: Sequence[NDArray[np.int32]],
-    sets: list[NDArray[np.bool_]],
+    sets: list[Bools],
 ) -> _Column:
     edges = [np.empty(0)]
     for asker, at in zip(askers, nodes, strict=True):
@@ -163,9 +163,7 @@ def _set_column(
     return _Column(is_set=True, cuts=np.empty(0), missing=False, places=shown)
 
 
-def _representatives(
-    values: NDArray[np.float64], table: NDArray[np.bool_], kept: NDArray[np.intp]
-) -> NDArray[np.float64]:
+def _representatives(values: Floats, table: Bools, kept: Index) -> Floats:
     """Give one value per place: the first whole number in it, else its largest value."""
     shown = values[kept].copy()
     for i, at in enumerate(kept):
@@ -179,7 +177,7 @@ def _representatives(
     return shown
 
 
-def _known(values: NDArray[np.float64], levels: Sequence[Any] | None) -> float:
+def _known(values: Floats, levels: Sequence[Any] | None) -> float:
     """Choose a value that the user has a word for, where there is one."""
     if levels is not None:
         codes = values[(values >= 0) & (values < len(levels)) & (values == np.floor(values))]
@@ -191,7 +189,7 @@ def _known(values: NDArray[np.float64], levels: Sequence[Any] | None) -> float:
     return float(finite[0]) if len(finite) else float(values[0])
 
 
-def _inside(cuts: NDArray[np.float64], low: int, high: int) -> float:
+def _inside(cuts: Floats, low: int, high: int) -> float:
     """Give a number above ``cuts[low - 1]`` and not above ``cuts[high]``, with few digits."""
     below = float(cuts[low - 1]) if low else -np.inf
     last = float(cuts[high]) if high < len(cuts) else np.inf
@@ -210,7 +208,7 @@ def _inside(cuts: NDArray[np.float64], low: int, high: int) -> float:
     return last
 
 
-def _words(held: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _words(held: Bools) -> NDArray[np.uint64]:
     padded = np.zeros(-(-len(held) // 64) * 64, bool)
     padded[: len(held)] = held
     return np.packbits(padded, bitorder="little").view("<u8").astype(np.uint64)

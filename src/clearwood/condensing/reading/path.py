@@ -2,61 +2,64 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from clearwood._shared.errors import InputError
+from clearwood._shared.results import Result
 from clearwood.condensing.condensed import Condensed
-from clearwood.condensing.reading.rules import _predictions
-from clearwood.condensing.reading.words import Condition, Wording
+from clearwood.condensing.reading.wording import Condition, Wording
 
 __all__ = ["Path", "path"]
 
+_MOST_VISITS = 2000
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Path:
-    """The way of one row through a condensed tree.
+class Path(Result):
+    """The path of one row through a condensed tree.
 
     Parameters
     ----------
     conditions
-        What decides, one condition a column: every row that meets them is predicted the same.
+        The conditions that decide, one a column: every row that meets them is predicted the same.
     prediction
         The label or number.
+    answer
+        The prediction as text.
     n_questions
-        How many questions the tree asked on the way.
+        The number of questions on the path.
     certified
-        Whether the leaf is proved; otherwise the ensemble answers.
-    sentence
-        All of it in words.
+        Whether the leaf is proved; otherwise the ensemble predicts.
     """
 
     conditions: tuple[str, ...]
     prediction: Any
+    answer: str
     n_questions: int
     certified: bool
-    sentence: str
+
+    _derived: ClassVar[tuple[str, ...]] = ("sentence",)
+
+    @property
+    def sentence(self) -> str:
+        """Prediction and conditions in a sentence."""
+        if not self.conditions:
+            return f"{self.answer}, whatever the row"
+        *first, last = self.conditions
+        listed = f"{', '.join(first)} and {last}" if first else last
+        return f"{self.answer}, because {listed}"
 
     def __repr__(self) -> str:
         return self.sentence
-
-    def to_json(self) -> dict[str, Any]:
-        """Give plain JSON values."""
-        return {
-            "conditions": list(self.conditions),
-            "prediction": self.prediction,
-            "questions": self.n_questions,
-            "certified": self.certified,
-            "sentence": self.sentence,
-        }
 
 
 def path(condensed: Condensed, row: Any, *, units: Mapping[str, str] | None = None) -> Path:
     """Give the few conditions that decide one row.
 
-    Conditions are merged per column and then widened: an end of an interval that can be dropped
-    without the tree answering anything else in the box that remains is dropped.
+    Conditions are merged by column. Those that can be dropped without another prediction in the box
+    that remains are dropped.
 
     Parameters
     ----------
@@ -76,47 +79,45 @@ def path(condensed: Condensed, row: Any, *, units: Mapping[str, str] | None = No
     >>> path(one, [2.0, 7.5])
     yes, because x1 > 6
     """
-    matrix = condensed.matrix(_one_row(condensed, row))
+    table = _one_row(condensed, row)
+    matrix = condensed.matrix(table)
     if len(matrix) != 1:
-        raise InputError(f"path takes one row; got {len(matrix)}", hint="pick one: data.head(1).")
+        raise InputError(
+            f"path takes one row, not {len(matrix):,}",
+            parameter="row",
+            hint="pick one, such as data.head(1).",
+        )
     x = matrix[0]
     diagram = condensed.diagram
-    gaps = np.unique(condensed.shell.groups[np.isnan(x)]).tolist()
-    words = Wording(condensed, units=units, missing=gaps)
+    missing = np.unique(condensed.shell.groups[np.isnan(x)]).tolist()
+    wording = Wording(condensed, units=units, missing=missing)
     node, n_questions = 0, 0
     conditions: dict[int, Condition] = {}
-    while (asked := words.asked[node]) is not None:
+    while (question := wording.questions[node]) is not None:
         value = x[diagram.feature[node : node + 1]]
         left = bool(diagram.goes_left(np.array([node]), value)[0])
-        before = conditions.get(asked.column, Condition(asked.column))
-        conditions[asked.column] = before.and_also(asked, left=left)
+        before = conditions.get(question.column, Condition(question.column))
+        conditions[question.column] = before.and_also(question, left=left)
         node = int(diagram.left[node] if left else diagram.right[node])
         n_questions += 1
-    decisive = _widened(condensed, words, conditions, node)
-    said = tuple(words.condition(condition) for condition in decisive.values())
+    decisive = _widened(condensed, wording, conditions, node)
     certified = bool(diagram.certified[node])
     if certified:
-        prediction = _predictions(condensed)[node]
-        answer = words.answer(node)
+        prediction, answer = wording.predictions[node], wording.answer(node)
     else:
-        prediction = _scalar(condensed.predict(_one_row(condensed, row))[0])
-        answer = f"{prediction} (answered by the ensemble)"
-    because = f", because {_and(said)}" if said else ", whatever the row"
+        prediction = _scalar(condensed.predict(table)[0])
+        answer = f"{prediction} (predicted by the ensemble)"
     return Path(
-        conditions=said,
+        conditions=tuple(wording.condition(condition) for condition in decisive.values()),
         prediction=prediction,
+        answer=answer,
         n_questions=n_questions,
         certified=certified,
-        sentence=f"{answer}{because}",
     )
 
 
 def _scalar(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _and(words: tuple[str, ...]) -> str:
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + f" and {words[-1]}"
 
 
 def _one_row(condensed: Condensed, row: Any) -> Any:
@@ -140,13 +141,13 @@ def _one_row(condensed: Condensed, row: Any) -> Any:
 
 
 def _widened(
-    condensed: Condensed, words: Wording, conditions: dict[int, Condition], leaf: int
+    condensed: Condensed, wording: Wording, conditions: dict[int, Condition], leaf: int
 ) -> dict[int, Condition]:
-    """Drop conditions on whole columns that change no answer within the box of the others."""
+    """Drop conditions on whole columns that change no prediction in the box of the others."""
     kept = dict(conditions)
     for column in sorted(conditions, key=lambda j: -_tightness(conditions[j])):
         tried = {j: condition for j, condition in kept.items() if j != column}
-        if _only_leaf(condensed, words, tried, leaf):
+        if _only_leaf(condensed, wording, tried, leaf):
             kept = tried
     return kept
 
@@ -158,33 +159,33 @@ def _tightness(condition: Condition) -> int:
 
 
 def _only_leaf(
-    condensed: Condensed, words: Wording, conditions: dict[int, Condition], leaf: int
+    condensed: Condensed, wording: Wording, conditions: dict[int, Condition], leaf: int
 ) -> bool:
-    """Whether every row that meets the conditions is answered as at a leaf; gives up early."""
+    """Whether every row that meets the conditions is predicted as at a leaf; gives up early."""
     diagram = condensed.diagram
     stack = [(0, conditions)]
-    budget = 2000
+    visits = 0
     while stack:
         node, box = stack.pop()
-        budget -= 1
-        if budget < 0:
+        visits += 1
+        if visits > _MOST_VISITS:
             return False
-        asked = words.asked[node]
-        if asked is None:
-            if not _same_answer(condensed, node, leaf):
+        question = wording.questions[node]
+        if question is None:
+            if not _same_prediction(condensed, node, leaf):
                 return False
             continue
-        before = box.get(asked.column, Condition(asked.column))
+        before = box.get(question.column, Condition(question.column))
         for left in (True, False):
-            after = before.and_also(asked, left=left)
+            after = before.and_also(question, left=left)
             if after.is_empty:
                 continue
             child = int(diagram.left[node] if left else diagram.right[node])
-            stack.append((child, {**box, asked.column: after}))
+            stack.append((child, {**box, question.column: after}))
     return True
 
 
-def _same_answer(condensed: Condensed, one: int, other: int) -> bool:
+def _same_prediction(condensed: Condensed, one: int, other: int) -> bool:
     diagram = condensed.diagram
     return one == other or bool(
         diagram.certified[one]

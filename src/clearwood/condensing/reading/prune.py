@@ -1,16 +1,19 @@
-"""The part of a condensed tree that a table's rows can tell apart."""
+"""The part of a condensed tree whose questions separate rows of a table."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from clearwood._shared.arrays import Bools
 from clearwood._shared.errors import InputError
+from clearwood._shared.numbers import count
+from clearwood._shared.results import Result
 from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.diagram import Diagram
+from clearwood.condensing.proof.certificate import Region
 from clearwood.condensing.proof.fingerprint import of_diagram
-from clearwood.forest import from_model
-from clearwood.forest.importers.from_model import supports
+from clearwood.forest import from_model, supports
 
 __all__ = ["Pruned", "prune"]
 
@@ -18,53 +21,61 @@ _MOST_VISITS = 5_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Pruned:
-    """A tree cut down to what some rows tell apart; it is not equal to the ensemble everywhere.
+class Pruned(Result):
+    """A tree pruned to some rows; it no longer equals the ensemble everywhere.
 
     Parameters
     ----------
     tree
         The smaller tree, which predicts, reads and exports as any condensed tree. Its certificate
-        says that nothing is proved beyond the rows given.
+        covers the rows it was pruned to.
     n_leaves_before
         How many leaves the whole tree has.
     n_rows
-        How many rows it was cut to; on these it agrees with the ensemble.
+        How many rows it was pruned to; on these it agrees with the ensemble.
     """
 
     tree: Condensed
     n_leaves_before: int
     n_rows: int
 
+    _derived: ClassVar[tuple[str, ...]] = ("n_leaves",)
+    _omitted: ClassVar[tuple[str, ...]] = ("tree",)
+
+    @property
+    def n_leaves(self) -> int:
+        """How many leaves the smaller tree has."""
+        return self.tree.n_leaves
+
     def agreement(self, model: Any, data: Any) -> float:
-        """Give the share of rows on which it says what the ensemble says.
+        """Give the share of rows on which it predicts what the ensemble predicts.
 
         Parameters
         ----------
         model
             The ensemble, or the whole condensed tree.
         data
-            Rows, best others than it was cut to.
+            Rows, preferably others than it was pruned to.
         """
         if supports(model):
             model = from_model(model)  # reads tables, and every library's predictions alike
-        mine, its = self.tree.predict(data), np.asarray(model.predict(data))
-        same = mine == its if mine.ndim == 1 else (mine == its).all(axis=1)
+        pruned, whole = self.tree.predict(data), np.asarray(model.predict(data))
+        same = pruned == whole if pruned.ndim == 1 else (pruned == whole).all(axis=1)
         return float(np.mean(same))
 
     def __repr__(self) -> str:
         return (
-            f"Pruned to {self.n_rows:,} rows: {self.tree.n_leaves:,} of "
+            f"Pruned to {count(self.n_rows, 'row')}: {self.n_leaves:,} of "
             f"{self.n_leaves_before:,} leaves; no longer equal everywhere"
         )
 
 
 def prune(condensed: Condensed, data: Any) -> Pruned:
-    """Remove every question that does not tell rows of a table apart.
+    """Remove every question that does not separate rows of a table.
 
     This is the pruning of Vidal and Schiffer (2020): a question with all the rows on one side is
-    replaced by that side. On the rows given nothing changes; elsewhere the tree may now differ
-    from the ensemble.
+    replaced by that side. Predictions for these rows stay the same; for others the tree may now
+    differ from the ensemble.
 
     Parameters
     ----------
@@ -86,7 +97,9 @@ def prune(condensed: Condensed, data: Any) -> Pruned:
     """
     matrix = condensed.matrix(data)
     if len(matrix) == 0:
-        raise InputError("there are no rows to prune to", hint="give the training rows.")
+        raise InputError(
+            "there are no rows to prune to", parameter="data", hint="pass the training rows."
+        )
     diagram = condensed.diagram
     visits = 0
     # new nodes: (old node, left, right); found again by these, so that equal branches stay shared
@@ -109,7 +122,11 @@ def prune(condensed: Condensed, data: Any) -> Pruned:
         node, rows, closing = stack.pop()
         visits += 1
         if visits > _MOST_VISITS:
-            raise InputError("there are too many rows and branches to prune", hint="give a sample.")
+            raise InputError(
+                "there are too many rows and branches to prune",
+                parameter="data",
+                hint="pass a sample of the rows.",
+            )
         if closing:
             right, left = done.pop(), done.pop()
             done.append(make(node, left, right))
@@ -129,8 +146,7 @@ def prune(condensed: Condensed, data: Any) -> Pruned:
     smaller = _renumbered(diagram, made, done[0])
     certificate = replace(
         condensed.certificate,
-        region=f"on {len(matrix):,} rows given",
-        proof="cut down to rows of data: not proved elsewhere",
+        region=Region.ROWS,
         optimal=False,
         n_leaves=smaller.n_leaves,
         depth=smaller.depth,
@@ -169,8 +185,8 @@ def _renumbered(diagram: Diagram, made: list[tuple[int, int, int]], root: int) -
             "unseen_left",
             "outcome",
             "value",
-            "lower",
-            "upper",
+            "low",
+            "high",
             "certified",
         )
     }
@@ -183,7 +199,7 @@ def _renumbered(diagram: Diagram, made: list[tuple[int, int, int]], root: int) -
     )
 
 
-def _reached(child: list[list[int]]) -> Any:
+def _reached(child: list[list[int]]) -> Bools:
     reached = np.zeros(len(child[0]), bool)
     reached[0] = True
     for k in range(len(reached)):

@@ -2,77 +2,86 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import InputError, Option, words
+from clearwood._shared.numbers import count, number, percent
+from clearwood._shared.results import Result
 from clearwood.condensing.condensed import Condensed
-from clearwood.condensing.reading.words import Condition, Wording
+from clearwood.condensing.reading.wording import Condition, Wording
 from clearwood.table import Table
 
 __all__ = ["Rule", "Rules", "rules"]
 
 _MOST_LEAVES = 100_000
+_SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Rule:
-    """One leaf as a tree: conditions and what is predicted where they all hold.
+class Rule(Result):
+    """One leaf of the tree: conditions, and the prediction where they all hold.
 
     Parameters
     ----------
     conditions
-        One a column, in the user's words, in the order in which the tree first asks.
+        One a column, in the order of their first question.
     prediction
-        The label or number; None where the ensemble answers.
+        The label or number; None where the ensemble predicts.
+    answer
+        The prediction as text.
     value
         The ensemble's raw prediction there, where the tree holds it.
     support
-        Share of the rows that get here; None without data.
+        Share of the rows for which the rule holds; None without data.
     n_rows
-        How many that are.
-    precision
-        Of these, the share whose target is the prediction (classes), or the mean absolute
-        distance from it (numbers); None without targets or rows.
+        How many rows that are.
+    accuracy
+        Of these, the share whose target is the predicted class; None without targets or rows.
+    mean_error
+        Mean absolute distance of their targets from the predicted number; None without targets or
+        rows.
     certified
-        Whether the prediction is proved for every row that gets here.
+        Whether the prediction is proved for every row for which the rule holds.
     """
 
     conditions: tuple[str, ...]
     prediction: Any
+    answer: str
     value: tuple[float, ...] | None
     support: float | None
     n_rows: int | None
-    precision: float | None
+    accuracy: float | None
+    mean_error: float | None
     certified: bool
-    answer: str = ""
 
     def __repr__(self) -> str:
-        when = " and ".join(self.conditions) or "always"
-        text = f"if {when}: {self.answer}" if self.conditions else f"always: {self.answer}"
+        when = f"if {' and '.join(self.conditions)}" if self.conditions else "always"
+        facts = []
         if self.support is not None:
-            text += f"  [{100 * self.support:.3g} % of rows"
-            if self.precision is not None:
-                is_share = not isinstance(self.prediction, float)
-                text += (
-                    f", {100 * self.precision:.3g} % right"
-                    if is_share
-                    else (f", off by {self.precision:.4g} on average")
-                )
-            text += "]"
-        return text
+            facts.append(f"{percent(self.support)} of rows")
+        if self.accuracy is not None:
+            facts.append(f"{percent(self.accuracy)} right")
+        if self.mean_error is not None:
+            facts.append(f"off by {number(self.mean_error)} on average")
+        return f"{when}: {self.answer}" + (f"  [{', '.join(facts)}]" if facts else "")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rules:
+class Rules(Result):
     """Rules of a condensed tree: exactly one holds for any row.
 
     Sorted by support where there is data, else by the number of conditions.
     """
 
     items: tuple[Rule, ...]
+
+    _in_frame: ClassVar[tuple[str, ...]] = (
+        *("support", "n_rows", "accuracy", "mean_error", "certified"),
+    )
 
     def __len__(self) -> int:
         return len(self.items)
@@ -83,55 +92,22 @@ class Rules:
     def __getitem__(self, at: int) -> Rule:
         return self.items[at]
 
-    def to_frame(self) -> Any:
-        """Give a pandas or polars data frame, whichever is installed."""
-        return _frame(
-            {
-                "rule": [" and ".join(rule.conditions) for rule in self.items],
-                "prediction": [rule.answer for rule in self.items],
-                "support": [rule.support for rule in self.items],
-                "rows": [rule.n_rows for rule in self.items],
-                "precision": [rule.precision for rule in self.items],
-                "certified": [rule.certified for rule in self.items],
-            }
-        )
+    def _columns(self) -> Mapping[str, Any]:
+        return {
+            "rule": [" and ".join(rule.conditions) for rule in self.items],
+            "prediction": [rule.answer for rule in self.items],
+            **{name: [getattr(rule, name) for rule in self.items] for name in self._in_frame},
+        }
 
-    def to_json(self) -> list[dict[str, Any]]:
+    def to_json(self) -> dict[str, Any]:
         """Give plain JSON values."""
-        return [
-            {
-                "conditions": list(rule.conditions),
-                "prediction": rule.prediction,
-                "value": None if rule.value is None else list(rule.value),
-                "support": rule.support,
-                "rows": rule.n_rows,
-                "precision": rule.precision,
-                "certified": rule.certified,
-            }
-            for rule in self.items
-        ]
+        return {"rules": [rule.to_json() for rule in self.items]}
 
     def __repr__(self) -> str:
-        shown = [str(rule) for rule in self.items[:20]]
-        if len(self.items) > 20:
-            shown.append(f"... and {len(self.items) - 20:,} more")
+        shown = [str(rule) for rule in self.items[:_SHOWN]]
+        if len(self.items) > _SHOWN:
+            shown.append(f"... and {len(self.items) - _SHOWN:,} more")
         return "\n".join(shown)
-
-
-def _frame(columns: dict[str, list[Any]]) -> Any:
-    try:
-        import pandas as pd
-
-        return pd.DataFrame(columns)
-    except ImportError:
-        pass
-    try:
-        import polars as pl
-    except ImportError:
-        raise InputError(
-            "a data frame needs pandas or polars", hint="to_json gives the same as plain values."
-        ) from None
-    return pl.DataFrame(columns)
 
 
 def rules(
@@ -141,7 +117,7 @@ def rules(
     *,
     units: Mapping[str, str] | None = None,
 ) -> Rules:
-    """Give one rule for every leaf of the tree, with what it asks of each column merged.
+    """Give one rule for every leaf of the tree, with one condition a column.
 
     Parameters
     ----------
@@ -150,9 +126,9 @@ def rules(
     data
         Rows to count: support is the share of them that a rule holds for.
     target
-        Their targets, for the precision; a `clearwood.Table` brings its own.
+        Their targets, for accuracy or mean error; a `clearwood.Table` brings its own.
     units
-        The unit of each column that has one, said after its numbers.
+        The unit of each column that has one, written after its numbers.
 
     Examples
     --------
@@ -167,27 +143,32 @@ def rules(
     """
     if condensed.n_leaves > _MOST_LEAVES:
         raise InputError(
-            f"the tree has {condensed.n_leaves:,} leaves; more than {_MOST_LEAVES:,} rules are "
-            "not listed",
-            hint="give a tolerance or a budget of leaves, prune to data, or ask path(row).",
+            f"the tree has {condensed.n_leaves:,} leaves; lists have up to {_MOST_LEAVES:,} rules",
+            hint=words(
+                "condense with ",
+                Option("leaves"),
+                " or ",
+                Option("tolerance"),
+                ", prune the tree to data, or read the path of one row.",
+            ),
         )
-    matrix, truth = _given(condensed, data, target)
+    matrix, truth = _rows_and_targets(condensed, data, target)
     missing: list[int] = []
     if matrix is not None:
         missing = np.unique(condensed.shell.groups[np.isnan(matrix).any(axis=0)]).tolist()
-    words = Wording(condensed, units=units, missing=missing)
-    found = list(_walk(condensed, words, matrix, truth))
+    wording = Wording(condensed, units=units, missing=missing)
+    unsorted = list(_walk(condensed, wording, matrix, truth))
     key = (
         (lambda rule: (-rule.n_rows, len(rule.conditions)))
         if matrix is not None
         else (lambda rule: len(rule.conditions))
     )
-    return Rules(tuple(sorted(found, key=key)))
+    return Rules(tuple(sorted(unsorted, key=key)))
 
 
-def _given(
+def _rows_and_targets(
     condensed: Condensed, data: Any, target: Any
-) -> tuple[NDArray[np.float64] | None, NDArray[Any] | None]:
+) -> tuple[Floats | None, NDArray[Any] | None]:
     if data is None:
         return None, None
     matrix = condensed.matrix(data)
@@ -197,76 +178,73 @@ def _given(
         return matrix, None
     truth = np.asarray(target)
     if len(truth) != len(matrix):
-        raise InputError(f"there are {len(truth):,} targets for {len(matrix):,} rows")
+        raise InputError(
+            f"there are {count(len(truth), 'target')} for {count(len(matrix), 'row')}",
+            parameter="target",
+        )
     return matrix, truth
 
 
 def _walk(
-    condensed: Condensed,
-    words: Wording,
-    matrix: NDArray[np.float64] | None,
-    truth: NDArray[Any] | None,
+    condensed: Condensed, wording: Wording, matrix: Floats | None, truth: NDArray[Any] | None
 ) -> Iterator[Rule]:
     """Go through the unfolded tree with the rows that reach each place."""
     diagram = condensed.diagram
-    answers = _predictions(condensed)
-    everyone = np.arange(0 if matrix is None else len(matrix))
-    stack: list[tuple[int, dict[int, Condition], NDArray[np.intp]]] = [(0, {}, everyone)]
+    n_rows = 0 if matrix is None else len(matrix)
+    stack: list[tuple[int, dict[int, Condition], Index]] = [(0, {}, np.arange(n_rows))]
     while stack:
         node, conditions, rows = stack.pop()
-        asked = words.asked[node]
-        if asked is None:
-            said = tuple(words.condition(condition) for condition in conditions.values())
+        question = wording.questions[node]
+        if question is None:
             yield _rule(
-                condensed, node, said, answers[node], words.answer(node), rows, matrix, truth
+                condensed,
+                wording,
+                node,
+                conditions,
+                targets=None if truth is None else truth[rows],
+                n_rows=None if matrix is None else len(rows),
+                support=None if matrix is None else len(rows) / max(n_rows, 1),
             )
             continue
         left = np.zeros(len(rows), bool)
         if matrix is not None and len(rows):
             left = diagram.goes_left(np.full(len(rows), node), matrix[rows, diagram.feature[node]])
-        before = conditions.get(asked.column, Condition(asked.column))
+        before = conditions.get(question.column, Condition(question.column))
         for goes in (False, True):
-            after = before.and_also(asked, left=goes)
+            after = before.and_also(question, left=goes)
             child = int(diagram.left[node] if goes else diagram.right[node])
             if after.is_empty:
                 continue  # no value passes
-            stack.append((child, {**conditions, asked.column: after}, rows[left == goes]))
-
-
-def _predictions(condensed: Condensed) -> dict[int, Any]:
-    from clearwood.condensing.reading.questions import outputs
-
-    if condensed.shell.classes is None and condensed.shell.n_outputs > 1:
-        leaves = np.flatnonzero(condensed.diagram.is_leaf).tolist()
-        return {leaf: condensed.diagram.value[leaf].tolist() for leaf in leaves}
-    return outputs(condensed, "rules")
+            stack.append((child, {**conditions, question.column: after}, rows[left == goes]))
 
 
 def _rule(
     condensed: Condensed,
+    wording: Wording,
     node: int,
-    conditions: tuple[str, ...],
-    prediction: Any,
-    answer: str,
-    rows: NDArray[np.intp],
-    matrix: NDArray[np.float64] | None,
-    truth: NDArray[Any] | None,
+    conditions: Mapping[int, Condition],
+    *,
+    targets: NDArray[Any] | None,
+    n_rows: int | None,
+    support: float | None,
 ) -> Rule:
     diagram = condensed.diagram
     certified = bool(diagram.certified[node])
-    precision = None
-    if truth is not None and len(rows) and certified:
+    prediction: Any = wording.predictions[node] if certified else None
+    accuracy = mean_error = None
+    if targets is not None and len(targets) and certified:
         if condensed.classes is not None:
-            precision = float(np.mean(truth[rows] == prediction))
+            accuracy = float(np.mean(targets == prediction))
         elif not isinstance(prediction, list):
-            precision = float(np.mean(np.abs(truth[rows].astype(np.float64) - prediction)))
+            mean_error = float(np.mean(np.abs(targets.astype(np.float64) - prediction)))
     return Rule(
-        conditions=conditions,
-        prediction=prediction if certified else None,
+        conditions=tuple(wording.condition(condition) for condition in conditions.values()),
+        prediction=prediction,
+        answer=wording.answer(node),
         value=tuple(diagram.value[node].tolist()) if diagram.n_outputs and certified else None,
-        support=None if matrix is None else len(rows) / max(len(matrix), 1),
-        n_rows=None if matrix is None else len(rows),
-        precision=precision,
+        support=support,
+        n_rows=n_rows,
+        accuracy=accuracy,
+        mean_error=mean_error,
         certified=certified,
-        answer=answer,
     )

@@ -1,15 +1,13 @@
-"""What each of a model's columns is of the user's columns, where an encoder stands in front."""
+"""Which of the user's columns a model's column is made of, where an encoder stands in front."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clearwood.forest import Forest
-from clearwood.forest.encoders import LearnerEncoder
-from clearwood.table import ColumnSchema, Kind
-from clearwood.table.encoding.columns import Numbers
+from clearwood._shared.arrays import Floats
+from clearwood.forest import Forest, LearnerEncoder
+from clearwood.table import ColumnSchema, Kind, NumberEncoder
 
 __all__ = ["LevelSource", "NumberSource", "Source", "column_names", "made_columns", "sources"]
 
@@ -23,9 +21,9 @@ class NumberSource:
     column
         Position among the user's columns.
     missing
-        What stands for a missing value.
+        The number that stands for a missing value.
     indicator
-        Whether the column only says that the value is missing.
+        Whether the column only indicates that the value is missing.
     """
 
     column: int
@@ -44,19 +42,19 @@ class LevelSource:
     labels
         The levels.
     values
-        What stands for each level, then for levels never seen and for missing values.
+        The number of each level, then of unseen levels and of missing values.
     """
 
     column: int
     labels: tuple[Any, ...]
-    values: NDArray[np.float64]
+    values: Floats
 
 
 Source = NumberSource | LevelSource
 
 
 def column_names(shell: Forest) -> tuple[str, ...]:
-    """Name what questions are asked of: the user's columns, then those of the model's own."""
+    """Name the columns of questions: the user's columns, then those of the model's own."""
     if not isinstance(shell.encoder, LearnerEncoder):
         return shell.feature_names
     own = [name for name, of in zip(shell.feature_names, sources(shell), strict=True) if of is None]
@@ -64,39 +62,39 @@ def column_names(shell: Forest) -> tuple[str, ...]:
 
 
 def made_columns(shell: Forest) -> tuple[str, ...]:
-    """Name the columns that questions may be asked of and that no table of the user has."""
+    """Name the columns of questions that no table of the user has."""
     if isinstance(shell.encoder, LearnerEncoder):
         return column_names(shell)[len(shell.columns) :]
     return tuple(name for name in shell.feature_names if name not in set(shell.columns))
 
 
 def sources(shell: Forest) -> list[Source | None]:
-    """Give what each of the model's columns is; None where only the model's own name tells.
+    """Give the source of each of the model's columns; None where it is the model's own.
 
     Parts of dates and standardised numbers are the model's own, as are columns made by pipelines.
     """
     if not isinstance(shell.encoder, LearnerEncoder):
         return [None] * shell.n_features
     encoder = shell.encoder.encoder
-    found: list[Source | None] = []
+    result: list[Source | None] = []
     for j, (name, way) in enumerate(zip(encoder.used_, encoder._encoders, strict=True)):  # noqa: SLF001
-        if isinstance(way, Numbers):
-            found += _of_numbers(j, way)
+        if isinstance(way, NumberEncoder):
+            result += _of_numbers(j, way)
             continue
         labels = _typed(encoder.schema_[name])
         codes = np.append(np.arange(len(labels) + 1), -1).astype(np.int32)
         table = np.empty((len(codes), way.width))
         way.write(codes, table)
-        found += [LevelSource(j, labels, table[:, k].copy()) for k in range(way.width)]
-    return found
+        result += [LevelSource(j, labels, table[:, k].copy()) for k in range(way.width)]
+    return result
 
 
-def _of_numbers(j: int, way: Numbers) -> list[Source | None]:
+def _of_numbers(j: int, way: NumberEncoder) -> list[Source | None]:
     if way.parts != (None,) or way.center is not None:
         return [None] * way.width
     missing = np.nan if way.fill is None else float(way.fill[0])
-    found: list[Source | None] = [NumberSource(j, missing)]
-    return [*found, NumberSource(j, missing, indicator=True)] if way.indicator else found
+    values: list[Source | None] = [NumberSource(j, missing)]
+    return [*values, NumberSource(j, missing, indicator=True)] if way.indicator else values
 
 
 def _typed(column: ColumnSchema) -> tuple[Any, ...]:

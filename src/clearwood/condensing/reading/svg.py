@@ -1,4 +1,4 @@
-"""A picture of a condensed tree, laid out here."""
+"""A picture of a condensed tree as SVG."""
 
 import os
 from collections.abc import Mapping
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import InputError, Option, words
 from clearwood.condensing.condensed import Condensed
-from clearwood.condensing.reading.words import Wording
+from clearwood.condensing.reading.wording import Wording
 
 __all__ = ["Picture", "html", "to_svg"]
 
@@ -60,7 +60,7 @@ class _Box:
 
 
 def to_svg(condensed: Condensed, *, units: Mapping[str, str] | None = None) -> str:
-    """Give a picture of the unfolded tree, root on the left, yes above no.
+    """Draw the unfolded tree, root on the left, yes above no.
 
     Parameters
     ----------
@@ -80,12 +80,14 @@ def to_svg(condensed: Condensed, *, units: Mapping[str, str] | None = None) -> s
     """
     if condensed.n_leaves > _MOST_LEAVES:
         raise InputError(
-            f"the tree has {condensed.n_leaves:,} leaves; pictures are drawn of up to "
-            f"{_MOST_LEAVES}",
-            hint="read rules() or path(row), prune to data, or give a tolerance.",
+            f"the tree has {condensed.n_leaves:,} leaves; pictures show up to {_MOST_LEAVES}",
+            hint=words(
+                "read its rules or the path of one row, prune it to data, or condense with ",
+                Option("tolerance"),
+                ".",
+            ),
         )
-    words = Wording(condensed, units=units)
-    boxes = _boxes(condensed, words)
+    boxes = _boxes(condensed, Wording(condensed, units=units))
     _place(boxes)
     widths: dict[int, float] = {}
     for box in boxes:
@@ -110,18 +112,18 @@ def to_svg(condensed: Condensed, *, units: Mapping[str, str] | None = None) -> s
     return "\n".join([*parts, "</svg>"])
 
 
-def _boxes(condensed: Condensed, words: Wording) -> list[_Box]:
+def _boxes(condensed: Condensed, wording: Wording) -> list[_Box]:
     """Unfold the diagram, parents before children, yes before no."""
     diagram = condensed.diagram
-    found: list[_Box] = []
+    boxes: list[_Box] = []
 
     def box_of(node: int, level: int) -> _Box:
         if diagram.is_leaf[node]:
             kind = "leaf" if diagram.certified[node] else "open"
-            box = _Box(node, level, _short(words.answer(node)), kind)
+            box = _Box(node, level, _short(wording.answer(node)), kind)
         else:
-            box = _Box(node, level, _short(words.question(node)), "question")
-        found.append(box)
+            box = _Box(node, level, _short(wording.question(node)), "question")
+        boxes.append(box)
         return box
 
     stack = [box_of(0, 0)]
@@ -132,7 +134,7 @@ def _boxes(condensed: Condensed, words: Wording) -> list[_Box]:
             right = box_of(int(diagram.right[box.node]), box.level + 1)
             box.children = (left, right)
             stack += [right, left]
-    return found
+    return boxes
 
 
 def _place(boxes: list[_Box]) -> None:
@@ -183,6 +185,6 @@ def _short(text: str) -> str:
 
 
 def html(condensed: Condensed) -> str:
-    """Give the one line and, for small trees, the picture."""
+    """Give the text of a tree and, for small trees, the picture."""
     line = f"<p>{escape(repr(condensed))}</p>"
     return line if condensed.n_leaves > 100 else line + to_svg(condensed)

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from clearwood.condensing.condensed import Condensed
-from clearwood.condensing.reading.questions import leaf_counts
-from clearwood.condensing.reading.words import Wording
+from clearwood.condensing.reading.wording import Wording
 
 __all__ = ["to_text"]
 
@@ -14,14 +13,14 @@ _MOST_LINES = 10_000
 def to_text(
     condensed: Condensed, *, depth: int | None = None, units: Mapping[str, str] | None = None
 ) -> str:
-    """Give the tree as lines for a terminal: the yes branch first, then the no branch.
+    """Write the tree as lines for a terminal: the yes branch first, then the no branch.
 
     Parameters
     ----------
     condensed
         The tree.
     depth
-        Show so many levels of questions; without it all, up to ten thousand lines.
+        How many levels of questions to write; all where it is left out, up to ten thousand lines.
     units
         The unit of each column that has one.
 
@@ -37,8 +36,7 @@ def to_text(
        ├─ yes: yes
        └─ no: no
     """
-    words = Wording(condensed, units=units)
-    count = leaf_counts(condensed)
+    wording = Wording(condensed, units=units)
     diagram = condensed.diagram
     lines: list[str] = []
     # node, what stands before it, what stands before its children, levels above it
@@ -46,15 +44,15 @@ def to_text(
     while stack:
         node, before, indent, level = stack.pop()
         if len(lines) >= _MOST_LINES:
-            lines.append(f"... {condensed.n_leaves:,} leaves in all")
+            lines.append(f"... {condensed.n_leaves:,} leaves in total")
             break
         if diagram.is_leaf[node]:
-            lines.append(before + words.answer(node))
+            lines.append(before + wording.answer(node))
             continue
         if depth is not None and level >= depth:
-            lines.append(f"{before}... {count[node]:,} leaves")
+            lines.append(f"{before}... {diagram.leaf_counts[node]:,} leaves")
             continue
-        lines.append(before + words.question(node))
+        lines.append(before + wording.question(node))
         left, right = int(diagram.left[node]), int(diagram.right[node])
         stack.append((right, f"{indent}└─ no: ", f"{indent}   ", level + 1))
         stack.append((left, f"{indent}├─ yes: ", f"{indent}│  ", level + 1))

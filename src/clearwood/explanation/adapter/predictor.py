@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.progress import progress
-from clearwood.checks.association import Profile, profile_of
+from clearwood.checks import Comparable, comparable
 from clearwood.explanation.adapter.compose import ArrayRows, Compose, frame_rows, some_frame
 from clearwood.explanation.adapter.rows import label_rows, user_columns
 from clearwood.explanation.adapter.scores import Scorer, scorer_of
@@ -79,9 +79,9 @@ class Predictor:
         return self.scorer.unit
 
     @cached_property
-    def profiles(self) -> tuple[Profile, ...]:
+    def profiles(self) -> tuple[Comparable, ...]:
         """What is needed of each column to measure associations."""
-        return tuple(profile_of(column) for column in self.columns)
+        return tuple(comparable(column) for column in self.columns)
 
     def position(self, name: Any) -> int:
         """Give the position of a column; the error for a wrong name offers the nearest."""

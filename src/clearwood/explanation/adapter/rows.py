@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.messages import tell
-from clearwood.table import Column, Kind, Table, as_table
-from clearwood.table.kinds.infer import settle
-from clearwood.table.reading.frames import from_memory
-from clearwood.table.reading.raw import Raw
+from clearwood.table import Column, Table, as_columns, as_table
 
 if TYPE_CHECKING:
     from clearwood.explanation.adapter.predictor import Predictor
@@ -135,7 +132,7 @@ def user_columns(data: Any, names: Sequence[str], *, by_position: bool) -> tuple
     by_position
         Whether the model's names were made up (x0, x1, ...), so that any names will do.
     """
-    columns = data.X.columns if isinstance(data, Table) else _settled(from_memory(data))
+    columns = data.X.columns if isinstance(data, Table) else as_columns(data)
     known = {c.name: c for c in (data.columns if isinstance(data, Table) else columns)}
     nameless = isinstance(data, np.ndarray) and data.dtype.names is None
     if nameless or (by_position and not set(names) & set(known)):
@@ -156,19 +153,6 @@ def user_columns(data: Any, names: Sequence[str], *, by_position: bool) -> tuple
             hint=did_you_mean(absent[0], known),
         )
     return tuple(known[name] for name in names)
-
-
-def _settled(raws: Sequence[Raw]) -> tuple[Column, ...]:
-    return tuple(_column(raw) for raw in raws)
-
-
-def _column(raw: Raw) -> Column:
-    if raw.form != "number":
-        return settle(raw)
-    # Numbers stay numbers, 0 and 1 and infinity too: that is what the model was given.
-    present = raw.values[~np.isnan(raw.values)]
-    whole = not raw.plain and bool((present == np.floor(present)).all())
-    return Column(raw.name, Kind.WHOLE if whole else Kind.NUMBER, raw.values)
 
 
 def warn_of_new_gaps(rows: Rows, seen: Rows, where: str) -> None:

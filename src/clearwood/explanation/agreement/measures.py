@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood.checks.association import association, associations, bins_of, profile_of
+from clearwood.checks import bins_of, comparable, strength, strengths
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.effects.result import Effect
 from clearwood.table import Column, Kind
@@ -82,11 +82,13 @@ def _numbers(values: NDArray[Any]) -> Floats:
 
 def partners_of(predictor: Predictor, position: int) -> tuple[tuple[str, float], ...]:
     """Give the columns that a column goes with, at most three, with the strength from 0 to 1."""
-    strength = associations(predictor.profiles, position)
-    strength[position] = 0
-    best = np.argsort(-strength, kind="stable")[:3]
+    associated = strengths(predictor.profiles, position)
+    associated[position] = 0
+    best = np.argsort(-associated, kind="stable")[:3]
     return tuple(
-        (predictor.names[k], round(float(strength[k]), 3)) for k in best if strength[k] > _GOES_WITH
+        (predictor.names[k], round(float(associated[k]), 3))
+        for k in best
+        if associated[k] > _GOES_WITH
     )
 
 
@@ -104,10 +106,10 @@ def differing_shapes(
         return size, None
     flat = (apart * np.sqrt(weight)[None, :, None]).reshape(len(apart), -1)
     _, _, directions = np.linalg.svd(flat, full_matrices=False)
-    main = profile_of(Column("shape", Kind.NUMBER, flat @ directions[0]))
-    strength = [
-        0.0 if k == position else association(main, profile_of(column.take(rows)))
+    main = comparable(Column("shape", Kind.NUMBER, flat @ directions[0]))
+    associated = [
+        0.0 if k == position else strength(main, comparable(column.take(rows)))
         for k, column in enumerate(predictor.columns)
     ]
-    best = int(np.argmax(strength))
-    return size, predictor.names[best] if strength[best] > _GOES_WITH else None
+    best = int(np.argmax(associated))
+    return size, predictor.names[best] if associated[best] > _GOES_WITH else None

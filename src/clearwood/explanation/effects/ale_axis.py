@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood.checks.association import is_ordered, ranks
+from clearwood.checks import is_ordered, ranks
 from clearwood.explanation.effects.given import Given
 from clearwood.explanation.effects.grid import common_levels
 from clearwood.table import Column, Kind

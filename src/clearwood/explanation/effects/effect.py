@@ -11,7 +11,7 @@ from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.messages import tell
-from clearwood.checks.association import related
+from clearwood.checks import related
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.decomposition.about import About, BackgroundInfo, ValueFunction

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood.checks.association import coordinates, related
+from clearwood.checks import coordinates, related
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.table import Column
 

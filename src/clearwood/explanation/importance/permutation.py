@@ -9,7 +9,7 @@ import numpy as np
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.clock import Clock
 from clearwood._shared.progress import progress
-from clearwood.checks.association import bins_of, coordinates, is_ordered, ranks, related
+from clearwood.checks import bins_of, coordinates, is_ordered, ranks, related
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.importance.losses import RowLoss
 

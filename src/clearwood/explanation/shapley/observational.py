@@ -18,8 +18,7 @@ from clearwood.explanation.adapter.perturbed import perturbed
 from clearwood.explanation.local.lime_representation import representation_of
 from clearwood.explanation.scales import Scale, Unit
 from clearwood.explanation.shapley.value_functions import Coalitions, CoalitionValues, ValueFunction
-from clearwood.table import Kind
-from clearwood.table.types import NUMERIC
+from clearwood.table import NUMERIC, Kind
 
 __all__ = ["ASSUMPTIONS", "observational"]
 

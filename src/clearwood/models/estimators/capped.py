@@ -11,6 +11,8 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._shared.arrays import Floats
+
 __all__ = ["Capped", "WeightedCapped"]
 
 Limit = Literal["rows", "columns", "both", "rank"]
@@ -72,10 +74,10 @@ class Capped(BaseEstimator):
         return predicted
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: ArrayLike) -> Floats:
         """Predict the probability of each class."""
         check_is_fitted(self)
-        probabilities: NDArray[np.float64] = self.estimator_.predict_proba(X)
+        probabilities: Floats = self.estimator_.predict_proba(X)
         return probabilities
 
     def __sklearn_tags__(self) -> Tags:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from clearwood._shared.arrays import Index
 from clearwood._shared.errors import InputError
 
 __all__ = ["Folds"]
@@ -39,8 +40,8 @@ class Folds(BaseEstimator):
 
     def split(
         self, X: ArrayLike, y: ArrayLike, groups: Any = None
-    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Give the training and the held-out rows of each fold."""
+    ) -> Iterator[tuple[Index, Index]]:
+        """Return the training and the held-out rows of each fold."""
         yield from self._splitter(np.asarray(y)).split(X, y, groups)
 
     def get_n_splits(

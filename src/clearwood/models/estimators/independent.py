@@ -1,13 +1,14 @@
 """Columns that depend linearly on others, found and left out."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr
+
+from clearwood._shared.arrays import Floats, Index
 
 __all__ = ["independent_columns"]
 
 
-def independent_columns(X: NDArray[np.float64]) -> NDArray[np.intp]:
+def independent_columns(X: Floats) -> Index:
     """Positions of columns that, with a constant, are independent and span all the others.
 
     Examples

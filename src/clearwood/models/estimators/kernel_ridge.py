@@ -3,13 +3,15 @@
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
+
+from clearwood._shared.arrays import Floats
 
 __all__ = ["LandmarkKernelRidge"]
 
@@ -93,8 +95,8 @@ class LandmarkKernelRidge(RegressorMixin, BaseEstimator):
         self.model_.fit(X, y, ridge__sample_weight=sample_weight)
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict(self, X: ArrayLike) -> Floats:
         """Predict the mean."""
         check_is_fitted(self)
-        predicted: NDArray[np.float64] = self.model_.predict(X)
+        predicted: Floats = self.model_.predict(X)
         return predicted

@@ -3,11 +3,12 @@
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import TweedieRegressor
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 
 __all__ = ["DISTRIBUTIONS", "LogLinear"]
@@ -63,13 +64,13 @@ class LogLinear(RegressorMixin, BaseEstimator):
         self.n_features_in_ = self.model_.n_features_in_
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict(self, X: ArrayLike) -> Floats:
         """Predict the mean."""
         check_is_fitted(self)
-        predicted: NDArray[np.float64] = self.model_.predict(X)
+        predicted: Floats = self.model_.predict(X)
         return predicted
 
-    def _distribution(self, target: NDArray[np.float64]) -> str:
+    def _distribution(self, target: Floats) -> str:
         chosen = self.distribution
         if chosen == "auto":
             chosen = "gamma" if target.min() > 0 else "tweedie"

@@ -3,8 +3,10 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
+
+from clearwood._shared.arrays import Bools
 
 __all__ = ["Membership"]
 
@@ -27,6 +29,6 @@ class Membership(TransformerMixin, BaseEstimator):
         self.n_features_in_ = np.shape(X)[1]
         return self
 
-    def transform(self, X: ArrayLike) -> NDArray[np.bool_]:
+    def transform(self, X: ArrayLike) -> Bools:
         """Say which columns are positive."""
         return np.asarray(X) > 0

@@ -3,10 +3,12 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
+
+from clearwood._shared.arrays import Floats
 
 __all__ = ["NaturalSpline"]
 
@@ -55,13 +57,13 @@ class NaturalSpline(TransformerMixin, BaseEstimator):
         self.knots_ = [self._knots(column) for column in columns]
         return self
 
-    def _knots(self, column: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _knots(self, column: Floats) -> Floats:
         # ties can put two quantiles on one value, and three knots make the simplest curve
         knots = np.unique(np.quantile(column, np.linspace(0, 1, self.n_knots)))
         enough = len(knots) >= 3 and len(np.unique(column)) > self.n_knots
         return knots if enough else np.zeros(0)
 
-    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+    def transform(self, X: ArrayLike) -> Floats:
         """Evaluate the basis functions."""
         check_is_fitted(self)
         columns = np.asarray(X, dtype=np.float64).T
@@ -72,9 +74,9 @@ class NaturalSpline(TransformerMixin, BaseEstimator):
         return np.hstack(parts)
 
 
-def _natural_basis(values: NDArray[np.float64], knots: NDArray[np.float64]) -> NDArray[np.float64]:
+def _natural_basis(values: Floats, knots: Floats) -> Floats:
     curves = CubicSpline(knots, np.eye(len(knots)), bc_type="natural")
     inside = np.clip(values, knots[0], knots[-1])
     slope = curves(inside, 1) * (values - inside)[:, None]
-    basis: NDArray[np.float64] = curves(inside) + slope
+    basis: Floats = curves(inside) + slope
     return basis

@@ -8,6 +8,7 @@ from scipy.special import expit, ndtr
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._shared.arrays import Floats
 from clearwood.models.estimators.independent import independent_columns
 
 __all__ = ["OrderedRegression"]
@@ -70,16 +71,16 @@ class OrderedRegression(ClassifierMixin, BaseEstimator):
         self.thresholds_ = model.transform_threshold_params(result.params)[1:-1]
         return self
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: ArrayLike) -> Floats:
         """Probability of each class."""
         check_is_fitted(self)
         score = np.asarray(X, dtype=np.float64) @ self.coef_
         below = _CUMULATIVE[self.link](self.thresholds_ - score[:, None])
         ends = np.ones((len(score), 1))
-        probabilities: NDArray[np.float64] = np.diff(np.hstack([0 * ends, below, ends]))
+        probabilities: Floats = np.diff(np.hstack([0 * ends, below, ends]))
         return probabilities
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Give the most probable class."""
+        """Return the most probable class."""
         likeliest: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return likeliest

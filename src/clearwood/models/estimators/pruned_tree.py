@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood.models.estimators.folds import Folds
 from clearwood.models.estimators.pruning import (
@@ -45,9 +46,7 @@ class _Pruned:
             self._choose_penalty(X, y, weights)
         super().fit(X, y, sample_weight=weights)  # type: ignore[misc] # the tree's, mixed in
 
-    def _choose_penalty(
-        self, X: NDArray[np.float64], y: NDArray[Any], weights: NDArray[np.float64]
-    ) -> None:
+    def _choose_penalty(self, X: Floats, y: NDArray[Any], weights: Floats) -> None:
         full = clone(self).set_params(prune=False)
         self.penalties_ = geometric_middles(
             collapse_levels(full.fit(X, y, sample_weight=weights).tree_)
@@ -183,10 +182,10 @@ class PrunedTreeClassifier(_Pruned, DecisionTreeClassifier):
         code = np.where(known, np.searchsorted(fitted.classes_, np.where(known, y, y[0])), 0)
         code = np.minimum(code, shares.shape[1] - 1)
 
-        def brier(nodes: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        def brier(nodes: Index, rows: Index) -> Floats:
             # Σ_k (1[y = k] − p_k)², where a class the fold has not seen has probability zero
             of_class = np.where(known[rows], shares[nodes, code[rows]], 0.0)
-            loss: NDArray[np.float64] = size[nodes] - 2 * of_class + 1
+            loss: Floats = size[nodes] - 2 * of_class + 1
             return loss
 
         return brier
@@ -196,7 +195,7 @@ def _every_class_twice(y: NDArray[Any]) -> bool:
     return bool(np.unique(y, return_counts=True)[1].min() >= 2)
 
 
-def _risks(folds: list[HeldOut]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _risks(folds: list[HeldOut]) -> tuple[Floats, Floats]:
     """Mean loss over all held-out rows, and its standard error, for every penalty."""
     weight = sum(fold.weight for fold in folds)
     mean = sum((fold.total for fold in folds), np.zeros(1)) / weight

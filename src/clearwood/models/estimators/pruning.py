@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Bools, Floats, Index
+
 __all__ = ["HeldOut", "collapse_levels", "geometric_middles", "held_out_losses"]
 
 
-def collapse_levels(tree: Any) -> NDArray[np.float64]:
+def collapse_levels(tree: Any) -> Floats:
     """Penalty per leaf from which each node of a tree is a leaf of the pruned tree.
 
     Repeatedly the node whose subtree gains least per leaf is turned into a leaf (Hiabu 2024,
@@ -73,7 +75,7 @@ def collapse_levels(tree: Any) -> NDArray[np.float64]:
     return levels
 
 
-def _vanished(node: int, parent: NDArray[np.intp], is_leaf: NDArray[np.bool_]) -> bool:
+def _vanished(node: int, parent: Index, is_leaf: Bools) -> bool:
     above = parent[node]
     while above >= 0:
         if is_leaf[above]:
@@ -82,7 +84,7 @@ def _vanished(node: int, parent: NDArray[np.intp], is_leaf: NDArray[np.bool_]) -
     return False
 
 
-def geometric_middles(levels: NDArray[np.float64]) -> NDArray[np.float64]:
+def geometric_middles(levels: Floats) -> Floats:
     """One penalty inside each range over which the pruned tree stays the same.
 
     These are β_j = √(α_j α_{j+1}) of Hiabu (2024), section 5.2, from the full tree to the root;
@@ -110,8 +112,8 @@ class HeldOut:
         Sum of the rows' weights.
     """
 
-    total: NDArray[np.float64]
-    squares: NDArray[np.float64]
+    total: Floats
+    squares: Floats
     weight: float
 
 
@@ -119,8 +121,8 @@ def held_out_losses(
     tree: Any,
     X: NDArray[Any],
     losses: Any,
-    weights: NDArray[np.float64],
-    penalties: NDArray[np.float64],
+    weights: Floats,
+    penalties: Floats,
 ) -> HeldOut:
     """Loss of the tree pruned at each of many penalties, all in one walk down the tree.
 
@@ -165,8 +167,6 @@ def held_out_losses(
     )
 
 
-def _added_over_ranges(
-    values: NDArray[np.float64], start: NDArray[np.intp], stop: NDArray[np.intp], n: int
-) -> NDArray[np.float64]:
+def _added_over_ranges(values: Floats, start: Index, stop: Index, n: int) -> Floats:
     ends = np.bincount(start, values, n + 1) - np.bincount(stop, values, n + 1)
     return np.cumsum(ends)[:n]

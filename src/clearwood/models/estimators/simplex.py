@@ -9,9 +9,11 @@ from scipy.optimize import minimize
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._shared.arrays import Floats
+
 __all__ = ["SimplexClassifier", "SimplexRegressor"]
 
-Objective = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]
+Objective = Callable[[Floats], tuple[float, Floats]]
 
 # a held-out probability of zero would make every weight but zero infinitely bad
 _SMALLEST = 1e-12
@@ -43,7 +45,7 @@ class SimplexRegressor(RegressorMixin, BaseEstimator):
         centre, scale = target.mean(), target.std() or 1.0
         columns, target = (columns - centre) / scale, (target - centre) / scale
 
-        def squared_error(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        def squared_error(weights: Floats) -> tuple[float, Floats]:
             residual = columns @ weights - target
             return float(residual @ residual) / len(target), 2 * columns.T @ residual / len(target)
 
@@ -51,10 +53,10 @@ class SimplexRegressor(RegressorMixin, BaseEstimator):
         self.n_features_in_ = columns.shape[1]
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict(self, X: ArrayLike) -> Floats:
         """Weighted mean of the columns."""
         check_is_fitted(self)
-        mean: NDArray[np.float64] = np.asarray(X, dtype=np.float64) @ self.weights_
+        mean: Floats = np.asarray(X, dtype=np.float64) @ self.weights_
         return mean
 
 
@@ -82,7 +84,7 @@ class SimplexClassifier(ClassifierMixin, BaseEstimator):
         members = self._members(X)
         of_truth = members[np.arange(len(codes)), :, codes]
 
-        def log_loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        def log_loss(weights: Floats) -> tuple[float, Floats]:
             mixed = np.maximum(of_truth @ weights, _SMALLEST)
             return float(-np.log(mixed).mean()), -(of_truth / mixed[:, None]).mean(axis=0)
 
@@ -90,27 +92,27 @@ class SimplexClassifier(ClassifierMixin, BaseEstimator):
         self.n_features_in_ = np.shape(X)[1]
         return self
 
-    def _members(self, X: ArrayLike) -> NDArray[np.float64]:
+    def _members(self, X: ArrayLike) -> Floats:
         """Rows by members by classes."""
         columns = np.asarray(X, dtype=np.float64)
         if len(self.classes_) == 2:
             return np.stack([1 - columns, columns], axis=2)
         return columns.reshape(len(columns), -1, len(self.classes_))
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: ArrayLike) -> Floats:
         """Weighted mean of the members' probabilities."""
         check_is_fitted(self)
-        mixed: NDArray[np.float64] = np.einsum("rmk,m->rk", self._members(X), self.weights_)
+        mixed: Floats = np.einsum("rmk,m->rk", self._members(X), self.weights_)
         mixed /= mixed.sum(axis=1, keepdims=True)
         return mixed
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Give the most probable class."""
+        """Return the most probable class."""
         likeliest: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return likeliest
 
 
-def _on_simplex(objective: Objective, n: int) -> NDArray[np.float64]:
+def _on_simplex(objective: Objective, n: int) -> Floats:
     """Minimise a convex function over the weights that are non-negative and sum to one."""
     found = minimize(
         objective,
@@ -121,6 +123,6 @@ def _on_simplex(objective: Objective, n: int) -> NDArray[np.float64]:
         constraints={"type": "eq", "fun": lambda w: w.sum() - 1, "jac": np.ones_like},
         options={"maxiter": 1_000, "ftol": 1e-12},
     )
-    weights: NDArray[np.float64] = np.clip(found.x, 0.0, 1.0)
+    weights: Floats = np.clip(found.x, 0.0, 1.0)
     weights /= weights.sum()
     return weights

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
+
 if TYPE_CHECKING:
     from clearwood.models.entry import Entry, Job
 
-__all__ = ["CATBOOST", "GBM", "LIGHTGBM", "XGBOOST", "Stages", "grow", "stopped_early"]
+__all__ = ["CATBOOST", "GBM", "LIGHTGBM", "XGBOOST", "Stages", "fit_boosting", "stopped_early"]
 
-Array = NDArray[np.float64]
 Options = Mapping[str, Any]
 
 #: Trees without any gain on the watched rows after which growing ends.
@@ -44,17 +45,17 @@ class Stages:
     """
 
     setting: str
-    watching: Callable[[Any, Array, NDArray[Any], int], tuple[Options, Options]]
+    watching: Callable[[Any, Floats, NDArray[Any], int], tuple[Options, Options]]
     trees: Callable[[Any], int]
     best: Callable[[Any], int]
-    at: Callable[[Any, Array, Sequence[int], bool], Iterator[Array]]
+    at: Callable[[Any, Floats, Sequence[int], bool], Iterator[Floats]]
 
 
-def grow(
+def fit_boosting(
     entry: "Entry",
     job: "Job",
-    rows: tuple[Array, NDArray[Any], Array | None],
-    watched: tuple[Array, NDArray[Any]],
+    rows: tuple[Floats, NDArray[Any], Floats | None],
+    watched: tuple[Floats, NDArray[Any]],
     *,
     patience: int = PATIENCE,
 ) -> Any:
@@ -83,7 +84,7 @@ def grow(
 
 
 def stopped_early(
-    entry: "Entry", job: "Job", X: Array, y: NDArray[Any], weight: Array | None
+    entry: "Entry", job: "Job", X: Floats, y: NDArray[Any], weight: Floats | None
 ) -> "Job":
     """The same job with the number of trees that was best on a tenth of the rows.
 
@@ -94,12 +95,12 @@ def stopped_early(
     if len(test) < _LEAST_ROWS:
         return job
     rows = (X[train], y[train], None if weight is None else weight[train])
-    grown = grow(entry, job, rows, (X[test], y[test]))
+    grown = fit_boosting(entry, job, rows, (X[test], y[test]))
     best = max(1, entry.stages.best(grown))
     return replace(job, settings={**job.settings, entry.stages.setting: best})
 
 
-def _split(y: NDArray[Any], job: "Job") -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _split(y: NDArray[Any], job: "Job") -> tuple[Index, Index]:
     """Rows to fit and rows to watch; every class stays among those that are fitted."""
     order = np.random.default_rng(job.seed).permutation(len(y))
     count = round(_SHARE * len(y))
@@ -113,13 +114,13 @@ def _split(y: NDArray[Any], job: "Job") -> tuple[NDArray[np.intp], NDArray[np.in
 # how each library does it --------------------------------------------------------------------
 
 
-def _gbm_watching(_: Any, X: Array, y: NDArray[Any], patience: int) -> tuple[Options, Options]:
+def _gbm_watching(_: Any, X: Floats, y: NDArray[Any], patience: int) -> tuple[Options, Options]:
     # no tolerance: it would count from the first tree on, where the loss is largest
     params = {"early_stopping": True, "n_iter_no_change": patience, "tol": 0.0}
     return params, {"X_val": X, "y_val": y}
 
 
-def _gbm_at(model: Any, X: Array, counts: Sequence[int], classes: bool) -> Iterator[Array]:  # noqa: FBT001 - an internal table of functions
+def _gbm_at(model: Any, X: Floats, counts: Sequence[int], classes: bool) -> Iterator[Floats]:  # noqa: FBT001 - an internal table of functions
     wanted = set(counts)
     stages = model.staged_predict_proba(X) if classes else model.staged_predict(X)
     for number, told in enumerate(stages, start=1):
@@ -128,7 +129,7 @@ def _gbm_at(model: Any, X: Array, counts: Sequence[int], classes: bool) -> Itera
 
 
 def _lightgbm_watching(
-    model: Any, X: Array, y: NDArray[Any], patience: int
+    model: Any, X: Floats, y: NDArray[Any], patience: int
 ) -> tuple[Options, Options]:
     options: dict[str, Any] = {"callbacks": [_LightgbmPatience(patience)]}
     if "eval_X" in inspect.signature(model.fit).parameters:
@@ -161,29 +162,31 @@ def _lightgbm_best(model: Any) -> int:
     return int(np.argmin(next(iter(by_metric.values())))) + 1
 
 
-def _lightgbm_at(model: Any, X: Array, counts: Sequence[int], classes: bool) -> Iterator[Array]:  # noqa: FBT001
+def _lightgbm_at(model: Any, X: Floats, counts: Sequence[int], classes: bool) -> Iterator[Floats]:  # noqa: FBT001
     predict = model.predict_proba if classes else model.predict
     for count in counts:
         yield predict(X, num_iteration=count)
 
 
-def _xgboost_watching(_: Any, X: Array, y: NDArray[Any], patience: int) -> tuple[Options, Options]:
+def _xgboost_watching(_: Any, X: Floats, y: NDArray[Any], patience: int) -> tuple[Options, Options]:
     return {"early_stopping_rounds": patience}, {"eval_set": [(X, y)], "verbose": False}
 
 
-def _xgboost_at(model: Any, X: Array, counts: Sequence[int], classes: bool) -> Iterator[Array]:  # noqa: FBT001
+def _xgboost_at(model: Any, X: Floats, counts: Sequence[int], classes: bool) -> Iterator[Floats]:  # noqa: FBT001
     predict = model.predict_proba if classes else model.predict
     for count in counts:
         yield predict(X, iteration_range=(0, count))
 
 
-def _catboost_watching(_: Any, X: Array, y: NDArray[Any], patience: int) -> tuple[Options, Options]:
+def _catboost_watching(
+    _: Any, X: Floats, y: NDArray[Any], patience: int
+) -> tuple[Options, Options]:
     # all trees are kept: which of the stages is best is for others to say
     params = {"early_stopping_rounds": patience, "use_best_model": False}
     return params, {"eval_set": (X, y)}
 
 
-def _catboost_at(model: Any, X: Array, counts: Sequence[int], classes: bool) -> Iterator[Array]:  # noqa: FBT001
+def _catboost_at(model: Any, X: Floats, counts: Sequence[int], classes: bool) -> Iterator[Floats]:  # noqa: FBT001
     predict = model.predict_proba if classes else model.predict
     for count in counts:
         yield predict(X, ntree_end=count)

@@ -3,9 +3,11 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
+
+from clearwood._shared.arrays import Floats
 
 __all__ = ["StandardisedTarget"]
 
@@ -54,16 +56,16 @@ class StandardisedTarget(RegressorMixin, BaseEstimator):
         self.n_features_in_ = self.regressor_.n_features_in_
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict(self, X: ArrayLike) -> Floats:
         """Predict on the target's own scale."""
         check_is_fitted(self)
-        predicted: NDArray[np.float64] = np.ravel(self.regressor_.predict(X))
+        predicted: Floats = np.ravel(self.regressor_.predict(X))
         return predicted * self.scale_ + self.mean_
 
     @property
-    def coef_(self) -> NDArray[np.float64]:
+    def coef_(self) -> Floats:
         """Coefficients on the target's own scale, where the regressor is linear."""
-        coefficients: NDArray[np.float64] = np.ravel(self.regressor_.coef_)
+        coefficients: Floats = np.ravel(self.regressor_.coef_)
         return coefficients * self.scale_
 
     @property

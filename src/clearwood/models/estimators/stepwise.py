@@ -3,11 +3,12 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LassoLars, OrthogonalMatchingPursuit
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._shared.arrays import Floats
 from clearwood.models.estimators.independent import independent_columns
 
 __all__ = ["StepwiseLars", "StepwiseOMP"]
@@ -38,10 +39,10 @@ class _Stepwise(RegressorMixin, BaseEstimator):
         self.intercept_ = float(y.mean() - X.mean(axis=0) @ self.coef_)
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict(self, X: ArrayLike) -> Floats:
         """Predict the mean."""
         check_is_fitted(self)
-        predicted: NDArray[np.float64] = np.asarray(X, dtype=np.float64) @ self.coef_
+        predicted: Floats = np.asarray(X, dtype=np.float64) @ self.coef_
         return predicted + self.intercept_
 
     def _model(self, steps: int) -> Any:

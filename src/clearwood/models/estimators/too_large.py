@@ -1,40 +1,44 @@
-"""Numbers that a learner cannot hold, put in the words of the table."""
+"""Numbers too large for a learner, with the column that holds them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
+from clearwood._shared.numbers import number
 from clearwood.table import Encoder
 
 __all__ = ["too_large_named"]
 
 
 @contextmanager
-def too_large_named(name: str, encoder: Encoder, encoded: NDArray[np.float64]) -> Iterator[None]:
+def too_large_named(name: str, encoder: Encoder, encoded: Floats) -> Iterator[None]:
     """Name the column whose numbers are too large for single precision.
 
-    Trees of scikit-learn and the boosting libraries hold columns in single precision, and say of a
-    larger number no more than that there is one.
+    Trees of scikit-learn and the boosting libraries hold columns in single precision; their error
+    for a larger number does not name the column.
 
     Parameters
     ----------
     name
-        The learner's.
+        The learner's name.
     encoder, encoded
-        What made its columns, and the columns.
+        The learner's encoder, and the columns that it encoded.
     """
     try:
         yield
     except ValueError as error:
-        if "too large for dtype" not in str(error):
+        largest = np.nanmax(np.abs(encoded), axis=0, initial=0.0)
+        at = int(np.argmax(largest))
+        if largest[at] <= np.finfo(np.float32).max:
             raise
-        at = int(np.nanargmax(np.nanmax(np.abs(encoded), axis=0)))
-        largest = float(np.nanmax(np.abs(encoded[:, at])))
+        column = encoder.columns_[at].source
         raise InputError(
-            f"learner {name!r} cannot take numbers as large as {largest:.3g}, which column "
-            f"{encoder.columns_[at].source!r} has",
-            hint="write the column in larger units, or take a learner that standardises.",
+            f"learner {name!r} cannot use numbers as large as {number(largest[at])}, which column "
+            f"{column!r} has",
+            parameter=column,
+            value=float(largest[at]),
+            hint="write the column in larger units, or choose a learner that standardises.",
         ) from error

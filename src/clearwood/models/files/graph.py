@@ -9,7 +9,7 @@ __all__ = ["objects", "replace"]
 
 
 def replace(root: Any, swap: Callable[[Any], Any]) -> Any:
-    """Give the same estimator with some parts swapped, leaving the original untouched.
+    """Return the same estimator with some parts swapped, leaving the original untouched.
 
     Only what holds a swapped part is copied. A part met twice is swapped once, so that what was
     shared stays shared.

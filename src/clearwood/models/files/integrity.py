@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Bools
 from clearwood._shared.errors import InputError
 from clearwood.models.files.graph import objects
 
@@ -107,7 +108,7 @@ def _search_tree_is_sound(tree: Any) -> bool:
     )
 
 
-def _leads_onward(left: NDArray[Any], right: NDArray[Any], inner: NDArray[np.bool_]) -> bool:
+def _leads_onward(left: NDArray[Any], right: NDArray[Any], inner: Bools) -> bool:
     """Whether both children of every inner node come later and exist: no loop, no way out."""
     here = np.flatnonzero(inner)
     return all(

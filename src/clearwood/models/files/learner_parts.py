@@ -71,7 +71,7 @@ class LearnerParts:
         )
 
     def members(self) -> dict[str, bytes]:
-        """Give the members of a model file that hold the parts."""
+        """Return the members of a model file that hold the parts."""
         about = {
             "params": _plain(self.params, "params"),
             "title": self.title,
@@ -155,7 +155,7 @@ class LearnerParts:
 
 
 def _plain(value: Any, where: str) -> Any:
-    """Give JSON values that `_restored` turns back into the same Python values."""
+    """Return JSON values that `_restored` turns back into the same Python values."""
     if isinstance(value, Enum):
         return _plain(value.value, where)
     if value is None or isinstance(value, bool | int | float | str):

@@ -17,7 +17,7 @@ _SHOWN = 12
 class ModelFile:
     """The content of a model file, read without running anything from it.
 
-    Made by `clearwood.inspect`.
+    Computed by `clearwood.inspect`.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class ModelFile:
         return all(self.types.values())
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything as plain JSON values."""
+        """Return everything as plain JSON values."""
         return {
             "path": self.path,
             "kind": self.kind,
@@ -142,7 +142,7 @@ class ModelFile:
         return facts
 
     def summary(self) -> str:
-        """Give a text of one fact a line."""
+        """Return a text of one fact a line."""
         width = max(len(name) for name, _ in self._facts())
         lines = [f"{name:<{width}}  {text}" for name, text in self._facts()]
         return "\n".join([f"Model file {self.path}", *lines])

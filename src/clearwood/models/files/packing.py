@@ -15,7 +15,7 @@ from clearwood.files import to_array, to_json
 from clearwood.models.files.audit import Audit, audit
 from clearwood.models.files.integrity import check_structure
 
-__all__ = ["examine", "pack", "refusal", "unpack"]
+__all__ = ["examine", "pack_estimator", "refusal", "unpack_estimator"]
 
 _SCHEMA = "schema.json"
 _ARRAY = re.compile(r"[0-9]{1,9}\.npy")
@@ -23,7 +23,7 @@ _NUMPY_MAGIC = b"\x93NUMPY"
 _NO_DATE = (1980, 1, 1, 0, 0, 0)
 
 
-def pack(estimator: Any) -> bytes:
+def pack_estimator(estimator: Any) -> bytes:
     """Store an estimator in skops' format, in the same bytes for the same estimator.
 
     skops numbers nodes and arrays by their address in memory; here they are renumbered in the
@@ -117,7 +117,7 @@ def examine(data: bytes, trusted: Iterable[str] = ()) -> Audit:
     Raises
     ------
     InputError
-        Where the bytes are not what `pack` makes.
+        Where the bytes are not what `pack_estimator` makes.
     """
     entries = _entries(data)
     schema = to_json(entries.pop(_SCHEMA), member="the model's description")
@@ -152,13 +152,15 @@ def _not_packed(what: str) -> InputError:
     )
 
 
-def unpack(data: bytes, *, trusted: Iterable[str] = (), versions: Mapping[str, str]) -> Any:
+def unpack_estimator(
+    data: bytes, *, trusted: Iterable[str] = (), versions: Mapping[str, str]
+) -> Any:
     """Rebuild an estimator whose every type is trusted.
 
     Parameters
     ----------
     data
-        What `pack` made.
+        What `pack_estimator` made.
     trusted
         Types to let through besides our own list.
     versions

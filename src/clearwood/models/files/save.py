@@ -22,7 +22,7 @@ from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.models.files.learner_parts import LearnerParts
 from clearwood.models.files.model_file import ModelFile
 from clearwood.models.files.native import restore, take_out
-from clearwood.models.files.packing import examine, pack, unpack
+from clearwood.models.files.packing import examine, pack_estimator, unpack_estimator
 from clearwood.models.learners import Learner
 
 __all__ = ["inspect", "load", "save"]
@@ -89,7 +89,7 @@ def save(
         _require_fitted(model, type(model).__name__)
         kind, estimator, members = "estimator", model, {}
     plain, native = take_out(estimator)
-    packed = pack(plain)
+    packed = pack_estimator(plain)
     found = examine(packed, trusted)
     if found.refused:
         raise _would_be_refused(found.refused)
@@ -132,7 +132,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
     _require_model(archive, path)
     libraries = archive.manifest.libraries
     learner = LearnerParts.read(archive) if archive.manifest.kind == "learner" else None
-    packed = unpack(archive.raw(_ESTIMATOR), trusted=trusted, versions=libraries)
+    packed = unpack_estimator(archive.raw(_ESTIMATOR), trusted=trusted, versions=libraries)
     estimator = restore(packed, archive.members)
     _compare_versions(path, libraries)
     return estimator if learner is None else learner.assembled(estimator)

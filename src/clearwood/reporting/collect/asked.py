@@ -7,7 +7,7 @@ import numpy as np
 
 from clearwood import forest as forests
 from clearwood._shared.errors import InputError
-from clearwood.explanation.adapter.predictor import predictor_of
+from clearwood.explanation import Explained
 from clearwood.forest import Forest
 from clearwood.models import Learner
 from clearwood.reporting.collect.findings import Options
@@ -113,7 +113,7 @@ def read_once(given: Given, sample: Table) -> Any:
         return model
     try:
         read = forests.from_model(model)
-        asked = predictor_of(read, sample)
+        asked = Explained(read, sample).predictor()
     except InputError:
         return model
     same = tuple(map(str, asked.scorer.classes)) == given.classes

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         Measures,
         Residuals,
     )
-    from clearwood.checks import Alone, Dependence, Drift
+    from clearwood.checks import Association, Drift, Leakage
     from clearwood.condensing import Condensed
     from clearwood.explanation import (
         Agreement,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         Effect,
         Importance,
         Interactions,
-        ModelEffect,
         Shapley,
     )
     from clearwood.table import Profile
@@ -68,9 +67,9 @@ class EffectViews:
     """The effect of one column, seen three ways; None where a way failed."""
 
     column: str
-    pdp: "ModelEffect | None" = None
-    ice: "ModelEffect | None" = None
-    ale: "ModelEffect | None" = None
+    pdp: "Effect | None" = None
+    ice: "Effect | None" = None
+    ale: "Effect | None" = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -219,14 +218,14 @@ class Findings:
     interactions: "Interactions | None" = None
     interaction_effects: "tuple[Effect, ...]" = ()
     profiles: "Mapping[str, Profile]" = field(default_factory=dict)
-    dependence: "Dependence | None" = None
+    dependence: "Association | None" = None
     agreement: "Agreement | None" = None
     shapley: "Shapley | None" = None
     condensed: "Condensed | None" = None
     performance: Performance | None = None
     choosing: "Choosing | None" = None
     learning: "LearningCurve | None" = None
-    alone: "Alone | None" = None
+    alone: "Leakage | None" = None
     drift: "Drift | None" = None
     test: Table | None = None
     options: Options = field(default_factory=Options)

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
 from clearwood.benchmarking import Benchmark, Choosing, LearningCurve, learning_curve
-from clearwood.checks import alone, dependence, drift
+from clearwood.checks import association, drift, leakage
 from clearwood.condensing import Condensed, condense
-from clearwood.explanation import Effect, Shapley
-from clearwood.explanation.adapter.predictor import Predictor, predictor_of
-from clearwood.explanation.shapley.shapley import shapley
+from clearwood.explanation import Effect, Explained, Explanation, Shapley
+from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.forest import Forest
 from clearwood.models import Learner
 from clearwood.reporting.collect import gather_why as overall
@@ -105,7 +104,7 @@ class _Gathering:
         found = replace(found, profiles=profiles or {})
         depend = self._when(
             "dependence",
-            lambda: dependence(
+            lambda: association(
                 self.table,
                 columns=found.features,
                 sample=self.limits.dependence_rows,
@@ -135,7 +134,7 @@ class _Gathering:
 
     def _read_model(self) -> Predictor:
         self.asked = replace(self.asked, model=read_once(self.given, self.sample))
-        return predictor_of(self.asked.model, self.table, n_jobs=self.options.n_jobs)
+        return Explained(self.asked.model, self.table, n_jobs=self.options.n_jobs).predictor()
 
     def _start(
         self, title: str, predictor: Predictor | None, predictions: Floats | None
@@ -235,7 +234,8 @@ class _Gathering:
         if given.benchmark is not None and given.chosen is not None:
             return of_benchmark(given.benchmark, given.chosen)
         if given.test is not None and given.test.target is not None:
-            predicted = predictor_of(self.asked.model, given.test, n_jobs=self.options.n_jobs)
+            explained = Explained(self.asked.model, given.test, n_jobs=self.options.n_jobs)
+            predicted = explained.predictor()
             told = _predict(predicted)()
             return of_rows(given, given.test, told, rows="test")
         if self.table.target is None:
@@ -302,13 +302,13 @@ class _Gathering:
                 "max_evaluations": _EVALUATIONS,
                 "n_background": min(_BEHIND, sample.n_rows),
                 # predictions one by one are slower than those of all rows at once
-                "time_budget": 4 * seconds,
+                "time_limit": 4 * seconds,
             }
-        values = shapley(self.asked.model, sample, background=sample, **options)
+        values = Explanation(self.asked.model, sample).shapley(**options)
         if len(values) < sample.n_rows:
             raise InputError(
                 f"the time was over after {len(values)} of {sample.n_rows} rows",
-                hint="cw.shapley(model, rows, background=data) explains single rows.",
+                hint="cw.shapley(model, data, rows) explains single rows.",
             )
         return replace(values, columns=self.asked.named(values.columns))
 
@@ -320,12 +320,12 @@ class _Gathering:
             raise InputError(
                 f"the model has {forest.n_leaves:,} leaves, too many to make one tree in the time "
                 "given",
-                hint="cw.condense(model, seconds=...) tries.",
+                hint="cw.condense(model, time_limit=...) tries.",
             )
         seconds = self.options.condense_seconds
         if self.options.quick:
             seconds = min(seconds, _QUICK_CONDENSE)
-        return condense(forest, data=self.table, seconds=seconds)
+        return condense(forest, self.table, time_limit=seconds)
 
     def _alone(self, found: Findings) -> Any:
         if "single columns" not in self.wanted:
@@ -336,7 +336,7 @@ class _Gathering:
         used = [*found.features, found.target]
         return self.stages.run(
             "single columns",
-            lambda: alone(self.table.select(used), seed=self.options.seed),
+            lambda: leakage(self.table.select(used), seed=self.options.seed),
         )
 
     def _drift(self, found: Findings) -> Any:

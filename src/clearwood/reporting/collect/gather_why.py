@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.errors import InputError
-from clearwood.explanation import Agreement, Decomposition, Effect
-from clearwood.explanation.adapter.predictor import Predictor, predictor_of
-from clearwood.explanation.agreement.agreement import agreement
+from clearwood.explanation import Agreement, Decomposition, Effect, Explained, Explanation
 from clearwood.explanation.effects.effect import measured_effect
-from clearwood.explanation.explain import explain
 from clearwood.reporting.collect.asked import POINTS, Asked, thinned
 from clearwood.reporting.collect.findings import EffectViews, Findings
 from clearwood.reporting.collect.stages import Clock, Stages
@@ -50,15 +47,15 @@ def decomposed(asked: Asked) -> Decomposition:
     rows = asked.exact_rows(limits.decomposition)
     table = asked.table if rows is None else thinned(asked.table, rows, options.seed)
     many = len(asked.given.features) > _MOST_ASKED
-    found = explain(
+    found = Explanation(
         asked.model,
         table,
         max_order=1 if many and rows is None else 2,
         exact=rows is not None,
-        time_budget=limits.decomposition,
+        time_limit=limits.decomposition,
         seed=options.seed,
         n_jobs=options.n_jobs,
-    )
+    ).decomposition
     return replace(
         found,
         columns=asked.named(found.columns),
@@ -81,8 +78,8 @@ def effects(asked: Asked, order: Sequence[str], stages: Stages) -> dict[str, Eff
     n_rows = asked.affordable(limits.effects, limits.effect_rows, len(names))
     rows = thinned(asked.table, n_rows, seed)
     # read once: of a large forest that takes longer than an effect
-    many = predictor_of(asked.model, rows, n_jobs=n_jobs)
-    few = predictor_of(asked.model, thinned(rows, _CURVES, seed), n_jobs=n_jobs)
+    many = Explained(asked.model, rows, seed=seed, n_jobs=n_jobs)
+    few = Explained(asked.model, thinned(rows, _CURVES, seed), seed=seed, n_jobs=n_jobs)
     clock = Clock(limits.effects)
     found: dict[str, EffectViews] = {}
     failed = None
@@ -94,9 +91,9 @@ def effects(asked: Asked, order: Sequence[str], stages: Stages) -> dict[str, Eff
             )
             break
         views: dict[str, Any] = {}
-        for kind, predictor in (("pdp", many), ("ice", few), ("ale", many)):
+        for kind, explained in (("pdp", many), ("ice", few), ("ale", many)):
             try:
-                views[kind] = _effect(asked, predictor, name, kind)
+                views[kind] = _effect(asked, explained, name, kind)
             except InputError as error:
                 failed = error
         if views:
@@ -106,20 +103,17 @@ def effects(asked: Asked, order: Sequence[str], stages: Stages) -> dict[str, Eff
     return found
 
 
-def _effect(asked: Asked, predictor: Predictor, name: str, kind: str) -> Any:
+def _effect(asked: Asked, explained: Explained, name: str, kind: str) -> Any:
     curves, several = kind == "ice", len(asked.given.classes) > 2
     return measured_effect(
-        None,
-        predictor,
-        name,
+        explained,
+        [name],
         kind=kind,  # type: ignore[arg-type]
         points=_POINTS_OF_CLASSES if several else _POINTS_OF_CURVES if curves else POINTS,
         bands=0 if curves else 100,
-        level=0.9,
+        confidence=0.9,
         exact=False,
         extrapolation=not curves,
-        seed=asked.options.seed,
-        n_jobs=asked.options.n_jobs,
     )
 
 
@@ -153,11 +147,6 @@ def compared(asked: Asked, order: Sequence[str], found: Findings) -> Agreement:
     names = [name for name in order[:MOST_EFFECTS] if share.get(name, 1.0) > _LEAST_SHARE]
     names = names or list(order[:1])
     n_rows = asked.affordable(limits.agreement, limits.agreement_rows, len(names))
-    return agreement(
-        asked.model,
-        thinned(asked.table, n_rows, options.seed),
-        columns=names,
-        time_budget=limits.agreement,
-        seed=options.seed,
-        n_jobs=options.n_jobs,
-    )
+    rows = thinned(asked.table, n_rows, options.seed)
+    explanation = Explanation(asked.model, rows, seed=options.seed, n_jobs=options.n_jobs)
+    return explanation.agreement(columns=names, time_limit=limits.agreement)

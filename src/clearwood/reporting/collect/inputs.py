@@ -7,7 +7,7 @@ import numpy as np
 
 from clearwood._shared.errors import InputError
 from clearwood.benchmarking import Benchmark
-from clearwood.explanation.adapter.predictor import predictor_of
+from clearwood.explanation import Explained
 from clearwood.forest import Forest
 from clearwood.models import Learner
 from clearwood.table import Table, Task, as_table, read_as
@@ -69,7 +69,7 @@ def check(model: Any, data: Any, benchmark: Any, test: Any) -> Given:
     held_out = None if test is None else _as_read(model, test, like=table)
     # asks the model about a few rows, and so finds out what it is, whether it is fitted, and
     # whether the columns are there
-    asked = predictor_of(model, table.head(5))
+    asked = Explained(model, table.head(5)).predictor()
     classes = tuple(str(label) for label in asked.scorer.classes)
     chosen, same_rows = None, False
     if benchmark is not None:

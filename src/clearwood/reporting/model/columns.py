@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import InputError
 from clearwood.explanation.games.game import Game
 from clearwood.reporting.page.pack import packed, plain_number
-from clearwood.table import Column, Kind, Table
-from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar
+from clearwood.table import CALENDAR_PARTS, Column, Kind, Table, calendar_features
 
 __all__ = [
     "Asked",
@@ -215,7 +214,7 @@ def parts_of(column: Column, values: Floats) -> Floats:
     if column.kind is not Kind.DATE:
         return values[:, None]
     dates = column_of(column, values.tolist()).values
-    return np.column_stack(calendar(dates, CALENDAR_PARTS))
+    return np.column_stack(calendar_features(dates, CALENDAR_PARTS))
 
 
 def encoding(asked: Asked, used: NDArray[np.intp]) -> list[dict[str, Any]]:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.explanation.games.of_encoded import learner_players
+from clearwood.explanation.games.from_model import learner_players
 from clearwood.models import Learner
 from clearwood.reporting.model.columns import Asked, column_of, limits
-from clearwood.table.types import NUMERIC
+from clearwood.table import NUMERIC
 
 __all__ = ["known_cuts", "known_knots"]
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from clearwood._shared.errors import InputError
-from clearwood.explanation.adapter.predictor import predictor_of
+from clearwood.explanation import Explained, NotDecomposableError
+from clearwood.explanation.adapter.supported import name_of
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.game import Game, checked_weights
-from clearwood.explanation.games.of_model import game_of
 from clearwood.explanation.games.terms import TermsGame
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.forest.links import inverse
@@ -98,7 +98,8 @@ def page_model(
     "learner 'knn' is neither a sum over trees nor a sum of functions of one or two columns"
     """
     try:
-        game = game_of(model, sample)
+        explained = Explained(model, sample)
+        game = explained.game
     except InputError as error:
         return PageModel(None, _why_not(model, error))
     asked = Asked(game, sample)
@@ -119,10 +120,10 @@ def page_model(
 
 
 def _why_not(model: Any, error: InputError) -> str:
-    if "median" in str(error.message):
+    if not isinstance(error, NotDecomposableError):
         return str(error.message)
     is_function = callable(model) and not hasattr(model, "predict")
-    name = "a function" if is_function else str(error.message).partition(" is not ")[0]
+    name = "a function" if is_function else name_of(model)
     return f"{name} is neither a sum over trees nor a sum of functions of one or two columns"
 
 
@@ -163,11 +164,11 @@ def _about(model: Any, asked: Asked, seed: int) -> dict[str, Any]:
     return {
         "names": list(game.columns),
         "raw_outputs": list(game.outputs),
-        "unit": game.unit,
+        "unit": str(game.unit),
         "link": link,
         "outputs": outputs,
         "shown": shown,
-        "baseline": plain_numbers(game.bind(rows.codes, weights).baseline),
+        "baseline": plain_numbers(game.bind(rows, weights).baseline),
         "weights": None if weights is None else plain_numbers(weights / weights.sum()),
     }
 
@@ -175,10 +176,10 @@ def _about(model: Any, asked: Asked, seed: int) -> dict[str, Any]:
 def _link(model: Any, asked: Asked, seed: int) -> tuple[dict[str, Any], list[str], list[int]]:
     """Find the link by which raw predictions become what the model itself answers."""
     tables = (asked.table, mixed_rows(asked, _CHECKED_ROWS, seed))
-    raw = np.concatenate([asked.game.predict(asked.of(table)) for table in tables])
+    raw = np.concatenate([asked.game.predict(asked.game.rows(table)) for table in tables])
     answers = []
     for table in tables:
-        predictor = predictor_of(model, table)
+        predictor = Explained(model, table).predictor()
         answers.append(predictor.predict(np.arange(table.n_rows)))
     answer = np.concatenate(answers)
     outputs = list(predictor.outputs)

@@ -28,8 +28,7 @@ from clearwood.reporting.model.columns import (
 )
 from clearwood.reporting.model.hints import known_knots
 from clearwood.reporting.page.pack import plain_numbers
-from clearwood.table import Column, Kind
-from clearwood.table.types import NUMERIC
+from clearwood.table import NUMERIC, Column, Kind
 
 __all__ = ["sum_in_page"]
 

@@ -17,8 +17,7 @@ from clearwood.reporting.model.columns import (
 )
 from clearwood.reporting.model.hints import known_cuts
 from clearwood.reporting.page.pack import plain_numbers
-from clearwood.table import Column, Kind, Table
-from clearwood.table.types import NUMERIC
+from clearwood.table import NUMERIC, Column, Kind, Table
 
 __all__ = ["tables_in_page"]
 

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood.condensing import Condensed
-from clearwood.condensing.reading.questions import Labels, Question, column_names, leaf_counts
-from clearwood.condensing.reading.words import Wording
-from clearwood.forest.links import predict as on_scale
+from clearwood.condensing.reading import Labels, Wording, column_names
+from clearwood.forest import links
 from clearwood.reporting.model.forest import packed_questions
 from clearwood.reporting.page.pack import packed, plain_number
 
@@ -82,7 +81,7 @@ def tree_in_page(
     """
     root, closed = _opened(condensed, matrix, most_places)
     gaps = np.unique(condensed.shell.groups[np.isnan(matrix).any(axis=0)]).tolist()
-    words = Wording(condensed, missing=gaps)
+    wording = Wording(condensed, missing=gaps)
     asked_about = condensed.diagram.feature[condensed.diagram.feature >= 0]
     wide = np.arange(condensed.diagram.n_features, dtype=np.intp) if used is None else used
     if not np.isin(asked_about, wide).all():
@@ -90,8 +89,8 @@ def tree_in_page(
     number, questions = packed_questions(condensed.diagram, wide)
     asked: dict[int, int] = {}
     said: list[dict[str, Any]] = []
-    answers = _Answers(condensed, words)
-    count = leaf_counts(condensed)
+    answers = _Answers(condensed, wording)
+    count = condensed.diagram.leaf_counts
     listed: dict[str, list[int]] = {"question": [], "word": [], "rows": [], "answer": []}
     means: list[Any] = []
     below: list[int] = []
@@ -104,7 +103,7 @@ def tree_in_page(
             question = int(number[place.node])
             if question not in asked:
                 asked[question] = len(said)
-                said.append(_said(condensed, words, place.node))
+                said.append(_said(wording, place.node))
             listed["question"].append(question)
             listed["word"].append(asked[question])
             listed["answer"].append(0)
@@ -161,30 +160,25 @@ def _mean(target: NDArray[np.float64] | None, rows: NDArray[np.intp]) -> float |
     return plain_number(f"{target[rows].mean():.6g}")
 
 
-def _said(condensed: Condensed, words: Wording, node: int) -> dict[str, Any]:
+def _said(wording: Wording, node: int) -> dict[str, Any]:
     """Give a question in words, and as numbers or labels that the page can put together."""
-    asked = words.asked[node]
-    assert asked is not None
-    said: dict[str, Any] = {"column": asked.column, "text": words.question(node)}
-    if isinstance(asked, Labels):
-        said["left"] = list(map(str, asked.left))
-        said["right"] = list(map(str, asked.right))
-    elif asked.cut is not None and said["text"].startswith(f"{_name(condensed, asked)} ≤"):
-        # a column that stands for one level is put in other words, and has no cut to speak of
-        said["cut"] = plain_number(f"{asked.cut:.6g}")
+    question = wording.questions[node]
+    assert question is not None
+    said: dict[str, Any] = {"column": question.column, "text": wording.question(node)}
+    if isinstance(question, Labels):
+        said["left"] = list(map(str, question.left))
+        said["right"] = list(map(str, question.right))
+    elif (cut := wording.cut(node)) is not None:
+        said["cut"] = plain_number(f"{cut:.6g}")
     return said
-
-
-def _name(condensed: Condensed, asked: Question) -> str:
-    return column_names(condensed.shell)[asked.column]
 
 
 class _Answers:
     """What leaves answer, each kept once."""
 
-    def __init__(self, condensed: Condensed, words: Wording) -> None:
+    def __init__(self, condensed: Condensed, wording: Wording) -> None:
         self._tree = condensed
-        self._words = words
+        self._wording = wording
         self._known: dict[int, int] = {}
         self.list: list[dict[str, Any]] = []
 
@@ -197,7 +191,7 @@ class _Answers:
     def _answer(self, node: int) -> dict[str, Any]:
         diagram, shell = self._tree.diagram, self._tree.shell
         certified = bool(diagram.certified[node])
-        found: dict[str, Any] = {"text": self._words.answer(node), "certified": certified}
+        found: dict[str, Any] = {"text": self._wording.answer(node), "certified": certified}
         if not certified:
             return found
         if self._tree.equal == "class":
@@ -206,11 +200,11 @@ class _Answers:
         raw = diagram.value[node]
         one = raw[:1] if shell.n_outputs == 1 else raw[None, :]
         if shell.classes is not None:
-            label = on_scale(shell, one)[0]
+            label = links.predict(shell, one)[0]
             found["class"] = int(np.flatnonzero(shell.classes == label)[0])
             found["text"] = str(label)
         elif shell.n_outputs == 1:
-            found["value"] = plain_number(on_scale(shell, one)[0])
+            found["value"] = plain_number(links.predict(shell, one)[0])
         return found
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.explanation import ModelEffect
+from clearwood.explanation import Effect
 from clearwood.reporting.page.blocks import Chart
 
 __all__ = ["chart", "of_outputs"]
@@ -33,7 +33,7 @@ def chart(name: str, figure: Any, *, title: str | None = None) -> Chart:
     )
 
 
-def of_outputs(effect: ModelEffect, outputs: Sequence[str]) -> ModelEffect:
+def of_outputs(effect: Effect, outputs: Sequence[str]) -> Effect:
     """Give an effect on some of its outputs."""
     if len(effect.outputs) <= 1 or tuple(outputs) == effect.outputs:
         return effect
@@ -48,8 +48,8 @@ def of_outputs(effect: ModelEffect, outputs: Sequence[str]) -> ModelEffect:
     return replace(
         effect,
         values=taken(effect.values),
-        lower=taken(effect.lower),
-        upper=taken(effect.upper),
+        low=taken(effect.low),
+        high=taken(effect.high),
         curves=taken(effect.curves),
         baseline=taken(np.asarray(effect.baseline)),
         outputs=tuple(outputs),

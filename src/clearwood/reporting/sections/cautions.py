@@ -292,7 +292,7 @@ def _sampled(findings: Findings) -> Iterator[Caution]:
             "This model can only be asked, not taken apart (or is too large for it), so that "
             "importance and effects come from some rows and have errors of chance.",
             "Do not read small differences between columns as real.",
-            tuple(note for note in why.notes if "sampled" in note),
+            why.notes[:1],
         )
 
 

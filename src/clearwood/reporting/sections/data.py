@@ -24,7 +24,9 @@ def section(findings: Findings) -> Section:
     """Write the chapter about the table."""
     blocks: list[Block] = [Prose(_opening(findings), lead=True)]
     if findings.table.notes:
-        blocks.append(Note("Said when the table was read", "", items=tuple(findings.table.notes)))
+        blocks.append(
+            Note("Said when the table was read", "", items=tuple(map(str, findings.table.notes)))
+        )
     blocks.append(_columns(findings))
     blocks += _distributions(findings)
     blocks += _dependence(findings)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.explanation import Agreement, Effect, ModelEffect
+from clearwood.explanation import Agreement, Effect
 from clearwood.reporting.collect.findings import EffectViews, Findings
 from clearwood.reporting.page.blocks import Block, Choice, More, Note, Prose, Section, Sheet
 from clearwood.reporting.page.charts import chart, of_outputs
@@ -214,7 +214,7 @@ def _on(effect: Effect, shown: dict[str, str]) -> Any:
     return effect.plot(**(shown if known else {}))
 
 
-def _views(views: EffectViews) -> dict[str, ModelEffect]:
+def _views(views: EffectViews) -> dict[str, Effect]:
     found = {"pdp": views.pdp, "ice": views.ice, "ale": views.ale}
     return {kind: view for kind, view in found.items() if view is not None}
 

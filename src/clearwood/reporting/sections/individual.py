@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.explanation import Shapley
-from clearwood.explanation.adapter.predictor import predictor_of
+from clearwood.explanation import Explained, Shapley
 from clearwood.reporting.collect.findings import Findings
 from clearwood.reporting.model.columns import carried_values, limits
 from clearwood.reporting.model.model import PageModel, carried_model
@@ -150,7 +149,7 @@ def _predictions(findings: Findings, carried: PageModel) -> tuple[list[str], Flo
     rows = np.arange(findings.sample.n_rows)
     if carried.data is not None or findings.predictions is None:
         try:
-            predictor = predictor_of(findings.model, findings.sample)
+            predictor = Explained(findings.model, findings.sample).predictor()
             return list(predictor.outputs), predictor.predict(rows)
         except InputError:
             if findings.predictions is None:
@@ -178,7 +177,7 @@ def _parts(shapley: Shapley | None, names: Sequence[str]) -> dict[str, Any] | No
         "values": packed(picked[:, :, keep].astype(np.float32)),
         "baseline": np.reshape(shapley.baseline, -1)[keep].tolist(),
         "outputs": [outputs[k] for k in keep],
-        "unit": shapley.about.unit,
+        "unit": str(shapley.about.unit),
     }
 
 

@@ -100,7 +100,7 @@ def _together(findings: Findings) -> str:
         left = (
             f", up to {percent(joint + beyond)} of its variation" if joint + beyond > 1e-6 else ""
         )
-        unit = importance.about.unit
+        unit = importance.unit
         scale = "" if unit == "prediction" else f"on the scale of the {unit}, "
         return (
             f"Columns act one by one: {scale}the prediction is a sum of one curve a column{left}."

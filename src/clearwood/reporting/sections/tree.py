@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.condensing import Certificate, Condensed
-from clearwood.explanation.games.of_model import game_of
+from clearwood.condensing import Certificate, Condensed, Limit
+from clearwood.explanation import Explained
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.reporting.collect.findings import Findings
 from clearwood.reporting.model.model import carried_model
@@ -71,7 +71,7 @@ def _used_columns(findings: Findings) -> NDArray[np.intp] | None:
     condensed, carried = findings.condensed, carried_model(findings)
     if condensed is None or carried.data is None or carried.data["kind"] != "forest":
         return None
-    game = game_of(findings.model, findings.sample)
+    game = Explained(findings.model, findings.sample).exact_game
     if not isinstance(game, TreeGame):
         return None
     codes = game.rows(findings.sample).codes
@@ -119,11 +119,14 @@ def _opening(findings: Findings, condensed: Condensed) -> tuple[str, ...]:
 
 
 def _stopped(condensed: Condensed) -> str:
+    stopped = condensed.certificate.stopped
+    if stopped is None:
+        return "the tree would be too big"
     return {
-        "leaves": "the tree reached the number of leaves it may have",
-        "seconds": "the time it may take was used up",
-        "memory": "the memory it may take was used up",
-    }.get(str(condensed.certificate.stopped), "the tree would be too big")
+        Limit.LEAVES: "the tree reached the number of leaves it may have",
+        Limit.TIME: "the time it may take was used up",
+        Limit.MEMORY: "the memory it may take was used up",
+    }[stopped]
 
 
 def _nothing_certified(condensed: Condensed) -> Note:
@@ -132,7 +135,7 @@ def _nothing_certified(condensed: Condensed) -> Note:
         f"A tree that predicts what the model predicts exists, but {_stopped(condensed)} before "
         "any row of the table came to a leaf of it that is certified. A smaller model (fewer or "
         "shallower trees), a tolerance, or more time and leaves bring it within reach: "
-        "cw.condense(model, tolerance=..., leaves=..., seconds=...).",
+        "cw.condense(model, tolerance=..., leaves=..., time_limit=...).",
     )
 
 
@@ -148,10 +151,10 @@ def _partly(condensed: Condensed) -> Note:
         head = f"{min(100 * share, 99.9):.3g} %{rows} reach a certified leaf"
     return Note(
         head,
-        f"Condensing ended early: {why}. A leaf marked “asks the ensemble” stands for a region in "
+        f"Condensing ended early: {why}. A leaf marked “ensemble predicts” stands for a region in "
         "which the model still predicts different things; there the model itself has to be asked. "
         "At all other leaves the prediction is proved. More leaves or more time certify more: "
-        "cw.condense(model, leaves=..., seconds=...).",
+        "cw.condense(model, leaves=..., time_limit=...).",
         tone="caution",
     )
 
@@ -193,11 +196,11 @@ def _rules(findings: Findings, condensed: Condensed) -> list[Block]:
     except InputError as error:
         return [Note("The rules are not listed here", _sentence(str(error.message)))]
     kept = rules.items[:_RULES_KEPT]
-    has_precision = any(rule.precision is not None for rule in kept)
-    has_classes = condensed.classes is not None
-    quality = "right (%)" if has_classes else "mean distance"
+    has_accuracy = any(rule.accuracy is not None for rule in kept)
+    has_error = any(rule.mean_error is not None for rule in kept)
     columns: tuple[str, ...] = ("rule", "prediction", "rows", "share of rows (%)")
-    columns += (quality,) if has_precision else ()
+    columns += ("right (%)",) if has_accuracy else ()
+    columns += ("mean distance",) if has_error else ()
     columns += ("certified",) if condensed.fallback is not None else ()
     rows = []
     for rule in kept:
@@ -207,8 +210,8 @@ def _rules(findings: Findings, condensed: Condensed) -> list[Block]:
             rule.n_rows,
             _in_percent(rule.support),
         ]
-        if has_precision:
-            row.append(_in_percent(rule.precision) if has_classes else rule.precision)
+        row += [_in_percent(rule.accuracy)] if has_accuracy else []
+        row += [rule.mean_error] if has_error else []
         row += ["yes" if rule.certified else "no"] if condensed.fallback is not None else []
         rows.append(tuple(row))
     held = (
@@ -248,7 +251,7 @@ def _certificate(condensed: Condensed) -> tuple[Block, ...]:
 
 
 def _where(certificate: Certificate) -> str:
-    if certificate.region == "everywhere":
+    if certificate.is_everywhere:
         return "everywhere: every row there can be, missing values and unseen levels included"
     share = certificate.share_certified
     told = "" if share is None else f": {100 * share:.4g} % of {certificate.n_rows:,} rows"

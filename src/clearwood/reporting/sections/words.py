@@ -6,7 +6,7 @@ from unicodedata import bidirectional
 
 import numpy as np
 
-from clearwood.explanation.effects.result import ModelEffect
+from clearwood.explanation import Effect
 from clearwood.explanation.effects.shape import Shape, shape_of
 from clearwood.reporting.collect.findings import EffectViews, Findings
 from clearwood.table import Task
@@ -170,7 +170,7 @@ def moving(found: Findings, order: Sequence[str]) -> list[str]:
 def is_sampled(findings: Findings) -> bool:
     """Whether the model was asked rather than taken apart."""
     why = findings.decomposition
-    return why is not None and any("sampled" in note for note in why.notes)
+    return why is not None and why.about.is_sampled
 
 
 def beyond_words(findings: Findings) -> str:
@@ -187,7 +187,7 @@ def on_scale(findings: Findings, value: float) -> str:
     return percent(value) if findings.scale == "probability" else number(value)
 
 
-def shown_output(effect: ModelEffect) -> int:
+def shown_output(effect: Effect) -> int:
     """Give the output that an effect moves most, by position."""
     values = effect.values.reshape(len(effect.grid[0]), -1)
     spans = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)

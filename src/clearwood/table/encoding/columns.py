@@ -1,9 +1,9 @@
 """How one column of a table becomes columns of a model.
 
-Three ways suffice. `Numbers` passes numbers and calendar features on. `Lookup` answers a level with
-a row of a small table: ordinal and native codes, yes/no, ranks, target encodings and their missing
-indicators are such tables. `OneHot` keeps only the position of each level's column. Every answer is
-a function of the row alone.
+Three encoders suffice. `NumberEncoder` passes numbers and calendar features on. `LookupEncoder`
+replaces a level by a row of a small table: ordinal and native codes, yes/no, ranks, target
+encodings and their missing indicators are such tables. `OneHotEncoder` keeps only the position of
+each level's column. The encoding of a row depends on that row only.
 """
 
 from collections.abc import Mapping
@@ -13,9 +13,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.table.kinds.calendar import calendar
+from clearwood._shared.arrays import Bools, Floats
+from clearwood.table.kinds.calendar import calendar_features
 
-__all__ = ["ColumnEncoder", "Encoded", "Lookup", "Numbers", "OneHot", "encoder_from_state"]
+__all__ = [
+    "ColumnEncoder",
+    "Encoded",
+    "LookupEncoder",
+    "NumberEncoder",
+    "OneHotEncoder",
+    "encoder_from_state",
+]
 
 
 @dataclass(frozen=True)
@@ -46,7 +54,7 @@ class Encoded:
     levels: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as plain JSON values."""
+        """Return it as plain JSON values."""
         return {
             "name": self.name,
             "source": self.source,
@@ -61,7 +69,7 @@ class Encoded:
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class NumberEncoder:
     """Numbers, or calendar features of dates, filled and standardised.
 
     Parameters
@@ -77,10 +85,10 @@ class Numbers:
     """
 
     parts: tuple[str | None, ...]
-    fill: NDArray[np.float64] | None
+    fill: Floats | None
     indicator: bool
-    center: NDArray[np.float64] | None = None
-    spread: NDArray[np.float64] | None = None
+    center: Floats | None = None
+    spread: Floats | None = None
 
     @property
     def width(self) -> int:
@@ -88,19 +96,19 @@ class Numbers:
         return len(self.parts) + self.indicator
 
     @property
-    def standardisable(self) -> NDArray[np.bool_]:
+    def standardisable(self) -> Bools:
         """Which of its columns are quantities; indicators are not."""
         return np.arange(self.width) < len(self.parts)
 
-    def standardised(self, center: NDArray[np.float64], spread: NDArray[np.float64]) -> "Numbers":
-        """Give the same encoder with its quantities standardised."""
+    def standardised(self, center: Floats, spread: Floats) -> Self:
+        """Return the same encoder with its quantities standardised."""
         k = len(self.parts)
         return replace(self, center=center[:k], spread=spread[:k])
 
-    def write(self, values: NDArray[Any], out: NDArray[np.float64]) -> None:
+    def write(self, values: NDArray[Any], out: Floats) -> None:
         """Encode values into the columns of ``out``."""
         names = [part for part in self.parts if part is not None]
-        quantities = calendar(values, names) if names else [values]
+        quantities = calendar_features(values, names) if names else [values]
         for j, quantity in enumerate(quantities):
             out[:, j] = quantity
         k = len(self.parts)
@@ -114,7 +122,7 @@ class Numbers:
             out[:, :k] /= self.spread
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Give JSON values and arrays from which `from_state` makes it again."""
+        """Return JSON values and arrays from which `from_state` makes it again."""
         held = {"fill": self.fill, "center": self.center, "spread": self.spread}
         arrays = {name: array for name, array in held.items() if array is not None}
         return {"way": "numbers", "parts": list(self.parts), "indicator": self.indicator}, arrays
@@ -127,7 +135,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, eq=False)
-class Lookup:
+class LookupEncoder:
     """A row of numbers for each level.
 
     Parameters
@@ -139,7 +147,7 @@ class Lookup:
         How many of the first columns may be standardised.
     """
 
-    table: NDArray[np.float64]
+    table: Floats
     quantities: int = 0
 
     @property
@@ -148,25 +156,25 @@ class Lookup:
         return int(self.table.shape[1])
 
     @property
-    def standardisable(self) -> NDArray[np.bool_]:
+    def standardisable(self) -> Bools:
         """Which of its columns are quantities."""
         return np.arange(self.width) < self.quantities
 
-    def standardised(self, center: NDArray[np.float64], spread: NDArray[np.float64]) -> "Lookup":
-        """Give the same encoder with its quantities standardised."""
+    def standardised(self, center: Floats, spread: Floats) -> Self:
+        """Return the same encoder with its quantities standardised."""
         k = self.quantities
         table = self.table.copy()
         table[:, :k] = (table[:, :k] - center[:k]) / spread[:k]
         return replace(self, table=table)
 
-    def write(self, values: NDArray[Any], out: NDArray[np.float64]) -> None:
+    def write(self, values: NDArray[Any], out: Floats) -> None:
         """Encode codes into the columns of ``out``."""
         rows = np.minimum(values, len(self.table) - 2)
         for j in range(self.width):
             out[:, j] = self.table[rows, j]
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Give JSON values and arrays from which `from_state` makes it again."""
+        """Return JSON values and arrays from which `from_state` makes it again."""
         return {"way": "lookup", "quantities": self.quantities}, {"table": self.table}
 
     @classmethod
@@ -176,7 +184,7 @@ class Lookup:
 
 
 @dataclass(frozen=True, eq=False)
-class OneHot:
+class OneHotEncoder:
     """A column of 0 and 1 for each level.
 
     Parameters
@@ -191,15 +199,15 @@ class OneHot:
     width: int
 
     @property
-    def standardisable(self) -> NDArray[np.bool_]:
+    def standardisable(self) -> Bools:
         """None of its columns: they stay 0 and 1."""
         return np.zeros(self.width, dtype=bool)
 
-    def standardised(self, center: NDArray[np.float64], spread: NDArray[np.float64]) -> "OneHot":  # noqa: ARG002
-        """Give itself."""
+    def standardised(self, center: Floats, spread: Floats) -> Self:  # noqa: ARG002
+        """Return itself."""
         return self
 
-    def write(self, values: NDArray[Any], out: NDArray[np.float64]) -> None:
+    def write(self, values: NDArray[Any], out: Floats) -> None:
         """Encode codes into the columns of ``out``."""
         position = self.positions[np.minimum(values, len(self.positions) - 2)]
         rows = np.flatnonzero(position >= 0)
@@ -207,7 +215,7 @@ class OneHot:
         out[rows, position[rows]] = 1.0
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Give JSON values and arrays from which `from_state` makes it again."""
+        """Return JSON values and arrays from which `from_state` makes it again."""
         return {"way": "onehot", "width": self.width}, {"positions": self.positions}
 
     @classmethod
@@ -216,12 +224,12 @@ class OneHot:
         return cls(arrays["positions"], int(raw["width"]))
 
 
-ColumnEncoder = Numbers | Lookup | OneHot
+ColumnEncoder = NumberEncoder | LookupEncoder | OneHotEncoder
 
-_WAYS: dict[str, type[Numbers] | type[Lookup] | type[OneHot]] = {
-    "numbers": Numbers,
-    "lookup": Lookup,
-    "onehot": OneHot,
+_WAYS: dict[str, type[NumberEncoder] | type[LookupEncoder] | type[OneHotEncoder]] = {
+    "numbers": NumberEncoder,
+    "lookup": LookupEncoder,
+    "onehot": OneHotEncoder,
 }
 
 

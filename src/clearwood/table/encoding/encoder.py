@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import Call, InputError, Option, words
 from clearwood.table.column import Column
 from clearwood.table.encoding.columns import ColumnEncoder, Encoded, encoder_from_state
 from clearwood.table.encoding.learn_table import Ways, learn_table
@@ -26,7 +27,7 @@ _BLOCK = 4096
 
 # a Table goes in and an array comes out, whatever scikit-learn is set to make of arrays
 class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
-    """Turns a table into a matrix of numbers and remembers which column came from which.
+    """Encode a table as a matrix of numbers that records which column came from which.
 
     Everything is learned in ``fit``: levels, medians, scales. Encoding a row afterwards depends on
     that row alone.
@@ -66,8 +67,8 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         Shrinks target encodings as if this many rows with the overall mean were added to each
         level; 0 is the plain definition.
     task
-        Whether the target is a number or a class, for target encoding. Found from the table, else
-        from the type of ``y``, when None.
+        Whether the target is a number or a class, for target encoding. When None, it is inferred
+        from the table, else from the type of ``y``.
     seed
         Fixes the folds of the cross-fitted target encoding.
 
@@ -157,9 +158,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         self._learn(table, y, sample_weight)
         return self
 
-    def fit_transform(
-        self, table: Table, y: Any = None, sample_weight: Any = None
-    ) -> NDArray[np.float64]:
+    def fit_transform(self, table: Table, y: Any = None, sample_weight: Any = None) -> Floats:
         """Learn the encoding and encode the training rows, target encodings cross-fitted.
 
         Parameters
@@ -173,7 +172,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         """
         return self._learn(table, y, sample_weight)
 
-    def transform(self, table: Table) -> NDArray[np.float64]:
+    def transform(self, table: Table) -> Floats:
         """Encode rows.
 
         Parameters
@@ -192,12 +191,12 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         return self._encode(values)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
-        """Give the names of the model columns."""
+        """Return the names of the model columns."""
         check_is_fitted(self, "columns_")
         return np.array([column.name for column in self.columns_], dtype=object)
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Give what was learned as JSON values and plain arrays.
+        """Return what was learned as JSON values and plain arrays.
 
         Returns
         -------
@@ -256,7 +255,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         self.sources_ = np.repeat(np.arange(len(encoders)), [e.width for e in encoders])
         self.n_features_in_ = len(self.used_)
 
-    def _learn(self, table: Table, y: Any, sample_weight: Any) -> NDArray[np.float64]:
+    def _learn(self, table: Table, y: Any, sample_weight: Any) -> Floats:
         ways = Ways(
             categories=self.categories,
             missing=self.missing,
@@ -269,20 +268,24 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         )
         table = _table(table)
         if table.n_rows == 0:
-            raise InputError("the table has no rows to learn from")
+            raise InputError("the table has no rows to learn from", parameter="table")
         weight = _checked_weight(sample_weight, table.n_rows)
-        found = learn_table(table, y, weight, ways)
+        learned = learn_table(table, y, weight, ways)
         self._set_learned(
-            found.schema, found.encoders, found.columns, found.categorical, found.left_out
+            learned.schema,
+            learned.encoders,
+            learned.columns,
+            learned.categorical,
+            learned.left_out,
         )
         matrix = self._encode([table.column(name).values for name in self.used_])
-        for start, codes in found.crossed.items():
+        for start, codes in learned.crossed.items():
             matrix[:, start : start + codes.shape[1]] = codes
         if self.scale:
             self._standardise(matrix, weight)
         return matrix
 
-    def _encode(self, values: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+    def _encode(self, values: Sequence[NDArray[Any]]) -> Floats:
         n_rows = len(values[0])
         matrix = np.empty((n_rows, len(self.columns_)))
         starts = np.cumsum([0, *(encoder.width for encoder in self._encoders)])
@@ -293,7 +296,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
                 encoder.write(column[rows], block[:, start : start + encoder.width])
         return matrix
 
-    def _standardise(self, matrix: NDArray[np.float64], weight: Weight) -> None:
+    def _standardise(self, matrix: Floats, weight: Weight) -> None:
         """Learn centre and spread from encoded training rows, and apply them to these rows."""
         counting = slice(None) if weight is None else weight > 0
         share = None if weight is None else weight[counting]
@@ -310,14 +313,16 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         self._encoders = tuple(encoders)
 
     def _aligned(self, column: Column, schema: ColumnSchema) -> NDArray[Any]:
-        """Give a column's values with codes that mean the schema's levels."""
+        """Return a column's values with codes that mean the schema's levels."""
         alike = column.kind == schema.kind or {column.kind, schema.kind} <= NUMERIC
         both_coded = column.is_coded and schema.kind in CODED
         if not (alike or both_coded):
             raise InputError(
                 f"column {column.name!r} is {_with_article(column.kind)} here, but was "
                 f"{_with_article(schema.kind)} when the model was fitted",
-                hint=f"set its kind: kinds={{{column.name!r}: {schema.kind.value!r}}}.",
+                parameter=column.name,
+                value=str(column.kind),
+                hint=words("set ", Option("kinds", {column.name: schema.kind.value}), "."),
             )
         k = len(schema.levels)
         if not column.is_coded or column.levels[:k] == schema.levels:
@@ -332,7 +337,8 @@ def _table(table: Any) -> Table:
     if not isinstance(table, Table):
         raise InputError(
             f"the encoder takes a Table, not {type(table).__name__}",
-            hint="make one with cw.read(data, ...).",
+            parameter="table",
+            hint=words("make one with ", Call("read", ("data",)), "."),
         )
     return table
 
@@ -342,10 +348,15 @@ def _checked_weight(sample_weight: Any, n_rows: int) -> Weight:
         return None
     weight = np.asarray(sample_weight, dtype=np.float64).reshape(-1)
     if len(weight) != n_rows:
-        raise InputError(f"sample_weight has {len(weight)} values for {n_rows} rows")
+        raise InputError(
+            f"sample_weight has {len(weight)} values for {n_rows} rows",
+            parameter="sample_weight",
+            value=len(weight),
+        )
     if not (np.isfinite(weight).all() and (weight >= 0).all() and (weight > 0).any()):
         raise InputError(
-            "sample_weight must be numbers of 0 or more, one at least above 0",
+            "sample_weight must hold numbers of 0 or more, at least one of them above 0",
+            parameter="sample_weight",
             hint="rows of weight 0 are left out of the learning.",
         )
     return weight

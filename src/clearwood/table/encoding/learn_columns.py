@@ -6,10 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Bools, Floats
 from clearwood.table.column import Column
-from clearwood.table.encoding.columns import ColumnEncoder, Encoded, Lookup, Numbers, OneHot
+from clearwood.table.encoding.columns import (
+    ColumnEncoder,
+    Encoded,
+    LookupEncoder,
+    NumberEncoder,
+    OneHotEncoder,
+)
 from clearwood.table.encoding.weighted import Weight, lower_median, median
-from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar
+from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar_features
 
 __all__ = [
     "Learned",
@@ -28,7 +35,7 @@ Learned = tuple[ColumnEncoder, list[Encoded]]
 
 
 def level_slots(codes: NDArray[Any], n_levels: int) -> NDArray[Any]:
-    """Give each code its place among the levels, unseen (``n_levels``) and missing (the last)."""
+    """Return each code its place among the levels, unseen (``n_levels``) and missing (the last)."""
     slots = np.minimum(codes, n_levels).astype(np.intp)
     return np.where(slots < 0, n_levels + 1, slots)
 
@@ -48,7 +55,7 @@ def learn_numbers(column: Column, weight: Weight, *, impute: bool) -> Learned:
         middle = median(column.values[known], _of(weight, known)) if known.any() else 0.0
         fill = np.array([middle])
     encoded = [Encoded(column.name, column.name), *_indicator(column, indicator)]
-    return Numbers((None,), fill, indicator), encoded
+    return NumberEncoder((None,), fill, indicator), encoded
 
 
 def learn_dates(column: Column, weight: Weight, *, impute: bool) -> Learned:
@@ -57,34 +64,34 @@ def learn_dates(column: Column, weight: Weight, *, impute: bool) -> Learned:
     dates = column.values[known]
     parts = [CALENDAR_PARTS[0]]
     if len(dates):
-        _, *others = zip(CALENDAR_PARTS, calendar(dates), strict=True)
+        _, *others = zip(CALENDAR_PARTS, calendar_features(dates), strict=True)
         parts += [name for name, values in others if np.ptp(values) > 0]
     fill = None
     if impute:
         # the features of one date, so that they agree with each other
         middle = lower_median(dates, _of(weight, known)) if len(dates) else "2000-01-01"
-        fill = np.concatenate(calendar(np.array([middle], "datetime64[us]"), parts))
+        fill = np.concatenate(calendar_features(np.array([middle], "datetime64[us]"), parts))
     indicator = impute and not known.all()
     encoded = [Encoded(f"{column.name}:{part}", column.name, part) for part in parts]
-    return Numbers(tuple(parts), fill, indicator), [*encoded, *_indicator(column, indicator)]
+    return NumberEncoder(tuple(parts), fill, indicator), [*encoded, *_indicator(column, indicator)]
 
 
 def learn_yes_no(column: Column, weight: Weight, *, impute: bool) -> Learned:
-    """Give 0 and 1; where asked, fill with the more frequent answer."""
+    """Encode as 0 and 1; fill with the more frequent value if asked to impute."""
     counts = level_counts(column, weight)[: len(column.levels)]
     fill = float(np.argmax(counts)) if len(counts) else 0.0
     return _learn_order(column, impute=impute, fill=fill, quantities=0)
 
 
 def learn_ranks(column: Column, weight: Weight, *, impute: bool) -> Learned:
-    """Give an ordered category's ranks; where asked, fill with the median rank."""
+    """Encode an ordered category by rank; fill with the median rank if asked to impute."""
     known = ~column.missing
     fill = float(lower_median(column.values[known], _of(weight, known))) if known.any() else 0.0
     return _learn_order(column, impute=impute, fill=fill, quantities=1)
 
 
 def _learn_order(column: Column, *, impute: bool, fill: float, quantities: int) -> Learned:
-    """Give the rank of each level: an unseen level has none, so it counts as missing."""
+    """Encode each level by its rank; an unseen level has none, so it counts as missing."""
     k = len(column.levels)
     indicator = impute and bool((column.values < 0).any())
     table = np.zeros((k + 2, 1 + indicator))
@@ -93,22 +100,22 @@ def _learn_order(column: Column, *, impute: bool, fill: float, quantities: int) 
     if indicator:
         table[k:, 1] = 1.0
     encoded = [Encoded(column.name, column.name, None, column.levels)]
-    return Lookup(table, quantities), [*encoded, *_indicator(column, indicator)]
+    return LookupEncoder(table, quantities), [*encoded, *_indicator(column, indicator)]
 
 
 def learn_codes(column: Column, *, unseen: float, missing: float, quantities: int) -> Learned:
-    """Give the levels that occur numbers from 0, in the order of the column's levels."""
+    """Number the levels that occur from 0, in the order of the column's levels."""
     k = len(column.levels)
     seen = np.flatnonzero(level_counts(column)[:k])
     table = np.full((k + 2, 1), unseen)
     table[seen, 0] = np.arange(len(seen))
     table[k + 1] = missing
     levels = tuple(column.levels[code] for code in seen)
-    return Lookup(table, quantities), [Encoded(column.name, column.name, None, levels)]
+    return LookupEncoder(table, quantities), [Encoded(column.name, column.name, None, levels)]
 
 
 def learn_onehot(column: Column, weight: Weight, *, reference: bool) -> Learned:
-    """Give each level that occurs a column of its own, and missing one where it occurs."""
+    """Encode each level that occurs as a column of its own, and missing where it occurs."""
     k = len(column.levels)
     counts = level_counts(column, weight)
     seen = list(np.flatnonzero(counts[:k]))
@@ -123,13 +130,13 @@ def learn_onehot(column: Column, weight: Weight, *, reference: bool) -> Learned:
     if counts[k + 1]:
         positions[k + 1] = len(seen)
         encoded.extend(_indicator(column, indicator=True))
-    return OneHot(positions, len(encoded)), encoded
+    return OneHotEncoder(positions, len(encoded)), encoded
 
 
-def learn_target(column: Column, codes: NDArray[np.float64], outputs: tuple[str, ...]) -> Learned:
-    """Give each level its target encoding, already computed for every slot."""
+def learn_target(column: Column, codes: Floats, outputs: tuple[str, ...]) -> Learned:
+    """Return each level its target encoding, already computed for every slot."""
     encoded = [Encoded(f"{column.name}:{output}", column.name, output) for output in outputs]
-    return Lookup(codes, codes.shape[1]), encoded
+    return LookupEncoder(codes, codes.shape[1]), encoded
 
 
 def _indicator(column: Column, indicator: bool) -> Iterator[Encoded]:  # noqa: FBT001 - see above
@@ -137,5 +144,5 @@ def _indicator(column: Column, indicator: bool) -> Iterator[Encoded]:  # noqa: F
         yield Encoded(f"{column.name}:missing", column.name, "missing")
 
 
-def _of(weight: Weight, rows: NDArray[np.bool_]) -> Weight:
+def _of(weight: Weight, rows: Bools) -> Weight:
     return None if weight is None else weight[rows]

@@ -1,4 +1,4 @@
-"""What is learned about a whole table from training rows: which columns count, and how."""
+"""Learning the encoding of a whole table: which columns are used, and how."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.messages import tell
 from clearwood.table.column import Column
 from clearwood.table.encoding.columns import ColumnEncoder, Encoded
@@ -58,16 +58,14 @@ class Ways:
 
     def __post_init__(self) -> None:
         for option, known in _OPTIONS.items():
-            given = getattr(self, option)
-            if given not in known:
-                raise InputError(
-                    f"{option} cannot be {given!r}", hint=did_you_mean(str(given), known)
-                )
+            value = getattr(self, option)
+            if value not in known:
+                raise unknown_choice(option, value, known)
         if not (math.isfinite(self.smooth) and self.smooth >= 0):
-            raise InputError(f"smooth must be 0 or more rows, not {self.smooth!r}")
+            raise bad_value("smooth", self.smooth, "it must be a number of rows, 0 or more")
 
     def way(self, column: Column) -> str:
-        """Say how a column is encoded."""
+        """Return how a column is encoded."""
         if column.kind in NUMERIC:
             return "number"
         if column.kind in (Kind.DATE, Kind.YES_NO):
@@ -80,15 +78,22 @@ class Ways:
         if n_levels > self.max_levels:
             raise InputError(
                 f"column {column.name!r} has {n_levels:,} levels, more than {self.max_levels:,}",
-                hint=f"leave it out (ignore=[{column.name!r}], --ignore {column.name}), or encode "
-                "categories by their mean target (categories='target', --categories target).",
+                parameter=column.name,
+                value=n_levels,
+                hint=words(
+                    "leave it out (",
+                    Option("ignore", [column.name]),
+                    "), or encode categories by their mean target (",
+                    Option("categories", "target"),
+                    ").",
+                ),
             )
         if self.categories == "native" and n_levels > (self.native_levels or n_levels):
             return "target"
         return self.categories
 
     def learn(self, column: Column, way: str, weight: Weight) -> Learned:
-        """Learn a column that is encoded without a look at the target."""
+        """Learn a column whose encoding does not use the target."""
         impute = self.missing == "impute"
         if way == "number":
             return learn_numbers(column, weight, impute=impute)
@@ -131,7 +136,7 @@ class LearnedTable:
     columns: tuple[Encoded, ...]
     categorical: tuple[int, ...]
     left_out: dict[str, str]
-    crossed: dict[int, NDArray[np.float64]]
+    crossed: dict[int, Floats]
 
 
 def learn_table(table: Table, y: Any, weight: Weight, ways: Ways) -> LearnedTable:
@@ -155,7 +160,7 @@ def learn_table(table: Table, y: Any, weight: Weight, ways: Ways) -> LearnedTabl
     encoders: list[ColumnEncoder] = []
     columns: list[Encoded] = []
     categorical: list[int] = []
-    crossed: dict[int, NDArray[np.float64]] = {}
+    crossed: dict[int, Floats] = {}
     for column in table.columns:
         if column.name in left_out:
             continue
@@ -179,7 +184,8 @@ def learn_table(table: Table, y: Any, weight: Weight, ways: Ways) -> LearnedTabl
         columns.extend(encoded)
     if not used:
         raise InputError(
-            "no column can be used as a feature: " + _in_words(left_out),
+            f"no column can be used as a feature: {_listed(left_out)}",
+            parameter="data",
             hint="a model needs at least one number, category or date that varies.",
         )
     return LearnedTable(
@@ -195,7 +201,11 @@ def learn_table(table: Table, y: Any, weight: Weight, ways: Ways) -> LearnedTabl
 def _target_encoding(table: Table, y: Any, weight: Weight, ways: Ways) -> TargetEncoding:
     target = None if y is None else np.asarray(y).reshape(-1)
     if target is not None and len(target) != table.n_rows:
-        raise InputError(f"the target has {len(target)} values for {table.n_rows} rows")
+        raise InputError(
+            f"the target has {len(target)} values for {table.n_rows} rows",
+            parameter="y",
+            value=len(target),
+        )
     task = ways.task or table.task
     return TargetEncoding(
         target, weight, task=Task(task) if task else None, smooth=ways.smooth, seed=ways.seed
@@ -203,7 +213,7 @@ def _target_encoding(table: Table, y: Any, weight: Weight, ways: Ways) -> Target
 
 
 def _left_out(table: Table) -> dict[str, str]:
-    """Find the columns no model sees, with the reason; text among the features is warned of."""
+    """Return the columns that are left out, with the reason; warn of text among the features."""
     left_out = {}
     text = []
     for column in table.columns:
@@ -217,14 +227,19 @@ def _left_out(table: Table) -> dict[str, str]:
         names = ", ".join(repr(name) for name in text)
         noun, verb = ("columns", "are") if len(text) > 1 else ("column", "is")
         tell(
-            f"text {noun} {names} {verb} left out: models here cannot read free text. "
-            f"Hint: if the values repeat, set the kind: kinds={{{text[0]!r}: 'category'}}; "
-            f"else ignore=[{names}]."
+            words(
+                f"text {noun} {names} {verb} left out: the models cannot use free text. "
+                "Hint: if the values repeat, set ",
+                Option("kinds", {text[0]: "category"}),
+                "; otherwise set ",
+                Option("ignore", text),
+                ".",
+            )
         )
     return left_out
 
 
-def _in_words(left_out: Mapping[str, str]) -> str:
+def _listed(left_out: Mapping[str, str]) -> str:
     if not left_out:
         return "there are no columns"
     shown = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:8]]
@@ -232,7 +247,7 @@ def _in_words(left_out: Mapping[str, str]) -> str:
 
 
 def _with_unique_names(columns: Sequence[Encoded]) -> list[Encoded]:
-    """Tell model columns of one name apart: a column `a:missing` and the indicator of `a`."""
+    """Make model columns' names unique: a column `a:missing` and the indicator of `a` differ."""
     taken: set[str] = set()
     unique = []
     for column in columns:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import InputError, Option, words
 from clearwood.table.column import Column
 from clearwood.table.encoding.learn_columns import level_slots
 from clearwood.table.types import Task
@@ -22,7 +23,7 @@ _FOLDS = 5
 
 
 class TargetEncoding:
-    """A target ready to encode columns by; it is looked at only when a column asks.
+    """A target to encode columns by; it is prepared when the first column needs it.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ class TargetEncoding:
     weight
         Row weights.
     task
-        Whether the target is a number or a class; found from the type of ``y`` when None.
+        Whether the target is a number or a class; inferred from the type of ``y`` when None.
     smooth
         Strength of shrinkage, in rows.
     seed
@@ -41,7 +42,7 @@ class TargetEncoding:
     def __init__(
         self,
         y: NDArray[Any] | None,
-        weight: NDArray[np.float64] | None,
+        weight: Floats | None,
         *,
         task: Task | None,
         smooth: float,
@@ -58,41 +59,42 @@ class TargetEncoding:
         """What each code of a level is called."""
         return self._prepared[1]
 
-    def codes(self, column: Column) -> NDArray[np.float64]:
-        """Give the codes of a column's levels, of unseen (0) and of missing, over all rows."""
+    def codes(self, column: Column) -> Floats:
+        """Return the codes of a column's levels, of unseen (0) and of missing, over all rows."""
         k = len(column.levels)
         slots = level_slots(column.values, k)
         return target_codes(slots, k + 2, self._prepared[0], self._weight, self._smooth)
 
-    def cross_fitted(self, column: Column) -> NDArray[np.float64]:
-        """Give the codes of the training rows, each from the other folds."""
+    def cross_fitted(self, column: Column) -> Floats:
+        """Return the codes of the training rows, each from the other folds."""
         k = len(column.levels)
         slots = level_slots(column.values, k)
         targets = self._prepared[0]
         return cross_fitted_codes(slots, k + 2, targets, self._weight, self._smooth, self._fold)
 
     @cached_property
-    def _prepared(self) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    def _prepared(self) -> tuple[Floats, tuple[str, ...]]:
         if self._y is None:
             raise InputError(
                 "target encoding needs the target",
-                hint="pass it: fit(table, y), or choose categories='onehot'.",
+                parameter="y",
+                hint=words(
+                    "pass it to fit(table, y), or choose ", Option("categories", "onehot"), "."
+                ),
             )
         if self._task is None:
             return target_columns(self._y, is_classes=self._y.dtype.kind not in "iuf")
         return target_columns(self._y, is_classes=self._task.is_classification)
 
     @cached_property
-    def _fold(self) -> NDArray[np.intp]:
+    def _fold(self) -> Index:
         n_rows = len(self._prepared[0])
         order = np.random.default_rng(self._seed).permutation(n_rows)
         return order % min(_FOLDS, n_rows)
 
 
-def target_columns(
-    y: NDArray[Any], *, is_classes: bool
-) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """Give the numbers to average: the target itself, or membership in its classes.
+def target_columns(y: NDArray[Any], *, is_classes: bool) -> tuple[Floats, tuple[str, ...]]:
+    """Return the numbers to average: the target itself, or membership in its classes.
 
     Returns
     -------
@@ -117,14 +119,14 @@ def target_columns(
 def target_codes(
     slots: NDArray[np.integer[Any]],
     n_slots: int,
-    targets: NDArray[np.float64],
-    weight: NDArray[np.float64] | None,
+    targets: Floats,
+    weight: Floats | None,
     smooth: float,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Encode each level as its mean target minus the overall mean.
 
     This is ``E[Y | X = x] - E[Y]`` for each level x, Hiabu (2024), definition 5.2.5, with weighted
-    means over the rows given. A ``smooth`` above 0 shrinks the difference by
+    means over the rows. A ``smooth`` above 0 shrinks the difference by
     ``w / (w + smooth)``, where w is the level's weight: as if that many rows with the overall mean
     had been added to each level.
 
@@ -170,16 +172,16 @@ def target_codes(
 def cross_fitted_codes(
     slots: NDArray[np.integer[Any]],
     n_slots: int,
-    targets: NDArray[np.float64],
-    weight: NDArray[np.float64] | None,
+    targets: Floats,
+    weight: Floats | None,
     smooth: float,
     fold: NDArray[np.integer[Any]],
-) -> NDArray[np.float64]:
+) -> Floats:
     """Encode training rows by the levels' means over the other folds.
 
     A row's own target never enters its code, so a model cannot read the target off a level with
     few rows. A level seen in one fold only is encoded there as 0, the mean: unlike a level's own
-    fold mean, this says nothing about the target.
+    fold mean, this carries no information about the target.
 
     Parameters
     ----------

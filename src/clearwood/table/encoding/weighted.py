@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
+
 __all__ = ["Weight", "center_and_spread", "lower_median", "median"]
 
-Weight = NDArray[np.float64] | None
+Weight = Floats | None
 
 
-def median(values: NDArray[np.float64], weight: Weight) -> float:
-    """Give the median; between two middle values, their mean.
+def median(values: Floats, weight: Weight) -> float:
+    """Return the median; between two middle values, their mean.
 
     Examples
     --------
@@ -33,7 +35,7 @@ def median(values: NDArray[np.float64], weight: Weight) -> float:
 
 
 def lower_median(values: NDArray[Any], weight: Weight) -> Any:
-    """Give the median or, between two middle values, the smaller: always one of the values.
+    """Return the median or, between two middle values, the smaller: always one of the values.
 
     Examples
     --------
@@ -48,8 +50,8 @@ def lower_median(values: NDArray[Any], weight: Weight) -> Any:
     return values[order[np.searchsorted(reached, reached[-1] / 2, side="left")]]
 
 
-def center_and_spread(values: NDArray[np.float64], weight: Weight) -> tuple[float, float]:
-    """Give mean and standard deviation of the values that are known.
+def center_and_spread(values: Floats, weight: Weight) -> tuple[float, float]:
+    """Return mean and standard deviation of the values that are known.
 
     The spread of a constant is infinite: dividing by it gives 0, and keeps NaN.
 

@@ -1,4 +1,4 @@
-"""What a model can see of a date: its calendar features."""
+"""Calendar features of dates, which are what a model uses of them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CALENDAR_PARTS", "calendar"]
+from clearwood._shared.arrays import Floats
+
+__all__ = ["CALENDAR_PARTS", "calendar_features"]
 
 _ORIGIN = np.datetime64("2000-01-01", "us")
 _DAY = np.timedelta64(1, "D")
@@ -23,10 +25,8 @@ CALENDAR_PARTS = (
 )
 
 
-def calendar(
-    dates: NDArray[Any], parts: Sequence[str] = CALENDAR_PARTS
-) -> list[NDArray[np.float64]]:
-    """Give calendar features of dates as numbers, NaN where the date is missing.
+def calendar_features(dates: NDArray[Any], parts: Sequence[str] = CALENDAR_PARTS) -> list[Floats]:
+    """Compute calendar features of dates as numbers, NaN where the date is missing.
 
     Months, days of the week (Monday is 1, as in ISO 8601) and days of the year count from 1. The
     days since 2000-01-01 and the hour carry the time of day as a fraction.
@@ -46,7 +46,7 @@ def calendar(
     Examples
     --------
     >>> leap_day = np.array(["2024-02-29T18:30"], "datetime64[us]")
-    >>> [float(part[0]) for part in calendar(leap_day, ["month", "day of week", "hour"])]
+    >>> [float(part[0]) for part in calendar_features(leap_day, ["month", "day of week", "hour"])]
     [2.0, 4.0, 18.5]
     """
     missing = np.isnat(dates)
@@ -68,9 +68,9 @@ def calendar(
             return np.asarray((dates - midnight) / _HOUR)
         return np.asarray((dates - _ORIGIN) / _DAY)
 
-    found = []
+    features = []
     for name in parts:
         values = part(name).astype(np.float64)
         values[missing] = np.nan
-        found.append(values)
-    return found
+        features.append(values)
+    return features

@@ -12,7 +12,7 @@ from clearwood.table.reading.duck import connect
 __all__ = ["FORMATS", "parse_dates"]
 
 #: Besides ISO dates and times, tried in this order; the first that reads every value wins.
-#: Day-first comes before month-first for slashes, so that 03/04/2024 alone reads as 3 April;
+#: Day-first comes before month-first for slashes, so that 03/04/2024 by itself reads as 3 April;
 #: 03/25/2024 anywhere in the column settles it as month-first.
 FORMATS = (
     "%Y-%m-%dT%H:%M:%S%z",
@@ -48,7 +48,7 @@ _LOOKS = re.compile(
 
 
 def parse_dates(levels: Sequence[str]) -> NDArray[Any] | None:
-    """Give the dates that strings stand for, or None if not every one is a date in one format.
+    """Return the dates that strings stand for, or None if not every one is a date in one format.
 
     Times with an offset are brought to UTC.
 
@@ -77,9 +77,9 @@ def _parse_in_one_format(levels: list[str]) -> NDArray[Any] | None:
         for form in FORMATS:
             for rows in ("(FROM written LIMIT 50)", "written"):
                 query = f"SELECT try_strptime(level, ?) AS at FROM {rows}"  # noqa: S608
-                found = connection.execute(query, [form]).fetchnumpy()["at"]
-                if np.ma.getmaskarray(found).any():
+                parsed = connection.execute(query, [form]).fetchnumpy()["at"]
+                if np.ma.getmaskarray(parsed).any():
                     break
             else:
-                return np.asarray(found).astype("datetime64[us]")
+                return np.asarray(parsed).astype("datetime64[us]")
     return None

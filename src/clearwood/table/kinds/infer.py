@@ -1,4 +1,4 @@
-"""Finding what a column holds, and turning it into the kind that is wanted."""
+"""Inferring what a column holds, and converting it to a kind."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, Option, words
 from clearwood.table.column import Column
 from clearwood.table.kinds.dates import parse_dates
 from clearwood.table.reading.raw import Raw, level_key, number_text
@@ -39,7 +40,7 @@ _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 
 
 def settle(raw: Raw, kind: Kind | None = None, levels: Sequence[Any] | None = None) -> Column:
-    """Give the column in the kind asked for, or in the kind its values speak for."""
+    """Return the column in the kind named, or in the kind inferred from its values."""
     check_finite(raw)
     if kind is None and levels is None:
         kind = find_kind(raw)
@@ -49,9 +50,9 @@ def settle(raw: Raw, kind: Kind | None = None, levels: Sequence[Any] | None = No
 
 
 def find_kind(raw: Raw) -> Kind:
-    """Say what a column holds, from its values alone.
+    """Infer what a column holds from its values.
 
-    Rules, in order: what the source declares (categories, dates, booleans) is believed; numbers
+    Rules, in order: what the source declares (categories, dates, booleans) is kept; numbers
     that are all 0 or 1 are yes/no, all whole are whole numbers; strings are yes/no, dates,
     categories or text, in that order.
 
@@ -87,11 +88,13 @@ def check_finite(raw: Raw) -> None:
         raise InputError(
             f"column {raw.name!r} has {int(infinite.sum())} infinite value{s} (the first in row "
             f"{int(np.argmax(infinite)) + 1:,})",
+            parameter=raw.name,
+            value=float(raw.values[np.argmax(infinite)]),
             hint="replace infinity by a missing value or by a number.",
         )
 
 
-def _kind_of_numbers(values: NDArray[np.float64]) -> Kind:
+def _kind_of_numbers(values: Floats) -> Kind:
     if not _all_whole(values):
         return Kind.NUMBER
     low, high = value_range(values)
@@ -100,8 +103,8 @@ def _kind_of_numbers(values: NDArray[np.float64]) -> Kind:
     return Kind.YES_NO if low == 0 and high == 1 else Kind.WHOLE
 
 
-def value_range(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Give the least and the largest number, NaN if there is none."""
+def value_range(values: Floats) -> tuple[float, float]:
+    """Return the least and the largest number, NaN if there is none."""
     low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
     if not np.isnan(low):
         return float(low), float(high)
@@ -109,7 +112,7 @@ def value_range(values: NDArray[np.float64]) -> tuple[float, float]:
     return (float(present.min()), float(present.max())) if len(present) else (np.nan, np.nan)
 
 
-def _all_whole(values: NDArray[np.float64]) -> bool:
+def _all_whole(values: Floats) -> bool:
     # Most columns of fractions show one at once; only whole ones are read to the end.
     return all(
         bool(np.all((part == np.floor(part)) | np.isnan(part))) for part in (values[:1000], values)
@@ -140,7 +143,7 @@ def _have_commas(levels: Sequence[str]) -> bool:
 
 
 def refuse_odd_numbers(raw: Raw) -> None:
-    """Refuse columns that are numbers to a person but not to us."""
+    """Refuse columns of numbers that are not written as numbers."""
     comma = [level for level in raw.levels if "," in level]
     plain = re.compile(r"[+-]?\d+(\.\d*)?")
     others = [level for level in raw.levels if "," not in level]
@@ -150,15 +153,29 @@ def refuse_odd_numbers(raw: Raw) -> None:
     if all(_THOUSANDS.fullmatch(level.strip()) for level in comma):
         raise InputError(
             f"column {raw.name!r} has numbers with commas, such as {shown}",
-            hint="if the comma groups thousands, remove it from the file; if it is the decimal "
-            "sign, say so with decimal=',' (--decimal ,); if they are no numbers, set "
-            f"kinds={{{raw.name!r}: 'category'}}.",
+            parameter=raw.name,
+            value=comma[0],
+            hint=words(
+                "if the comma groups thousands, remove it from the file; if it is the decimal "
+                "sign, set ",
+                Option("decimal", ","),
+                "; if they are not numbers, set ",
+                Option("kinds", {raw.name: "category"}),
+                ".",
+            ),
         )
     if all(_DECIMAL_COMMA.fullmatch(level.strip()) for level in comma):
         raise InputError(
             f"column {raw.name!r} has numbers with a comma as decimal sign, such as {shown}",
-            hint="read it with decimal=',' (--decimal ,); if they are no numbers, set "
-            f"kinds={{{raw.name!r}: 'category'}}.",
+            parameter=raw.name,
+            value=comma[0],
+            hint=words(
+                "read it with ",
+                Option("decimal", ","),
+                "; if they are not numbers, set ",
+                Option("kinds", {raw.name: "category"}),
+                ".",
+            ),
         )
 
 
@@ -168,15 +185,14 @@ def are_numbers(levels: Sequence[str]) -> bool:
 
 
 def nearly_numbers(raw: Raw) -> str | None:
-    """Give the first word in a column of strings that are numbers in nine of ten rows or more."""
+    """Return the first word in a column of strings that are numbers in nine of ten rows or more."""
     if raw.form != "string" or not any(_NUMBER.fullmatch(level) for level in raw.levels[:100]):
         return None
-    words = [i for i, level in enumerate(raw.levels) if not _NUMBER.fullmatch(level.strip())]
+    others = [i for i, level in enumerate(raw.levels) if not _NUMBER.fullmatch(level.strip())]
     counts = np.bincount(raw.values[raw.values >= 0], minlength=len(raw.levels))
-    n_words = int(counts[words].sum())
-    if not words or n_words > 0.1 * counts.sum():
+    if not others or int(counts[others].sum()) > 0.1 * counts.sum():
         return None
-    return raw.levels[words[int(np.argmax(counts[words] > 0))]]
+    return raw.levels[others[int(np.argmax(counts[others] > 0))]]
 
 
 def _mean_words(levels: Sequence[str]) -> float:
@@ -185,7 +201,7 @@ def _mean_words(levels: Sequence[str]) -> float:
 
 
 def _yes_no_order(levels: Sequence[str]) -> tuple[str, str] | None:
-    """Give the levels as (no, yes) if they are such words."""
+    """Return the levels as (no, yes) if they are such words."""
     if len(levels) != 2:
         return None
     folded = {level.strip().casefold(): level for level in levels}
@@ -196,7 +212,7 @@ def _yes_no_order(levels: Sequence[str]) -> tuple[str, str] | None:
 
 
 def convert(raw: Raw, kind: Kind, levels: Sequence[Any] | None = None) -> Column:
-    """Turn a column into a kind, or say which value does not fit.
+    """Convert a column to a kind; an error names the value that does not fit.
 
     Parameters
     ----------
@@ -226,7 +242,7 @@ def convert(raw: Raw, kind: Kind, levels: Sequence[Any] | None = None) -> Column
 
 
 def to_coded(raw: Raw) -> Raw:
-    """Give any column as codes into strings; spaces around a string do not make another level."""
+    """Return any column as codes into strings; spaces around a string do not make another level."""
     if raw.is_coded:
         stripped = [level.strip() for level in raw.levels]
         if raw.form != "string" or list(raw.levels) == stripped:
@@ -236,16 +252,16 @@ def to_coded(raw: Raw) -> Raw:
         lookup = np.array([*(position[level] for level in stripped), -1], dtype=np.int32)
         return Raw(raw.name, raw.form, lookup[raw.values], tuple(unique), raw.label_type)
     missing = raw.missing
-    found, inverse = np.unique(raw.values[~missing], return_inverse=True)
+    distinct, inverse = np.unique(raw.values[~missing], return_inverse=True)
     codes = np.full(len(raw.values), -1, dtype=np.int32)
     codes[~missing] = inverse
     if raw.form == "date":
-        return Raw(raw.name, "string", codes, tuple(str(value) for value in found))
+        return Raw(raw.name, "string", codes, tuple(str(value) for value in distinct))
     if raw.form == "boolean":
-        levels = tuple("True" if value else "False" for value in found)
+        levels = tuple("True" if value else "False" for value in distinct)
         return Raw(raw.name, "string", codes, levels, "boolean")
-    whole = bool(np.all(found == np.floor(found)))
-    levels = tuple(number_text(value) for value in found)
+    whole = bool(np.all(distinct == np.floor(distinct)))
+    levels = tuple(number_text(value) for value in distinct)
     return Raw(raw.name, "string", codes, levels, "integer" if whole else "number")
 
 
@@ -261,7 +277,9 @@ def _checked_order(raw: Raw, order: Sequence[str]) -> Sequence[str]:
         raise InputError(
             f"column {raw.name!r} has levels that its order does not name: "
             f"{', '.join(map(repr, unknown[:5]))}",
-            hint=f"the order given is {list(order)!r}.",
+            parameter="kinds",
+            value=list(order),
+            hint=words("the order is ", Option("kinds", {raw.name: list(order)}), "."),
         )
     return order
 
@@ -276,28 +294,36 @@ def _to_yes_no(raw: Raw) -> Column:
         raise InputError(
             f"column {raw.name!r} cannot be yes/no: it has {len(order)} levels, such as "
             f"{', '.join(map(repr, order[:3]))}",
-            hint="yes/no has two; set its kind to 'category'.",
+            parameter="kinds",
+            value=str(Kind.YES_NO),
+            hint=words("yes/no has two; set ", Option("kinds", {raw.name: "category"}), "."),
         )
     return _recoded(raw, Kind.YES_NO, tuple(order))
 
 
-def _to_numbers(raw: Raw, kind: Kind) -> NDArray[np.float64]:
+def _to_numbers(raw: Raw, kind: Kind) -> Floats:
     if raw.form in ("number", "boolean"):
         values = raw.values
     elif raw.form == "date":
-        raise InputError(f"column {raw.name!r} holds dates, not numbers")
+        raise InputError(
+            f"column {raw.name!r} holds dates, not numbers",
+            parameter=raw.name,
+            hint=words("set ", Option("kinds", {raw.name: "date"}), "."),
+        )
     else:
         values = np.append(_level_numbers(raw), np.nan)[raw.values]
     if kind is Kind.WHOLE and not _all_whole(values):
         odd = values[~np.isnan(values) & (values != np.floor(values))][0]
         raise InputError(
-            f"column {raw.name!r} is to hold whole numbers but has {number_text(odd)}",
-            hint=f"set kinds={{{raw.name!r}: 'number'}}.",
+            f"column {raw.name!r} should hold whole numbers but has {number_text(odd)}",
+            parameter=raw.name,
+            value=float(odd),
+            hint=words("set ", Option("kinds", {raw.name: "number"}), "."),
         )
     return values
 
 
-def _level_numbers(raw: Raw) -> NDArray[np.float64]:
+def _level_numbers(raw: Raw) -> Floats:
     numbers = np.empty(len(raw.levels))
     for i, level in enumerate(raw.levels):
         try:
@@ -305,6 +331,8 @@ def _level_numbers(raw: Raw) -> NDArray[np.float64]:
         except ValueError:
             raise InputError(
                 f"column {raw.name!r} should hold numbers but has {level!r}",
+                parameter=raw.name,
+                value=level,
                 hint="correct the value, or leave the cell empty if it is missing.",
             ) from None
     return numbers
@@ -320,6 +348,8 @@ def _to_dates(raw: Raw) -> NDArray[Any]:
         shown = raw.levels[0] if raw.is_coded else number_text(raw.values[~raw.missing][0])
         raise InputError(
             f"column {raw.name!r} should hold dates but has values such as {shown!r}",
+            parameter=raw.name,
+            value=shown,
             hint="write dates as 2024-12-31, all in one format.",
         )
     by_row: NDArray[Any] = np.append(dates, np.datetime64("NaT"))[raw.values]

@@ -1,4 +1,4 @@
-"""Columns a model should not see: identifiers, constants, text, columns without values."""
+"""Columns to leave out of a model: identifiers, constants, text, columns without values."""
 
 import re
 from collections.abc import Container, Mapping, Sequence
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clearwood._shared.errors import Option, Text, words
 from clearwood.table.column import Column
 from clearwood.table.kinds.infer import value_range
 from clearwood.table.reading.raw import used_levels
@@ -30,16 +31,16 @@ class Finding:
     Parameters
     ----------
     note
-        What it is, in words.
+        What it is, as a sentence.
     left_out
         Whether a column is left out for it.
     warn
-        Whether it is worth a warning too.
+        Whether a warning is raised too.
     numbered
         Whether the column does nothing but number the rows.
     """
 
-    note: str
+    note: Text
     left_out: bool = True
     warn: bool = True
     numbered: bool = False
@@ -48,7 +49,7 @@ class Finding:
 def review_all(
     columns: Sequence[Column], roles: Mapping[str, Role], stated: Container[str]
 ) -> tuple[dict[str, Role], list[Finding]]:
-    """Take the features out that no model should see, and say which.
+    """Leave out the features that no model should use, and return which and why.
 
     Parameters
     ----------
@@ -65,21 +66,21 @@ def review_all(
     n_out = sum(finding is not None and finding.left_out for finding in findings.values())
     # A number that counts the rows may be the one feature of a small example.
     only_features = n_out == len(features) and Role.PROTECTED not in roles.values()
-    told = []
+    kept = []
     for column in features:
         finding = findings[column.name]
         if finding is None or (column.name in stated and column.kind is not Kind.TEXT):
             continue
         if finding.numbered and only_features:
             continue
-        told.append(finding)
+        kept.append(finding)
         if finding.left_out:
             reviewed[column.name] = Role.IGNORED
-    return reviewed, told
+    return reviewed, kept
 
 
 def review(column: Column) -> Finding | None:
-    """Say what is odd about a feature, if anything.
+    """Return what is unusual about a feature, if anything.
 
     Examples
     --------
@@ -116,7 +117,7 @@ def _review_text(column: Column, n_present: int) -> Finding:
 def _review_levels(column: Column, n_present: int) -> Finding | None:
     name = column.name
     used = used_levels(column.values, len(column.levels))
-    # A value here and a missing there still tells rows apart.
+    # One value in some rows and none in others still separates rows.
     if len(used) == 1 and n_present == len(column) > 1:
         return Finding(f"column {name!r} is constant ({column.levels[used[0]]!r}): left out")
     enough = len(column) >= FEWEST_ROWS_OF_AN_IDENTIFIER
@@ -126,8 +127,8 @@ def _review_levels(column: Column, n_present: int) -> Finding | None:
         )
     if len(column.levels) > MANY_LEVELS:
         return Finding(
-            f"column {name!r} is a category with {len(column.levels):,} levels: few rows tell "
-            "about each; group the levels, or leave it out",
+            f"column {name!r} is a category with {len(column.levels):,} levels, each in few rows; "
+            "group the levels, or leave it out",
             left_out=False,
         )
     return None
@@ -155,8 +156,11 @@ def _review_numbers(column: Column, n_present: int) -> Finding | None:
             f"column {name!r} has a different value in every row (an identifier): left out"
         )
     return Finding(
-        f"column {name!r} has a different whole number in every row: leave it out with ignore= if "
-        "it is an identifier",
+        words(
+            f"column {name!r} has a different whole number in every row; leave it out with ",
+            Option("ignore", [name]),
+            " if it is an identifier",
+        ),
         left_out=False,
         warn=False,
     )

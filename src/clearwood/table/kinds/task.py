@@ -1,12 +1,12 @@
-"""What is predicted, found from the target."""
+"""What kind of target is predicted, inferred from its values."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import InputError, Option, Text, words
 from clearwood.table.column import Column
 from clearwood.table.kinds.infer import convert, refuse_odd_numbers, settle
 from clearwood.table.reading.raw import Raw
@@ -23,7 +23,7 @@ SMALLEST_CLASS_SHARE = 0.05
 
 
 def find_task(y: Any) -> Task:
-    """Say what kind of target some values are.
+    """Infer what kind of target some values are.
 
     The rule, in order:
 
@@ -35,7 +35,7 @@ def find_task(y: Any) -> Task:
        many as rows: count;
     5. other numbers: regression.
 
-    Between 3 and 5 the values cannot tell for sure: set ``task`` where you know better.
+    Between 3 and 5 the values leave room for doubt: set ``task`` where you know better.
 
     Examples
     --------
@@ -50,49 +50,59 @@ def find_task(y: Any) -> Task:
     return task_of(raw)[0]
 
 
-def task_of(raw: Raw) -> tuple[Task, str | None]:
-    """Give the task and, where the values leave doubt, a note that says so."""
+def task_of(raw: Raw) -> tuple[Task, Text | None]:
+    """Return the task and, where the values leave doubt, a note about it."""
     if raw.is_coded or raw.form == "boolean":
         n_levels = len(np.unique(raw.values[~raw.missing]))
         return (Task.BINARY if n_levels == 2 else Task.MULTICLASS), None
     if raw.form == "date":
-        raise InputError(f"the target {raw.name!r} holds dates, which cannot be predicted")
+        raise InputError(
+            f"the target {raw.name!r} holds dates, which cannot be predicted",
+            parameter="target",
+            value=raw.name,
+            hint="compute a number from the dates, such as days since a fixed day.",
+        )
     present = raw.values[~raw.missing]
-    found, counts = np.unique(present, return_counts=True)
-    if len(found) == 2:
+    distinct, counts = np.unique(present, return_counts=True)
+    if len(distinct) == 2:
         return Task.BINARY, None
-    if not len(found) or np.any(found != np.floor(found)):
+    if not len(distinct) or np.any(distinct != np.floor(distinct)):
         return Task.REGRESSION, None
-    return _task_of_whole_numbers(raw.name, found, counts)
+    return _task_of_whole_numbers(raw.name, distinct, counts)
 
 
-def _task_of_whole_numbers(
-    name: str, found: NDArray[np.float64], counts: NDArray[np.intp]
-) -> tuple[Task, str | None]:
+def _task_of_whole_numbers(name: str, distinct: Floats, counts: Index) -> tuple[Task, Text | None]:
     n_rows = int(counts.sum())
-    numbered = found[0] in (0, 1) and found[-1] - found[0] == len(found) - 1
+    numbered = distinct[0] in (0, 1) and distinct[-1] - distinct[0] == len(distinct) - 1
     if (
         numbered
-        and len(found) <= MOST_NUMBERED_CLASSES
+        and len(distinct) <= MOST_NUMBERED_CLASSES
         and counts.min() >= SMALLEST_CLASS_SHARE * n_rows
     ):
-        return Task.MULTICLASS, (
-            f"the target {name!r} holds the whole numbers {found[0]:.0f} to {found[-1]:.0f}, each "
-            "in many rows: taken as classes; set task='count' or task='regression' if they are "
-            "amounts"
+        return Task.MULTICLASS, words(
+            f"the target {name!r} holds the whole numbers {distinct[0]:.0f} to "
+            f"{distinct[-1]:.0f}, each in many rows, and is treated as classes; set ",
+            Option("task", "count"),
+            " or ",
+            Option("task", "regression"),
+            " if they are amounts",
         )
-    if found[0] == 0 and len(found) <= min(MOST_CLASSES, n_rows / 5):
-        return Task.COUNT, (
-            f"the target {name!r} holds whole numbers from 0 to {found[-1]:.0f}: taken as counts; "
-            "set task='regression' or task='multiclass' if they are not"
+    if distinct[0] == 0 and len(distinct) <= min(MOST_CLASSES, n_rows / 5):
+        return Task.COUNT, words(
+            f"the target {name!r} holds whole numbers from 0 to {distinct[-1]:.0f} and is treated "
+            "as a count; set ",
+            Option("task", "regression"),
+            " or ",
+            Option("task", "multiclass"),
+            " if it is not",
         )
     return Task.REGRESSION, None
 
 
 def settle_target(
     raw: Raw, kind: Kind | Sequence[Any] | None, task: Task | None
-) -> tuple[Column, Task, str | None]:
-    """Give the target as the task needs it: levels for classes, numbers otherwise.
+) -> tuple[Column, Task, Text | None]:
+    """Return the target as the task needs it: levels for classes, numbers otherwise.
 
     Rows where it is missing must be gone already.
     """
@@ -111,6 +121,8 @@ def settle_target(
         shown = convert(raw, Kind.CATEGORY).labels()[0]
         raise InputError(
             f"the target {name!r} is constant: every row has {shown!r}",
+            parameter="target",
+            value=name,
             hint="there is nothing to learn; choose another column.",
         )
     if not task.is_classification:
@@ -122,18 +134,30 @@ def settle_target(
             raise InputError(
                 f"the target {name!r} cannot be a count: it has {column.values.min():g} to "
                 f"{column.values.max():g}",
-                hint="counts are whole numbers from 0; set task='regression'.",
+                parameter="task",
+                value=str(task),
+                hint=words(
+                    "counts are whole numbers from 0; set ", Option("task", "regression"), "."
+                ),
             )
         return convert(raw, Kind.WHOLE if whole else Kind.NUMBER), task, note
     if n_distinct > MOST_CLASSES or (n_distinct > 20 and n_distinct > len(raw.values) / 2):
         raise InputError(
             f"the target {name!r} has {n_distinct:,} different values, too many for classes",
-            hint="choose another column, or set task='regression' if it is a number.",
+            parameter="target",
+            value=name,
+            hint=words(
+                "choose another column, or set ",
+                Option("task", "regression"),
+                " if it is a number.",
+            ),
         )
     if task is Task.BINARY and n_distinct != 2:
         raise InputError(
             f"the target {name!r} has {n_distinct} classes where a binary target has 2",
-            hint="set task='multiclass'.",
+            parameter="task",
+            value=str(task),
+            hint=words("set ", Option("task", "multiclass"), "."),
         )
     natural = settle(raw)
     coded = natural if natural.is_coded else convert(raw, Kind.CATEGORY)
@@ -145,8 +169,10 @@ def _refuse_text_target(raw: Raw) -> None:
         convert(raw, Kind.NUMBER)
     except InputError as error:
         raise InputError(
-            f"the target {raw.name!r} holds words, not numbers: {error.message}",
-            hint="set task='multiclass', or correct the value.",
+            words(f"the target {raw.name!r} holds words, not numbers: ", error.message),
+            parameter="target",
+            value=raw.name,
+            hint=words("set ", Option("task", "multiclass"), ", or correct the value."),
         ) from error
 
 

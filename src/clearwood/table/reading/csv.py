@@ -1,4 +1,4 @@
-"""Delimited text: dialect, header and encoding found out, rows read by DuckDB.
+"""Delimited text: we detect dialect, header and encoding; DuckDB reads the rows.
 
 Only the dialect and the header are worked out here; DuckDB parses the rows. The types are our own
 choice too (number or string), because an engine that guesses types may also guess away a header,
@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, cast
 
 import numpy as np
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import InputError, Option, Text, bad_value, words
 from clearwood._shared.messages import tell
 from clearwood.table.reading.duck import connect, fetch, filled, literal_path
 from clearwood.table.reading.raw import Raw, factorise
@@ -85,14 +85,14 @@ def read_csv(
     encoding: str | None = None,
     as_written: frozenset[str] = frozenset(),
 ) -> list[Raw]:
-    """Give the columns of a CSV or TSV file, gzipped or not.
+    """Return the columns of a CSV or TSV file, gzipped or not.
 
     Parameters
     ----------
     path
         The file.
     delimiter
-        What separates cells; found out if not given.
+        What separates cells; detected when None.
     decimal
         The decimal sign.
     encoding
@@ -101,15 +101,18 @@ def read_csv(
         Columns whose text is kept, so that a postcode ``01234`` keeps its zero.
     """
     if decimal not in (".", ","):
-        raise InputError(f"the decimal sign must be '.' or ',', not {decimal!r}")
+        raise bad_value("decimal", decimal, "the decimal sign must be '.' or ','")
     sample, _ = _head(path)
     if not sample.strip():
-        raise InputError(f"{path.name} is empty", hint="it needs a header line and rows.")
+        raise _unreadable(path.name, f"{path.name} is empty", "it needs a header line and rows.")
     known = encoding or next((name for bom, name in _BOMS if sample.startswith(bom)), "utf-8")
     if b"\0" in sample and not known.lower().startswith(("utf-16", "utf_16", "utf-32", "utf_32")):
-        raise InputError(
+        raise _unreadable(
+            path.name,
             f"{path.name} holds binary data, not text",
-            hint="save it as CSV or Parquet; for UTF-16 text set encoding='utf-16'.",
+            words(
+                "save it as CSV or Parquet; for UTF-16 text set ", Option("encoding", "utf-16"), "."
+            ),
         )
     if sample.startswith(codecs.BOM_UTF8 + b'"'):
         # DuckDB does not see that the quote after a byte-order mark opens a cell.
@@ -124,12 +127,14 @@ def read_csv(
     try:
         columns = _read_transcoded(path, "cp1252", delimiter, decimal, as_written)
     except UndecodableError as error:
-        raise InputError(
-            f"{path.name} is neither UTF-8 nor cp1252: {error.where}", hint=error.hint
-        ) from None
+        message = f"{path.name} is neither UTF-8 nor cp1252: {error.where}"
+        raise _unreadable(path.name, message, error.hint) from None
     tell(
-        f"{path.name} is not UTF-8; read as cp1252 (Windows, western Europe). "
-        "Set encoding=... if letters look wrong."
+        words(
+            f"{path.name} is not UTF-8; read as cp1252 (Windows, western Europe). Set ",
+            Option("encoding"),
+            " if letters look wrong.",
+        )
     )
     return columns
 
@@ -141,7 +146,7 @@ def _open(path: Path) -> IO[bytes]:
 
 
 def _head(path: Path) -> tuple[bytes, bool]:
-    """Give the first lines of a file, the header and a row at least, and whether that is all."""
+    """Return the first lines of a file, the header and a row at least, and whether that is all."""
     try:
         with _open(path) as file:
             head = file.read(_SAMPLE_BYTES)
@@ -149,17 +154,26 @@ def _head(path: Path) -> tuple[bytes, bool]:
                 head += more
             return head, not file.read(1)
     except (gzip.BadGzipFile, EOFError) as error:
-        raise InputError(f"{path.name} is not a whole gzip file: {error}") from error
+        message = f"{path.name} is not a complete gzip file: {error}"
+        raise _unreadable(path.name, message) from error
+
+
+def _unreadable(shown: str, message: Text, hint: Text | None = None) -> InputError:
+    return InputError(message, parameter="source", value=shown, hint=hint)
 
 
 class UndecodableError(InputError):
-    """A file that is not in the encoding tried; ``where`` says which byte."""
+    """A file that is not in the encoding tried; ``where`` names the byte."""
 
     def __init__(self, path: Path, encoding: str, where: str) -> None:
         self.where = where
         super().__init__(
             f"{path.name} is not {encoding}: {where}",
-            hint="name the encoding it was saved in, such as encoding='cp1252'.",
+            parameter="encoding",
+            value=encoding,
+            hint=words(
+                "name the encoding it was saved in, such as ", Option("encoding", "cp1252"), "."
+            ),
         )
 
 
@@ -187,8 +201,11 @@ def _read_transcoded(
     try:
         io.TextIOWrapper(io.BytesIO(), encoding)  # unlike a look-up, it refuses rot13 and its like
     except LookupError:
-        raise InputError(
-            f"there is no encoding {encoding!r}", hint="try 'utf-8', 'cp1252' or 'utf-16'."
+        raise bad_value(
+            "encoding",
+            encoding,
+            "there is no such encoding",
+            hint="try 'utf-8', 'cp1252' or 'utf-16'.",
         ) from None
     with tempfile.TemporaryDirectory(prefix="clearwood-") as folder:
         copy = Path(folder) / "utf8.csv"
@@ -223,17 +240,17 @@ def _read_utf8(
         try:
             try:
                 columns = _columns(connection, path, dialect, types, decimal, whole=whole)
-            except duckdb.InvalidInputException as error:
-                if "aximum line size" not in str(error):
-                    raise
+            except duckdb.InvalidInputException:
+                # the one cause that can be helped is a long line
                 dialect = replace(dialect, line_size=_LONGEST_LINE)
                 columns = _columns(connection, path, dialect, types, decimal, whole=whole)
         except duckdb.InvalidInputException as error:
+            _check_utf8(path)
             raise _explained(str(error), shown, dialect) from error
         except duckdb.OutOfMemoryException as error:
-            raise InputError(f"{shown} does not fit into memory") from error
+            raise _unreadable(shown, f"{shown} does not fit into memory") from error
     if not len(columns[0].values):
-        raise InputError(f"{shown} has a header but no rows", hint="is it the right file?")
+        raise _unreadable(shown, f"{shown} has a header but no rows", "is it the right file?")
     return [
         Raw(name, raw.form, raw.values, raw.levels)
         for name, raw in zip(dialect.names, columns, strict=True)
@@ -276,12 +293,12 @@ def _sniff(text: str, shown: str, delimiter: str | None, decimal: str, *, whole:
     if delimiter is None:
         delimiter = _find_delimiter(text, decimal)
     elif len(delimiter) != 1 or delimiter in _NO_DELIMITERS:
-        raise InputError(
-            f"the delimiter must be one character, no quote and no line end, not {delimiter!r}"
+        raise bad_value(
+            "delimiter", delimiter, "it must be one character, other than a quote or a line end"
         )
     rows = [row for row in _reader(text, delimiter) if row]
     if not rows:
-        raise InputError(f"{shown} is empty", hint="it needs a header line and rows.")
+        raise _unreadable(shown, f"{shown} is empty", "it needs a header line and rows.")
     names = _checked_names(rows[0], shown)
     body = rows[1:] if whole else rows[1:-1]  # the last row of a sample may be cut in two
     if all(_is_number(name, decimal) for name in names):
@@ -334,15 +351,17 @@ def _checked_names(header: list[str], shown: str) -> tuple[str, ...]:
     names = [name.strip() for name in header]
     for position, name in enumerate(names, start=1):
         if not name:
-            raise InputError(
+            raise _unreadable(
+                shown,
                 f"column {position} of {shown} has no name in the header",
-                hint=f"the header reads {', '.join(map(repr, names[:8]))}; name every column.",
+                f"the header reads {', '.join(map(repr, names[:8]))}; name every column.",
             )
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise InputError(
+        raise _unreadable(
+            shown,
             f"{shown} has more than one column named {', '.join(map(repr, twice[:5]))}",
-            hint="rename them in the header: every column needs its own name.",
+            "rename them in the header: every column needs its own name.",
         )
     return tuple(names)
 
@@ -446,7 +465,7 @@ def _types_of_all_rows(
     types: list[str],
     decimal: str,
 ) -> list[str]:
-    """Ask every row whether the columns that looked numeric are."""
+    """Check in all rows which of the columns that looked numeric are."""
     scan = _scan(dialect, ["VARCHAR"] * len(types), decimal)
     checks = []
     for i, kind in enumerate(types):
@@ -457,30 +476,42 @@ def _types_of_all_rows(
             else "false"
         )
     query = f"SELECT {', '.join(checks)} FROM {scan}"  # noqa: S608 - names and types are ours
-    found = connection.execute(query, [literal_path(path)]).fetchone()
-    assert found is not None
-    return ["DOUBLE" if number else "VARCHAR" for number in found]
+    numeric = connection.execute(query, [literal_path(path)]).fetchone()
+    assert numeric is not None
+    return ["DOUBLE" if number else "VARCHAR" for number in numeric]
 
 
-def _explained(message: str, shown: str, dialect: Dialect) -> Exception:
-    """Say in the user's words what DuckDB found wrong."""
-    if "not utf-8" in message:
-        return UnicodeDecodeError("utf-8", b"", 0, 1, "found by DuckDB")
+def _check_utf8(path: Path) -> None:
+    """Raise where a file is not UTF-8; reading had gone on from its first lines."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with _open(path) as file:
+        while chunk := file.read(_SAMPLE_BYTES):
+            decoder.decode(chunk)
+    decoder.decode(b"", final=True)
+
+
+def _explained(message: str, shown: str, dialect: Dialect) -> InputError:
+    """Explain what DuckDB could not read; where it was is known from its message only."""
     line = re.search(r"CSV Error on Line: (\d+)", message)
     where = f"line {line[1]} of {shown}" if line else shown
     widths = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
     if widths:
-        return InputError(
+        return _unreadable(
+            shown,
             f"{where} has {widths[2]} cells where the header has {widths[1]}",
-            hint=f"cells are separated by {dialect.delimiter!r} (set delimiter=... if that is "
-            "wrong); a cell that contains it must be in double quotes.",
+            words(
+                f"cells are separated by {dialect.delimiter!r} (set ",
+                Option("delimiter"),
+                " if that is wrong); a cell that contains it must be in double quotes.",
+            ),
         )
     if "aximum line size" in message:
-        return InputError(
+        return _unreadable(
+            shown,
             f"{where} is longer than {_LONGEST_LINE >> 20} MB",
-            hint="is a double quote left open, or is it not a table?",
+            "is a double quote left open, or is it not a table?",
         )
     if "unterminated quote" in message:
-        return InputError(f"{where} has a double quote that is never closed")
+        return _unreadable(shown, f"{where} has a double quote that is never closed")
     first = message.split("\n", maxsplit=1)[0]
-    return InputError(f"{where} cannot be read: {first}")
+    return _unreadable(shown, f"{where} cannot be read: {first}")

@@ -1,4 +1,4 @@
-"""Columns out of a DuckDB query, strings as codes so that no Python string is made per row."""
+"""Columns of a DuckDB query, with strings as codes to avoid a Python string per row."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +28,7 @@ _ZONED = {"TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ"}
 
 
 def connect() -> "DuckDBPyConnection":
-    """Open a database in memory that keeps row order and never asks the network."""
+    """Open a database in memory that keeps row order and never uses the network."""
     import duckdb
 
     connection = duckdb.connect(":memory:")
@@ -39,7 +39,7 @@ def connect() -> "DuckDBPyConnection":
 
 
 def literal_path(path: Path) -> str:
-    """Give a path that DuckDB takes for one file, whatever signs are in its name."""
+    """Return a path that DuckDB takes for one file, whatever signs are in its name."""
     return "".join(f"[{sign}]" if sign in "[*?" else sign for sign in str(path))
 
 
@@ -49,7 +49,7 @@ def quoted(name: str) -> str:
 
 
 def fetch(connection: "DuckDBPyConnection", table: str) -> list[Raw]:
-    """Give every column of a table in the database."""
+    """Return every column of a table in the database."""
     described = connection.execute(f"DESCRIBE {quoted(table)}").fetchall()
     types = {str(row[0]): str(row[1]) for row in described}
     counted = connection.execute(f"SELECT count(*) FROM {quoted(table)}").fetchone()  # noqa: S608
@@ -68,7 +68,7 @@ def _fetch_some(
     parts = [
         _part(connection, table, name, kind, few_rows=few_rows) for name, kind in types.items()
     ]
-    # Names never pass through SQL results: DuckDB folds case when it tells columns apart.
+    # Names never pass through SQL results: DuckDB folds case when it compares names.
     selected = ", ".join(f"{part.sql} AS c{i}" for i, part in enumerate(parts))
     fetched = connection.execute(f"SELECT {selected} FROM {quoted(table)}").fetchnumpy()  # noqa: S608
     columns = []
@@ -84,7 +84,7 @@ def _fetch_some(
 
 @dataclass(frozen=True)
 class _Part:
-    """How a column is asked for; levels are None where the strings themselves are."""
+    """How a column is queried; levels are None where the strings themselves are fetched."""
 
     form: Form
     sql: str
@@ -104,13 +104,14 @@ def _part(
         return _Part("date", f"{column}::TIMESTAMP")
     if base == "ENUM":
         # Parquet and Arrow dictionaries: someone's list of levels.
-        found = connection.execute(
+        rows = connection.execute(
             f"SELECT unnest(enum_range(any_value({column}))) FROM {quoted(table)}"  # noqa: S608
         ).fetchall()
-        return _Part("category", f"enum_code({column})", tuple(str(row[0]) for row in found))
+        return _Part("category", f"enum_code({column})", tuple(str(row[0]) for row in rows))
     if base not in ("VARCHAR", "UUID", "TIME", "JSON"):
         raise InputError(
-            f"column {name!r} holds {sql_type.lower()} values, which are not a table's",
+            f"column {name!r} holds {sql_type.lower()} values, which a table cannot hold",
+            parameter=name,
             hint="spread them over columns of their own, or leave the column out of the file.",
         )
     if few_rows:
@@ -129,8 +130,8 @@ def _distinct(connection: "DuckDBPyConnection", table: str, sql: str) -> tuple[s
         f"CREATE OR REPLACE TEMP TABLE {quoted('distinct levels')} AS "  # noqa: S608
         f"SELECT DISTINCT {sql} AS level FROM {quoted(table)} WHERE {sql} IS NOT NULL"
     )
-    found = connection.execute(f"SELECT level FROM {quoted('distinct levels')}").fetchnumpy()  # noqa: S608
-    return tuple(found["level"].tolist())
+    fetched = connection.execute(f"SELECT level FROM {quoted('distinct levels')}").fetchnumpy()  # noqa: S608
+    return tuple(fetched["level"].tolist())
 
 
 def filled(values: Any, form: Form) -> NDArray[Any]:

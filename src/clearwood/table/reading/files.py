@@ -1,11 +1,11 @@
-"""Tables in files: which reader for which ending."""
+"""Tables in files: which reader for which file extension."""
 
 import difflib
 import os
 import re
 from pathlib import Path
 
-from clearwood._shared.errors import InputError, MissingExtraError
+from clearwood._shared.errors import Call, InputError, MissingExtraError, Text, words
 from clearwood.table.reading.csv import read_csv
 from clearwood.table.reading.duck import connect, fetch, literal_path
 from clearwood.table.reading.raw import Raw
@@ -18,7 +18,7 @@ _FEATHER = (".feather", ".arrow", ".ipc")
 _JSON = (".jsonl", ".ndjson", ".json")
 _SHEETS = (".xlsx", ".xls", ".ods")
 _MODEL = ".cw"
-#: Of the network, as a path writes it.
+#: An address on the network, as a path writes it.
 _ADDRESS = re.compile(r"[a-z][a-z0-9+]+:/", re.IGNORECASE)
 
 
@@ -30,7 +30,7 @@ def read_file(
     encoding: str | None = None,
     as_written: frozenset[str] = frozenset(),
 ) -> list[Raw]:
-    """Give the columns of a file, by its ending."""
+    """Read the columns of a file, by its extension."""
     path = path.expanduser()
     _check_exists(path)
     ending = path.suffix.lower()
@@ -43,7 +43,7 @@ def read_file(
             path, delimiter=delimiter, decimal=decimal, encoding=encoding, as_written=as_written
         )
     if path.stat().st_size == 0:
-        raise InputError(f"{path.name} is empty")
+        raise _unreadable(path, f"{path.name} is empty")
     if ending in _PARQUET:
         return _read_with_duckdb(path, "read_parquet(?)", "Parquet")
     if ending in _JSON:
@@ -56,41 +56,56 @@ def read_file(
     if ending in _FEATHER:
         return _read_feather(path)
     if ending == _MODEL:
-        raise InputError(
+        raise _unreadable(
+            path,
             f"{path.name} is a model file, not a table",
-            hint="name a table here; commands that take both take the model first.",
+            hint="pass a table; commands that take both take the model first.",
         )
     if ending in _SHEETS:
-        raise InputError(
-            f"{path.name} is a workbook, which is not read here",
-            hint="save the sheet as CSV; with pandas: cw.read(pandas.read_excel(...)).",
+        raise _unreadable(
+            path,
+            f"{path.name} is a workbook, which Clearwood does not read",
+            hint=words(
+                "save the sheet as CSV; with pandas: ",
+                Call("read", ("pandas.read_excel(...)",)),
+                ".",
+            ),
         )
-    raise InputError(
-        f"{path.name} has an ending that is not known",
+    raise _unreadable(
+        path,
+        f"{path.name} has an unknown file extension",
         hint=f"known: {', '.join((*_TEXT, *_PARQUET, *_FEATHER, *_JSON))}.",
     )
 
 
 def _check_exists(path: Path) -> None:
     if path.is_dir():
-        raise InputError(f"{path} is a folder, not a file", hint="name a file in it.")
+        raise _unreadable(path, f"{path} is a folder, not a file", hint="name a file in it.")
     if path.exists():
         if not path.is_file():
-            raise InputError(f"{path} is a pipe or a device", hint="save it to a file first.")
+            raise _unreadable(
+                path, f"{path} is a pipe or a device", hint="save it to a file first."
+            )
         if not os.access(path, os.R_OK):
-            raise InputError(f"{path} may not be read", hint="check its permissions.")
+            raise _unreadable(
+                path, f"you do not have permission to read {path}", hint="check its permissions."
+            )
         return
     if _ADDRESS.match(str(path)):
-        raise InputError(f"{path} is no file on this machine", hint="download it first.")
+        raise _unreadable(path, f"{path} is not a file on this machine", hint="download it first.")
     if not path.parent.is_dir():
-        raise InputError(f"there is no file {path}: the folder {path.parent} does not exist")
+        raise _unreadable(path, f"there is no file {path}: the folder {path.parent} does not exist")
     names = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
     near = difflib.get_close_matches(path.name, names, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "check the spelling."
-    raise InputError(f"there is no file {path}", hint=hint)
+    raise _unreadable(path, f"there is no file {path}", hint=hint)
 
 
-def _read_with_duckdb(path: Path, scan: str, words: str, *, hint: str | None = None) -> list[Raw]:
+def _unreadable(path: Path, message: str, *, hint: Text | None = None) -> InputError:
+    return InputError(message, parameter="source", value=str(path), hint=hint)
+
+
+def _read_with_duckdb(path: Path, scan: str, name: str, *, hint: str | None = None) -> list[Raw]:
     import duckdb
 
     with connect() as connection:
@@ -98,11 +113,11 @@ def _read_with_duckdb(path: Path, scan: str, words: str, *, hint: str | None = N
             connection.execute(f"CREATE TABLE data AS FROM {scan}", [literal_path(path)])
         except duckdb.Error as error:
             reason = str(error).split("\n", maxsplit=1)[0].split("Error: ", maxsplit=1)[-1]
-            told = f"{path.name} cannot be read as {words}: {reason}"
-            raise InputError(told, hint=hint) from error
+            message = f"{path.name} cannot be read as {name}: {reason}"
+            raise _unreadable(path, message, hint=hint) from error
         columns = fetch(connection, "data")
     if not columns or not len(columns[0].values):
-        raise InputError(f"{path.name} has no rows", hint="is it the right file?")
+        raise _unreadable(path, f"{path.name} has no rows", hint="is it the right file?")
     return columns
 
 
@@ -115,7 +130,7 @@ def _read_feather(path: Path) -> list[Raw]:
         except ImportError:
             continue
         except Exception as error:  # every library has its own class for a broken file
-            raise InputError(f"{path.name} cannot be read as Feather: {error}") from error
+            raise _unreadable(path, f"{path.name} cannot be read as Feather: {error}") from error
         return from_frame(frame)
     raise MissingExtraError("reading Feather files", extra="arrow")
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood.table.reading.raw import Form, Raw, factorise, number_text
 
@@ -20,7 +21,7 @@ class NotAValueError(InputError, TypeError):
 
 
 def from_memory(data: Any) -> list[Raw]:
-    """Give the columns of anything in memory that is a table."""
+    """Read the columns of a data frame, an array, a dict or a sequence of rows."""
     if isinstance(data, np.ndarray):
         return from_array(data)
     if isinstance(data, Mapping):
@@ -28,7 +29,8 @@ def from_memory(data: Any) -> list[Raw]:
     if hasattr(data, "tocsr") or hasattr(data, "toarray"):
         raise InputError(
             f"a sparse matrix ({type(data).__name__}) cannot be used",
-            hint="give a dense one with .toarray(), or a data frame.",
+            parameter="source",
+            hint="pass a dense one made with .toarray(), or a data frame.",
         )
     if isinstance(data, Sequence) and not isinstance(data, str):
         return from_array(np.asarray(data))
@@ -36,7 +38,7 @@ def from_memory(data: Any) -> list[Raw]:
 
 
 def from_frame(data: Any) -> list[Raw]:
-    """Give the columns of a pandas, polars, Arrow or other data frame."""
+    """Return the columns of a pandas, polars, Arrow or other data frame."""
     import narwhals.stable.v2 as nw
 
     try:
@@ -46,10 +48,11 @@ def from_frame(data: Any) -> list[Raw]:
             return from_array(np.asarray(data))
         raise InputError(
             f"{type(data).__name__} is not a table",
-            hint="give a file's path, a data frame, a numpy array or a dict of columns.",
+            parameter="source",
+            hint="pass a file's path, a data frame, a numpy array or a dict of columns.",
         ) from None
     except ValueError as error:
-        raise InputError(f"the data frame cannot be used: {error}") from error
+        raise InputError(f"the data frame cannot be used: {error}", parameter="source") from error
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     check_names([str(name) for name in frame.columns])
@@ -64,6 +67,7 @@ def check_names(names: Sequence[str]) -> None:
     if twice:
         raise InputError(
             f"more than one column is named {', '.join(map(repr, twice[:5]))}",
+            parameter=twice[0],
             hint="every column needs its own name.",
         )
     if any(not name.strip() for name in names):
@@ -84,7 +88,7 @@ def _from_series(name: str, series: Any) -> Raw:
     return from_objects(name, series.to_list())
 
 
-def _as_floats(series: Any) -> NDArray[np.float64]:
+def _as_floats(series: Any) -> Floats:
     import narwhals.stable.v2 as nw
 
     if series.null_count():
@@ -150,7 +154,7 @@ def _is_nan(value: Any) -> bool:
 
 
 def from_objects(name: str, values: Sequence[Any]) -> Raw:
-    """Give a column of Python objects the form that they share."""
+    """Read a column of Python objects in the form that they share."""
     present = [None if _is_missing(value) else value for value in values]
     kinds = {type(value) for value in present if value is not None}
     if not kinds:
@@ -158,7 +162,11 @@ def from_objects(name: str, values: Sequence[Any]) -> Raw:
     if kinds <= {bool, np.bool_}:
         return Raw(name, "boolean", _objects_as_floats(name, present))
     if all(issubclass(kind, complex | np.complexfloating) for kind in kinds):
-        raise InputError("Complex data not supported", hint=f"split {name!r} into two columns.")
+        raise InputError(
+            "Complex data not supported",
+            parameter=name,
+            hint=f"split {name!r} into two columns.",
+        )
     if all(_is_real(kind) for kind in kinds):
         return Raw(name, "number", _objects_as_floats(name, present))
     if all(issubclass(kind, dt.date | np.datetime64) for kind in kinds):
@@ -168,6 +176,7 @@ def from_objects(name: str, values: Sequence[Any]) -> Raw:
         raise NotAValueError(
             f"column {name!r} holds values of type {strange[0].__name__}: an argument must be a "
             "string or a number",
+            parameter=name,
             hint="spread them over columns of their own.",
         )
     codes, levels = factorise([None if value is None else _text(value) for value in present])
@@ -179,11 +188,13 @@ def _is_real(kind: type) -> bool:
     return issubclass(kind, numbers.Real) or kind.__name__ == "Decimal"
 
 
-def _objects_as_floats(name: str, values: Sequence[Any]) -> NDArray[np.float64]:
+def _objects_as_floats(name: str, values: Sequence[Any]) -> Floats:
     try:
         return np.array([np.nan if value is None else float(value) for value in values])
     except (OverflowError, ValueError) as error:
-        raise InputError(f"column {name!r} holds a number that is too large: {error}") from error
+        raise InputError(
+            f"column {name!r} holds a number that is too large: {error}", parameter=name
+        ) from error
 
 
 def _objects_as_dates(values: Sequence[Any]) -> NDArray[Any]:
@@ -196,12 +207,14 @@ def _objects_as_dates(values: Sequence[Any]) -> NDArray[Any]:
 
 
 def from_array(data: NDArray[Any], names: Sequence[str] | None = None) -> list[Raw]:
-    """Give the columns of a 2-D numpy array as x0, x1, ...; of a structured one by its fields."""
+    """Return the columns of a 2-D numpy array as x0, x1, ...; of a structured one by its fields."""
     if data.dtype.names is not None:
         return from_columns({name: data[name] for name in data.dtype.names})
     if data.ndim != 2:
         raise InputError(
             f"Expected 2D array, got {data.ndim}D array instead",
+            parameter="data",
+            value=data.shape,
             hint="Reshape your data either using array.reshape(-1, 1) if it has one column or "
             "array.reshape(1, -1) if it has one row.",
         )
@@ -220,7 +233,7 @@ def from_array(data: NDArray[Any], names: Sequence[str] | None = None) -> list[R
 
 
 def from_columns(data: Mapping[Any, Any]) -> list[Raw]:
-    """Give the columns of a dict of lists or arrays."""
+    """Return the columns of a dict of lists or arrays."""
     if not data:
         raise InputError("the table has no columns")
     names = [str(name) for name in data]
@@ -229,18 +242,26 @@ def from_columns(data: Mapping[Any, Any]) -> list[Raw]:
     for name, values in zip(names, data.values(), strict=True):
         array = values if isinstance(values, np.ndarray) else None
         if array is not None and array.ndim != 1:
-            raise InputError(f"column {name!r} is {array.ndim}-D; a column has one dimension")
+            raise InputError(
+                f"column {name!r} is {array.ndim}-D; a column has one dimension",
+                parameter=name,
+                value=array.shape,
+            )
         raws.append(_from_vector(name, array) if array is not None else _from_list(name, values))
     lengths = {raw.name: len(raw.values) for raw in raws}
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name!r} {length}" for name, length in list(lengths.items())[:5])
-        raise InputError(f"the columns differ in length: {shown}")
+        raise InputError(
+            f"the columns differ in length: {shown}", parameter="source", value=lengths
+        )
     return raws
 
 
 def _from_list(name: str, values: Any) -> Raw:
     if isinstance(values, str) or not hasattr(values, "__iter__"):
-        raise InputError(f"column {name!r} is {values!r}, not a list of values")
+        raise InputError(
+            f"column {name!r} is {values!r}, not a list of values", parameter=name, value=values
+        )
     if hasattr(values, "dtype") and hasattr(values, "to_numpy"):
         import narwhals.stable.v2 as nw
 

@@ -7,6 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Bools, Index
+
 __all__ = ["Form", "Raw", "factorise", "level_key", "number_text", "used_levels"]
 
 Form = Literal["number", "boolean", "string", "category", "ordered", "date"]
@@ -46,8 +48,8 @@ class Raw:
         """Whether the values are codes into ``levels``."""
         return self.form in ("string", "category", "ordered")
 
-    def at(self, rows: NDArray[np.bool_] | slice) -> "Raw":
-        """Give some rows; strings that none of them has are forgotten."""
+    def at(self, rows: Bools | slice) -> "Raw":
+        """Return some rows; strings that none of them has are forgotten."""
         values = self.values[rows]
         if self.form != "string":
             return replace(self, values=values)
@@ -60,7 +62,7 @@ class Raw:
         return replace(self, values=lookup[values], levels=levels)
 
     @property
-    def missing(self) -> NDArray[np.bool_]:
+    def missing(self) -> Bools:
         """Which rows have no value."""
         if self.is_coded:
             return np.asarray(self.values < 0)
@@ -68,8 +70,8 @@ class Raw:
         return np.asarray(missing(self.values))
 
 
-def used_levels(codes: NDArray[np.int32], n_levels: int) -> NDArray[np.intp]:
-    """Give the codes that occur, rising; -1 is missing and does not count.
+def used_levels(codes: NDArray[np.int32], n_levels: int) -> Index:
+    """Return the codes that occur, rising; -1 is missing and does not count.
 
     Examples
     --------
@@ -107,7 +109,7 @@ def level_key(level: str) -> tuple[int, float, str]:
 
 
 def factorise(values: Sequence[str | None]) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """Give codes and the distinct strings, in order of appearance.
+    """Return codes and the distinct strings, in order of appearance.
 
     Examples
     --------

@@ -10,6 +10,7 @@ import numpy as np
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
+from clearwood._shared.numbers import count
 from clearwood.table.alignment import align, raw_of
 from clearwood.table.column import Column
 from clearwood.table.kinds.infer import check_finite, nearly_numbers, settle
@@ -29,7 +30,7 @@ from clearwood.table.schema import Schema
 from clearwood.table.table import Table
 from clearwood.table.types import NUMERIC, Kind, Role, Task
 
-__all__ = ["as_table", "read", "read_as"]
+__all__ = ["as_columns", "as_table", "read", "read_as"]
 
 #: With a target named, fewer rows than this cannot be learned from.
 FEWEST_ROWS = 5
@@ -69,18 +70,18 @@ def read(
     time
         A column that orders rows in time.
     protected
-        Features that audits ask about.
+        Features to report on separately in audits.
     ignore
         Columns to leave out.
     kinds
-        Kinds by column, where the ones found are wrong: ``{"zip": "category"}``. A list of levels
+        Kinds by column, where those inferred are wrong: ``{"zip": "category"}``. A list of levels
         makes an ordered category: ``{"size": ["S", "M", "L"]}``.
     task
-        "regression", "count", "binary" or "multiclass"; found by `find_task` when left out.
+        "regression", "count", "binary" or "multiclass"; inferred as by `find_task` when None.
     decimal
         The decimal sign of text files.
     delimiter
-        What separates the cells of text files; found out when left out.
+        What separates the cells of text files; detected when None.
     encoding
         The encoding of text files; UTF-8 and UTF-16 are recognised.
 
@@ -136,21 +137,21 @@ def _table(
     dropped: int,
     origin: str,
 ) -> Table:
-    """Settle the kinds, the task and what is left out, and tell the user of it."""
+    """Settle the kinds, the task and what is left out, with notes and warnings about it."""
     for raw in raws:
         check_finite(raw)
     to_predict = _named(roles, Role.TARGET)
     settled: dict[str, Column] = {}
-    told: list[Finding] = []
+    findings: list[Finding] = []
     if to_predict is None:
         chosen = None
     else:
         raws, lost = _rows_with_target(raws, to_predict)
         dropped += lost
-        told += _told_of_dropped(lost)
+        findings += _dropped_rows(lost)
         raw = next(raw for raw in raws if raw.name == to_predict)
         settled[to_predict], chosen, note = settle_target(raw, stated.get(to_predict), chosen)
-        told += [Finding(note, warn=False)] if note else []
+        findings += [Finding(note, warn=False)] if note else []
     for raw in raws:
         if raw.name not in settled:
             kind = stated.get(raw.name, known.get(raw.name))
@@ -158,16 +159,16 @@ def _table(
     check_weights(settled, _named(roles, Role.WEIGHT))
     columns = tuple(settled[raw.name] for raw in raws)
     # What the user stated is not doubted; numpy arrays come from people who chose their columns.
-    roles, found = review_all(columns, roles, {*stated, *(raw.name for raw in raws if raw.plain)})
-    told += [*_told_of_words(raws, roles, stated), *found]
+    roles, unusual = review_all(columns, roles, {*stated, *(raw.name for raw in raws if raw.plain)})
+    findings += [*_words_among_numbers(raws, roles, stated), *unusual]
     table = Table(columns, roles, chosen, dropped, (), origin)
     if to_predict is not None and len(table.features) > table.n_rows:
-        words = f"there are more features ({len(table.features)}) than rows ({table.n_rows})"
-        told.append(Finding(words))
-    for finding in told:
+        note = f"there are more features ({len(table.features)}) than rows ({table.n_rows})"
+        findings.append(Finding(note))
+    for finding in findings:
         if finding.warn:
             tell(finding.note)
-    return replace(table, notes=tuple(finding.note for finding in told))
+    return replace(table, notes=tuple(finding.note for finding in findings))
 
 
 def _named(roles: Mapping[str, Role], wanted: Role) -> str | None:
@@ -182,15 +183,15 @@ def read_as(
     delimiter: str | None = None,
     encoding: str | None = None,
 ) -> Table:
-    """Read a table with the kinds and roles of another: the target too, where it is there.
+    """Read a table with the kinds and roles of another, the target included where present.
 
     Parameters
     ----------
     source
         What `read` takes.
     schema
-        Of the table that a model was fitted on. Its features must be there; columns it does not
-        have are left out.
+        The schema of the table that a model was fitted on. Its features must be present; columns
+        that it does not have are left out.
     decimal, delimiter, encoding
         Of text files, as for `read`.
 
@@ -238,7 +239,7 @@ def as_table(
     delimiter: str | None = None,
     encoding: str | None = None,
 ) -> Table:
-    """Give anything as a table, with no target needed.
+    """Convert anything that holds a table to a `Table`; no target is needed.
 
     Parameters
     ----------
@@ -272,6 +273,34 @@ def as_table(
     return align(raws, schema, named=named, source=origin)
 
 
+def as_columns(data: Any) -> tuple[Column, ...]:
+    """Return the columns of data in memory as they are, without target, roles or review.
+
+    Numbers stay numbers, 0 and 1 and infinity too: they are what a fitted model receives.
+
+    Parameters
+    ----------
+    data
+        A table, a data frame, an array or a dict of columns.
+
+    Examples
+    --------
+    >>> [str(column.kind) for column in as_columns({"age": [30.5, 41.0], "claim": [0, 1]})]
+    ['number', 'whole number']
+    """
+    if isinstance(data, Table):
+        return data.columns
+    return tuple(_as_column(raw) for raw in from_memory(data))
+
+
+def _as_column(raw: Raw) -> Column:
+    if raw.form != "number":
+        return settle(raw)
+    present = raw.values[~np.isnan(raw.values)]
+    whole = not raw.plain and bool((present == np.floor(present)).all())
+    return Column(raw.name, Kind.WHOLE if whole else Kind.NUMBER, raw.values)
+
+
 def _as_written(schema: Schema) -> frozenset[str]:
     """Columns whose levels are matched as they are written: 01234 is not 1234."""
     return frozenset(c.name for c in schema.columns if c.kind in (Kind.CATEGORY, Kind.ORDERED))
@@ -282,7 +311,7 @@ def _has_field_names(data: Any) -> bool:
 
 
 def _columns_of(source: Any, **options: Any) -> tuple[list[Raw], str, int]:
-    """Give the columns, the source in words, and the rows dropped before."""
+    """Return the columns, what they were read from, and the rows dropped before."""
     if isinstance(source, Table):
         return [raw_of(column) for column in source.columns], source.source, source.dropped
     if isinstance(source, str | os.PathLike):
@@ -290,9 +319,9 @@ def _columns_of(source: Any, **options: Any) -> tuple[list[Raw], str, int]:
         return read_file(path, **options), str(path), 0
     raws = from_memory(source)
     if not raws:
-        raise InputError("the table has no columns")
+        raise InputError("the table has no columns", parameter="source")
     if not len(raws[0].values):
-        raise InputError("the table has no rows")
+        raise InputError("the table has no rows", parameter="source")
     module = type(source).__module__.split(".")[0]
     return raws, "dict of columns" if module == "builtins" else f"{module} data", 0
 
@@ -304,13 +333,20 @@ def _is_numeric(kind: Kind | Sequence[Any]) -> bool:
 def _rows_with_target(raws: list[Raw], target: str) -> tuple[list[Raw], int]:
     missing = next(raw for raw in raws if raw.name == target).missing
     if missing.all():
-        raise InputError(f"the target {target!r} is all missing", hint="choose another column.")
+        raise InputError(
+            f"the target {target!r} is all missing",
+            parameter="target",
+            value=target,
+            hint="choose another column.",
+        )
     n_left = int((~missing).sum())
     if n_left < FEWEST_ROWS:
-        s = "s" if n_left > 1 else ""
         raise InputError(
-            f"the table has {n_left} row{s} with a target; at least {FEWEST_ROWS} are needed",
-            hint="a model learned from so few rows would say nothing.",
+            f"the table has {count(n_left, 'row')} with a target; at least {FEWEST_ROWS} are "
+            "needed",
+            parameter="target",
+            value=target,
+            hint="nothing can be learned from so few rows.",
         )
     if n_left == len(missing):
         return raws, 0
@@ -318,28 +354,27 @@ def _rows_with_target(raws: list[Raw], target: str) -> tuple[list[Raw], int]:
     return kept, len(missing) - n_left
 
 
-def _told_of_dropped(n_rows: int) -> list[Finding]:
+def _dropped_rows(n_rows: int) -> list[Finding]:
     if not n_rows:
         return []
-    words = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
-    return [Finding(f"{words} without a target left out", warn=False)]
+    return [Finding(f"{count(n_rows, 'row')} without a target left out", warn=False)]
 
 
-def _told_of_words(
+def _words_among_numbers(
     raws: Sequence[Raw], roles: Mapping[str, Role], stated: Container[str]
 ) -> list[Finding]:
-    """Point out words among numbers: a slip of the pen makes a category of a whole column."""
-    found = []
+    """Point out words among numbers: one typing error makes a category of a whole column."""
+    findings = []
     for raw in raws:
         word = None if raw.name in stated or raw.name in roles else nearly_numbers(raw)
         if word is not None:
-            found.append(
+            findings.append(
                 Finding(
-                    f"column {raw.name!r} holds numbers but for words such as {word!r}, so it is "
-                    "no number; correct them, or leave the cells empty where they mean missing"
+                    f"column {raw.name!r} holds numbers except for words such as {word!r}, so it "
+                    "is not numeric; correct them, or leave the cells empty if they mean missing"
                 )
             )
-    return found
+    return findings
 
 
 def _settled(raw: Raw, kind: Kind | Sequence[Any] | None, role: Role | None) -> Column:

@@ -1,11 +1,18 @@
-"""What the user says about columns: their roles and kinds, checked against the header."""
+"""The roles and kinds that the user sets for columns, checked against the header."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.errors import (
+    InputError,
+    Option,
+    bad_value,
+    did_you_mean,
+    unknown_choice,
+    words,
+)
 from clearwood.table.column import Column
 from clearwood.table.types import Kind, Role, Task
 
@@ -16,7 +23,7 @@ KindSetting = str | Kind | Sequence[Any]
 
 
 def checked_kinds(kinds: Mapping[str, KindSetting] | None) -> dict[str, Kind | Sequence[Any]]:
-    """Give the kinds as such, or offer the nearest word for one that is none."""
+    """Return the kinds as enums; an unknown one is an error that offers the nearest."""
     checked: dict[str, Kind | Sequence[Any]] = {}
     for name, kind in (kinds or {}).items():
         if not isinstance(kind, str):
@@ -25,19 +32,20 @@ def checked_kinds(kinds: Mapping[str, KindSetting] | None) -> dict[str, Kind | S
             checked[name] = Kind(kind)
         else:
             raise InputError(
-                f"there is no kind {kind!r} (given for column {name!r})",
+                words(Option("kinds", {name: kind}), f": there is no kind {kind!r}"),
+                parameter="kinds",
+                value={name: kind},
                 hint=did_you_mean(kind, [str(known) for known in Kind]),
             )
     return checked
 
 
 def checked_task(task: str | Task | None) -> Task | None:
-    """Give the task as such, or offer the nearest word for one that is none."""
+    """Return the task as an enum; an unknown one is an error that offers the nearest."""
     if task is None:
         return None
     if task not in list(Task):
-        known = [str(known) for known in Task]
-        raise InputError(f"there is no task {task!r}", hint=did_you_mean(task, known))
+        raise unknown_choice("task", task, [str(known) for known in Task])
     return Task(task)
 
 
@@ -52,10 +60,10 @@ def assign_roles(
     ignore: str | Iterable[str],
     kinds: Iterable[str],
 ) -> dict[str, Role]:
-    """Give every column that is no plain feature its role; names that are no column are refused."""
+    """Return the role of every column that is not an ordinary feature, after checking the names."""
     if isinstance(target, int | np.integer):
         target = _name_at(int(target), names)
-    wishes = {
+    wanted = {
         Role.TARGET: _as_names(target),
         Role.WEIGHT: _as_names(weight),
         Role.GROUP: _as_names(group),
@@ -66,40 +74,46 @@ def assign_roles(
     for name in kinds:
         _check_known(name, names, "kinds")
     roles: dict[str, Role] = {}
-    for role, wished in wishes.items():
-        for name in wished:
+    for role, columns in wanted.items():
+        for name in columns:
             _check_known(name, names, "ignore" if role is Role.IGNORED else role.value)
             if roles.get(name, role) is not role:
                 raise InputError(
                     f"column {name!r} cannot be both {roles[name]} and {role}",
-                    hint="give it one role.",
+                    parameter=role.value,
+                    value=name,
+                    hint="set one role for it.",
                 )
             roles[name] = role
     return roles
 
 
-def _as_names(given: str | Iterable[str] | None) -> tuple[str, ...]:
-    if given is None:
+def _as_names(names: str | Iterable[str] | None) -> tuple[str, ...]:
+    if names is None:
         return ()
-    return (given,) if isinstance(given, str) else tuple(given)
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _name_at(position: int, names: Sequence[str]) -> str:
     try:
         return names[position]
     except IndexError:
-        raise InputError(f"there is no column {position}: the table has {len(names)}") from None
+        expected = f"the table has {len(names)} columns, numbered from 0"
+        raise bad_value("target", position, expected) from None
 
 
 def _check_known(name: str, names: Sequence[str], option: str) -> None:
     if name not in names:
         raise InputError(
-            f"there is no column {name!r} (named as {option})", hint=did_you_mean(name, names)
+            words(f"there is no column {name!r} (set as ", Option(option), ")"),
+            parameter=option,
+            value=name,
+            hint=did_you_mean(name, names),
         )
 
 
 def check_weights(columns: Mapping[str, Column], weight: str | None) -> None:
-    """Refuse weights that weigh nothing or less."""
+    """Refuse weights that are missing, negative or all zero."""
     if weight is None:
         return
     values = columns[weight].values
@@ -107,11 +121,21 @@ def check_weights(columns: Mapping[str, Column], weight: str | None) -> None:
     if n_missing:
         raise InputError(
             f"the weight {weight!r} is missing in {n_missing:,} of {len(values):,} rows",
+            parameter="weight",
+            value=weight,
             hint="give every row a weight; 0 leaves a row out.",
         )
     if values.min() < 0:
         raise InputError(
-            f"the weight {weight!r} is negative ({values.min():g})", hint="weights are 0 or more."
+            f"the weight {weight!r} is negative ({values.min():g})",
+            parameter="weight",
+            value=weight,
+            hint="weights are 0 or more.",
         )
     if not values.any():
-        raise InputError(f"the weight {weight!r} is 0 in every row")
+        raise InputError(
+            f"the weight {weight!r} is 0 in every row",
+            parameter="weight",
+            value=weight,
+            hint="at least one row needs a weight above 0.",
+        )

@@ -166,7 +166,7 @@ function endText(tree, place) {
 
 /** @param {any} answer */
 function answerText(answer) {
-  if (!answer.certified) return "asks the ensemble";
+  if (!answer.certified) return "ensemble predicts";
   return answer.value === undefined || answer.value === null ? answer.text : number(answer.value);
 }
 

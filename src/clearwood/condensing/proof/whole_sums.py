@@ -1,4 +1,8 @@
-"""Sums of leaf values in whole numbers, so that bounds add up without rounding."""
+"""Sums of leaf values in whole numbers, so that bounds add up without rounding.
+
+These bounds are the checker's own. The composer's are in ``compose/decision.py``, in floating point
+with margins; neither uses the other.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood.forest import Forest, links
 
 __all__ = ["WholeSums", "whole_sums"]
@@ -38,30 +43,28 @@ class WholeSums:
         What sums are divided by to give raw predictions.
     """
 
-    gain: NDArray[np.float64]
+    gain: Floats
     low: NDArray[np.int64]
     high: NDArray[np.int64]
     base_low: NDArray[np.int64]
     base_high: NDArray[np.int64]
     shift: int
-    scale: NDArray[np.float64]
+    scale: Floats
     error: int
     exact: bool
-    divisor: NDArray[np.float64]
+    divisor: Floats
 
-    def inward(
-        self, lower: NDArray[np.float64], upper: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def inward(self, low: Floats, high: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Give bounds on raw predictions as bounds on sums, at most as wide."""
-        least = np.nextafter(lower * self._sum_of_one(), np.inf)
-        greatest = np.nextafter(upper * self._sum_of_one(), -np.inf)
+        least = np.nextafter(low * self._sum_of_one(), np.inf)
+        greatest = np.nextafter(high * self._sum_of_one(), -np.inf)
         room = 2.0 ** (_ROOM + 2)
         with np.errstate(over="ignore", invalid="ignore"):
             least = np.ceil(np.clip(np.ldexp(least, self.shift), -room, room))
             greatest = np.floor(np.clip(np.ldexp(greatest, self.shift), -room, room))
         return _whole(least), _whole(greatest)
 
-    def _sum_of_one(self) -> NDArray[np.float64]:
+    def _sum_of_one(self) -> Floats:
         return self.divisor * self.scale
 
     def cut(self, forest: Forest) -> tuple[int, float]:
@@ -114,22 +117,18 @@ def whole_sums(forest: Forest) -> WholeSums:
     )
 
 
-def _reach(
-    forest: Forest, gain: NDArray[np.float64], base: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _reach(forest: Forest, gain: Floats, base: Floats) -> Floats:
     """Give the largest sum of sizes that trees and base can reach, per output."""
     per_tree = np.maximum.reduceat(np.abs(gain), forest.roots, axis=0)
     total = np.abs(base)
-    alone = forest.tree_output < 0
-    if alone.any():
-        total = total + per_tree[alone].sum(axis=0)
-    np.add.at(total, forest.tree_output[~alone], per_tree[~alone, 0])
+    every = forest.tree_output < 0
+    if every.any():
+        total = total + per_tree[every].sum(axis=0)
+    np.add.at(total, forest.tree_output[~every], per_tree[~every, 0])
     return np.asarray(total)
 
 
-def _is_exact(
-    gain: NDArray[np.float64], base: NDArray[np.float64], reach: NDArray[np.float64], dtype: Any
-) -> bool:
+def _is_exact(gain: Floats, base: Floats, reach: Floats, dtype: Any) -> bool:
     """Whether all sums are multiples of one unit with so few digits that none is ever rounded."""
     values = np.abs(np.concatenate([gain.ravel(), base]))
     values = values[values > 0]
@@ -145,14 +144,14 @@ def _is_exact(
 
 
 def _outward(
-    values: NDArray[np.float64], shift: int, *, exact: bool
+    values: Floats, shift: int, *, exact: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     low = values if exact else np.nextafter(values, -np.inf)
     high = values if exact else np.nextafter(values, np.inf)
     return _whole(np.floor(np.ldexp(low, shift))), _whole(np.ceil(np.ldexp(high, shift)))
 
 
-def _whole(values: NDArray[np.float64]) -> NDArray[np.int64]:
+def _whole(values: Floats) -> NDArray[np.int64]:
     return np.ascontiguousarray(np.nan_to_num(values).astype(np.int64))
 
 

@@ -1,20 +1,20 @@
-"""Questions of models that compare in float32, asked of the doubles that people have."""
+"""Thresholds of models that compare in float32, as thresholds for doubles."""
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clearwood.forest.forest import Precision
+from clearwood._shared.arrays import Floats
+from clearwood.forest import Precision
 
 __all__ = ["just_below", "last_double"]
 
 
-def last_double(threshold: NDArray[np.float64], precision: Precision) -> NDArray[np.float64]:
+def last_double(threshold: Floats, precision: Precision) -> Floats:
     """Give the largest double that is not above a threshold once it is rounded.
 
-    A double x goes left at a threshold exactly if x is not above this number: no rounding is
-    needed to ask. A model that rounds to float32 moves its thresholds by up to half a unit.
+    A double goes left at the threshold exactly if it is not above this number, and no rounding is
+    needed. A model that rounds to float32 moves its thresholds by up to half a unit.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ def last_double(threshold: NDArray[np.float64], precision: Precision) -> NDArray
     with np.errstate(over="ignore", invalid="ignore"):
         middle = (this + following) / 2
         tie = middle.astype(np.float32) > single
-    found = np.where(tie, np.nextafter(middle, -np.inf), middle)
-    return np.where(np.isposinf(single), np.inf, found)
+    last = np.where(tie, np.nextafter(middle, -np.inf), middle)
+    return np.where(np.isposinf(single), np.inf, last)
 
 
-def just_below(values: NDArray[np.float64], precision: Precision) -> NDArray[np.float64]:
+def just_below(values: Floats, precision: Precision) -> Floats:
     """Give the largest double that is below each value once it is rounded."""
     dtype: Any = np.float32 if precision == "float32" else np.float64
     below = np.nextafter(np.asarray(values).astype(dtype), dtype(-np.inf)).astype(np.float64)

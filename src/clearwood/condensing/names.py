@@ -23,11 +23,10 @@ def as_written(name: str) -> str:
 
 
 def with_names_of(forest: Forest, data: Any) -> Forest:
-    """Give a forest whose columns have the names that a table has for them.
+    """Give the forest with the column names of a table.
 
-    LightGBM writes spaces as underscores and keeps no note of it. Where a table is given and one
-    of its columns is all that a name can stand for, that column's name is put back, so that rules
-    and SQL ask for columns that exist.
+    LightGBM writes spaces as underscores. Where exactly one column of the table can be meant, its
+    name is put back, so that rules and SQL name columns that exist.
 
     Parameters
     ----------
@@ -46,10 +45,10 @@ def with_names_of(forest: Forest, data: Any) -> Forest:
     meant: dict[str, list[str]] = {}
     for name in names:
         meant.setdefault(as_written(name), []).append(name)
-    found = tuple(
+    restored = tuple(
         meant[name][0] if name not in names and len(meant.get(name, ())) == 1 else name
         for name in forest.feature_names
     )
-    if found == forest.feature_names:
+    if restored == forest.feature_names:
         return forest
-    return replace(forest, feature_names=found, columns=found)
+    return replace(forest, feature_names=restored, columns=restored)

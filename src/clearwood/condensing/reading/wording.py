@@ -1,4 +1,4 @@
-"""Questions, conditions and answers of a condensed tree in the user's words."""
+"""Questions, conditions and predictions of a condensed tree as text, in the user's columns."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -7,50 +7,44 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._shared import numbers
 from clearwood.condensing.condensed import Condensed
-from clearwood.condensing.reading.questions import Labels, Question, column_names, questions
-from clearwood.forest.encoders import LearnerEncoder
-from clearwood.forest.links import predict as on_scale
+from clearwood.condensing.reading.questions import (
+    Labels,
+    Question,
+    Span,
+    leaf_predictions,
+    questions,
+)
+from clearwood.condensing.reading.sources import column_names
+from clearwood.forest import LearnerEncoder
 
-__all__ = ["Condition", "Wording", "number"]
+__all__ = ["Condition", "Wording"]
 
 _MOST_LABELS = 6
 _TINY = 1e-34
 
 
-def number(value: float) -> str:
-    """Write a number with the digits that a reader can use.
-
-    Examples
-    --------
-    >>> [number(value) for value in (0.5000000298, 1234567.0, 3.0, -1e-9)]
-    ['0.5', '1234567', '3', '-1e-09']
-    """
-    if value == int(value) if math.isfinite(value) else False:
-        return f"{value:.0f}" if abs(value) < 1e15 else f"{value:g}"
-    return f"{value:.6g}"
-
-
 @dataclass(frozen=True)
 class Condition:
-    """What a way through the tree asks of one column.
+    """Which values of one column follow a path through the tree.
 
     Parameters
     ----------
     column
-        Position among the columns asked of.
+        Position among `column_names`.
     spans
-        Intervals of numbers that pass: above the first end, not above the second.
+        Intervals of numbers that pass.
     labels
         Labels that pass; None for columns of numbers.
     every
-        All labels the model knows.
+        All labels that the model has seen.
     missing, unseen
-        Whether missing values, and labels the model does not know, pass.
+        Whether missing values, and labels that the model has not seen, pass.
     """
 
     column: int
-    spans: tuple[tuple[float, float], ...] = ((-math.inf, math.inf),)
+    spans: tuple[Span, ...] = ((-math.inf, math.inf),)
     labels: tuple[Any, ...] | None = None
     every: tuple[Any, ...] = ()
     missing: bool = True
@@ -62,36 +56,25 @@ class Condition:
         passes = self.labels or self.unseen if self.labels is not None else self.spans
         return not passes and not self.missing
 
-    def and_also(self, asked: Question, *, left: bool) -> "Condition":
-        """Give the condition that an answer to one more question leaves."""
-        missing = self.missing and asked.missing_left == left
-        if isinstance(asked, Labels):
-            passes = asked.left if left else asked.right
+    def and_also(self, question: Question, *, left: bool) -> "Condition":
+        """Give the condition on rows that also go to one side of a question."""
+        missing = self.missing and question.missing_left == left
+        if isinstance(question, Labels):
+            passes = question.left if left else question.right
             kept = passes if self.labels is None else [x for x in self.labels if x in passes]
             return replace(
                 self,
                 labels=tuple(kept),
-                every=asked.left + asked.right,
+                every=question.left + question.right,
                 missing=missing,
-                unseen=self.unseen and asked.unseen_left == left,
+                unseen=self.unseen and question.unseen_left == left,
             )
         spans = []
-        for low, high in asked.left if left else _complement(asked.left):
+        for low, high in question.left if left else question.right:
             for start, end in self.spans:
                 if max(low, start) < min(high, end):
                     spans.append((max(low, start), min(high, end)))
         return replace(self, spans=tuple(spans), missing=missing)
-
-
-def _complement(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    found, low = [], -math.inf
-    for start, end in spans:
-        if start > low:
-            found.append((low, start))
-        low = end
-    if low < math.inf:
-        found.append((low, math.inf))
-    return found
 
 
 class Wording:
@@ -104,8 +87,7 @@ class Wording:
     units
         The unit of each of the user's columns that has one.
     missing
-        Positions of the columns in which values may be missing; "or missing" is said of
-        these only.
+        Positions of the columns in which values may be missing; only these get "or missing".
     """
 
     def __init__(
@@ -118,50 +100,57 @@ class Wording:
         self._tree = condensed
         self._units = dict(units or {})
         self._missing = set(missing)
-        self.asked = questions(condensed)
+        #: The question of every node; None at leaves.
+        self.questions = questions(condensed)
+        #: The prediction of every leaf, certified or not.
+        self.predictions = leaf_predictions(condensed)
         self._names = column_names(condensed.shell)
-        self._parts = _parts(condensed)
+        self._levels = _levels(condensed)
 
     def question(self, node: int) -> str:
-        """Write what is asked at a node; yes is left."""
-        asked = self.asked[node]
-        assert asked is not None
-        return self.condition(Condition(asked.column).and_also(asked, left=True))
+        """Write the condition under which a row goes left at a node."""
+        question = self.questions[node]
+        assert question is not None
+        return self.condition(Condition(question.column).and_also(question, left=True))
+
+    def cut(self, node: int) -> float | None:
+        """Give the number that a question compares its column with; None for other questions."""
+        question = self.questions[node]
+        if question is None or isinstance(question, Labels) or self._levels[question.column]:
+            return None
+        return None if question.cut is None or math.isinf(question.cut) else question.cut
 
     def answer(self, node: int) -> str:
-        """Write what a leaf answers."""
-        diagram, shell = self._tree.diagram, self._tree.shell
+        """Write what is predicted at a leaf."""
+        diagram = self._tree.diagram
         if not diagram.certified[node]:
-            return "asks the ensemble"
+            return "ensemble predicts"
+        prediction = self.predictions[node]
+        if self._tree.classes is None:
+            values = prediction if isinstance(prediction, list) else [prediction]
+            return ", ".join(map(_number, values))
         if self._tree.equal == "class":
-            assert shell.classes is not None
-            return str(shell.classes[diagram.outcome[node]])
-        raw = diagram.value[node]
-        if shell.classes is not None:
-            label = on_scale(shell, raw[:1] if shell.n_outputs == 1 else raw[None, :])[0]
-            return f"{label} ({', '.join(number(x) for x in raw)})"
-        shown = np.atleast_1d(on_scale(shell, raw[:1] if shell.n_outputs == 1 else raw[None, :])[0])
-        return ", ".join(number(float(x)) for x in shown)
+            return str(prediction)
+        return f"{prediction} ({', '.join(map(_number, diagram.value[node].tolist()))})"
 
     def condition(self, condition: Condition) -> str:
         """Write a condition on one column."""
         column = condition.column
-        part = self._parts[column]
-        name = self._names[column] if part is None else part.column
+        level = self._levels[column]
+        name = self._names[column] if level is None else level.column
         if condition.labels is not None:
             return self._of_labels(condition, name)
-        numbers = condition.spans
-        whole = numbers == ((-math.inf, math.inf),)
-        if whole:
+        spans = condition.spans
+        if spans == ((-math.inf, math.inf),):
             return f"{name} is known" if not condition.missing else f"{name} is anything"
-        if not numbers:
+        if not spans:
             return f"{name} is missing" if condition.missing else f"{name} is impossible"
-        if part is not None and part.level is not None:
-            one, zero = _holds(numbers, 1.0), _holds(numbers, 0.0)
+        if level is not None:
+            one, zero = _holds(spans, 1.0), _holds(spans, 0.0)
             if one != zero:
-                return f"{name} is {'' if one else 'not '}{part.level}"
+                return f"{name} is {'' if one else 'not '}{level.name}"
         unit = self._units.get(name, "")
-        joined, without_zero = _across_zero(numbers)
+        joined, without_zero = _across_zero(spans)
         text = " or ".join(_span(name, span, f" {unit}" if unit else "") for span in joined)
         text += " (but not 0)" if without_zero else ""
         return text + (" or missing" if condition.missing and column in self._missing else "")
@@ -181,40 +170,38 @@ class Wording:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _Level:
+    """One level of one of the user's columns, as a column of the model."""
+
     column: str
-    level: str | None
+    name: str
 
 
-def _parts(condensed: Condensed) -> list[_Part | None]:
-    """Find which of the model's columns are one level of one of the user's."""
+def _levels(condensed: Condensed) -> list[_Level | None]:
+    """Find which of the model's columns are one level of one of the user's, by their names."""
     shell = condensed.shell
     if isinstance(shell.encoder, LearnerEncoder):
-        return [None] * len(column_names(shell))  # its questions are of the user's columns
+        return [None] * len(column_names(shell))  # its questions are on the user's columns
     if shell.columns == shell.feature_names:
         return [None] * shell.n_features
     sizes = np.bincount(shell.groups, minlength=len(shell.columns))
-    parts: list[_Part | None] = []
+    levels: list[_Level | None] = []
     for name, group in zip(shell.feature_names, shell.groups.tolist(), strict=True):
         column = shell.columns[group]
         own = name.partition("__")[2] if "__" in name and not name.startswith(column) else name
         level = own[len(column) + 1 :] if own.startswith(column) else ""
-        if sizes[group] > 1 and level and own[len(column)] in "_=":
-            parts.append(_Part(column, level))
-        else:
-            parts.append(None)
-    return parts
+        is_level = sizes[group] > 1 and level and own[len(column)] in "_="
+        levels.append(_Level(column, level) if is_level else None)
+    return levels
 
 
-def _holds(spans: Iterable[tuple[float, float]], x: float) -> bool:
+def _holds(spans: Iterable[Span], x: float) -> bool:
     return any(low < x <= high for low, high in spans)
 
 
-def _across_zero(
-    spans: tuple[tuple[float, float], ...],
-) -> tuple[list[tuple[float, float]], bool]:
+def _across_zero(spans: tuple[Span, ...]) -> tuple[list[Span], bool]:
     """Join two intervals that only zero parts, as where zeros count as missing."""
-    joined: list[tuple[float, float]] = []
+    joined: list[Span] = []
     without_zero = False
     for low, high in spans:
         if joined and -_TINY < joined[-1][1] <= 0 <= low < _TINY:
@@ -225,15 +212,21 @@ def _across_zero(
     return joined, without_zero
 
 
-def _span(name: str, span: tuple[float, float], unit: str) -> str:
+def _span(name: str, span: Span, unit: str) -> str:
     low, high = span
     if -_TINY < low <= 0 <= high < _TINY:
         return f"{name} = 0"
     if math.isinf(low):
-        return f"{name} ≤ {number(high)}{unit}"
+        return f"{name} ≤ {_number(high)}{unit}"
     if math.isinf(high):
-        return f"{name} > {number(low)}{unit}"
-    return f"{number(low)} < {name} ≤ {number(high)}{unit}"
+        return f"{name} > {_number(low)}{unit}"
+    return f"{_number(low)} < {name} ≤ {_number(high)}{unit}"
+
+
+def _number(value: float) -> str:
+    """Write whole numbers in full, and others with enough digits to compare a row by eye."""
+    is_whole = math.isfinite(value) and value == int(value)
+    return numbers.number(value, 15 if is_whole else 6)
 
 
 def _either(labels: Iterable[Any]) -> str:

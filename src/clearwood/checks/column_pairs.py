@@ -1,0 +1,171 @@
+"""How strongly two columns are associated, whatever their kinds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from clearwood._shared.arrays import Floats, Index
+from clearwood.table import Column, Kind
+
+__all__ = [
+    "Comparable",
+    "bins_of",
+    "comparable",
+    "coordinates",
+    "is_ordered",
+    "ranks",
+    "related",
+    "strength",
+    "strengths",
+]
+
+_BINS = 20
+_ROWS_PER_BIN = 20
+# Rows by which two columns are compared.
+_ROWS_COMPARED = 5000
+# Standard deviations above chance that an association must reach to count.
+_BEYOND_CHANCE = 3
+_MOST_RELATED = 3
+# Below this, the distance of the pair adds nothing to the distances of the single columns.
+_LEAST_STRENGTH = 0.1
+_MOST_LEVELS = 20
+
+
+def ranks(column: Column) -> Floats:
+    """Return numbers and dates as ranks in [0, 1]; ties share their middle, missing is NaN.
+
+    Examples
+    --------
+    >>> ranks(Column("a", Kind.NUMBER, np.array([10.0, 30.0, 20.0, np.nan])))
+    array([0.16666667, 0.83333333, 0.5       ,        nan])
+    """
+    ranked = np.full(len(column), np.nan)
+    present = ~column.missing
+    _, inverse, counts = np.unique(column.values[present], return_inverse=True, return_counts=True)
+    middle = np.cumsum(counts) - 0.5 * counts
+    ranked[present] = (middle / max(present.sum(), 1))[inverse]
+    return ranked
+
+
+def is_ordered(column: Column) -> bool:
+    """Whether the values of a column have an order: numbers, dates and ordered categories."""
+    return column.kind in (Kind.NUMBER, Kind.WHOLE, Kind.DATE, Kind.ORDERED)
+
+
+def bins_of(column: Column) -> Index:
+    """Return the bin of each row: quantiles, or frequent levels; missing is a bin of its own."""
+    if is_ordered(column) and column.kind is not Kind.ORDERED:
+        place = ranks(column)
+        size = int(np.clip(len(column) // _ROWS_PER_BIN, 3, _BINS))
+        return np.where(np.isnan(place), _BINS, np.minimum(place * size, size - 1)).astype(np.intp)
+    values = (
+        column.values
+        if column.is_coded
+        else np.unique(
+            np.where(column.missing, "", column.values).astype(str), return_inverse=True
+        )[1]
+    )
+    frequent = np.argsort(-np.bincount(values + 1), kind="stable")[:_BINS] - 1
+    bins = np.full(len(column), _BINS)
+    for k, level in enumerate(frequent):
+        bins[values == level] = k
+    return bins
+
+
+@dataclass(frozen=True, eq=False)
+class Comparable:
+    """A column prepared for comparison with others.
+
+    Parameters
+    ----------
+    bins
+        The bin of each row.
+    scores
+        Its ranks, or indicators of its levels: (rows, scores).
+    """
+
+    bins: Index
+    scores: Floats
+
+
+def comparable(column: Column) -> Comparable:
+    """Prepare a column for comparison: at most 5,000 of its rows, evenly spread."""
+    if len(column) > _ROWS_COMPARED:
+        chosen = np.linspace(0, len(column) - 1, _ROWS_COMPARED).round().astype(np.intp)
+        column = column.take(chosen)
+    return Comparable(bins_of(column), _scores(column))
+
+
+def _scores(column: Column) -> Floats:
+    if is_ordered(column):
+        place = ranks(column)
+        return np.where(np.isnan(place), 0.5, place)[:, None]
+    bins = bins_of(column)
+    return np.asarray(bins[:, None] == np.unique(bins), np.float64)
+
+
+def strength(column: Comparable, other: Comparable) -> float:
+    """Compute the strength of association of two columns, from 0 (none) to 1.
+
+    It is the larger of two correlation ratios: the root of the share of the variance of one
+    column's ranks (or of its levels' indicators) that lies between bins of the other. Unlike a
+    correlation it detects any shape of dependence, such as a parabola. It is adjusted for chance.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1, 1, 200)
+    >>> line, parabola = (Column(n, Kind.NUMBER, v) for n, v in (("a", x), ("b", x**2)))
+    >>> strength(comparable(line), comparable(parabola)) > 0.9
+    True
+    """
+    return max(
+        _correlation_ratio(column.scores, other.bins),
+        _correlation_ratio(other.scores, column.bins),
+    )
+
+
+def _correlation_ratio(scores: Floats, bins: Index) -> float:
+    """Return the root of the share of the variance that lies between bins, less chance."""
+    counts = np.bincount(bins)
+    used = counts > 0
+    n_rows, n_bins = len(bins), int(used.sum())
+    centred = scores - scores.mean(axis=0)
+    total = float((centred**2).sum())
+    if total <= 0 or n_bins < 2 or n_rows <= n_bins:
+        return 0.0
+    between = 0.0
+    for score in centred.T:
+        between += float((np.bincount(bins, score)[used] ** 2 / counts[used]).sum())
+    # adjusted as R2 is: bins of noise explain (bins - 1) / (rows - 1) of anything
+    explained = 1 - (1 - between / total) * (n_rows - 1) / (n_rows - n_bins)
+    chance = np.sqrt(2 * (n_bins - 1)) / (n_rows - n_bins)
+    return float(np.sqrt(explained)) if explained > _BEYOND_CHANCE * chance else 0.0
+
+
+def strengths(columns: Sequence[Comparable], position: int) -> Floats:
+    """Compute the strength of association of one column with each; 1 with itself."""
+    own = columns[position]
+    return np.array(
+        [1.0 if k == position else strength(own, other) for k, other in enumerate(columns)]
+    )
+
+
+def related(columns: Sequence[Comparable], positions: Sequence[int]) -> list[int]:
+    """Return the columns that are most associated with some columns, at most three."""
+    strongest = np.max([strengths(columns, k) for k in positions], axis=0)
+    strongest[list(positions)] = 0
+    best = np.argsort(-strongest, kind="stable")[:_MOST_RELATED]
+    return [int(k) for k in best if strongest[k] > _LEAST_STRENGTH]
+
+
+def coordinates(column: Column) -> Floats:
+    """Return coordinates for distances between rows, of about the same spread in most columns."""
+    if is_ordered(column):
+        place = ranks(column)
+        present = np.where(np.isnan(place), 0.5, place) * np.sqrt(12)
+        return np.column_stack([present, np.isnan(place)])
+    bins = bins_of(column)
+    levels = np.unique(bins)[:_MOST_LEVELS]
+    # two different levels are one apart
+    return np.asarray((bins[:, None] == levels[None, :]) / np.sqrt(2))

@@ -1,0 +1,192 @@
+"""What condensing may spend, and the errors and the warning where that does not suffice."""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from clearwood._shared.clock import Clock
+from clearwood._shared.errors import ClearwoodWarning, InputError, Option, bad_value, words
+from clearwood._shared.numbers import count, number, percent, size
+
+__all__ = [
+    "Budget",
+    "DoesNotFitError",
+    "Limit",
+    "LittleProvedWarning",
+    "ProofTooLargeError",
+    "checked_memory",
+]
+
+_MOST_BYTES = 8 * 10**9
+
+
+class Limit(StrEnum):
+    """The option of `clearwood.condense` that ended the work."""
+
+    LEAVES = "leaves"
+    TIME = "time_limit"
+    MEMORY = "memory"
+
+    @property
+    def noun(self) -> str:
+        """What the limit is on, in a sentence."""
+        return {"leaves": "leaves", "time_limit": "time", "memory": "memory"}[self.value]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be spent.
+
+    Parameters
+    ----------
+    leaves
+        Most leaves of the tree; None for any number.
+    clock
+        The time limit.
+    memory
+        Bytes; there is always a limit.
+    is_set
+        Whether the user set a limit. Work then ends there, instead of failing.
+
+    Examples
+    --------
+    >>> budget = Budget.checked(leaves=100, time_limit=None, memory=2e9)
+    >>> budget.is_set, budget.memory, budget.seconds_left
+    (True, 2000000000, None)
+    """
+
+    leaves: int | None
+    clock: Clock
+    memory: int
+    is_set: bool
+
+    @classmethod
+    def checked(cls, *, leaves: Any, time_limit: Any, memory: Any) -> "Budget":
+        """Check the limits that a user set, and start the clock."""
+        clock = Clock.started_now(time_limit)
+        if leaves is not None and not (
+            _is_number(leaves) and leaves >= 1 and leaves == int(leaves)
+        ):
+            raise bad_value("leaves", leaves, "it is a whole number from 1, or None")
+        is_set = not (leaves is None and time_limit is None and memory is None)
+        return cls(leaves, clock, checked_memory(memory), is_set)
+
+    @property
+    def seconds(self) -> float | None:
+        """The whole time limit."""
+        return self.clock.time_limit
+
+    @property
+    def seconds_left(self) -> float | None:
+        """What is left of the time limit, at least a moment."""
+        return None if self.seconds is None else max(self.clock.left, 1e-3)
+
+
+def checked_memory(memory: Any) -> int:
+    """Give the bytes that may be used: as the user set them, else 8 GB or 60 % of what is free.
+
+    Examples
+    --------
+    >>> checked_memory(2e9)
+    2000000000
+    """
+    if memory is None:
+        return min(_MOST_BYTES, int(0.6 * _available_bytes()))
+    if not (_is_number(memory) and memory > 0):
+        raise bad_value("memory", memory, "it is a number of bytes above 0, or None")
+    return int(memory)
+
+
+def _is_number(value: Any) -> bool:
+    # NumPy's numbers too, but nothing that is not finite
+    try:
+        return not isinstance(value, bool | str) and math.isfinite(value)
+    except TypeError:
+        return False
+
+
+def _available_bytes() -> int:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return _MOST_BYTES
+    for line in lines:
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return _MOST_BYTES
+
+
+class DoesNotFitError(InputError):
+    """The exact tree needs more memory than may be used.
+
+    Parameters
+    ----------
+    n_nodes
+        How many nodes were composed.
+    share
+        What share of the space they cover.
+    estimate
+        About how many nodes the whole tree has.
+    memory
+        Bytes that may be used.
+    """
+
+    def __init__(self, *, n_nodes: int, share: float, estimate: float, memory: int) -> None:
+        self.n_nodes = n_nodes
+        self.share = share
+        self.estimate = estimate
+        self.memory = memory
+        super().__init__(
+            f"the exact tree does not fit into {size(memory)} of memory: "
+            f"{count(n_nodes, 'node')} cover {percent(share)} of the space, and the whole tree "
+            f"would have about {number(estimate, 2)}",
+            parameter="memory",
+            value=memory,
+            hint=words(
+                "set a limit, such as ",
+                Option("leaves", 1000),
+                ", and pass the rows that matter as ",
+                Option("data"),
+                ": the tree is then exact at its certified leaves, and the ensemble predicts the "
+                "rest. Or accept a distance from the raw prediction, with ",
+                Option("equal", "value"),
+                " and ",
+                Option("tolerance"),
+                ".",
+            ),
+        )
+
+
+class ProofTooLargeError(InputError):
+    """Proving the smallest tree needs more memory than may be used.
+
+    Parameters
+    ----------
+    n_bytes
+        What the proof needs; infinity where no machine has it.
+    memory
+        Bytes that may be used.
+    """
+
+    def __init__(self, *, n_bytes: float, memory: int) -> None:
+        self.n_bytes = n_bytes
+        self.memory = memory
+        needed = f"about {size(n_bytes)}" if n_bytes < 1e18 else "more memory than any machine has"
+        super().__init__(
+            f"proving the smallest tree needs {needed}; {size(memory)} may be used",
+            parameter="effort",
+            value="optimal",
+            hint=words(
+                "use ",
+                Option("effort", "good"),
+                ", which comes within a few per cent of the smallest, or allow more bytes with ",
+                Option("memory"),
+                ".",
+            ),
+        )
+
+
+class LittleProvedWarning(ClearwoodWarning):
+    """Within the limits so little was proved that the tree hardly matters."""

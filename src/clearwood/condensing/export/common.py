@@ -1,0 +1,64 @@
+"""What exports to other languages share: which trees they can hold, and which columns they need."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from clearwood._shared.errors import InputError, Option, words
+from clearwood._shared.messages import tell
+from clearwood.condensing.condensed import Condensed
+from clearwood.condensing.reading.questions import Question, leaf_predictions
+from clearwood.condensing.reading.sources import column_names, made_columns
+
+__all__ = ["exported_predictions", "refuse_many_leaves", "warn_of_made_columns"]
+
+
+def exported_predictions(condensed: Condensed, form: str) -> dict[int, Any]:
+    """Give the one label or number of each leaf, or raise where an export cannot hold the tree.
+
+    Parameters
+    ----------
+    condensed
+        The tree.
+    form
+        What it is written as, for the error.
+    """
+    if not condensed.diagram.certified.all():
+        raise InputError(
+            f"the ensemble predicts at some leaves of this tree, and {form} cannot hold it",
+            hint="condense without limits or with higher ones, or prune the tree to data; "
+            "JSON keeps the ensemble.",
+        )
+    if condensed.classes is None and condensed.shell.n_outputs > 1:
+        raise InputError(
+            f"the model predicts {condensed.shell.n_outputs} numbers a row; {form} holds one",
+            hint="JSON keeps all of them.",
+        )
+    return leaf_predictions(condensed)
+
+
+def refuse_many_leaves(n_leaves: int, most: int, form: str) -> None:
+    """Raise where a form that holds every leaf would be too large."""
+    if n_leaves > most:
+        raise InputError(
+            f"the tree has {n_leaves:,} leaves; {form} holds every one, up to {most:,}",
+            hint=words(
+                "condense with ",
+                Option("leaves"),
+                " or ",
+                Option("tolerance"),
+                ", or write C, which holds equal branches once.",
+            ),
+        )
+
+
+def warn_of_made_columns(condensed: Condensed, questions: Sequence[Question | None]) -> None:
+    """Warn where an export needs columns that an encoder makes and no table of the user has."""
+    names = column_names(condensed.shell)
+    used = {names[question.column] for question in questions if question is not None}
+    made = sorted(used & set(made_columns(condensed.shell)))
+    if made:
+        shown = ", ".join(map(repr, made[:5])) + (", ..." if len(made) > 5 else "")
+        tell(
+            f"this needs {shown}, which the model's encoder makes; add "
+            f"{'them' if len(made) > 1 else 'it'} to the table, for instance in a view"
+        )
