@@ -91,7 +91,7 @@ def _tables(*, quick: bool) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
 
 
 def _of_table(table: str, model: Counted) -> list[Point]:
-    exact = cw.shapley(model, model.rows, background=model.background, method="subsets").values
+    exact = cw.shapley(model, model.background, model.rows, method="subsets").values
     budgets = (3_000, 6_000, 20_000, 50_000, 100_000)
     points = [
         _measured(table, model, f"clearwood, {method}", budget, _ours(model, method), exact)
@@ -119,8 +119,8 @@ def _ours(model: Counted, method: str) -> Explain:
             warnings.simplefilter("ignore")  # a precision that nothing reaches: the budget ends it
             found = cw.shapley(
                 model,
+                model.background,
                 model.rows,
-                background=model.background,
                 method=method,
                 precision=1e-12,
                 max_evaluations=budget,

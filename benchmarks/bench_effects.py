@@ -277,7 +277,9 @@ def _importance(model: str, n_rows: int) -> Comparison:
 
 def _our_importance(fitted: Fitted, threads: int) -> Answer:
     def answer() -> NDArray[Any]:
-        found = cw.importance(fitted.model, fitted.X, y=fitted.y, repeats=REPEATS, n_jobs=threads)
+        found = cw.importance(
+            fitted.model, fitted.X, kind="permutation", y=fitted.y, repeats=REPEATS, n_jobs=threads
+        )
         return found.values
 
     return answer

@@ -14,7 +14,7 @@ def figures() -> Iterator[tuple[str, Any]]:
     data = cw.datasets.load("diabetes")
     model = cw.learner("gbm", max_depth=3, max_iter=60).fit(data)
     why = cw.explain(model, data)
-    yield "effect", why.effect("bmi").plot()
+    yield "effect", why.effect("bmi", kind="component").plot()
     yield "importance", why.importance().plot()
     yield "waterfall", why.shapley(data.head(1)).plot()
 

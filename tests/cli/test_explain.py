@@ -37,7 +37,7 @@ def test_the_tables_hold_what_the_library_gives(cli, model, claims):
         assert [float(row[name]) for name in why.columns] == values.tolist()
         assert float(row["prediction"]) == prediction
     ages = [row for row in rows_of("out/effects.csv") if row["column"] == "age"]
-    effect = why.effect("age")
+    effect = why.effect("age", kind="component")
     assert [float(row["value"]) for row in ages] == effect.grid[0].tolist()
     assert [float(row["effect"]) for row in ages] == effect.values.tolist()
     document = json.loads(Path("out/decomposition.json").read_text())

@@ -32,7 +32,7 @@ def test_every_kind_of_effect_is_the_librarys(cli, model, claims, both, kind):
     found = cw.effect(*both, "age", kind=kind)
     assert answer.json["kind"] == kind
     np.testing.assert_allclose(answer.json["values"], found.values)
-    np.testing.assert_allclose(answer.json["upper"], found.upper)
+    np.testing.assert_allclose(answer.json["upper"], found.high)
 
 
 def test_two_columns_a_grid_and_a_class(cli, flowers):
@@ -103,7 +103,7 @@ def test_agreement_lime_and_what_if_say_what_the_library_says(cli, model, claims
     answer = cli("explain", "what_if", model, claims, *words, "-o", "if.csv")
     assert answer.code == 0, answer.err
     fitted, table = both
-    found = cw.what_if(fitted, table.take(slice(1, 2)), age=30, region="south")
+    found = cw.what_if(fitted, table, 1, age=30, region="south")
     assert repr(found) in answer.out
     assert Path("if.csv").read_text().startswith("column,was,now")
 
@@ -139,7 +139,7 @@ def test_numbers_are_shown_whole_within_80_columns(cli, model, claims, both, ver
     assert answer.code == 0, answer.err
     assert max(len(line) for line in answer.out.splitlines()) <= 80
     if verb == "shapley":
-        first = cw.shapley(both[0], both[1].head(1), background=both[1])
+        first = cw.shapley(both[0], both[1], both[1].head(1))
         assert {f"{value:.4g}" for value in first.values[0]} <= set(answer.out.split())
 
 

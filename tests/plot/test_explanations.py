@@ -64,7 +64,7 @@ def test_titles_name_the_value_function_and_the_background(why, columns, quantit
 
 
 def test_curve_draws_every_value_and_missing_apart(why):
-    effect = why.effect("power")
+    effect = why.effect("power", kind="component")
     drawn = [row for row in values_in(effect.plot()) if "effect" in row]
     assert len(drawn) == len(effect.grid[0])
     missing = [row for row in drawn if row["x"] == "missing"]
@@ -73,13 +73,15 @@ def test_curve_draws_every_value_and_missing_apart(why):
 
 
 def test_trees_are_drawn_as_steps_and_splines_as_lines(why, data):
-    assert '"interpolate": "step"' in specification(why.effect("power").plot())
+    assert '"interpolate": "step"' in specification(why.effect("power", kind="component").plot())
     smooth = cw.explain(cw.learner("spline").fit(data), data)
-    assert '"interpolate": "linear"' in specification(smooth.effect("power").plot())
+    assert '"interpolate": "linear"' in specification(
+        smooth.effect("power", kind="component").plot()
+    )
 
 
 def test_density_below_the_curve_adds_up_to_the_rows_that_have_a_value(why):
-    bars = [row for row in values_in(why.effect("power").plot()) if "low" in row]
+    bars = [row for row in values_in(why.effect("power", kind="component").plot()) if "low" in row]
     assert sum(row["share"] for row in bars) == pytest.approx(1 - 12 / 200)
 
 
@@ -102,7 +104,7 @@ def test_many_rows_are_drawn_with_their_value_function(why, data, kind):
 
 
 def test_beeswarm_says_when_it_leaves_rows_out(why, data):
-    found = cw.shapley(cw.learner("ols").fit(data), data, background=data)
+    found = cw.shapley(cw.learner("ols").fit(data), data)
     assert "th of" not in specification(found.plot())
     many = replace(
         found,
@@ -134,8 +136,10 @@ def test_several_outputs_are_named():
     wine = cw.datasets.load("wine")
     model = cw.learner("forest", n_estimators=5).fit(wine)
     why = cw.explain(model, wine)
-    assert "class_1" in specification(why.effect("alcohol").plot())
-    assert "class_1" in specification(why.effect("alcohol", "hue").plot(output="class_1"))
+    assert "class_1" in specification(why.effect("alcohol", kind="component").plot())
+    assert "class_1" in specification(
+        why.effect("alcohol", "hue", kind="component").plot(output="class_1")
+    )
     found = why.shapley(wine.head(4))
     assert "output: class_2" in specification(found.plot())
     largest = found.outputs[int(np.argmax(found.prediction[0]))]
@@ -161,6 +165,6 @@ def test_empty_background_cells_are_pale_and_said_to_be():
     frame = {"a": x, "b": x, "y": x * x}
     data = cw.read(frame, target="y")
     why = cw.explain(cw.learner("gbm", max_iter=5).fit(data), data)
-    chart = why.effect("a", "b").plot()
+    chart = why.effect("a", "b", kind="component").plot()
     assert "pale: no rows near" in specification(chart)
     assert any(row["near"] == 0 for row in values_in(chart) if "near" in row)

@@ -20,7 +20,7 @@ from sklearn.preprocessing import (
 )
 
 import clearwood as cw
-from clearwood.explanation.games.of_model import game_of
+from clearwood.explanation.games.from_model import game_of
 from clearwood.reporting import Prose, Report, Section
 from clearwood.reporting.model.columns import Asked, mixed_rows, page_values
 from clearwood.reporting.model.model import page_model
@@ -133,7 +133,7 @@ def check(script, model, background, *, as_frame=False):
         assert found.data is not None, found.reason
         asked = Asked(game_of(model, background), background)
         rows = mixed_rows(asked, ROWS, seed=7)
-        own = cw.shapley(model, rows, background=background)
+        own = cw.shapley(model, background, rows)
         taken = rows.X.to_frame("pandas") if as_frame else rows
         expected = answers(model, taken)
     got = script.evaluate(

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import clearwood as cw
-from clearwood.explanation.games.of_model import game_of
+from clearwood.explanation.games.from_model import game_of
 from clearwood.reporting.model.columns import Asked, mixed_rows, page_values
 
 SECTIONS = ["one-by-one", "one-tree"]
@@ -131,7 +131,7 @@ def test_the_sentence_and_the_parts_are_the_librarys(page, model, claims, report
         b for s in report.sections for b in s.blocks if getattr(b, "kind", "") == "rows"
     ).data
     sample = claims.take(np.array(data["labels"]) - 1)
-    shares = cw.shapley(model, claims.take([at]), background=sample)
+    shares = cw.shapley(model, sample, claims.take([at]))
     largest = shares.columns[int(np.argmax(np.abs(shares.values[0])))]
     page.locator(".rows-why details summary").click()
     rows = page.locator(".rows-why details tbody tr").all()
@@ -150,7 +150,7 @@ def test_moving_a_slider_predicts_what_the_library_predicts(page, model, claims)
     page.get_by_label("region", exact=True).select_option(label="north")
     settle(page)
     row = {**row_as_dict(claims, at), "age": 33.0, "region": "north"}
-    changed = cw.what_if(model, row_as_dict(claims, at), {"age": 33.0, "region": "north"})
+    changed = cw.what_if(model, claims, row_as_dict(claims, at), {"age": 33.0, "region": "north"})
     assert shown_percent(page) == pytest.approx(changed.after[0], rel=5e-3)
     frame = pd.DataFrame([row])
     assert changed.after[0] == pytest.approx(model.predict_proba(frame)[0, 1], abs=1e-9)

@@ -7,7 +7,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.results import Result
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.agreement.agreement import agreement
-from clearwood.explanation.decomposition.about import About, BackgroundInfo
+from clearwood.explanation.decomposition.about import About, BackgroundInfo, ValueFunction
 from clearwood.explanation.decomposition.components import Components
 from clearwood.explanation.decomposition.decomposition import Decomposition
 from clearwood.explanation.effects.effect import effect
@@ -17,6 +17,7 @@ from clearwood.explanation.importance.importance import importance
 from clearwood.explanation.local.contributions import contributions
 from clearwood.explanation.local.lime import lime
 from clearwood.explanation.local.what_if import what_if
+from clearwood.explanation.scales import Scale
 from clearwood.explanation.shapley.shapley import shapley
 
 __all__ = ["Explanation", "explain"]
@@ -85,7 +86,22 @@ class Explanation(Explained, Result):
         return self.decomposition.notes
 
     @property
-    def background_info(self) -> BackgroundInfo:
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the outputs: of the classes, where there are several."""
+        return self.decomposition.outputs
+
+    @property
+    def value(self) -> ValueFunction:
+        """The value function of the decomposition: always "interventional"."""
+        return self.decomposition.value
+
+    @property
+    def scale(self) -> Scale:
+        """The scale on which components add up."""
+        return self.decomposition.scale
+
+    @property
+    def background(self) -> BackgroundInfo:
         """How many rows the background has, whether they have weights, where they came from."""
         return self.decomposition.background
 

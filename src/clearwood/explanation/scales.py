@@ -88,5 +88,5 @@ def checked_scale(scale: Any) -> Scale | None:
     if scale is None:
         return None
     if scale not in list(Scale):
-        raise unknown_choice("scale", scale, list(Scale))
+        raise unknown_choice("scale", scale, [str(known) for known in Scale])
     return Scale(scale)

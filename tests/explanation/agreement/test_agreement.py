@@ -86,11 +86,11 @@ def test_results_are_given_as_frame_json_and_picture():
     assert list(found.to_frame("pandas")["column"]) == [e.column for e in found.columns]
     assert json.loads(json.dumps(found.to_json()))["columns"][0]["words"]
     assert "<table" in found._repr_html_()
-    assert "different stories" in found.plot().to_dict()["description"]
+    assert "methods disagree" in found.plot().to_dict()["description"]
 
 
-def test_a_time_budget_compares_the_columns_there_is_time_for():
+def test_a_time_limit_compares_the_columns_there_is_time_for():
     X = np.random.default_rng(5).normal(size=(200, 4))
     with pytest.warns(cw.ClearwoodWarning, match="after 1 of 4 columns"):
-        found = cw.agreement(lambda X: X[:, 0], X, time_budget=1e-9)
+        found = cw.agreement(lambda X: X[:, 0], X, time_limit=1e-9)
     assert len(found.columns) == 1

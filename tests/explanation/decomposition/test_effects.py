@@ -61,7 +61,7 @@ def brute_dependence(model, X, columns, values):
 @pytest.mark.parametrize("column", [0, 1, 2, 3])
 def test_partial_dependence_is_scikit_learns_brute_force(why, boosted, numbers, column):
     X, _ = numbers
-    found = why.partial_dependence(f"x{column}")
+    found = why.decomposition.partial_dependence(f"x{column}")
     expected = partial_dependence(
         boosted, X, [column], method="brute", custom_values={column: found.grid[0]}
     )
@@ -70,7 +70,7 @@ def test_partial_dependence_is_scikit_learns_brute_force(why, boosted, numbers, 
 
 def test_partial_dependence_on_two_columns_is_brute_force(why, boosted, numbers):
     X, _ = numbers
-    found = why.partial_dependence("x1", "x0", points=4)
+    found = why.decomposition.partial_dependence("x1", "x0", points=4)
     for i, a in enumerate(found.grid[0]):
         for j, b in enumerate(found.grid[1]):
             expected = brute_dependence(boosted, X, [1, 0], [a, b])
@@ -78,27 +78,32 @@ def test_partial_dependence_on_two_columns_is_brute_force(why, boosted, numbers)
 
 
 def test_the_order_of_two_columns_only_turns_the_surface(why):
-    assert_allclose(why.effect("x0", "x1").values, why.effect("x1", "x0").values.T)
+    assert_allclose(
+        why.effect("x0", "x1", kind="component").values,
+        why.effect("x1", "x0", kind="component").values.T,
+    )
 
 
 def test_an_effect_is_the_dependence_less_the_baseline(why):
     assert_allclose(
-        why.effect("x2").values + why.baseline, why.partial_dependence("x2").values, atol=1e-12
+        why.effect("x2", kind="component").values + why.baseline,
+        why.decomposition.partial_dependence("x2").values,
+        atol=1e-12,
     )
 
 
 def test_an_interaction_is_what_two_effects_leave(why):
     points = 6
-    both = why.partial_dependence("x0", "x1", points=points).values
-    first = why.effect("x0", points=points).values[:, None]
-    second = why.effect("x1", points=points).values[None, :]
-    joint = why.effect("x0", "x1", points=points).values
+    both = why.decomposition.partial_dependence("x0", "x1", points=points).values
+    first = why.effect("x0", kind="component", points=points).values[:, None]
+    second = why.effect("x1", kind="component", points=points).values[None, :]
+    joint = why.effect("x0", "x1", kind="component", points=points).values
     assert_allclose(both, why.baseline + first + second + joint, atol=1e-10)
 
 
 def test_effects_at_rows_are_the_components(why, numbers):
     X, _ = numbers
-    found, effect = why.values(X), why.effect("x0")
+    found, effect = why.values(X), why.effect("x0", kind="component")
     at = np.searchsorted(effect.grid[0], X[:, 0])
     assert_allclose(found["x0"], effect.values[at], atol=1e-12)
     assert_allclose(found["x1", "x0"], found["x0", "x1"])
@@ -108,8 +113,8 @@ def test_all_values_are_shown_where_they_are_few_and_quantiles_where_many(number
     X, y = numbers
     model = LinearRegression().fit(X, y)
     why = cw.explain(model, X)
-    assert len(why.effect("x0").grid[0]) == 150
-    few = why.effect("x0", points=10)
+    assert len(why.effect("x0", kind="component").grid[0]) == 150
+    few = why.effect("x0", kind="component", points=10)
     assert len(few.grid[0]) == 10
     assert (few.grid[0][0], few.grid[0][-1]) == (X[:, 0].min(), X[:, 0].max())
     assert few.shares.sum() == pytest.approx(1)
@@ -117,7 +122,7 @@ def test_all_values_are_shown_where_they_are_few_and_quantiles_where_many(number
 
 
 def test_categories_are_shown_by_level_and_missing_as_its_own(mixed, table):
-    effect = mixed.effect("town")
+    effect = mixed.effect("town", kind="component")
     assert effect.grid[0].tolist() == ["Basel", "Bern", "Chur", None]
     assert not effect.is_ordered[0]
     town = table["town"].labels()
@@ -126,18 +131,18 @@ def test_categories_are_shown_by_level_and_missing_as_its_own(mixed, table):
 
 
 def test_ordered_categories_keep_their_order(mixed):
-    assert mixed.effect("size").grid[0].tolist() == ["S", "M", "L"]
+    assert mixed.effect("size", kind="component").grid[0].tolist() == ["S", "M", "L"]
 
 
 def test_missing_numbers_stand_last_and_count(mixed, table):
-    effect = mixed.effect("power")
+    effect = mixed.effect("power", kind="component")
     assert np.isnan(effect.grid[0][-1])
     assert not np.isnan(effect.grid[0][:-1]).any()
     assert effect.shares[-1] == pytest.approx(table["power"].n_missing / table.n_rows)
 
 
 def test_dates_are_one_column_whatever_the_model_sees_of_them(mixed):
-    effect = mixed.effect("day")
+    effect = mixed.effect("day", kind="component")
     assert effect.grid[0].dtype.kind == "M"
     assert effect.is_ordered[0]
     assert effect.to_json()["grid"][0][0].startswith("2020-")
@@ -145,13 +150,13 @@ def test_dates_are_one_column_whatever_the_model_sees_of_them(mixed):
 
 @pytest.mark.parametrize("columns", [("power",), ("town",), ("day",), ("power", "town")])
 def test_effects_of_every_kind_become_frames_and_json(mixed, columns):
-    effect = mixed.effect(*columns)
+    effect = mixed.effect(*columns, kind="component")
     frame = effect.to_frame("dict")
-    assert list(frame) == [*columns, "effect", "share"]
-    assert frame["effect"] == effect.values.ravel().tolist()
+    assert list(frame) == [*columns, "component", "share"]
+    assert frame["component"] == effect.values.ravel().tolist()
     assert json.loads(json.dumps(effect.to_json(), allow_nan=False))["columns"] == list(columns)
     assert effect.title.split()[0] in repr(effect)
-    assert "interventional" in repr(effect)
+    assert effect.about.value == "interventional"
     assert effect._repr_html_().startswith("<div>")
 
 
@@ -161,7 +166,7 @@ def test_all_main_effects_at_once_are_those_one_by_one(mixed):
         names for names in mixed.components if len(names) == 1
     ]
     for effect in together:
-        alone = mixed.effect(*effect.columns, points=12)
+        alone = mixed.effect(*effect.columns, kind="component", points=12)
         assert_allclose(effect.values, alone.values, atol=1e-12)
         assert effect.grid[0].tolist()[:-1] == alone.grid[0].tolist()[:-1]
         assert_allclose(effect.shares, alone.shares)
@@ -179,9 +184,9 @@ def test_weights_shift_the_shares(numbers):
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda why: why.effect("x9"), "no column 'x9'"),
-        (lambda why: why.effect("x0", "x0"), "given twice"),
-        (lambda why: why.effect("x0", points=1), "at least 2"),
+        (lambda why: why.effect("x9", kind="component"), "no column 'x9'"),
+        (lambda why: why.effect("x0", "x0", kind="component"), "given twice"),
+        (lambda why: why.effect("x0", kind="component", points=1), "at least 2"),
         (lambda why: why.without("x0").effect("x0"), "was removed"),
         (lambda why: why.without("x0").effect("x1", "x0"), "was removed"),
     ],
@@ -195,8 +200,8 @@ def test_interactions_beyond_the_order_are_refused_but_dependence_is_not(boosted
     X, _ = numbers
     first = cw.explain(boosted, X, max_order=1)
     with pytest.raises(cw.InputError, match="max_order=2"):
-        first.effect("x0", "x1")
-    both = first.partial_dependence("x0", "x1", points=3)
+        first.effect("x0", "x1", kind="component")
+    both = first.decomposition.partial_dependence("x0", "x1", points=3)
     assert_allclose(
         both.values[1, 1],
         brute_dependence(boosted, X, [0, 1], [both.grid[0][1], both.grid[1][1]]),
@@ -205,12 +210,16 @@ def test_interactions_beyond_the_order_are_refused_but_dependence_is_not(boosted
 
 def test_a_column_named_like_a_result_does_not_clash():
     generator = np.random.default_rng(0)
-    values = {name: generator.normal(size=30) for name in ("row", "effect", "share", "y")}
+    values = {name: generator.normal(size=30) for name in ("row", "component", "share", "y")}
     data = cw.read(values, target="y")
     why = cw.explain(cw.learner("ols").fit(data), data)
-    assert list(why.effect("effect").to_frame("dict")) == ["effect", "effect_", "share"]
+    assert list(why.effect("component", kind="component").to_frame("dict")) == [
+        "component",
+        "component_",
+        "share",
+    ]
     found = why.shapley(data.head(2)).to_frame("dict")
-    assert list(found) == ["row_", "row", "effect", "share", "baseline", "prediction"]
+    assert list(found) == ["row_", "row", "component", "share", "baseline", "prediction"]
 
 
 def test_many_columns_on_a_path_are_explained():
@@ -218,7 +227,7 @@ def test_many_columns_on_a_path_are_explained():
     n_columns = 200
     X = generator.normal(size=(300, n_columns))
     forest = cw.forest.Forest(**chain_of(n_columns))
-    found = cw.shapley(forest, X[:20], background=X)
+    found = cw.shapley(forest, X, X[:20])
     assert_allclose(found.prediction, forest.predict_raw(X[:20]), atol=1e-9)
     why = cw.explain(forest, X[:50], max_order=1)
     assert len(why.components) == n_columns

@@ -30,15 +30,20 @@ def test_asked_about_all_rows_it_is_the_exact_decomposition(trees, X):
     assert_allclose(sampled.remainder, known.remainder, atol=1e-12)
     assert_allclose(sampled.standard_errors, 0)
     assert_allclose(found.shapley(X[:3]).values, exact.shapley(X[:3]).values, atol=1e-12)
-    curve, same = found.effect("x0", points=150), exact.effect("x0")
+    curve, same = (
+        found.effect("x0", kind="component", points=150),
+        exact.effect("x0", kind="component"),
+    )
     assert_allclose(curve.values, same.values, atol=1e-12)
     assert_allclose(
-        found.partial_dependence("x0", "x1", points=5).values,
-        exact.partial_dependence("x0", "x1", points=5).values,
+        found.decomposition.partial_dependence("x0", "x1", points=5).values,
+        exact.decomposition.partial_dependence("x0", "x1", points=5).values,
         atol=1e-12,
     )
     assert_allclose(found.importance().share, exact.importance().share, atol=1e-9)
-    assert_allclose(found.importance().prediction, exact.importance().prediction, atol=1e-9)
+    assert_allclose(
+        found.importance().variances.prediction, exact.importance().variances.prediction, atol=1e-9
+    )
     assert found.importance().total_errors is None
 
 
@@ -52,7 +57,7 @@ def test_components_and_remainder_add_up_to_the_prediction(X):
     assert_allclose(total, model(X[:5]), atol=1e-12)
     assert np.abs(found.remainder).max() > 0.01
     assert "remainder" in repr(why)
-    assert "50 of the 150 rows" in repr(why)
+    assert "50 of 150 rows" in repr(why)
 
 
 def test_standard_errors_have_their_coverage():
@@ -72,7 +77,7 @@ def test_standard_errors_have_their_coverage():
 
 def test_effects_have_standard_errors_in_their_table(X):
     why = cw.explain(lambda X: X[:, 0] * X[:, 1], X, n_background=40)
-    curve = why.effect("x0", points=6)
+    curve = why.effect("x0", kind="component", points=6)
     assert curve.standard_errors.shape == curve.values.shape
     assert "standard error" in curve.to_frame("dict")
     assert why.values(X[:2]).to_json()["standard_errors"] is not None
@@ -87,11 +92,13 @@ def test_partial_dependences_and_all_effects_have_standard_errors():
     def model(X):
         return X[:, 0] * X[:, 1] + X[:, 2]
 
-    truth = cw.explain(model, X, n_background=800).partial_dependence("x0", "x1", points=4)
+    truth = cw.explain(model, X, n_background=800).decomposition.partial_dependence(
+        "x0", "x1", points=4
+    )
     inside = []
     for seed in range(40):
         why = cw.explain(model, X, n_background=50, seed=seed)
-        found = why.partial_dependence("x0", "x1", points=4)
+        found = why.decomposition.partial_dependence("x0", "x1", points=4)
         # the grid is of the drawn rows: compare with the truth at the same values
         a, b = found.grid
         exact = a[:, None] * b + X[:, 2].mean()
@@ -120,7 +127,7 @@ def test_importance_is_free_of_the_noise_of_the_draw_and_says_how_far_it_can_be_
     assert 0.85 < np.mean(inside) <= 1.0
     assert "standard error" in found.to_frame("dict")
     assert "standard error" in found.interactions().to_frame("dict")
-    assert found.to_json()["standard_errors"]["total"] is not None
+    assert found.to_json()["variances"]["standard_errors"]["total"] is not None
 
 
 def test_many_columns_are_screened_for_those_that_interact():
@@ -138,10 +145,10 @@ def test_many_columns_are_screened_for_those_that_interact():
     found = why.importance()
     assert found.interactions().components[0] == ("x7", "x21")
     assert sum(asked) < 400_000
-    assert why.effect("x0", "x1").values.shape == (12, 12)
+    assert why.effect("x0", "x1", kind="component").values.shape == (12, 12)
 
 
-def test_a_time_budget_measures_at_fewer_rows():
+def test_a_time_limit_measures_at_fewer_rows():
     X = np.random.default_rng(6).normal(size=(400, 6))
     counts = []
     for budget in (None, 1e-3):
@@ -151,13 +158,13 @@ def test_a_time_budget_measures_at_fewer_rows():
             asked.append(len(X))
             return X[:, 0] * X[:, 1]
 
-        found = cw.explain(model, X, time_budget=budget)
+        found = cw.explain(model, X, time_limit=budget)
         before = sum(asked)
         assert found.importance().share_errors.shape == (21,)
         counts.append(sum(asked) - before)
     assert counts[1] < counts[0] / 2
-    with pytest.raises(cw.InputError, match="time_budget is 0 seconds"):
-        cw.explain(model, X, time_budget=0)
+    with pytest.raises(cw.InputError, match="time_limit=0"):
+        cw.explain(model, X, time_limit=0)
 
 
 def test_new_rows_are_read_in_the_users_columns():
@@ -177,7 +184,7 @@ def test_new_rows_are_read_in_the_users_columns():
     total = why.baseline + found.values.sum(axis=1)
     assert_allclose(total, [0, 30], atol=1e-9)
     assert_allclose(why.shapley(fresh).prediction, [0, 30], atol=1e-9)
-    assert why.effect("town").grid[0].tolist() == ["a", "b"]
+    assert why.effect("town", kind="component").grid[0].tolist() == ["a", "b"]
 
 
 def test_classes_and_weights(X):
@@ -194,7 +201,7 @@ def test_classes_and_weights(X):
     ("options", "message"),
     [
         ({"max_order": None}, "too many coalitions.*max_order=3"),
-        ({"n_background": 1}, "n_background is 1"),
+        ({"n_background": 1}, "n_background=1"),
         ({"weights": [1.0]}, "weights have shape"),
         ({"output": "z"}, "no output 'z'"),
     ],
@@ -203,7 +210,7 @@ def test_what_cannot_be_sampled_is_said(X, options, message):
     model = KNeighborsRegressor().fit(X, X[:, 0])
     with pytest.raises(cw.InputError, match=message):
         cw.explain(model, X, **options)
-    with pytest.raises(cw.InputError, match="exactly"):
+    with pytest.raises(cw.InputError, match="exact values only"):
         cw.explain(model, X).shapley(X[:1], interactions=True)
 
 
@@ -214,4 +221,7 @@ def test_a_forest_can_be_asked_instead_of_taken_apart():
     asked = cw.explain(model, data, exact=False, n_background=40)
     assert "sampled" in asked.notes[0]
     exact = cw.explain(model, data)
-    assert_allclose(asked.effect("bmi", points=9).values, exact.effect("bmi", points=9).values)
+    assert_allclose(
+        asked.effect("bmi", kind="component", points=9).values,
+        exact.effect("bmi", kind="component", points=9).values,
+    )

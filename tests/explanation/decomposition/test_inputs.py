@@ -61,9 +61,13 @@ def test_names_decide_in_every_kind_of_table(model, frame, kind):
     why = cw.explain(model, data)
     assert why.columns == tuple(NAMES)
     assert_allclose(why.values(data).values, expected.values(frame).values, atol=1e-12)
-    found = cw.shapley(model, data, background=data)
+    found = cw.shapley(model, data)
     assert_allclose(found.values, expected.shapley(frame).values, atol=1e-12)
-    assert_allclose(why.effect("power").values, expected.effect("power").values, atol=1e-12)
+    assert_allclose(
+        why.effect("power", kind="component").values,
+        expected.effect("power", kind="component").values,
+        atol=1e-12,
+    )
 
 
 def test_rows_keep_the_labels_of_a_pandas_index(model, frame):
@@ -82,7 +86,7 @@ def test_results_become_frames_of_each_library(model, frame, library):
         why.importance(),
         why.interactions(),
         why.values(frame),
-        why.effect("age"),
+        why.effect("age", kind="component"),
         why.shapley(frame),
     ):
         assert result.to_frame(library) is not None
@@ -106,13 +110,13 @@ def test_an_empty_background_is_refused(model, frame):
     with pytest.raises(cw.InputError, match="no rows"):
         cw.explain(model, frame.iloc[:0])
     with pytest.raises(cw.InputError, match="no rows"):
-        cw.shapley(model, frame, background=frame.iloc[:0])
+        cw.shapley(model, frame.iloc[:0], frame)
 
 
 def test_a_background_of_one_row_is_allowed_and_said(model, frame):
     why = cw.explain(model, frame.iloc[:1])
     assert "single row" in repr(why)
-    found = cw.shapley(model, frame, background=frame.iloc[:1])
+    found = cw.shapley(model, frame.iloc[:1], frame)
     assert "single row" in found.notes[0]
     assert_allclose(found.baseline, model.predict(frame.iloc[:1])[0])
     assert_allclose(found.prediction, model.predict(frame), atol=1e-9)
@@ -159,7 +163,7 @@ def test_orders_beyond_the_model_are_clipped_with_a_note(frame):
     ("options", "message"),
     [
         ({"scale": "probability"}, r"use scale='raw'|no probabilities"),
-        ({"scale": "nonsense"}, "scale is 'nonsense'"),
+        ({"scale": "nonsense"}, "scale='nonsense'"),
         ({"output": "yes"}, "no output 'yes'"),
     ],
 )
@@ -203,7 +207,7 @@ def test_native_categories_of_pandas_are_shown_by_level(frame):
     ).fit(data, y)
     why = cw.explain(model, data)
     assert_allclose(why.predict(data) + why.remainder(data), model.predict(data), atol=1e-9)
-    effect = why.effect("town")
+    effect = why.effect("town", kind="component")
     assert effect.grid[0].tolist() == ["Basel", "Bern", "Chur", None]
     assert effect.values[1] == effect.values.max()
 

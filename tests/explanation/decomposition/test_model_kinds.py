@@ -39,8 +39,8 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
-from clearwood.explanation import NotTakenApartError
-from clearwood.explanation.decomposition.exact import explain
+from clearwood.explanation import Explained, NotDecomposableError, Scale
+from clearwood.explanation.decomposition.decompose import check_scale
 from clearwood.models import catalogue
 
 GENERATOR = np.random.default_rng(0)
@@ -170,8 +170,8 @@ def test_steps_that_mix_columns_keep_a_linear_model_but_products_do_not():
     rotated = make_pipeline(PCA(2), LinearRegression()).fit(X, NUMBERS)
     assert_allclose(cw.explain(rotated, X).predict(X), rotated.predict(X), atol=1e-12)
     products = make_pipeline(PolynomialFeatures(2), LinearRegression()).fit(X, NUMBERS)
-    with pytest.raises(NotTakenApartError, match="not a sum over its columns"):
-        explain(products, X)
+    with pytest.raises(NotDecomposableError, match="not a sum over its columns"):
+        Explained(products, X).game
 
 
 def test_the_best_model_of_a_search_is_explained():
@@ -183,8 +183,8 @@ def test_a_forest_is_taken_wherever_a_model_is():
     model = DecisionTreeRegressor(max_depth=3).fit(X, NUMBERS)
     forest = cw.forest.from_model(model)
     assert_allclose(
-        cw.shapley(forest, X[:5], background=X).values,
-        cw.shapley(model, X[:5], background=X).values,
+        cw.shapley(forest, X, X[:5]).values,
+        cw.shapley(model, X, X[:5]).values,
     )
 
 
@@ -197,7 +197,7 @@ def test_an_ensemble_of_one_leaf_is_a_constant():
     assert_allclose(why.shapley(X[:3]).values, 0)
     assert_allclose(why.importance().total, 0)
     assert "a constant" in repr(why)
-    assert_allclose(why.effect("x0").values, 0)
+    assert_allclose(why.effect("x0", kind="component").values, 0)
 
 
 @pytest.fixture(scope="module")
@@ -239,8 +239,10 @@ def test_every_learner_of_the_catalogue_is_explained_or_refused_clearly(tables, 
         warnings.simplefilter("ignore")
         model = cw.learner(name, **settings).fit(data)
     if name in NOT_SUMS or name == "adaboost":
-        with pytest.raises(NotTakenApartError, match=r"taken apart exactly|not a sum over trees"):
-            explain(model, data)
+        with pytest.raises(
+            NotDecomposableError, match=r"no exact decomposition|not a sum over trees"
+        ):
+            Explained(model, data).game
         return
     why = cw.explain(model, data)
     assert why.columns == ("age", "power", "town", "day")
@@ -256,7 +258,7 @@ def test_every_learner_of_the_catalogue_is_explained_or_refused_clearly(tables, 
     assert_allclose(found.prediction, total[:3], atol=1e-9)
     assert {names[0] for names in why.components if len(names) == 1} <= set(why.columns)
     for column in why.columns:
-        assert np.isfinite(why.effect(column).values).all()
+        assert np.isfinite(why.effect(column, kind="component").values).all()
 
 
 @pytest.mark.parametrize("categories", ["onehot", "ordinal", "target"])
@@ -265,7 +267,7 @@ def test_columns_made_from_one_column_play_as_one(brute, tables, categories):
     model = cw.learner("forest", n_estimators=3, max_depth=4, categories=categories).fit(data)
     encoded = model.encoder_.transform(cw.table.as_table(data, schema=model.schema_))
     oracle = brute(model.estimator_.predict, encoded, groups=model.encoder_.sources_)
-    found = cw.shapley(model, data.head(2), background=data)
+    found = cw.shapley(model, data, data.head(2))
     assert found.columns == ("age", "power", "town", "day")
     expected = [[oracle.shapley(x, k)[0] for k in range(4)] for x in encoded[:2]]
     assert_allclose(found.values, expected, atol=1e-10)
@@ -278,14 +280,14 @@ def test_columns_made_from_one_column_play_as_one(brute, tables, categories):
 )
 def test_other_models_are_refused_with_the_list_and_a_way_out(model):
     model.fit(X, NUMBERS)
-    with pytest.raises(NotTakenApartError, match=r"RandomForest.*logistic.*sample="):
-        explain(model, X)
+    with pytest.raises(NotDecomposableError, match=r"RandomForest.*logistic.*sampled"):
+        Explained(model, X).game
 
 
 def test_medians_of_trees_are_refused():
     model = AdaBoostRegressor(n_estimators=3, random_state=0).fit(X, NUMBERS)
-    with pytest.raises(NotTakenApartError, match="not a sum over trees"):
-        explain(model, X)
+    with pytest.raises(NotDecomposableError, match="not a sum over trees"):
+        Explained(model, X).game
 
 
 @pytest.mark.parametrize(
@@ -295,13 +297,13 @@ def test_medians_of_trees_are_refused():
         (RandomForestClassifier(), "this RandomForestClassifier is not fitted yet"),
         (Ridge, "Ridge is a class"),
         (cw.learner("ridge"), "not fitted yet"),
-        (object(), "object is not a model"),
+        (object(), "object has no exact decomposition"),
     ],
     ids=["unfitted", "unfitted forest", "class", "unfitted learner", "something else"],
 )
 def test_what_is_no_fitted_model_is_said_to_be_none(model, message):
     with pytest.raises(cw.InputError, match=message):
-        explain(model, X)
+        Explained(model, X).game
 
 
 def with_categories(n=70):
@@ -348,7 +350,7 @@ def test_native_categories_and_gaps_are_explained_as_brute_force_does(brute, lib
     rows = frame.to_numpy(object)
     oracle = brute(predict, rows)
     chosen = [0, 9, 14]  # with a missing number and a missing category
-    found = cw.shapley(model, frame.iloc[chosen], background=frame)
+    found = cw.shapley(model, frame, frame.iloc[chosen])
     expected = [[oracle.shapley(rows[i], k)[0] for k in range(3)] for i in chosen]
     assert_allclose(found.values, expected, atol=tolerance)
 
@@ -382,8 +384,8 @@ def test_importance_without_a_column_is_that_of_the_parts_that_are_left():
     model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, PAIR)
     left = cw.explain(model, X, max_order=2).without("x0")
     found, importance = left.values(), left.importance()
-    assert_allclose(importance.variance[:, 0], found.values.var(axis=0), atol=1e-12)
-    assert_allclose(importance.remainder[0], found.remainder.var(), atol=1e-12)
+    assert_allclose(importance.variances.variance[:, 0], found.values.var(axis=0), atol=1e-12)
+    assert_allclose(importance.variances.remainder[0], found.remainder.var(), atol=1e-12)
     assert importance.total[0] == 0
 
 
@@ -420,8 +422,8 @@ def test_a_boosting_machine_of_tables_is_taken_apart_exactly(brute, tables, task
 
 def test_probabilities_of_a_model_that_adds_up_log_odds_are_sampled_and_marked():
     model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, PAIR)
-    with pytest.raises(NotTakenApartError, match="adds up its log odds"):
-        explain(model, X, scale="probability")
+    with pytest.raises(NotDecomposableError, match="adds up its log odds"):
+        check_scale(Explained(model, X).game, Scale.PROBABILITY)
     why = cw.explain(model, X, scale="probability")
     assert "sampled" in why.notes[0]
     assert "probability" in repr(why)

@@ -81,7 +81,7 @@ def test_shapley_values_are_the_components_shared_equally(brute, case):
     for k, names in enumerate(found.sets):
         for name in names:
             shared[:, int(name[1:])] += found.values[:, k] / len(names)
-    exact = cw.shapley(model, X[:3], background=X)
+    exact = cw.shapley(model, X, X[:3])
     assert_allclose(exact.values, shared, atol=1e-10)
     oracle = brute(model.predict, X)
     expected = [[oracle.shapley(x, k)[0] for k in range(4)] for x in X[:3]]
@@ -149,12 +149,12 @@ def test_a_column_the_model_ignores_gets_zero(case):
     ignoring = ExtraTreesRegressor(2, max_depth=3, random_state=0).fit(
         np.column_stack([X, np.zeros(len(X))]), model.predict(X)
     )
-    found = cw.shapley(ignoring, wide, background=wide)
+    found = cw.shapley(ignoring, wide)
     assert_allclose(found.values[:, -1], 0, atol=0)
     why = cw.explain(ignoring, wide)
     assert not any("x4" in names for names in why.components)
     assert why.importance().total[-1] == 0
-    assert_allclose(why.effect("x4").values, 0, atol=0)
+    assert_allclose(why.effect("x4", kind="component").values, 0, atol=0)
 
 
 @RELAXED
@@ -168,7 +168,11 @@ def test_whole_weights_count_as_repeated_rows(case, seed):
     repeated = cw.explain(model, np.repeat(X, times, axis=0))
     assert_allclose(weighted.baseline, repeated.baseline)
     assert_allclose(weighted.predict(X[:5]), repeated.predict(X[:5]), atol=1e-10)
-    assert_allclose(weighted.importance().variance, repeated.importance().variance, atol=1e-10)
+    assert_allclose(
+        weighted.importance().variances.variance,
+        repeated.importance().variances.variance,
+        atol=1e-10,
+    )
 
 
 @RELAXED
@@ -189,9 +193,9 @@ def test_importance_is_the_variance_of_the_components(case):
     model, X, _ = case
     why = cw.explain(model, X)
     found, importance = why.values(), why.importance()
-    assert_allclose(importance.variance[:, 0], found.values.var(axis=0), atol=1e-9)
-    assert_allclose(importance.remainder[0], found.remainder.var(), atol=1e-9)
-    assert_allclose(importance.prediction[0], model.predict(X).var(), atol=1e-9)
+    assert_allclose(importance.variances.variance[:, 0], found.values.var(axis=0), atol=1e-9)
+    assert_allclose(importance.variances.remainder[0], found.remainder.var(), atol=1e-9)
+    assert_allclose(importance.variances.prediction[0], model.predict(X).var(), atol=1e-9)
 
 
 def test_classes_are_outputs_and_one_can_be_chosen(brute):
@@ -199,21 +203,21 @@ def test_classes_are_outputs_and_one_can_be_chosen(brute):
     X = generator.normal(size=(60, 3))
     y = np.array(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0)]
     model = ExtraTreesClassifier(3, max_depth=3, random_state=0).fit(X, y)
-    found = cw.shapley(model, X[:4], background=X)
+    found = cw.shapley(model, X, X[:4])
     assert found.outputs == ("a", "b", "c")
     assert found.values.shape == (4, 3, 3)
     assert_allclose(found.prediction, model.predict_proba(X[:4]), atol=1e-12)
     oracle = brute(model.predict_proba, X)
     expected = [[oracle.shapley(x, k) for k in range(3)] for x in X[:4]]
     assert_allclose(found.values, expected, atol=1e-12)
-    one = cw.shapley(model, X[:4], background=X, output="b")
+    one = cw.shapley(model, X, X[:4], output="b")
     assert_allclose(one.values, found.values[..., 1])
     assert_allclose(found.output("b").values, one.values)
     why = cw.explain(model, X, output="c")
     assert_allclose(why.predict(X) + why.remainder(X), model.predict_proba(X)[:, 2], atol=1e-12)
-    assert why.effect("x0").values.ndim == 1
+    assert why.effect("x0", kind="component").values.ndim == 1
     everything = cw.explain(model, X)
-    assert everything.effect("x0").values.shape[-1] == 3
+    assert everything.effect("x0", kind="component").values.shape[-1] == 3
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, -1])

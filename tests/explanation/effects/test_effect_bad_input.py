@@ -53,7 +53,7 @@ def test_two_rows_and_two_points_are(kind):
 
 
 def test_a_model_that_answers_with_the_wrong_length_is_refused():
-    with pytest.raises(cw.InputError, match="answered with 59 predictions for 60 rows"):
+    with pytest.raises(cw.InputError, match="gives 59 predictions for 60 rows"):
         cw.effect(lambda X: X[: 59 if len(X) == 60 else None, 0], X, "x0", kind="marginal")
 
 
@@ -130,7 +130,7 @@ def test_ten_thousand_levels_show_the_most_common_and_say_so():
     ("options", "message"),
     [
         ({"points": 1}, "at least 2"),
-        ({"level": 95}, "between 0 and 1"),
+        ({"confidence": 90}, "between 0 and 1"),
         ({"bands": -1}, "number of draws"),
         ({"sample": 1}, "at least 2 rows"),
         ({"derivative": True}, "individual curves"),

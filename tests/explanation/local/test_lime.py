@@ -186,13 +186,13 @@ def test_it_can_be_kept_and_drawn(X):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kernel_width": 0}, "kernel_width is 0"),
+        ({"kernel_width": 0}, "kernel_width=0"),
         ({"kernel_width": 1e-9}, "no drawn row is near"),
-        ({"n_features": 0}, "n_features is 0"),
-        ({"select": "ridge"}, "no selection 'ridge'"),
-        ({"n_samples": 3}, "n_samples is 3"),
-        ({"repeats": 1}, "repeats is 1"),
-        ({"row": 1000}, "no row 1000; the data has 300 rows"),
+        ({"n_features": 0}, "n_features=0"),
+        ({"select": "ridge"}, "select='ridge'"),
+        ({"n_samples": 3}, "n_samples=3"),
+        ({"repeats": 1}, "repeats=1"),
+        ({"row": 1000}, "row=1000: the data has 300 rows"),
         ({"row": np.zeros((2, 5))}, "2 rows are given"),
         ({"row": np.zeros(4)}, "columns"),
         ({"output": "z"}, "no output 'z'"),
@@ -202,7 +202,8 @@ def test_it_can_be_kept_and_drawn(X):
 def test_what_cannot_be_done_is_said(X, options, message):
     arguments = {"data": X, "row": 0, **options}
     with pytest.raises(cw.InputError, match=message):
-        cw.lime(lambda X: X[:, 0], **arguments)
+        data, row = arguments.pop("data", X), arguments.pop("row", 0)
+        cw.lime(lambda X: X[:, 0], data, row, **arguments)
 
 
 def test_an_interrupted_run_gives_the_draws_that_are_done(X):
@@ -220,7 +221,7 @@ def test_an_interrupted_run_gives_the_draws_that_are_done(X):
     assert found.r2 == pytest.approx(1.0)
 
 
-def test_a_time_budget_ends_the_draws_after_two(X):
-    with pytest.warns(cw.ClearwoodWarning, match="was over after 2 of 50 draws"):
-        found = cw.lime(lambda X: X[:, 0], X, 0, repeats=50, time_budget=1e-9)
+def test_a_time_limit_ends_the_draws_after_two(X):
+    with pytest.warns(cw.ClearwoodWarning, match="was reached after 2 of 50 draws"):
+        found = cw.lime(lambda X: X[:, 0], X, 0, repeats=50, time_limit=1e-9)
     assert found.draws.shape[0] == 2

@@ -26,7 +26,7 @@ def test_loan_adds_up_to_log_odds_of_3_3():
 def test_house_price_shares_80_as_25_and_55():
     corners = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]])
     model = DecisionTreeRegressor().fit(corners, [150.0, 170.0, 200.0, 230.0])
-    found = cw.shapley(model, corners[3:], background=corners[:1])
+    found = cw.shapley(model, corners[:1], corners[3:])
     np.testing.assert_allclose(found.values, [[25.0, 55.0]])
     assert found.baseline == 150
 

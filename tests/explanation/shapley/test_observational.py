@@ -20,8 +20,8 @@ def test_an_ignored_column_gets_half_of_what_it_tells(conditional, method):
     X = np.repeat([[0.0, 0.0], [1.0, 1.0]], 50, axis=0)
     found = cw.shapley(
         lambda X: X[:, 0],
+        X,
         np.array([[0.0, 0.0], [1.0, 1.0]]),
-        background=X,
         value="observational",
         conditional=conditional,
         method=method,
@@ -30,7 +30,7 @@ def test_an_ignored_column_gets_half_of_what_it_tells(conditional, method):
     assert_allclose(found.values, np.column_stack([expected, expected]), atol=1e-3)
     assert found.value == "observational"
     assert any("assumes" in note for note in found.notes)
-    interventional = cw.shapley(lambda X: X[:, 0], X[:1], background=X, method=method)
+    interventional = cw.shapley(lambda X: X[:, 0], X, X[:1], method=method)
     assert_allclose(interventional.values[0], [-0.5, 0.0], atol=1e-12)
 
 
@@ -67,7 +67,7 @@ def normal():
 
 def test_values_of_a_linear_model_of_normal_columns_are_those_of_the_formula(normal):
     X, model, row, values = normal
-    found = cw.shapley(model, row, background=X, value="observational")
+    found = cw.shapley(model, X, row, value="observational")
     assert_allclose(found.values[0], values, atol=1e-9)
 
 
@@ -76,10 +76,10 @@ def test_values_of_a_linear_model_of_normal_columns_are_those_of_the_formula(nor
 )
 def test_weaker_assumptions_come_near(normal, conditional, off):
     X, model, row, values = normal
-    found = cw.shapley(model, row, background=X, value="observational", conditional=conditional)
+    found = cw.shapley(model, X, row, value="observational", conditional=conditional)
     assert_allclose(found.values[0], values, atol=off)
     assert_allclose(found.prediction, model(row[None]))
-    interventional = cw.shapley(model, row, background=X, n_background=1500).values[0]
+    interventional = cw.shapley(model, X, row, n_background=1500).values[0]
     # nearer to the truth than values that ignore the dependence
     assert np.abs(found.values[0] - values).sum() < np.abs(interventional - values).sum()
 
@@ -89,13 +89,13 @@ def test_errors_of_draws_have_their_coverage():
     X = generator.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], 500)
     row = np.array([[1.0, -1.0]])
     many = cw.shapley(
-        lambda X: np.exp(X).sum(axis=1), row, background=X, value="observational", n_background=500
+        lambda X: np.exp(X).sum(axis=1), X, row, value="observational", n_background=500
     )
     runs = [
         cw.shapley(
             lambda X: np.exp(X).sum(axis=1),
+            X,
             row,
-            background=X,
             value="observational",
             n_background=40,
             seed=seed,
@@ -114,8 +114,8 @@ def test_independent_columns_have_the_interventional_values():
     def model(X):
         return X[:, 0] * 2 + X[:, 1]
 
-    inside = cw.shapley(model, X[:2], background=X, n_background=3000)
-    found = cw.shapley(model, X[:2], background=X, value="observational")
+    inside = cw.shapley(model, X, X[:2], n_background=3000)
+    found = cw.shapley(model, X, X[:2], value="observational")
     assert_allclose(found.values, inside.values, atol=0.15)
 
 
@@ -130,9 +130,7 @@ def test_categories_and_gaps_are_taken_where_nothing_is_normal(conditional):
     def model(rows):
         return (rows["town"] == "a").astype(float)
 
-    found = cw.shapley(
-        model, frame.head(4), background=frame, value="observational", conditional=conditional
-    )
+    found = cw.shapley(model, frame, frame.head(4), value="observational", conditional=conditional)
     assert_allclose(found.prediction, model(frame.head(4)), atol=1e-12)
     assert (np.sign(found.values[:, 0]) == np.where(town[:4] == "a", 1, -1)).all()
 
@@ -141,7 +139,7 @@ def test_trees_are_asked_too():
     X = np.random.default_rng(5).normal(size=(200, 3))
     X[:, 1] = X[:, 0] + 0.1 * X[:, 1]
     model = RandomForestRegressor(5, random_state=0).fit(X, X[:, 0])
-    found = cw.shapley(model, X[:2], background=X, value="observational", conditional="copula")
+    found = cw.shapley(model, X, X[:2], value="observational", conditional="copula")
     assert_allclose(found.prediction, model.predict(X[:2]))
     assert np.abs(found.values[:, 1]).max() > 0.1
 
@@ -152,13 +150,11 @@ def test_normal_columns_must_be_numbers(conditional):
     with pytest.raises(cw.InputError, match=r"'town' has categories.*conditional='forest'"):
         cw.shapley(
             lambda rows: np.zeros(len(rows)),
+            data,
             data.head(1),
-            background=data,
             value="observational",
             conditional=conditional,
         )
     X = np.array([[1.0, np.nan], [2.0, 3.0]])
     with pytest.raises(cw.InputError, match="'x1' has missing values"):
-        cw.shapley(
-            lambda X: X[:, 0], X[:1], background=X, value="observational", conditional=conditional
-        )
+        cw.shapley(lambda X: X[:, 0], X, X[:1], value="observational", conditional=conditional)

@@ -96,7 +96,7 @@ class Explained:
                 hint=f"make one and fit it: {model.__name__}(...).fit(X, y).",
             )
         self.model = model
-        self.data = as_data(data)
+        self.data = as_rows(data) if isinstance(data, Mapping) else as_data(data)
         self.output = output
         self.decomposing: dict[str, Any] = {
             "max_order": max_order,
@@ -253,7 +253,7 @@ class Explained:
 
     # The background
 
-    def background(
+    def background_rows(
         self, groups: Mapping[str, Sequence[str]] | None = None
     ) -> tuple[Rows, Floats | None]:
         """Give the rows of the background, with groups of columns as one, and their weights."""
@@ -278,7 +278,7 @@ class Explained:
             if key not in self._bound:
                 game = grouped(self.game, groups)
                 assert game is not None
-                rows, weights = self.background(groups)
+                rows, weights = self.background_rows(groups)
                 jobs = self.n_jobs if n_jobs is None else n_jobs
                 self._bound[key] = game, game.bind(rows, weights, n_jobs=jobs)
             return self._bound[key]

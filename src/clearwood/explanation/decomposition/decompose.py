@@ -63,7 +63,7 @@ def decompose(
 def _exact(explained: Explained, max_order: int | None, scale: Scale | None) -> Decomposition:
     game = explained.game
     check_scale(game, scale)
-    rows, weights = explained.background()
+    rows, weights = explained.background_rows()
     order, notes = _checked_order(game, max_order)
     _, bound = explained.bound()
     return _decomposition(

@@ -64,7 +64,7 @@ def exact_dependence(
     # the same numbers, or the scale is another one
     if not np.allclose(margin[:, wanted], direct, rtol=1e-6, atol=1e-9):
         return None
-    rows, weights = explained.background()
+    rows, weights = explained.background_rows()
     surface = surface_of(
         game,
         explained.bound(n_jobs=n_jobs)[1],

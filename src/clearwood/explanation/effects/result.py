@@ -144,7 +144,8 @@ class Effect(Result):
     @property
     def summary(self) -> str:
         """The scale, the rows and the band, in words."""
-        parts = [str(self.unit), count(self.n_rows, "row")]
+        value = [] if self.about.value is None else [str(self.about.value)]
+        parts = [*value, str(self.unit), count(self.n_rows, "row")]
         if self.centred and self.kind != "component":
             parts.append("centred")
         if self.exact:

@@ -125,6 +125,21 @@ class Importance(Result):
         return self._variances.remainder_share
 
     @property
+    def share_errors(self) -> Floats | None:
+        """Standard errors of ``share``; None where it is exact."""
+        return self._variances.share_errors
+
+    @property
+    def main_errors(self) -> Floats | None:
+        """Standard errors of ``main``; None where it is exact."""
+        return self._variances.main_errors
+
+    @property
+    def total_errors(self) -> Floats | None:
+        """Standard errors of ``total``; None where it is exact."""
+        return self._variances.total_errors
+
+    @property
     def main(self) -> Floats:
         """For each column, the share of its main effect."""
         return self._variances.main
@@ -152,7 +167,8 @@ class Importance(Result):
         beyond = ""
         if self.variances is not None and self.variances.remainder.any():
             beyond = f"; beyond the order {percent(self.remainder_share)}"
-        return f"{self.title} ({self.measure}, {count(self.n_rows, 'row')}): {best}{beyond}"
+        how = f"{self.about}" if self.about is not None else count(self.n_rows, "row")
+        return f"{self.title} ({self.measure}): {best}{beyond} ({how})"
 
     def _written(self, k: int) -> str:
         if self.kind == "components":
@@ -206,6 +222,8 @@ class Importance(Result):
         if self.variances is not None:
             columns["main"] = self.main[order]
             columns["interaction"] = self.interaction[order]
+            if self.total_errors is not None:
+                columns["standard error"] = self.total_errors[order]
         return frame(columns, library)
 
     def _by_component(self) -> dict[str, Any]:
@@ -239,6 +257,7 @@ class Importance(Result):
                 "rows": self.n_rows,
                 "sampled": self.is_sampled,
                 "variances": None if self.variances is None else self.variances.to_json(),
+                "about": None if self.about is None else self.about.to_json(),
                 "notes": self.notes,
             }
         )

@@ -153,7 +153,9 @@ def shapley(
         groups=groups,
         precision=precision,
         max_evaluations=max_evaluations,
-        n_background=n_background,
+        n_background=explained.decomposing["n_background"]
+        if n_background is None
+        else n_background,
         time_limit=time_limit,
         orders=n_orders,
         seed=seed,
@@ -183,6 +185,8 @@ def shapley(
 
 
 def _is_exact(explained: Explained, groups: Mapping[str, Sequence[str]] | None) -> bool:
+    if not explained.decomposing["exact"]:
+        return False
     try:
         return grouped(explained.game, groups) is not None
     except NotDecomposableError:
@@ -200,7 +204,7 @@ def _exact(
 ) -> Shapley:
     check_scale(explained.game, scale)
     chosen_output(explained.game, explained.output)
-    background, weights = explained.background(groups)
+    background, weights = explained.background_rows(groups)
     game, bound = explained.bound(groups, n_jobs=n_jobs)
     read = _grouped_rows(explained, game, rows)
     warn_of_new_gaps(read, background, "background")

@@ -52,5 +52,5 @@ def of_outputs(effect: Effect, outputs: Sequence[str]) -> Effect:
         high=taken(effect.high),
         curves=taken(effect.curves),
         baseline=taken(np.asarray(effect.baseline)),
-        outputs=tuple(outputs),
+        about=replace(effect.about, outputs=tuple(outputs)),
     )
