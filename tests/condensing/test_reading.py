@@ -96,7 +96,8 @@ def test_a_path_takes_a_row_in_any_form(iris):
 def test_the_sentence_says_what_and_why(iris):
     told = iris[0].path(iris[2].iloc[0])
     assert re.match(r"^0, because .*petal", str(told))
-    assert json.dumps(told.to_json())
+    document = told.to_json()
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
 
 
 def test_one_hot_columns_are_shown_as_their_category():
@@ -144,7 +145,11 @@ def test_pictures_escape_names(iris):
     one = iris[0]
     names = ("<b>", "a & b", '"c"', "d")
     shell = replace(one.shell, feature_names=names, columns=(), groups=np.empty(0, np.int32))
-    ET.fromstring(replace(one, shell=shell).to_svg())
+    picture = ET.fromstring(replace(one, shell=shell).to_svg())
+    used = {names[k] for k in np.unique(one.diagram.feature[~one.diagram.is_leaf])}
+    text = " ".join(picture.itertext())
+    assert used
+    assert all(name in text for name in used)
 
 
 def test_plot_saves(iris, tmp_path):
