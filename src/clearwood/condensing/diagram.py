@@ -237,9 +237,17 @@ class Diagram:
                 return False
         return True
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # a copy, or one sent to a worker, is frozen and checked anew
+        return _rebuilt, ({item.name: getattr(self, item.name) for item in fields(self)},)
+
     def __repr__(self) -> str:
         leaves = count(self.n_leaves, "leaf", "leaves")
         return f"Diagram of {count(self.n_nodes, 'node')}: as a tree {leaves}, depth {self.depth}"
+
+
+def _rebuilt(arrays: dict[str, Any]) -> Diagram:
+    return Diagram(**arrays)
 
 
 def leaf_counts(left: NDArray[np.int32], right: NDArray[np.int32]) -> list[int]:
