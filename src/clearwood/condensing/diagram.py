@@ -207,24 +207,26 @@ class Diagram:
 
     def apply(self, X: Floats) -> NDArray[np.int32]:
         """Give the leaf each row of a matrix of the model's columns reaches."""
-        return self._walked(X)[0]
+        return self._walked(X)
 
     def questions(self, X: Floats) -> NDArray[np.int32]:
         """Give the number of questions on the path of each row of a matrix."""
-        return self._walked(X)[1]
+        counts = np.zeros(len(X), np.int32)
+        self._walked(X, counts)
+        return counts
 
-    def _walked(self, X: Floats) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Give the leaf and the number of questions of each row."""
+    def _walked(self, X: Floats, counts: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
+        """Give the leaf each row reaches, and add up questions on the way."""
         node = np.zeros(len(X), np.intp)
-        n_questions = np.zeros(len(X), np.int32)
         rows = np.flatnonzero(~self.is_leaf[node])
         while len(rows):
+            if counts is not None:
+                counts[rows] += 1
             at = node[rows]
-            n_questions[rows] += 1
             left = self.goes_left(at, X[rows, self.feature[at]])
             node[rows] = np.where(left, self.left[at], self.right[at])
             rows = rows[~self.is_leaf[node[rows]]]
-        return node.astype(np.int32), n_questions
+        return node.astype(np.int32)
 
     def equals(self, other: "Diagram") -> bool:
         """Whether two diagrams hold the same arrays."""
