@@ -148,13 +148,13 @@ class Measurement:
         memory = "-" if self.memory_mb is None else f"{self.memory_mb:.1f}"
         note = ""
         if self.promised is not None and self.ratio < self.promised:
-            note += f"  promised {self.promised:g}x"
+            note += f"  promised {self.promised:.3g}x"
         if self.memory_ratio is not None and self.memory_promised is not None:
             note += f"  ours has {self.memory_ratio:.2f}x its memory"
             note += "" if self.memory_ratio <= self.memory_promised else ", more than promised"
         return (
             f"  {self.case:<30}{_seconds(self.cpu):>10}{_seconds(self.wall):>10}{memory:>11}"
-            f"{self.ratio:>8.1f}x{self.difference:>12.3g}{note}"
+            f"{self.ratio:>8.{2 if self.ratio < 1 else 1}f}x{self.difference:>12.3g}{note}"
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -52,6 +52,7 @@ def test_every_learner_gets_the_same_splits(numbers):
 
 def test_tuning_and_fitting_never_see_the_rows_they_are_judged_on(numbers):
     bench = cw.benchmark(numbers, ["ridge"], repeats=1, tune=5)
+    assert bench.units
     for unit in bench.units.values():
         assert not set(unit.train) & set(unit.test)
 
@@ -93,6 +94,7 @@ def test_the_estimate_belongs_to_tune_then_fit(numbers):
     bench = cw.benchmark(
         numbers, ["ridge"], tune=4, search="grid", space=space, interval="naive", racing=False
     )
+    assert bench.outcomes
     for key, outcome in bench.outcomes.items():
         unit = bench.units[key]
         best = min(outcome.archive, key=lambda trial: trial.risk)

@@ -90,6 +90,7 @@ def test_standings_are_whole_and_every_form_of_them_can_be_had(found):
 
 def test_what_a_learner_predicted_is_there_row_by_row(found):
     data, bench = found
+    assert finished(bench)
     for name in finished(bench):
         predicted = bench.predictions(name)
         tested = ~np.isnan(predicted.reshape(data.n_rows, -1)).any(axis=1)

@@ -329,6 +329,7 @@ def test_the_store_holds_plain_bytes_and_json_only(numbers, tmp_path):
             "SELECT losses, losses_form, settings, archive FROM outcomes"
         ).fetchall()
     base.close()
+    assert rows
     for losses, form, settings, archive in rows:
         kind, shape = json.loads(form)
         assert kind == "<f8"

@@ -5,7 +5,7 @@ import errno
 import pytest
 
 from clearwood._shared.errors import InputError
-from clearwood.cli.support.spelling import in_options
+from clearwood.cli.support.prose import in_options
 from clearwood.cli.verbs import models as _models
 
 
@@ -81,8 +81,8 @@ def test_long_messages_are_not_folded(refused, broken):
     [
         (("fitt",), "did you mean 'fit'"),
         (("models", "--jsno"), "did you mean --json"),
-        (("predict", "model.cw"), "missing argument 'DATA'"),
-        (("predict",), "missing argument 'MODEL'"),
+        (("predict", "model.cw"), "DATA is missing"),
+        (("predict",), "MODEL is missing"),
         (("models", "gbm", "ridge"), "unexpected extra argument"),
     ],
 )
@@ -122,5 +122,5 @@ def test_ranges_are_written_for_people():
     from clearwood.models import Choice, Real, Whole
 
     assert _models._range(Whole(1, 9)) == "1 to 9"
-    assert _models._range(Real(0.001, 10, log=True)) == "0.001 to 10, by magnitude"
+    assert _models._range(Real(0.001, 10, log=True)) == "0.001 to 10, on a log scale"
     assert _models._range(Choice("a", None)) == "a, None"

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from clearwood.benchmarking import Store, duration
+from clearwood._shared.numbers import duration
+from clearwood.benchmarking import Store
 from clearwood.benchmarking.running import run as _run
 from clearwood.benchmarking.running.session import Snapshot
-from clearwood.cli.support import watch as _watch
+from clearwood.cli.support import benchmark_progress as _progress
 from clearwood.models import catalogue
 from clearwood.table import Task
 
@@ -135,7 +136,7 @@ def test_a_stopped_run_is_not_begun_anew_by_accident(interrupted, refused, cli, 
 
 
 def test_there_has_to_be_something_to_resume(refused):
-    assert "no 'benchmark.db' to go on from" in refused("benchmark", "--resume")
+    assert "no 'benchmark.db' to continue" in refused("benchmark", "--resume")
 
 
 def test_bad_words_are_answered_before_any_work(refused, claims):
@@ -144,8 +145,8 @@ def test_bad_words_are_answered_before_any_work(refused, claims):
     assert "did you mean 'glm'" in refused(
         "benchmark", claims, "--target", "accidents", "-l", "glmm"
     )
-    assert "no search 'bayes'" in refused(*words(claims, "--search", "bayes"))
-    assert "--learners names none" in refused(
+    assert "--search takes one of random, grid" in refused(*words(claims, "--search", "bayes"))
+    assert "--learners names no learner" in refused(
         "benchmark", claims, "--target", "accidents", "-l", ""
     )
     assert "'nowhere' does not exist" in refused(*words(claims, "--store", "nowhere/runs.db"))
@@ -166,7 +167,7 @@ def test_where_every_learner_failed_the_answer_says_where_the_reasons_are(cli, c
     )
     assert answer.code == 2
     assert "cannot use row weights" in answer.err
-    assert "knn.json for each fit" in answer.err
+    assert "knn.json those of each fit" in answer.err
     assert json.loads(Path("knn.json").read_text())["failures"]["knn"]
 
 
@@ -182,15 +183,15 @@ def test_the_live_table_tells_fits_risks_and_the_time_left():
     snapshot = Snapshot(3, 10, {"glm": (3, 5, 0.5), "gbm": (0, 5, float("nan"))}, 9.0, 75.0)
     console = Console(width=80)
     with console.capture() as capture:
-        console.print(_watch._progress_table(snapshot, ["glm", "gbm"]))
+        console.print(_progress._table(snapshot, ["glm", "gbm"]))
     shown = capture.get()
-    assert "3 of 10 fits, about 1:15 min left" in shown
+    assert "3 of 10 fits, about 1 min 15 s left" in shown
     assert "glm" in shown
     assert "0.5" in shown
     assert "nan" not in shown
 
 
 def test_lines_are_written_now_and_then_where_there_is_no_terminal(capsys, monkeypatch):
-    monkeypatch.setattr(_watch, "_LINE_EVERY", 0.0)
-    _watch._lines()(Snapshot(3, 10, {}, 9.0, 75.0))
+    monkeypatch.setattr(_progress, "_LINE_EVERY", 0.0)
+    _progress._lines()(Snapshot(3, 10, {}, 9.0, 75.0))
     assert capsys.readouterr().err == f"benchmark: 3 of 10 fits, about {duration(75.0)} left\n"

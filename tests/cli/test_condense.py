@@ -40,7 +40,7 @@ def test_a_changed_tree_exits_with_one_and_a_row(cli, model, tmp_path):
     assert found.code == 1
     assert "Not proved" in found.out
     assert "age" in found.out
-    assert "was changed since" in found.out
+    assert "was changed after its certificate" in found.out
 
 
 @pytest.mark.parametrize("to", ["python", "c", "dot", "svg", "text", "rules"])
@@ -81,16 +81,19 @@ def test_sql_predicts_what_the_model_predicts(cli, model, tmp_path):
         ),
         (("certify", "data.csv", "model.cw"), "is not JSON"),
         (("export", "model.cw", "--to", "sql"), "it is not text"),
-        (("export", "tree.json", "--to", "onnx"), "ONNX is not text"),
-        (("export", "tree.json", "--to", "cobol"), "cobol"),
+        (("export", "tree.json", "--to", "onnx"), "ONNX files are binary"),
+        (("export", "tree.json", "--to", "cobol"), "--to takes one of sql, python"),
         (("export", "tree.json", "--to", "sql", "--table", ""), "cannot be a name in SQL"),
         (("certify", "model.cw", "tree.json"), "a tree is a JSON file"),
         (
             ("condense", "model.cw", "-o", "b.json", "--time-limit", "-3"),
             "a number of seconds above 0",
         ),
-        (("condense", "model.cw", "-o", "b.json", "--objective", "questions"), "pass rows as"),
-        (("condense", "model.cw", "-o", "model.cw", "--force"), "read and replaced at once"),
+        (
+            ("condense", "model.cw", "-o", "b.json", "--objective", "questions"),
+            "pass rows as --data",
+        ),
+        (("condense", "model.cw", "-o", "model.cw", "--force"), "both an input and the output"),
         (("condense", "model.cw"), "exists already"),
     ],
 )
@@ -112,7 +115,7 @@ def test_a_budget_that_proves_little_is_told_in_the_words_of_the_shell(cli, mode
     found = cli("condense", model, "-o", "b.json", "--leaves", "1")
     assert found.code == 0
     assert "nothing was proved" in found.err
-    assert "The limit on leaves was reached: raise" in found.err
+    assert "The limit on leaves was reached: raise --leaves" in found.err
     assert "with the ensemble" in found.out
     assert "export" not in found.out
     assert max(map(len, found.out.splitlines())) <= 80

@@ -4,7 +4,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from clearwood._shared.errors import InputError
-from clearwood.cli.support.cores import at_most
+from clearwood.cli.support.cores import limited_cores
 
 
 def threads():
@@ -13,20 +13,20 @@ def threads():
     return [pool["num_threads"] for pool in threadpool_info()]
 
 
-def test_thread_pools_are_held_to_the_number_asked_for():
+def test_thread_pools_are_limited_to_the_number_of_jobs():
     before = threads()
-    with at_most(1):
+    with limited_cores(1):
         assert set(threads()) == {1}
     assert threads() == before
 
 
 def test_all_cores_means_no_limit():
     before = threads()
-    with at_most(-1):
+    with limited_cores(-1):
         assert threads() == before
 
 
 @pytest.mark.parametrize("jobs", [0, -2])
 def test_a_number_of_cores_that_is_none(jobs):
-    with pytest.raises(InputError, match="is no number of cores"), at_most(jobs):
+    with pytest.raises(InputError, match="is not a number of cores"), limited_cores(jobs):
         pass

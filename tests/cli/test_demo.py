@@ -83,9 +83,7 @@ def test_the_demo_can_be_run_again_beside_other_files(cli):
 def made(tmp_path):
     """A folder with one file that the demo made."""
     folder = DemoFolder(tmp_path / "demo", ["model.cw"])
-    folder.make()
-    (folder / "model.cw").write_text("made")
-    folder.record("model.cw")
+    folder.write({"model.cw": lambda file: file.write_text("model")})
     return folder.path
 
 
@@ -95,7 +93,7 @@ def test_a_file_that_the_demo_made_may_be_replaced(made):
 
 def test_a_file_changed_since_may_not_be_replaced_unless_forced(made):
     (made / "model.cw").write_text("my own work")
-    with pytest.raises(InputError, match=r"model\.cw' was not made by the demo, or was changed"):
+    with pytest.raises(InputError, match=r"model\.cw' was not written by the demo, or was changed"):
         DemoFolder(made, ["model.cw"])
     DemoFolder(made, ["model.cw"], force=True)
 
@@ -103,14 +101,14 @@ def test_a_file_changed_since_may_not_be_replaced_unless_forced(made):
 @pytest.mark.parametrize("text", ["", "[]", '{"files": 3}', '{"files": {"model.cw": null}}'])
 def test_a_list_that_cannot_be_read_vouches_for_nothing(made, text):
     (made / MANIFEST).write_text(text)
-    with pytest.raises(InputError, match="was not made by the demo"):
+    with pytest.raises(InputError, match="was not written by the demo"):
         DemoFolder(made, ["model.cw"])
 
 
 def test_a_folder_of_somebody_elses_is_left_alone(refused):
     FOLDER.mkdir()
     (FOLDER / "model.cw").write_text("precious")
-    assert "was not made by the demo" in refused("demo")
+    assert "was not written by the demo" in refused("demo")
     assert contents() == {"model.cw": b"precious"}
 
 

@@ -77,7 +77,7 @@ def test_parquet_is_written_by_its_ending(cli, classifier, flowers):
 
 
 def test_parquet_without_its_library_names_the_install_command(refused, model, claims, monkeypatch):
-    monkeypatch.setattr("clearwood.cli.support.output.find_spec", lambda name: None)
+    monkeypatch.setattr("clearwood.cli.support.files.find_spec", lambda name: None)
     err = refused("predict", model, claims, "-o", "p.parquet")
     assert "pip install 'clearwood[arrow]'" in err
     assert not Path("p.parquet").exists()
@@ -161,7 +161,7 @@ def test_neither_model_nor_data_is_replaced_by_the_predictions(refused, model, c
     before = model.read_bytes(), claims.read_bytes()
     for output in (model, claims):
         err = refused("predict", model, claims, "-o", output, "--force")
-        assert "would be read and replaced" in err
+        assert "is both an input and the output" in err
     assert (model.read_bytes(), claims.read_bytes()) == before
 
 
@@ -194,4 +194,4 @@ def test_a_model_without_its_columns_is_refused(refused, claims):
     from sklearn.linear_model import Ridge
 
     cw.save(Ridge().fit(np.eye(3), np.arange(3.0)), "plain.cw")
-    assert "without the columns" in refused("predict", "plain.cw", claims)
+    assert "without the names of its features" in refused("predict", "plain.cw", claims)

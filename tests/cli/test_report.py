@@ -54,14 +54,14 @@ def test_what_cannot_be_used_is_refused_before_any_work(cli, refused, claims, mo
     said = refused("report", claims)
     assert "--target is missing" in said
     assert "DATA is missing" in refused("report", model)
-    assert "--learners goes with a table alone" in refused("report", model, claims, "-l", "glm")
-    assert "--tune goes with a table alone" in refused("report", model, claims, "--tune", "3")
+    assert "--learners is for a report on a table" in refused("report", model, claims, "-l", "glm")
+    assert "--tune is for a report on a table" in refused("report", model, claims, "--tune", "3")
     assert "acidents" in refused("report", claims, "--target", "acidents")
     assert "did you mean 'glm'" in refused("report", claims, "-t", "accidents", "-l", "glmm")
     Path("report.html").write_text("mine")
     assert "exists already" in refused(*words(claims))
     assert Path("report.html").read_text() == "mine"
-    assert "would be read and replaced" in refused(*words(claims, "-o", claims, "--force"))
+    assert "is both an input and the output" in refused(*words(claims, "-o", claims, "--force"))
 
 
 def test_data_that_lack_a_column_are_refused_by_its_name(refused, claims, model):

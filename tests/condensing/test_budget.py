@@ -118,6 +118,8 @@ def test_a_file_with_an_ensemble_inside_holds_no_array_of_one_value_at_length(no
     assert kept["unseen_left"] == {"every": False, "shape": [n]}
     again = load(one.save(tmp_path / "tree.json"))
     assert again.fallback.equals(one.fallback)
+    assert again.certificate == one.certificate
+    assert again.certificate.stopped is Limit.LEAVES
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 

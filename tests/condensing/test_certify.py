@@ -291,6 +291,7 @@ def test_rows_that_a_model_refuses_are_no_counterexample():
     model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=4).fit(X, y)
     one = cw.condense(model)
     inner = np.flatnonzero(~one.diagram.is_leaf)
+    assert len(inner)
     for node in inner:
         sides = one.diagram.default_left.copy()
         sides[node] ^= True

@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+import pickle
 import shutil
 import sqlite3
 import subprocess
@@ -153,6 +154,15 @@ def test_json_there_and_back(case):
     two = from_json(json.loads(text))
     assert two.diagram.equals(one.diagram)
     assert two.shell.equals(one.shell)
+    assert two.certificate == one.certificate
+    assert two.predict(frame).tolist() == wanted
+
+
+def test_a_tree_that_travels_to_a_worker_is_the_same_and_frozen(case):
+    one, frame, wanted = case
+    two = pickle.loads(pickle.dumps(one))
+    assert two.diagram.equals(one.diagram)
+    assert not two.diagram.threshold.flags.writeable
     assert two.certificate == one.certificate
     assert two.predict(frame).tolist() == wanted
 

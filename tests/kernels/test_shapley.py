@@ -14,6 +14,7 @@ from clearwood._shared.errors import InputError
 from clearwood.kernels import (
     Background,
     Trees,
+    _core,
     component_sets,
     components,
     interventional,
@@ -239,6 +240,7 @@ CASES = {
         {"features": 7, "categorical": (3,)},
         {"depth": 6, "groups": [0, 0, 1, 2, 1, 3, 0]},
     ),
+    "leaves of 3 to 8 players": ({"features": 9, "stop": 0.1}, {"depth": 10, "trees": 1}),
     "11 players on a path": ({"features": 11}, {"depth": 11, "trees": 2, "chain": True}),
 }
 
@@ -457,6 +459,25 @@ def test_rows_are_explained_one_by_one_or_together_on_any_number_of_threads(n):
             np.testing.assert_array_equal(alone.values[0], together.values[row])
 
 
+@pytest.mark.parametrize("interactions", [False, True])
+def test_every_instruction_set_gives_the_same_bits(interactions):
+    grower = Grower(11, features=12, outputs=2, stop=0.1)
+    trees = Trees.of(grower.forest(12, trees=2))
+    X, background = grower.rows(70, missing=0.1), Background.of(trees, grower.rows(40))
+    before = _core.level()
+    answers = []
+    for level in _core.supported_levels():
+        _core.use_level(level)
+        by_path = path_dependent(trees, X, interactions=interactions)
+        by_background = interventional(trees, X, background, interactions=interactions)
+        answers.append((by_path, by_background))
+    _core.use_level(before)
+    for answer in answers[1:]:
+        for explained, first in zip(answer, answers[0], strict=True):
+            np.testing.assert_array_equal(explained.values, first.values)
+            np.testing.assert_array_equal(explained.interactions, first.interactions)
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 9), st.integers(2, 7))
 def test_values_add_up_and_unused_players_get_nothing(seed, depth, features):
@@ -592,6 +613,14 @@ def test_more_thresholds_than_codes_are_told_apart():
     explained = path_dependent(trees, X)
     above = [(X[i, 0] > np.arange(n)).sum() for i in range(len(X))]
     assert_allclose(explained.values[:, 0, 0], np.array(above) - n / 2)
+
+
+def test_trees_that_share_nodes_are_refused():
+    forest = Grower(0, features=2).forest(1, trees=2)
+    right = forest.right.copy()
+    right[0] = forest.roots[1] + 1
+    with pytest.raises(ValueError, match="between its root and the next"):
+        _ = Trees.of(replace(forest, right=right)).kernel
 
 
 def test_background_of_no_weight_is_refused():

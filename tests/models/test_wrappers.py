@@ -16,13 +16,12 @@ from clearwood.models.estimators.kernel_ridge import LandmarkKernelRidge
 from clearwood.models.estimators.membership import Membership
 from clearwood.models.estimators.standardised_target import StandardisedTarget
 
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(60, 3))
-Y = 5e4 + 1e3 * (X @ [1.0, -2.0, 0.0]) + 100 * RNG.normal(size=60)
+X = np.random.default_rng(0).normal(size=(60, 3))
+Y = 5e4 + 1e3 * (X @ [1.0, -2.0, 0.0]) + 100 * np.random.default_rng(1).normal(size=60)
 
 
 def test_coefficients_come_back_to_the_scale_of_the_target():
-    weight = RNG.uniform(0.5, 2.0, 60)
+    weight = np.random.default_rng(2).uniform(0.5, 2.0, 60)
     ours = StandardisedTarget(LinearRegression()).fit(X, Y, sample_weight=weight)
     plain = LinearRegression().fit(X, Y, sample_weight=weight)
     np.testing.assert_allclose(ours.coef_, plain.coef_)

@@ -9,9 +9,8 @@ import clearwood as cw
 from clearwood.reporting.collect.inputs import check
 from clearwood.reporting.collect.performance import of_benchmark, of_rows
 
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(200, 2))
-Y = X[:, 0] + RNG.normal(size=200)
+X = np.random.default_rng(0).normal(size=(200, 2))
+Y = X[:, 0] + np.random.default_rng(1).normal(size=200)
 
 
 def table(y, **options):

@@ -7,7 +7,16 @@ import clearwood as cw
 from clearwood.table import Kind, find_task
 
 N = 60
-RNG = np.random.default_rng(1)
+
+
+def draws(seed=0):
+    return np.random.default_rng(seed)
+
+
+def some_numbers(n=N):
+    return draws(1).normal(size=n)
+
+
 CASES = {
     "zero and one": ([0, 1] * 30, "binary"),
     "two words": (["good", "bad"] * 30, "binary"),
@@ -16,24 +25,24 @@ CASES = {
     "three words": (["a", "b", "c"] * 20, "multiclass"),
     "class numbers from 0": ([0, 1, 2] * 20, "multiclass"),
     "class numbers from 1": ([1, 2, 3, 4] * 15, "multiclass"),
-    "counts": (np.minimum(RNG.poisson(1.0, 600), 7), "count"),
+    "counts": (np.minimum(draws().poisson(1.0, 600), 7), "count"),
     "rare counts": ([0] * 57 + [1, 1, 2], "count"),
-    "numbers": (RNG.normal(size=N), "regression"),
-    "whole numbers from 3": (RNG.integers(3, 9, N), "regression"),
-    "many whole numbers": (RNG.permutation(1000)[:N], "regression"),
-    "negative whole numbers": (RNG.integers(-3, 4, N), "regression"),
+    "numbers": (draws().normal(size=N), "regression"),
+    "whole numbers from 3": (draws().integers(3, 9, N), "regression"),
+    "many whole numbers": (draws().permutation(1000)[:N], "regression"),
+    "negative whole numbers": (draws().integers(-3, 4, N), "regression"),
 }
 
 
 @pytest.mark.parametrize(("values", "task"), CASES.values(), ids=CASES)
 def test_the_task_follows_from_the_target(values, task):
     assert str(find_task(values)) == task
-    data = {"x": RNG.normal(size=len(values)), "y": values}
+    data = {"x": some_numbers(len(values)), "y": values}
     assert str(cw.read(data, target="y").task) == task
 
 
 def test_the_task_can_be_set():
-    data = {"x": RNG.normal(size=N), "y": [0, 1, 2] * 20}
+    data = {"x": some_numbers(), "y": [0, 1, 2] * 20}
     found = cw.read(data, target="y", task="count")
     assert str(found.task) == "count"
     np.testing.assert_array_equal(found.y, data["y"])
@@ -41,7 +50,7 @@ def test_the_task_can_be_set():
 
 @pytest.mark.parametrize("values", [[0, 1, 2] * 20, [0] * 57 + [1, 1, 2]])
 def test_where_the_values_leave_doubt_a_note_says_how_to_set_the_task(values):
-    found = cw.read({"x": RNG.normal(size=N), "y": values}, target="y")
+    found = cw.read({"x": some_numbers(), "y": values}, target="y")
     assert any("set task=" in str(note) for note in found.notes)
 
 
@@ -57,7 +66,7 @@ LABELS = {
 
 @pytest.mark.parametrize(("values", "dtype"), LABELS.values(), ids=LABELS)
 def test_classes_are_given_back_as_they_were(values, dtype):
-    found = cw.read({"x": RNG.normal(size=N), "y": values}, target="y")
+    found = cw.read({"x": some_numbers(), "y": values}, target="y")
     assert found["y"].is_coded
     assert np.issubdtype(found.y.dtype, dtype)
     assert found.y.tolist() == values
@@ -80,14 +89,14 @@ def test_rows_without_a_target_are_dropped_and_counted():
 
 
 def test_levels_that_only_dropped_rows_had_are_gone():
-    data = {"x": ["rare", *["b", "c"] * 30], "y": [None, *RNG.normal(size=N)]}
+    data = {"x": ["rare", *["b", "c"] * 30], "y": [None, *some_numbers()]}
     assert cw.read(data, target="y").levels["x"] == ("b", "c")
 
 
 def test_unused_levels_of_a_target_are_no_classes():
     pd = pytest.importorskip("pandas")
     y = pd.Categorical(["a", "b"] * 30, ["a", "b", "never"])
-    found = cw.read({"x": RNG.normal(size=N), "y": pd.Series(y)}, target="y")
+    found = cw.read({"x": some_numbers(), "y": pd.Series(y)}, target="y")
     assert str(found.task) == "binary"
     assert found.levels["y"] == ("a", "b")
 

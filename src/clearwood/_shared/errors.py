@@ -33,6 +33,9 @@ class _Unset:
     def __repr__(self) -> str:
         return "…"
 
+    def __reduce__(self) -> str:
+        return "UNSET"  # there is one, in every process
+
 
 UNSET = _Unset()
 
@@ -195,12 +198,25 @@ class InputError(ValueError):
         self.hint = hint
         super().__init__(self.spelled(PYTHON))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # workers send errors of any subclass back, whatever its arguments are
+        return _restored, (type(self), self.args, self.__dict__)
+
     def spelled(self, spelling: Spelling) -> str:
         """Write message and hint in the spelling of a front."""
         message = spelled(self.message, spelling)
         if self.hint is None:
             return message
         return f"{message.rstrip('.')}. Hint: {spelled(self.hint, spelling)}"
+
+
+def _restored(
+    kind: type[InputError], arguments: tuple[Any, ...], fields: dict[str, Any]
+) -> InputError:
+    error = kind.__new__(kind)
+    error.args = arguments
+    error.__dict__.update(fields)
+    return error
 
 
 class MissingExtraError(InputError, ImportError):

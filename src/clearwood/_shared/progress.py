@@ -55,7 +55,8 @@ def progress(title: str, *, total: int | None = None) -> Iterator[Step]:
     ...         step(1, note=f"after {number}")
     """
     choice = os.environ.get("CLEARWOOD_PROGRESS", "")
-    at_terminal = sys.stderr is not None and sys.stderr.isatty()
+    # while a bar is shown, sys.stderr may be a stand-in that denies being a terminal (Rich 14)
+    at_terminal = _display is not None or (sys.stderr is not None and sys.stderr.isatty())
     if choice == "0" or not (at_terminal or choice == "1"):
         yield _silent
     elif at_terminal:

@@ -1,5 +1,50 @@
 """The command line: the library's verbs, each from a file to a file."""
 
-from clearwood.cli.app import main
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 __all__ = ["main"]
+
+_STOPPED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit.
+
+    The exit code is 0 for success, 2 for input that cannot be used, 130 after Ctrl-C, and 1 for
+    anything unexpected.
+
+    Parameters
+    ----------
+    arguments
+        The words after `clearwood`; those of the process when None.
+    """
+    with _stopping_at_once():
+        from clearwood.cli.app import run
+    sys.exit(run(arguments))
+
+
+@contextmanager
+def _stopping_at_once() -> Iterator[None]:
+    """Let Ctrl-C end the process without a traceback while modules are imported.
+
+    Nothing has been written yet. An exception is no safe way out of an import: some compiled
+    modules print it, or turn it into another one.
+    """
+
+    def stop(*_: object) -> None:
+        os.write(2, b"stopped; nothing was written\n")
+        os._exit(_STOPPED)
+
+    try:
+        previous = signal.signal(signal.SIGINT, stop)
+    except ValueError:  # signals belong to the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)

@@ -1,17 +1,17 @@
 """The `clearwood` command and its verbs.
 
 Verbs import the library when they run, not when they are listed: that keeps `clearwood --help`
-and completion quick.
+and completion fast.
 """
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
-from clearwood.cli.support.errors import answer
+from clearwood.cli.support.errors import run_to_exit_code
+from clearwood.cli.support.verb import VerbGroup
 from clearwood.cli.verbs import (
     benchmark,
     condense,
@@ -24,48 +24,51 @@ from clearwood.cli.verbs import (
     report,
 )
 
-__all__ = ["app", "main", "verbs"]
+__all__ = ["app", "run"]
 
 
-class _InOrder(TyperGroup):
-    """Lists `explain`, which has verbs of its own, before the verb that usually follows it."""
+class _Verbs(VerbGroup):
+    """The verbs in the order in which they are used."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        names = [name for name in super().list_commands(ctx) if name != "explain"]
-        names.insert(names.index("condense"), "explain")
-        return names
+    order = (
+        "models",
+        "benchmark",
+        "fit",
+        "predict",
+        "explain",
+        "condense",
+        "certify",
+        "export",
+        "report",
+        "inspect",
+        "demo",
+    )
 
 
 app = typer.Typer(
     name="clearwood",
-    cls=_InOrder,
+    cls=_Verbs,
     help="Interpretable supervised learning on tables.",
     epilog="Start with: clearwood demo",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("models")(models.models)
-app.command("benchmark")(benchmark.benchmark)
-app.command("fit")(fit.fit)
-app.command("predict")(predict.predict)
+app.command()(models.models)
+app.command()(benchmark.benchmark)
+app.command()(fit.fit)
+app.command()(predict.predict)
 app.add_typer(explain.app, name="explain")
-app.command("condense")(condense.condense)
-app.command("certify")(condense.certify)
-app.command("export")(condense.export)
-app.command("report")(report.report)
-app.command("inspect")(inspect.inspect)
-app.command("demo")(demo.demo)
+app.command()(condense.condense)
+app.command()(condense.certify)
+app.command()(condense.export)
+app.command()(report.report)
+app.command()(inspect.inspect)
+app.command()(demo.demo)
 
 
-def verbs() -> tuple[str, ...]:
-    """Give the names of the verbs, so that hints mention only what is there."""
-    commands = [command.name or "" for command in app.registered_commands]
-    return (*commands, *(group.name or "" for group in app.registered_groups))
-
-
-def _version(*, asked: bool) -> None:
-    if asked:
+def _show_version(*, is_wanted: bool) -> None:
+    if is_wanted:
         import clearwood
 
         typer.echo(f"clearwood {clearwood.__version__}")
@@ -79,7 +82,7 @@ def _root(
         bool,
         typer.Option(
             "--version",
-            callback=lambda asked: _version(asked=asked),
+            callback=lambda is_wanted: _show_version(is_wanted=is_wanted),
             is_eager=True,
             help="Show the version and exit.",
         ),
@@ -87,27 +90,21 @@ def _root(
     _traceback: Annotated[
         bool,
         typer.Option(
-            "--traceback", help="Show where an error happened; goes with any command, anywhere."
+            "--traceback", help="Show where an error happened; can follow any verb as well."
         ),
     ] = False,
 ) -> None:
     """Options that come before the verb."""
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit.
-
-    The exit code is 0 when all went well, 2 when something given cannot be used, 130 when stopped
-    with Ctrl-C, and 1 for anything unexpected.
-
-    Parameters
-    ----------
-    arguments
-        The words after `clearwood`; those of the process when None.
-    """
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and give its exit code; `clearwood.cli.main` documents the codes."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     # Accepted after the verb too: that is where people add it when a command has just failed.
-    wanted = "--traceback" in words
+    traceback = "--traceback" in words
     words = [word for word in words if word != "--traceback"]
-    run = lambda: app(words, prog_name="clearwood", standalone_mode=False)  # noqa: E731
-    sys.exit(answer(run, words, traceback=wanted))
+    return run_to_exit_code(
+        lambda spelling: app(words, prog_name="clearwood", standalone_mode=False, obj=spelling),
+        words,
+        traceback=traceback,
+    )

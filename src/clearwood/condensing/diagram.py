@@ -207,24 +207,26 @@ class Diagram:
 
     def apply(self, X: Floats) -> NDArray[np.int32]:
         """Give the leaf each row of a matrix of the model's columns reaches."""
-        return self._walked(X)[0]
+        return self._walked(X)
 
     def questions(self, X: Floats) -> NDArray[np.int32]:
         """Give the number of questions on the path of each row of a matrix."""
-        return self._walked(X)[1]
+        counts = np.zeros(len(X), np.int32)
+        self._walked(X, counts)
+        return counts
 
-    def _walked(self, X: Floats) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Give the leaf and the number of questions of each row."""
+    def _walked(self, X: Floats, counts: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
+        """Give the leaf each row reaches, and add up questions on the way."""
         node = np.zeros(len(X), np.intp)
-        n_questions = np.zeros(len(X), np.int32)
         rows = np.flatnonzero(~self.is_leaf[node])
         while len(rows):
+            if counts is not None:
+                counts[rows] += 1
             at = node[rows]
-            n_questions[rows] += 1
             left = self.goes_left(at, X[rows, self.feature[at]])
             node[rows] = np.where(left, self.left[at], self.right[at])
             rows = rows[~self.is_leaf[node[rows]]]
-        return node.astype(np.int32), n_questions
+        return node.astype(np.int32)
 
     def equals(self, other: "Diagram") -> bool:
         """Whether two diagrams hold the same arrays."""
@@ -237,9 +239,17 @@ class Diagram:
                 return False
         return True
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # a copy, or one sent to a worker, is frozen and checked anew
+        return _rebuilt, ({item.name: getattr(self, item.name) for item in fields(self)},)
+
     def __repr__(self) -> str:
         leaves = count(self.n_leaves, "leaf", "leaves")
         return f"Diagram of {count(self.n_nodes, 'node')}: as a tree {leaves}, depth {self.depth}"
+
+
+def _rebuilt(arrays: dict[str, Any]) -> Diagram:
+    return Diagram(**arrays)
 
 
 def leaf_counts(left: NDArray[np.int32], right: NDArray[np.int32]) -> list[int]:

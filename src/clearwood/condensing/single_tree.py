@@ -30,8 +30,8 @@ from clearwood.condensing.compose.kernel import (
     compose_all,
     compose_within,
 )
+from clearwood.condensing.compose.likely_rows import with_likely_rows
 from clearwood.condensing.compose.restrict import restricted
-from clearwood.condensing.compose.unseen import with_likely_rows
 from clearwood.condensing.condensed import Condensed, bare, shell_of
 from clearwood.condensing.diagram import Diagram
 from clearwood.condensing.names import with_names_of

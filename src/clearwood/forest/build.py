@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import InputError
 from clearwood.forest.forest import Forest
 
-__all__ = ["CategorySets", "Tree", "Trees", "assemble", "spans"]
+__all__ = ["CategorySets", "Tree", "Trees", "assemble", "levels", "spans"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,25 +283,26 @@ def _order(
     others are put into depth-first order, left before right. None where nothing has to move.
     """
     node = np.arange(len(left))
-    falls = (left >= 0) & ((left <= node) | (right <= node))
-    n_inner = np.add.reduceat(left >= 0, roots, dtype=np.int64)
-    moved = np.logical_or.reduceat(falls, roots) | (sizes != 2 * n_inner + 1)
-    if not moved.any():
+    inner = left >= 0
+    falls = inner & ((left <= node) | (right <= node))
+    if 2 * np.count_nonzero(inner) == len(left) - len(roots) and not falls.any():
         return None, None
+    n_inner = np.add.reduceat(inner, roots, dtype=np.int64)
+    moved = np.logical_or.reduceat(falls, roots) | (sizes != 2 * n_inner + 1)
     _check_children(left, right, roots, sizes)
-    levels = _levels(left, right, roots[moved], int(sizes[moved].sum()))
+    by_level = levels(left, right, roots[moved])
     below = np.ones(len(left), np.int64)  # nodes of the subtree, itself included
-    for level in reversed(levels):
-        inner = level[left[level] >= 0]
-        below[inner] += below[left[inner]] + below[right[inner]]
+    for level in reversed(by_level):
+        above = level[left[level] >= 0]
+        below[above] += below[left[above]] + below[right[above]]
     kept = np.where(moved, below[roots], sizes)
     new_roots = np.cumsum(kept) - kept
     place = np.where(np.repeat(moved, sizes), -1, node + np.repeat(new_roots - roots, sizes))
     place[roots] = new_roots
-    for level in levels:
-        inner = level[left[level] >= 0]
-        place[left[inner]] = place[inner] + 1
-        place[right[inner]] = place[inner] + 1 + below[left[inner]]
+    for level in by_level:
+        above = level[left[level] >= 0]
+        place[left[above]] = place[above] + 1
+        place[right[above]] = place[above] + 1 + below[left[above]]
     order = np.empty(kept.sum(), np.int64)
     reached = np.flatnonzero(place >= 0)
     order[place[reached]] = reached
@@ -320,21 +321,27 @@ def _check_children(
             raise InputError(f"tree {tree} of the model has a node whose child is not in the tree")
 
 
-def _levels(
-    left: NDArray[Any], right: NDArray[Any], roots: NDArray[Any], n_nodes: int
-) -> list[NDArray[Any]]:
-    """Give the nodes of some trees level by level."""
-    levels: list[NDArray[Any]] = []
-    level, n_met = roots, 0
+def levels(left: NDArray[Any], right: NDArray[Any], roots: NDArray[Any]) -> list[NDArray[np.int64]]:
+    """Give the nodes of trees level by level, each level from left to right.
+
+    Parameters
+    ----------
+    left, right
+        Children, counted over all trees; negative at leaves.
+    roots
+        Where the trees start.
+    """
+    found: list[NDArray[np.int64]] = []
     met = np.zeros(len(left), bool)
+    level, n_met = np.asarray(roots, np.int64), 0
     while len(level):
-        n_met += len(level)
         met[level] = True
-        if n_met > n_nodes:
+        n_met += len(level)
+        if n_met > len(left):
             break
-        levels.append(level)
+        found.append(level)
         inner = level[left[level] >= 0]
-        level = np.concatenate([left[inner], right[inner]])
+        level = np.column_stack([left[inner], right[inner]]).ravel().astype(np.int64)
     if n_met != np.count_nonzero(met):
         raise InputError("a tree of the model has a node with several parents")
-    return levels
+    return found

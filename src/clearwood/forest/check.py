@@ -51,29 +51,28 @@ def _check_lengths(forest: "Forest") -> None:
 
 def _check_structure(forest: "Forest") -> None:
     roots, left, right = forest.roots, forest.left, forest.right
-    ends = np.append(roots[1:], len(left))
+    ends = np.append(roots[1:], np.int32(len(left)))
     if roots[0] != 0 or (roots >= ends).any():
         raise InputError("the roots must start at node 0 and rise; every tree needs a node")
-    leaf = left < 0
-    if ((right < 0) != leaf).any():
-        node = int(np.flatnonzero((right < 0) != leaf)[0])
+    inner = left >= 0
+    if ((right >= 0) != inner).any():
+        node = int(np.flatnonzero((right >= 0) != inner)[0])
         raise InputError(f"node {node} has one child; nodes have two children or none")
-    inner = np.flatnonzero(~leaf)
-    end = np.repeat(ends, ends - roots)[inner]
-    for name, child in (("left", left[inner]), ("right", right[inner])):
-        wrong = (child <= inner) | (child >= end)
+    nodes, end = np.arange(len(left), dtype=np.int32), np.repeat(ends, ends - roots)
+    for name, child in (("left", left), ("right", right)):
+        wrong = inner & ((child <= nodes) | (child >= end))
         if wrong.any():
             at = int(np.flatnonzero(wrong)[0])
             raise InputError(
-                f"the {name} child of node {int(inner[at])} is {int(child[at])}; children come "
-                "after their parent, in the same tree"
+                f"the {name} child of node {at} is {int(child[at])}; children come after their "
+                "parent, in the same tree"
             )
+    children = np.concatenate([left[inner], right[inner]]).astype(np.intp)
     met = np.zeros(len(left), bool)
-    met[left[inner]] = True
-    met[right[inner]] = True
+    met[children] = True
     # no child is a root, so each other node is one child where as many are met as there are
-    if np.count_nonzero(met) != 2 * len(inner) or 2 * len(inner) != len(left) - len(roots):
-        parents = np.bincount(np.concatenate([left[inner], right[inner]]), minlength=len(left))
+    if np.count_nonzero(met) != len(children) or len(children) != len(left) - len(roots):
+        parents = np.bincount(children, minlength=len(left))
         expected = np.ones(len(left), np.int64)
         expected[roots] = 0
         node = int(np.flatnonzero(parents != expected)[0])
@@ -83,20 +82,19 @@ def _check_structure(forest: "Forest") -> None:
 
 
 def _check_splits(forest: "Forest") -> None:
-    inner = np.flatnonzero(forest.left >= 0)
-    feature = forest.feature[inner]
-    wrong = (feature < 0) | (feature >= forest.n_features)
+    inner, feature = forest.left >= 0, forest.feature
+    wrong = inner & ((feature < 0) | (feature >= forest.n_features))
     if wrong.any():
-        at = int(np.flatnonzero(wrong)[0])
+        node = int(np.flatnonzero(wrong)[0])
         raise InputError(
-            f"node {int(inner[at])} asks about column {int(feature[at])}; "
+            f"node {node} asks about column {int(feature[node])}; "
             f"the model has {forest.n_features} columns"
         )
-    numeric = inner[forest.category_start[inner] < 0]
-    if np.isnan(forest.threshold[numeric]).any():
-        node = int(numeric[np.isnan(forest.threshold[numeric])][0])
-        raise InputError(f"the threshold of node {node} is NaN")
-    sets = inner[forest.category_start[inner] >= 0]
+    sets = np.flatnonzero(inner & (forest.category_start >= 0))
+    unknown = np.isnan(forest.threshold) & inner
+    unknown[sets] = False
+    if unknown.any():
+        raise InputError(f"the threshold of node {int(np.flatnonzero(unknown)[0])} is NaN")
     if forest.zero_missing[sets].any():
         raise InputError("a categorical node cannot treat zero, a category, as missing")
     if len(sets):
@@ -111,9 +109,9 @@ def _check_splits(forest: "Forest") -> None:
 
 
 def _check_values(forest: "Forest") -> None:
-    values = forest.value[forest.left < 0]
-    if not np.isfinite(values).all():
-        node = int(np.flatnonzero(forest.left < 0)[~np.isfinite(values).all(axis=1)][0])
+    finite = np.isfinite(forest.value).all(axis=1) | (forest.left >= 0)
+    if not finite.all():
+        node = int(np.flatnonzero(~finite)[0])
         tree = int(np.searchsorted(forest.roots, node, side="right")) - 1
         raise InputError(
             f"leaf {node - int(forest.roots[tree])} of tree {tree} has the value "

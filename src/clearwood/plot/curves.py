@@ -95,7 +95,7 @@ def plot_calibration(curve: "CalibrationCurve") -> Any:
     points = [dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)]
     for point in points:
         # a bin of one row has no interval
-        if not np.isfinite(point["low"]):
+        if point["low"] is None:
             point["low"] = point["high"] = point["observed"]
     ends = [float(min(rows["predicted"])), float(max(rows["predicted"]))]
     diagonal = (

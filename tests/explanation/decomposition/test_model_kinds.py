@@ -43,12 +43,11 @@ from clearwood.explanation import Explained, NotDecomposableError, Scale
 from clearwood.explanation.decomposition.decompose import check_scale
 from clearwood.models import catalogue
 
-GENERATOR = np.random.default_rng(0)
-X = GENERATOR.normal(size=(80, 3))
+X = np.random.default_rng(0).normal(size=(80, 3))
 NUMBERS = X[:, 0] + np.where(X[:, 1] > 0, X[:, 2], 0)
 CLASSES = np.array(["a", "b", "c"])[np.digitize(NUMBERS, np.quantile(NUMBERS, [0.3, 0.6]))]
 PAIR = np.where(NUMBERS > 0, "yes", "no")
-COUNTS = GENERATOR.poisson(np.exp(NUMBERS / 3))
+COUNTS = np.random.default_rng(1).poisson(np.exp(NUMBERS / 3))
 
 TREES = {
     "decision tree": (DecisionTreeRegressor(max_depth=4), NUMBERS, "predict"),

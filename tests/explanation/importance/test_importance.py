@@ -15,8 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 import clearwood as cw
 from clearwood.explanation.importance import permutation as _importance_permutation
 
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(500, 4))
+X = np.random.default_rng(0).normal(size=(500, 4))
 
 
 def two_and_one(X):
@@ -33,7 +32,7 @@ def test_shuffling_doubles_the_variance_of_what_the_column_adds():
 
 
 def test_permutation_agrees_with_scikit_learn():
-    y = two_and_one(X) + RNG.normal(size=500)
+    y = two_and_one(X) + np.random.default_rng(1).normal(size=500)
     model = RandomForestRegressor(30, random_state=0).fit(X[:250], y[:250])
     ours = cw.importance(model, X[250:], kind="permutation", y=y[250:], repeats=30)
     theirs = permutation_importance(
@@ -131,9 +130,8 @@ def test_impurity_of_histogram_boosting_and_of_learners_adds_up_to_one():
     found = cw.importance(boosted, X, kind="impurity")
     assert found.values.sum() == pytest.approx(1)
     assert found.order[0] == 0
-    data = cw.read(
-        {"a": X[:, 0], "town": RNG.choice(["x", "y", "z"], 500), "y": X[:, 0]}, target="y"
-    )
+    town = np.random.default_rng(1).choice(["x", "y", "z"], 500)
+    data = cw.read({"a": X[:, 0], "town": town, "y": X[:, 0]}, target="y")
     forest = cw.learner("forest", n_estimators=10, categories="onehot").fit(data)
     by_column = cw.importance(forest, data, kind="impurity")
     assert by_column.columns == ("a", "town")
@@ -186,7 +184,7 @@ def test_leaving_out_one_of_two_twins_costs_nothing_but_both_cost():
 
 def test_standardised_coefficients_put_columns_on_one_scale():
     # -0.23 x1 + 2.37 x2 + 1.3: the larger coefficient belongs to the smaller column
-    Z = RNG.normal(size=(400, 2)) * [10.0, 0.01]
+    Z = np.random.default_rng(1).normal(size=(400, 2)) * [10.0, 0.01]
     model = LinearRegression().fit(Z, -0.23 * Z[:, 0] + 2.37 * Z[:, 1] + 1.3)
     found = cw.importance(model, Z, kind="coefficients")
     np.testing.assert_allclose(

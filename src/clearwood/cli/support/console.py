@@ -1,7 +1,6 @@
-"""Where words go: results to stdout, messages to stderr."""
+"""Printing: results to stdout, messages to stderr."""
 
 import json
-import math
 import re
 import shlex
 import shutil
@@ -15,13 +14,11 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 __all__ = [
-    "bytes_in_words",
     "commands",
     "emit",
     "facts",
-    "figure",
     "folded",
-    "plain",
+    "json_text",
     "program",
     "prose",
     "quoted",
@@ -36,7 +33,7 @@ written: list[Path] = []
 
 
 def _console(*, stderr: bool = False) -> "Console":
-    """Make a console on the streams of the moment, which tests and shells may have replaced."""
+    """Make a console on the present streams, which tests and shells may have replaced."""
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
@@ -49,7 +46,7 @@ def say(*things: Any) -> None:
         if console.is_terminal or isinstance(thing, str):
             console.print(thing, soft_wrap=isinstance(thing, str))
         else:
-            # Tables are padded to their width; files and pipes are spared the spaces.
+            # Tables are padded to their width; files and pipes do not need the spaces.
             with console.capture() as capture:
                 console.print(thing)
             lines = capture.get().splitlines()
@@ -57,12 +54,12 @@ def say(*things: Any) -> None:
 
 
 def width() -> int:
-    """Give the characters of a line of stdout."""
+    """Give the number of characters in a line of stdout."""
     return _console().width
 
 
 def prose(text: str) -> "Text":
-    """Give sentences to `say` that are folded to the width of the terminal."""
+    """Make text for `say` that is folded to the width of the terminal."""
     from rich.text import Text
 
     return Text(text)
@@ -78,30 +75,14 @@ def tell(label: str, text: str, *, style: str) -> None:
 
 def emit(document: Mapping[str, Any]) -> None:
     """Print one JSON document to stdout."""
-    text = json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(json_text(document))
 
 
-def plain(value: Any) -> Any:
-    """Turn a value into what JSON has: numpy scalars into numbers, NaN and infinities into null.
+def json_text(document: Mapping[str, Any]) -> str:
+    """Write a JSON document as people read it."""
+    from clearwood._shared.frames import plain
 
-    Examples
-    --------
-    >>> plain({"risk": float("nan"), "folds": (1, 2), "path": Path("model.cw")})
-    {'risk': None, 'folds': [1, 2], 'path': 'model.cw'}
-    """
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, Iterable) and not isinstance(value, str):
-        items = sorted(value) if isinstance(value, set | frozenset) else value
-        return [plain(item) for item in items]
-    return str(value)
+    return json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def quoted(word: object) -> str:
@@ -116,16 +97,16 @@ def quoted(word: object) -> str:
 
 
 def program() -> str:
-    """Give what to type to run this program again from the folder the user is in.
+    """Give what to type to run this program again from the present folder.
 
-    That is its name where the shell would find this very program by it, and its path where not:
-    after ``make demo`` the program sits in a virtual environment that is not active.
+    That is its name where the shell finds this very program by it, and its path otherwise: after
+    ``make demo`` the program is in a virtual environment that is not active.
     """
     here = Path(sys.argv[0])
-    found = shutil.which("clearwood")
+    on_path = shutil.which("clearwood")
     if here.name != "clearwood" or not here.is_file():
         return "clearwood"
-    if found is not None and here.samefile(found):
+    if on_path is not None and here.samefile(on_path):
         return "clearwood"
     try:
         return quoted(here.absolute().relative_to(Path.cwd()))
@@ -134,7 +115,7 @@ def program() -> str:
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> Any:
-    """Lay out names and what is to be said of them, in two columns."""
+    """Lay out names and their descriptions in two columns."""
     from rich.table import Table
     from rich.text import Text
 
@@ -185,33 +166,3 @@ def folded(command: str, width: int) -> str:
                 lines.append("   ")
             lines[-1] += f" {piece}"
     return " \\\n".join(lines)
-
-
-def bytes_in_words(n: int) -> str:
-    """Say how large a file is.
-
-    Examples
-    --------
-    >>> bytes_in_words(523), bytes_in_words(1_234_567)
-    ('523 bytes', '1.2 MB')
-    """
-    if n < 1000:
-        return f"{n} bytes"
-    size = float(n)
-    for unit in ("kB", "MB", "GB"):
-        size /= 1000
-        if size < 1000 or unit == "GB":
-            break
-    return f"{size:.1f} {unit}"
-
-
-def figure(value: float) -> str:
-    """Write a number with four digits that count, without powers of ten where that can be.
-
-    Examples
-    --------
-    >>> [figure(value) for value in (219_123.4, 161.93, 0.02659, 1.2e-9)]
-    ['219,100', '161.9', '0.02659', '1.2e-09']
-    """
-    rounded = float(f"{value:.4g}")
-    return f"{rounded:,.0f}" if 1e4 <= abs(rounded) < 1e15 else f"{rounded:.4g}"

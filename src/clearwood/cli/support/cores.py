@@ -1,23 +1,25 @@
-"""Keeping to the number of cores the user allowed."""
+"""The number of cores a command may use."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from clearwood._shared.errors import InputError
 
-__all__ = ["at_most"]
+__all__ = ["limited_cores"]
 
 
 @contextmanager
-def at_most(jobs: int) -> Iterator[None]:
-    """Hold the thread pools of compiled libraries to a number of cores; -1 is all of them.
+def limited_cores(n_jobs: int) -> Iterator[None]:
+    """Limit the thread pools of compiled libraries to a number of cores; -1 is all of them.
 
-    Learners hand ``n_jobs`` to their library, but linear algebra and histogram boosting take
-    every core unless they are told otherwise: on a shared machine that slows down everyone.
+    Learners pass ``n_jobs`` on to their library, but linear algebra and histogram boosting use
+    every core unless they are limited, which slows down everyone else on a shared machine.
     """
-    if jobs == 0 or jobs < -1:
-        raise InputError(f"--jobs {jobs} is no number of cores", hint="1 or more, or -1 for all.")
+    if n_jobs == 0 or n_jobs < -1:
+        raise InputError(
+            f"--jobs {n_jobs} is not a number of cores", hint="use 1 or more, or -1 for all."
+        )
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(jobs if jobs > 0 else None):
+    with threadpool_limits(n_jobs if n_jobs > 0 else None):
         yield

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import re
 import sys
 import traceback as tracebacks
 import warnings
@@ -12,16 +11,18 @@ from typing import Any, TextIO
 
 import typer
 
-from clearwood._shared.errors import ClearwoodWarning, InputError, did_you_mean
+from clearwood._shared.errors import ClearwoodWarning, InputError, Spelling, Text, spelled
 from clearwood.cli.support.console import tell, written
-from clearwood.cli.support.spelling import in_options
+from clearwood.cli.support.prose import in_options
+from clearwood.cli.support.spelling import CommandLine, typed_name
+from clearwood.cli.support.verb import choices_of
 
-__all__ = ["answer", "spoken_warnings"]
+__all__ = ["BAD_INPUT", "OK", "STOPPED", "UNEXPECTED", "run_to_exit_code", "warnings_in_words"]
 
 OK, UNEXPECTED, BAD_INPUT, STOPPED = 0, 1, 2, 130
 
-# Errors of other libraries that speak of a setting or value the user gave. Named rather than
-# imported: asking for the classes would load the libraries.
+# Errors of other libraries about a setting or value from the user. They are named rather than
+# imported, because the classes would load the libraries.
 _ABOUT_INPUT = {
     "sklearn.utils._param_validation.InvalidParameterError",
     "lightgbm.basic.LightGBMError",
@@ -30,45 +31,49 @@ _ABOUT_INPUT = {
 }
 
 
-def answer(run: Callable[[], Any], words: Sequence[str], *, traceback: bool = False) -> int:
-    """Run a command; turn whatever happens into messages on stderr and an exit code.
+def run_to_exit_code(
+    run: Callable[[CommandLine], Any], words: Sequence[str], *, traceback: bool = False
+) -> int:
+    """Run a command; turn every outcome into messages on stderr and an exit code.
 
     Parameters
     ----------
     run
-        Runs the command without letting Typer exit.
+        Runs the command without letting Typer exit. It receives the spelling of messages, which
+        learns from it which verb runs.
     words
-        The command as typed, to point at its help.
+        The command as typed.
     traceback
         Whether to show where an error happened.
     """
     written.clear()
+    spelling = CommandLine()
     traceback = traceback or os.environ.get("CLEARWOOD_TRACEBACK", "0") not in ("", "0")
     try:
-        with spoken_warnings():
-            code = run()
+        with warnings_in_words(spelling):
+            code = run(spelling)
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         return _stopped()
     except BrokenPipeError:
-        # The reader (`| head`) has had enough: nothing to say, and nobody to say it to.
+        # The reader (`| head`) has closed the pipe: nobody is left to read a message.
         _abandon_stdout()
         return UNEXPECTED
     except Exception as error:
         if traceback:
             tracebacks.print_exc()
-        return _explain(error, words, traceback=traceback)
+        return _explain(error, words, spelling, traceback=traceback)
     if code == STOPPED:
         return _stopped()
     return code if isinstance(code, int) else OK
 
 
 @contextmanager
-def spoken_warnings() -> Iterator[None]:
-    """Show each warning once, in words, without file names and line numbers."""
-    said: set[str] = set()
+def warnings_in_words(spelling: Spelling) -> Iterator[None]:
+    """Show each warning once, without file names and line numbers."""
+    shown: set[str] = set()
 
-    def speak(
+    def show(
         message: Warning | str,
         category: type[Warning],
         filename: str,
@@ -77,22 +82,26 @@ def spoken_warnings() -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         del filename, lineno, file, line
-        text = str(message).strip()
-        if not issubclass(category, ClearwoodWarning):
-            # Developers' warnings (deprecations) are not for users; of the rest one line will do.
-            if not issubclass(category, UserWarning | RuntimeWarning):
-                return
-            text = text.partition("\n")[0]
-        if text and text not in said:
-            said.add(text)
-            tell("warning", in_options(text), style="bold yellow")
+        if isinstance(message, ClearwoodWarning):
+            text = _written(message.text, spelling)
+        elif issubclass(category, UserWarning | RuntimeWarning):
+            text = _first_line(message)
+        else:
+            return  # warnings for developers, such as deprecations
+        if text and text not in shown:
+            shown.add(text)
+            tell("warning", text, style="bold yellow")
 
     with warnings.catch_warnings():
-        # One filter that lets all through: scikit-learn takes an empty list for a mistake.
+        # One filter that lets everything through: scikit-learn rejects an empty list.
         warnings.resetwarnings()
         warnings.simplefilter("always")
-        warnings.showwarning = speak
+        warnings.showwarning = show
         yield
+
+
+def _written(text: Text, spelling: Spelling) -> str:
+    return in_options(text) if isinstance(text, str) else spelled(text, spelling)
 
 
 def _stopped() -> int:
@@ -102,10 +111,10 @@ def _stopped() -> int:
     return STOPPED
 
 
-def _explain(error: Exception, words: Sequence[str], *, traceback: bool) -> int:
+def _explain(error: Exception, words: Sequence[str], spelling: Spelling, *, traceback: bool) -> int:
     if isinstance(error, InputError):
-        hint = None if error.hint is None else in_options(str(error.hint))
-        _complain(in_options(str(error.message)), hint)
+        hint = None if error.hint is None else _written(error.hint, spelling)
+        _complain(_written(error.message, spelling), hint)
         return BAD_INPUT
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):
         return _usage(error)
@@ -114,12 +123,12 @@ def _explain(error: Exception, words: Sequence[str], *, traceback: bool) -> int:
     name = f"{type(error).__module__}.{type(error).__qualname__}"
     if name in _ABOUT_INPUT:
         library = name.partition(".")[0].strip("_").replace("sklearn", "scikit-learn")
-        _complain(f"{library} refused a setting: {_first_line(error)}", _settings_hint(words))
+        _complain(f"{library} rejected a setting: {_first_line(error)}", _settings_hint(words))
         return BAD_INPUT
     if isinstance(error, MemoryError):
         _complain("there is not enough memory", "try fewer rows, or a simpler learner.")
         return UNEXPECTED
-    hint = "this is not your fault; the report of it needs what --traceback shows."
+    hint = "this is a bug in Clearwood; please report it with the output of --traceback."
     _complain(
         f"unexpected {type(error).__name__}: {_first_line(error)}", None if traceback else hint
     )
@@ -127,27 +136,33 @@ def _explain(error: Exception, words: Sequence[str], *, traceback: bool) -> int:
 
 
 def _usage(error: Any) -> int:
-    """Say what was wrong with the words typed."""
+    """Show what is wrong with the words typed, from the fields of Typer's errors."""
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
         return BAD_INPUT
-    message = " ".join(error.format_message().split())
-    message = re.sub(r"\.? ?(Did you mean.*|\(Possible options:.*)?$", "", message)
-    context = getattr(error, "ctx", None)
+    context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
     command = "clearwood" if context is None else context.command_path
-    hint = f"{command} --help lists what it understands."
-    if near := getattr(error, "possibilities", None):
-        hint = f"did you mean {' or '.join(near)}?"
-    elif context is not None and getattr(error, "param", None) is None:
-        typed = re.search(r"No such command '(.*?)'", error.format_message())
-        if typed:
-            hint = did_you_mean(typed[1], context.command.list_commands(context))
-    _complain(message[:1].lower() + message[1:], hint)
+    hint = f"{command} --help lists its arguments and options."
+    if hasattr(error, "possibilities"):
+        message = f"{command} has no option {error.option_name}"
+        if error.possibilities:
+            hint = f"did you mean {' or '.join(error.possibilities)}?"
+    elif type(error).__name__ == "MissingParameter" and parameter is not None:
+        message = f"{typed_name(parameter)} is missing"
+        if parameter.help:
+            message += f": {parameter.help[:1].lower()}{parameter.help[1:].rstrip('.')}"
+    elif parameter is not None and (choices := choices_of(context, parameter.name)):
+        message = f"{typed_name(parameter)} takes one of {', '.join(choices)}"
+    else:
+        name = "" if parameter is None else f"{typed_name(parameter)}: "
+        text = " ".join(error.message.split()).rstrip(".")
+        message = f"{name}{text[:1].lower()}{text[1:]}"
+    _complain(message, hint)
     return int(error.exit_code)
 
 
 def _system(error: OSError) -> int:
-    """Say what the operating system refused, about which file."""
+    """Show what the operating system refused, and for which file."""
     reason = (error.strerror or str(error)).lower()
     place = error.filename if error.filename is not None else "the output"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -174,12 +189,12 @@ def _complain(message: str, hint: str | None) -> None:
         pass
 
 
-def _first_line(error: BaseException) -> str:
+def _first_line(error: BaseException | str) -> str:
     return str(error).strip().partition("\n")[0] or "no message"
 
 
 def _abandon_stdout() -> None:
-    """Keep the interpreter from flushing what nobody can take, with a complaint, at exit."""
+    """Keep the interpreter from failing to flush stdout at exit."""
     try:
         descriptor = sys.stdout.fileno()
     except (OSError, ValueError):

@@ -10,7 +10,7 @@ import typer
 
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.cli.support.console import emit, prose, say, width, written
-from clearwood.cli.support.sheet import sheet
+from clearwood.cli.support.tables import terminal_table
 
 __all__ = [
     "ClassName",
@@ -110,7 +110,7 @@ def groups_of(texts: Sequence[str] | None) -> dict[str, list[str]] | None:
 
 def check_outputs(outputs: Sequence[Path] | None, *, force: bool, inputs: Sequence[Path]) -> None:
     """Raise, before any work, where the result could not be written afterwards."""
-    from clearwood.cli.support.output import check_output
+    from clearwood.cli.support.files import check_output
 
     for path in outputs or ():
         if path.suffix.lower() not in _ENDINGS:
@@ -123,7 +123,7 @@ def check_outputs(outputs: Sequence[Path] | None, *, force: bool, inputs: Sequen
 
 def show(result: Any, outputs: Sequence[Path] | None, *, force: bool, as_json: bool) -> None:
     """Write a result to its files; then say it, as words or as JSON."""
-    from clearwood.cli.support.output import write_columns, write_json
+    from clearwood.cli.support.files import write_columns, write_json
 
     for path in outputs or ():
         ending = path.suffix.lower()
@@ -144,7 +144,7 @@ def show(result: Any, outputs: Sequence[Path] | None, *, force: bool, as_json: b
     for path in outputs or ():
         say(f"Wrote {path}")
     if not outputs:
-        say("", sheet(result.to_frame("dict"), width()))
+        say("", terminal_table(result.to_frame("dict"), width()))
 
 
 def _write_picture(path: Path, chart: Any, *, force: bool) -> None:

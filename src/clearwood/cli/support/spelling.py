@@ -1,82 +1,158 @@
-"""The library's advice, in the words of the command line."""
+"""The library's options and calls, written as a user of the command line types them."""
 
-import re
 import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-__all__ = ["in_options"]
+from clearwood._shared.errors import PYTHON, Call, Option
 
-_STRING = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-_OPTION = (
-    r"(?<![-\w])(?P<option>task|decimal|delimiter|encoding|categories|ignore|protected|kinds|"
-    r"interval|search|scale|value|method|kind|equal|effort|data|tolerance|leaves|seconds|memory)"
-)
-_COUNT = (
-    r"(?<![-\w])(?P<option>outer|inner|tune|repeats|confidence|budget|seed|n_jobs|leaves|seconds|"
-    r"memory|tolerance)"
-)
+__all__ = ["CommandLine", "typed_name"]
 
-_KIND = re.compile(rf"(?<!\w)kinds=\{{(?P<name>{_STRING}): (?P<kind>{_STRING})\}}")
-_VALUE = re.compile(rf"{_OPTION}=(?P<value>{_STRING}|\[(?:{_STRING})(?:, (?:{_STRING}))*\])")
-_NO_VALUE = re.compile(rf"{_OPTION}=(?:\.\.\.|…|(?=[\s,;]|$))")
-_NUMBER = re.compile(rf"{_COUNT}=(?P<value>-?(?:\d[\d.e+-]*(?<!\.)|nan|inf))")
-# An option of `clearwood explain` as the subject of a complaint.
-_SUBJECT = re.compile(
-    r"^(?P<option>scale|level|sample|folds|repeats|loss|precision|time_budget|kernel_width|"
-    r"n_features|n_samples|n_background|max_evaluations)(?= is \S)"
-)
-# What the command line has no option for.
-_SPACE = re.compile(r": (?P<space>space=\{.*?\}\})")
-_FORCE = re.compile(r" \(force=True\)")
-
-# Advice that gives both spellings says the same twice once it is translated.
-_WORD = rf"(?:{_STRING}|[^\s'\"(),]+|,)"
-_TWICE = re.compile(
-    rf"(?P<once>--(?P<option>\w+) {_WORD})(?:, --(?P=option) [^)]*| \(--(?P=option) [^)]*\))"
-)
+#: What Typer calls a parameter that is given by position.
+_ARGUMENT = "argument"
 
 
-def in_options(text: str) -> str:
-    """Write advice given in Python's spelling as command-line options.
+class CommandLine:
+    """The spelling of the command line: ``time_limit=60`` is ``--time-limit 60``.
+
+    The verbs name their parameters as the library does, so a parameter's declaration says how the
+    option is typed. What no verb has is written in Python and marked as such.
 
     Examples
     --------
-    >>> in_options("set kinds={'zip': 'category'} or task='count'.")
-    'set --kind zip=category or --task count.'
-    >>> in_options("read it with decimal=',' (--decimal ,); or set encoding=...")
-    'read it with --decimal ,; or set --encoding'
-    >>> in_options("leave it out (ignore=['my zip'], --ignore my zip)")
-    "leave it out (--ignore 'my zip')"
-    >>> in_options('give data=, or equal="value" with a tolerance=; leaves=0 is too few')
-    'give --data, or --equal value with a --tolerance; --leaves 0 is too few'
-    >>> in_options("time_budget is -1.0 seconds; it must be above 0")
-    '--time-budget is -1.0 seconds; it must be above 0'
+    >>> print(CommandLine().option(Option("space", {"knn": {}})))
+    space={'knn': {}} (in Python)
     """
-    text = _SUBJECT.sub(lambda match: _flag(match["option"]), text)
-    text = _KIND.sub(_spell_kind, text)
-    text = _VALUE.sub(_spell_value, text)
-    text = _NO_VALUE.sub(lambda match: _flag(match["option"]), text)
-    text = _NUMBER.sub(lambda match: f"{_flag(match['option'])} {match['value']}", text)
-    text = _SPACE.sub(r" (in Python: \g<space>)", text)
-    text = _FORCE.sub("", text)
-    return _TWICE.sub(lambda match: match["once"], text)
+
+    def __init__(self) -> None:
+        self._running: Any = None
+
+    def use(self, context: Any) -> None:
+        """Prefer the options of the verb that runs in this context."""
+        self._running = context
+
+    def option(self, option: Option) -> str:
+        """Write an option, with its value where it has one."""
+        for command in self._commands():
+            for parameter in command.params:
+                if parameter.name == option.name:
+                    written = _typed(parameter, option)
+                    if written is not None:
+                        return written
+        return f"{PYTHON.option(option)} (in Python)"
+
+    def call(self, call: Call) -> str:
+        """Write a call as the command that does the same."""
+        name = call.verb.replace("_", "-")
+        for path, command in self._verbs():
+            if path[-1] == name:
+                written = _command(path, command, call)
+                if written is not None:
+                    return written
+        return f"{PYTHON.call(call)} (in Python)"
+
+    def _commands(self) -> Iterator[Any]:
+        """Give the verb that runs, then all others."""
+        if self._running is not None:
+            yield self._running.command
+        yield from (command for _, command in self._verbs())
+
+    def _verbs(self) -> Iterator[tuple[tuple[str, ...], Any]]:
+        """Give all verbs, each with the words that reach it."""
+        if self._running is not None:
+            yield from _below(("clearwood",), self._running.find_root().command)
 
 
-def _spell_kind(match: re.Match[str]) -> str:
-    return "--kind " + _word(f"{_unquoted(match['name'])}={_unquoted(match['kind'])}")
+def _below(path: tuple[str, ...], group: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, command in group.commands.items():
+        if not hasattr(command, "commands"):
+            yield (*path, name), command
+            continue
+        if command.default_verb is not None:
+            yield (*path, name), command.commands[command.default_verb]
+        yield from _below((*path, name), command)
 
 
-def _spell_value(match: re.Match[str]) -> str:
-    values = re.findall(_STRING, match["value"])
-    return " ".join(f"{_flag(match['option'])} {_word(_unquoted(value))}" for value in values)
+def _command(path: tuple[str, ...], command: Any, call: Call) -> str | None:
+    """Write a call in full, or give None where a part of it cannot be typed."""
+    words = [*path, *map(_placeholder, call.arguments)]
+    by_name = {parameter.name: parameter for parameter in command.params}
+    for name, value in call.options.items():
+        option = None if name not in by_name else _typed(by_name[name], Option(name, value))
+        if option is None:
+            return None
+        words.append(option)
+    return " ".join(words)
 
 
-def _flag(option: str) -> str:
-    return {"kinds": "--kind", "n_jobs": "--jobs"}.get(option, f"--{option.replace('_', '-')}")
+def _placeholder(argument: str) -> str:
+    """Write a positional argument: a variable as what stands in for it, a text as it is typed.
+
+    Examples
+    --------
+    >>> _placeholder("data"), _placeholder("'my age'")
+    ('DATA', "'my age'")
+    """
+    return argument.upper() if argument.isidentifier() else _word(argument.strip("'\""))
 
 
-def _unquoted(literal: str) -> str:
-    return literal[1:-1].replace("\\'", "'").replace('\\"', '"')
+def typed_name(parameter: Any) -> str:
+    """Give the name of a parameter as it is typed: its long flag, or what help calls it."""
+    if parameter.param_type_name == _ARGUMENT:
+        return (parameter.metavar or str(parameter.name)).strip("[]").upper()
+    return str(max(parameter.opts, key=len))
+
+
+def _typed(parameter: Any, option: Option) -> str | None:
+    """Write an option as it is typed, or give None where it cannot be."""
+    flag = typed_name(parameter)
+    if not option.has_value:
+        return flag
+    if parameter.param_type_name == _ARGUMENT:
+        return f"{flag} {_word(_text(option.value))}"
+    value = option.value.tolist() if hasattr(option.value, "tolist") else option.value
+    if getattr(parameter, "is_flag", False):
+        return _switch(parameter, flag, value=value)
+    if isinstance(value, Mapping):
+        values = [f"{key}={_listed(item)}" for key, item in value.items()]
+    elif isinstance(value, list | tuple | set | frozenset):
+        values = [_text(item) for item in value]
+        values = values if parameter.multiple else [",".join(values)]
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        values = [_text(value)]
+    else:
+        return None
+    return " ".join(f"{flag} {_word(text)}" for text in values) or None
+
+
+def _switch(parameter: Any, flag: str, *, value: Any) -> str | None:
+    """Write an option that is on or off."""
+    if value:
+        return flag
+    return max(parameter.secondary_opts, key=len, default=None)
+
+
+def _listed(value: Any) -> str:
+    return ",".join(map(_text, value)) if isinstance(value, list | tuple) else _text(value)
+
+
+def _text(value: Any) -> str:
+    """Write one value: 60.0 seconds are typed as 60.
+
+    Examples
+    --------
+    >>> _text(60.0), _text(0.05), _text(-1), _text("category")
+    ('60', '0.05', '-1', 'category')
+    """
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def _word(text: str) -> str:
-    return text if text == "," else shlex.quote(text)
+    r"""Write a text so that a shell takes it as one word.
+
+    Examples
+    --------
+    >>> _word("zip=category"), _word("my zip"), _word("\t")
+    ('zip=category', "'my zip'", "$'\\t'")
+    """
+    return shlex.quote(text) if text.isprintable() else f"${text!r}"

@@ -1,5 +1,6 @@
 """`clearwood benchmark`: learners compared on one table, with honest risks and intervals."""
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,27 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearwood._shared.errors import InputError
-from clearwood.cli.support import complete as _complete
+from clearwood._shared.choices import Interval, Search
+from clearwood._shared.errors import InputError, Option
 from clearwood.cli.support.console import commands, emit, facts, quoted, say
 from clearwood.cli.support.errors import STOPPED
 from clearwood.cli.support.options import (
-    Decimal,
-    Delimiter,
-    Encoding,
+    Columns,
     Force,
-    Group,
-    Ignore,
     Jobs,
     Json,
-    Kinds,
+    LearnerNames,
+    Reading,
     Seed,
-    TaskName,
-    Time,
-    Weight,
     learner_names,
-    pairs,
 )
+from clearwood.cli.support.spelling import CommandLine
+from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
     from clearwood.benchmarking import Benchmark
@@ -35,10 +31,13 @@ if TYPE_CHECKING:
 __all__ = ["benchmark"]
 
 _DESIGN = "How risks are estimated"
+_OUTPUT = Path("benchmark.json")
 
 
+@verb
 def benchmark(
     *,
+    context: typer.Context,
     data: Annotated[
         Path | None,
         typer.Argument(
@@ -51,36 +50,30 @@ def benchmark(
         str | None,
         typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict."),
     ] = None,
-    learners: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--learners",
-            "-l",
-            metavar="A,B,...",
-            help="Which learners; `clearwood models` lists them. A few usual ones when left out.",
-            autocompletion=_complete.several_learners,
-        ),
-    ] = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Where the result goes (JSON).")
-    ] = Path("benchmark.json"),
+    learners: LearnerNames = None,
+    path: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The result's file (JSON).")
+    ] = _OUTPUT,
     store: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Keep every finished fit here, also after the run; without it they are kept "
-            "beside the output until the run is done.",
+            help="Keep every finished fit in this file, also after the run; by default they are "
+            "kept beside the output until the run is complete.",
         ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a run that was stopped.")
+        bool, typer.Option("--resume", help="Continue a run that was stopped.")
     ] = False,
     loss: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="squared, absolute, log, brier, ...; the task's own."),
+        typer.Option(
+            metavar="NAME", help="squared, absolute, log, brier, ...; by default the task's own."
+        ),
     ] = None,
     outer: Annotated[
-        int, typer.Option(metavar="K", help="Folds for the estimate.", rich_help_panel=_DESIGN)
+        int,
+        typer.Option(metavar="K", help="Folds for estimating risks.", rich_help_panel=_DESIGN),
     ] = 5,
     inner: Annotated[
         int, typer.Option(metavar="L", help="Folds for tuning.", rich_help_panel=_DESIGN)
@@ -89,23 +82,18 @@ def benchmark(
         int,
         typer.Option(
             metavar="N",
-            help="Configurations tried for each learner; 0 takes the defaults.",
+            help="Configurations tried per learner; 0 uses the defaults.",
             rich_help_panel=_DESIGN,
         ),
     ] = 30,
     search: Annotated[
-        str,
-        typer.Option(
-            metavar="WAY",
-            help="random, grid, halving, hyperband, tpe or gp.",
-            rich_help_panel=_DESIGN,
-        ),
+        Search, typer.Option(help="How configurations are chosen.", rich_help_panel=_DESIGN)
     ] = "random",
     interval: Annotated[
-        str,
+        Interval,
         typer.Option(
-            metavar="KIND",
-            help="nested; naive is cheaper and too short; holdout judges on one part.",
+            help="nested: nested cross-validation. naive: cheaper, and too narrow. holdout: one "
+            "held-out part.",
             rich_help_panel=_DESIGN,
         ),
     ] = "nested",
@@ -113,119 +101,109 @@ def benchmark(
         int | None,
         typer.Option(
             metavar="N",
-            help="How often the folds are drawn anew; by the number of rows when left out.",
+            help="How often the folds are redrawn; by default it depends on the number of rows.",
             rich_help_panel=_DESIGN,
         ),
     ] = None,
     confidence: Annotated[
         float,
-        typer.Option(metavar="P", help="Level of the intervals.", rich_help_panel=_DESIGN),
+        typer.Option(
+            metavar="P", help="Confidence level of the intervals.", rich_help_panel=_DESIGN
+        ),
     ] = 0.9,
     simultaneous: Annotated[
         bool,
         typer.Option(
             "--simultaneous",
-            help="Widen the intervals of differences until all hold together.",
+            help="Widen the intervals of differences so that they hold jointly.",
             rich_help_panel=_DESIGN,
         ),
     ] = False,
-    budget: Annotated[
+    time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help="Begin no fit after.", rich_help_panel=_DESIGN),
+        typer.Option(
+            metavar="SECONDS", help="Start no fit after this time.", rich_help_panel=_DESIGN
+        ),
     ] = None,
-    task: TaskName = None,
     seed: Seed = 0,
-    jobs: Jobs = 1,
+    n_jobs: Jobs = 1,
     force: Force = False,
     json: Json = False,
-    weight: Weight = None,
-    group: Group = None,
-    time: Time = None,
-    ignore: Ignore = None,
-    kind: Kinds = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = None,
+    columns: Columns,
+    reading: Reading,
 ) -> int | None:
-    """Compare learners on a table: honest risks with intervals, tuned inside each fold."""
-    kept = store if store is not None else output.with_suffix(".db")
-    read = {
-        "target": target,
-        "weight": weight,
-        "group": group,
-        "time": time,
-        "ignore": ignore or [],
-        "kinds": pairs("--kind", kind or (), example="zip=category"),
-        "task": task,
-        "delimiter": delimiter,
-        "decimal": decimal,
-        "encoding": encoding,
-    }
-    how = {
-        "loss": loss,
-        "outer": outer,
-        "inner": inner,
-        "tune": tune,
-        "search": search,
-        "interval": interval,
-        "repeats": repeats,
-        "confidence": confidence,
-        "budget": budget,
-        "seed": seed,
-    }
+    """Compare learners on a table: unbiased risks with intervals, tuned inside each fold."""
+    kept = store if store is not None else path.with_suffix(".db")
     if learners is not None and not learner_names(learners):
-        raise InputError("--learners names none", hint="--learners ridge,gbm, say.")
+        raise InputError("--learners names no learner", hint="for example --learners ridge,gbm.")
     command = {
         "data": None if data is None else str(data.absolute()),
         "learners": learner_names(learners),
-        "read": read,
-        "how": how,
+        "read": {"target": target, **columns.roles(), **vars(reading)},
+        "how": {
+            "loss": loss,
+            "outer": outer,
+            "inner": inner,
+            "tune": tune,
+            "search": search,
+            "interval": interval,
+            "repeats": repeats,
+            "confidence": confidence,
+            "budget": time_limit,
+            "seed": seed,
+        },
         "simultaneous": simultaneous,
-        "output": str(output.absolute()),
+        "output": str(path.absolute()),
         "keep": store is not None,
     }
     if resume:
         command = _resumed(command, kept)
     elif kept.exists() and store is None and not force:
         raise InputError(
-            f"'{kept}' is there: a run that was stopped",
-            hint="go on with it: --resume; or begin anew: --force.",
+            f"'{kept}' exists: it holds a run that was stopped",
+            hint="continue it with --resume, or start again with --force.",
         )
     elif kept.exists() and force:
         _remove(kept)
-    return _run(command, kept, jobs=jobs, force=force, json=json)
+    return _run(command, kept, context.obj, n_jobs=n_jobs, force=force, json=json)
 
 
-def _resumed(given: Mapping[str, Any], store: Path) -> dict[str, Any]:
-    """The command that began the run in a store, unless it is given again."""
+def _resumed(typed: Mapping[str, Any], store: Path) -> dict[str, Any]:
+    """The command that started the run in a store, unless it is typed again."""
     from clearwood.benchmarking import Store
 
     if not store.is_file():
         raise InputError(
-            f"there is no '{store}' to go on from",
+            f"there is no '{store}' to continue",
             hint="name the --store or the --output of the run that was stopped.",
         )
-    if given["data"] is not None:
-        return dict(given)
-    known = Store(store)
-    command = known.noted("command")
-    known.close()
+    if typed["data"] is not None:
+        return dict(typed)
+    fits = Store(store)
+    command = fits.noted("command")
+    fits.close()
     if command is None:
         raise InputError(
-            f"'{store}' does not tell which command began it",
-            hint="give DATA and the options again, with --resume.",
+            f"'{store}' does not record the command that started it",
+            hint="repeat DATA and the options, with --resume.",
         )
     return dict(command)
 
 
 def _run(
-    command: Mapping[str, Any], store: Path, *, jobs: int, force: bool, json: bool
+    command: Mapping[str, Any],
+    store: Path,
+    spelling: CommandLine,
+    *,
+    n_jobs: int,
+    force: bool,
+    json: bool,
 ) -> int | None:
     import clearwood as cw
     from clearwood._shared.progress import progress
     from clearwood.benchmarking import Store
-    from clearwood.cli.support.output import check_output, write_json
-    from clearwood.cli.support.watch import shown
+    from clearwood.cli.support.benchmark_progress import benchmark_progress
+    from clearwood.cli.support.files import check_output, write_json
     from clearwood.models import catalogue
 
     if command["data"] is None or command["read"]["target"] is None:
@@ -237,27 +215,26 @@ def _run(
         table = cw.read(data, **command["read"])
     names = command["learners"] or list(catalogue.usual(str(table.task)))
     if not store.exists():
-        noted = Store(store)
-        noted.note("command", dict(command))
-        noted.close()
+        fits = Store(store)
+        fits.note("command", dict(command))
+        fits.close()
     try:
-        with shown(names) as watch:
+        with benchmark_progress(names) as watch:
             bench = cw.benchmark(
-                table, names, store=store, n_jobs=jobs, watch=watch, **command["how"]
+                table, names, store=store, n_jobs=n_jobs, watch=watch, **command["how"]
             )
     except (Exception, KeyboardInterrupt) as error:
         if not _has_fits(store):
             _remove(store)
         elif isinstance(error, KeyboardInterrupt):
-            # stopped in the first fits: nothing to show yet, but what their tuning tried is kept
+            # stopped during the first fits: no result yet, but the store has their tuning trials
             return _stopped(store, command)
         raise
-    # a store of an earlier version has not noted it
-    if command.get("simultaneous"):
+    if command["simultaneous"]:
         bench = bench.simultaneous()
     if not bench.complete:
         if not json:
-            _report(bench)
+            say(results_text(bench))
         return _stopped(store, command)
     write_json(output, bench.to_json(), force=force)
     if not command["keep"]:
@@ -265,23 +242,28 @@ def _run(
     if json:
         emit(bench.to_json())
     else:
-        _report(bench)
-        _next(bench, output, data, command)
+        say(results_text(bench))
+        _show_next(bench, output, data, command["read"], spelling)
     return None
 
 
+def results_text(bench: "Benchmark") -> str:
+    """Give the results as text, without the warnings, which are on stderr already."""
+    return repr(dataclasses.replace(bench, warnings=()))
+
+
 def _stopped(store: Path, command: Mapping[str, Any]) -> int:
-    say("", f"Kept in {_near(store)}; go on with: {_go_on(store, command)}")
+    say("", f"Finished fits are in {_nearby(store)}. Continue with: {_resume(store, command)}")
     return STOPPED
 
 
 def _has_fits(store: Path) -> bool:
     from clearwood.benchmarking import Store
 
-    known = Store(store)
-    found = known.count()
-    known.close()
-    return found > 0
+    fits = Store(store)
+    n_fits = fits.count()
+    fits.close()
+    return n_fits > 0
 
 
 def _remove(store: Path) -> None:
@@ -289,48 +271,38 @@ def _remove(store: Path) -> None:
         store.with_name(store.name + ending).unlink(missing_ok=True)
 
 
-def _near(path: Path) -> Path:
-    """A path as the user would write it from here."""
+def _nearby(path: Path) -> Path:
+    """A path as the user would write it from the present folder."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
-def _go_on(store: Path, command: Mapping[str, Any]) -> str:
+def _resume(store: Path, command: Mapping[str, Any]) -> str:
     if command["keep"]:
-        return f"clearwood benchmark --resume --store {quoted(_near(store))}"
-    if Path(command["output"]).name == "benchmark.json":
+        return f"clearwood benchmark --resume --store {quoted(_nearby(store))}"
+    if Path(command["output"]).name == _OUTPUT.name:
         return "clearwood benchmark --resume"
-    return f"clearwood benchmark --resume -o {quoted(_near(Path(command['output'])))}"
+    return f"clearwood benchmark --resume -o {quoted(_nearby(Path(command['output'])))}"
 
 
-def _report(bench: "Benchmark") -> None:
-    # warnings have been told already, on stderr
-    say(repr(bench).partition("\nwarning: ")[0])
-
-
-def _next(bench: "Benchmark", output: Path, data: Path, command: Mapping[str, Any]) -> None:
-    say("", facts([("written", str(_near(output)))]), "")
+def _show_next(
+    bench: "Benchmark", output: Path, data: Path, read: Mapping[str, Any], spelling: CommandLine
+) -> None:
+    say("", facts([("written", str(_nearby(output)))]), "")
     if not any(math.isfinite(one.risk) for one in bench.standings):
         raise InputError(
             "every learner failed",
-            hint=f"the warnings say why, and {quoted(_near(output))} for each fit.",
+            hint=f"the warnings give the reasons, and {quoted(_nearby(output))} those of each fit.",
         )
     best = bench.best()
-    fit = f"clearwood fit {quoted(_near(data))}{_read_again(command['read'])}"
-    fit += f" --learner {best.name}"
-    fit += "".join(
-        f" --set {quoted(f'{key}={value}')}" for key, value in best.standing.settings.items()
-    )
-    commands("Next", [(fit, "")])
-
-
-def _read_again(options: Mapping[str, Any]) -> str:
-    """The options that read the table as it was read, for another command."""
-    words = []
-    for name, value in options.items():
-        if name == "kinds":
-            words += [f" --kind {quoted(f'{column}={kind}')}" for column, kind in value.items()]
-        elif isinstance(value, list):
-            words += [f" --{name} {quoted(one)}" for one in value]
-        elif value is not None and (name, value) != ("decimal", "."):
-            words.append(f" --{name} {quoted(value)}")
-    return "".join(words)
+    defaults = {"decimal": ".", "ignore": [], "protected": [], "kinds": {}}
+    words = [
+        f"clearwood fit {quoted(_nearby(data))}",
+        *(
+            spelling.option(Option(name, value))
+            for name, value in read.items()
+            if value is not None and value != defaults.get(name)
+        ),
+        f"--learner {best.name}",
+        *(f"--set {quoted(f'{key}={value}')}" for key, value in best.standing.settings.items()),
+    ]
+    commands("Next", [(" ".join(words), "")])

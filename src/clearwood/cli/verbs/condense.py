@@ -1,83 +1,53 @@
 """`clearwood condense`, `certify` and `export`: one tree for an ensemble, proved and written."""
 
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from clearwood._shared.choices import Effort, Equal, Objective
 from clearwood._shared.errors import InputError
+from clearwood._shared.numbers import size
 from clearwood.cli.support.console import commands, emit, facts, quoted, say, written
-from clearwood.cli.support.options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile
+from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading
+from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
     from clearwood.condensing import Certification, Condensed
 
 __all__ = ["certify", "condense", "export"]
 
-_BUDGET = "When exact is too big"
+_LIMITS = "If the exact tree is too large"
 
-
-class Effort(StrEnum):
-    """How hard the tree is made small."""
-
-    FAST = "fast"
-    GOOD = "good"
-    OPTIMAL = "optimal"
-
-
-class Objective(StrEnum):
-    """What is made small."""
-
-    LEAVES = "leaves"
-    DEPTH = "depth"
-    QUESTIONS = "questions"
-
-
-class Equal(StrEnum):
-    """What must be equal."""
-
-    CLASS = "class"
-    VALUE = "value"
-
-
-class Target(StrEnum):
-    """What a tree is written as."""
-
-    SQL = "sql"
-    PYTHON = "python"
-    C = "c"
-    DOT = "dot"
-    SVG = "svg"
-    ONNX = "onnx"
-    TEXT = "text"
-    RULES = "rules"
-
+#: What a tree is written as.
+Format = Literal["sql", "python", "c", "dot", "svg", "onnx", "text", "rules"]
 
 TreeFile = Annotated[
-    Path, typer.Argument(metavar="TREE", help="A tree, as `clearwood condense` writes it.")
+    Path, typer.Argument(metavar="TREE", help="A tree's file, as `clearwood condense` writes it.")
 ]
 
 
+@verb
 def condense(
     *,
     model: ModelFile,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Where the tree goes, as JSON.")
+    path: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The tree's file (JSON).")
     ] = Path("tree.json"),
     effort: Annotated[
         Effort,
         typer.Option(
-            help="fast composes; good also makes the tree small; optimal proves the smallest."
+            help="fast composes the tree; good also reduces its size; optimal proves that it is "
+            "the smallest."
         ),
-    ] = Effort.GOOD,
-    objective: Annotated[Objective, typer.Option(help="What is made small.")] = Objective.LEAVES,
+    ] = "good",
+    objective: Annotated[Objective, typer.Option(help="What is minimised.")] = "leaves",
     equal: Annotated[
         Equal | None,
         typer.Option(
-            help="What must be equal: the predicted class, or the value behind it. Without it, "
-            "the class of classifiers.",
+            help="What must be equal: the predicted class, or the value it is derived from; by "
+            "default the class of classifiers.",
             show_default=False,
         ),
     ] = None,
@@ -85,198 +55,182 @@ def condense(
         float | None,
         typer.Option(
             metavar="NUMBER",
-            help="How far values may be off; the tree gets smaller.",
-            rich_help_panel=_BUDGET,
+            help="The largest difference allowed between values; it makes the tree smaller.",
+            rich_help_panel=_LIMITS,
         ),
     ] = None,
     data: Annotated[
         Path | None,
         typer.Option(
             metavar="DATA",
-            help="Rows that matter: work under a budget goes where they are.",
-            rich_help_panel=_BUDGET,
+            help="Rows to prioritise: under a limit, the regions with most of them come first.",
+            rich_help_panel=_LIMITS,
         ),
     ] = None,
     leaves: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Stop at so many leaves.", rich_help_panel=_BUDGET),
+        typer.Option(
+            metavar="N", min=1, help="Stop at this number of leaves.", rich_help_panel=_LIMITS
+        ),
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help="Stop after so long.", rich_help_panel=_BUDGET),
+        typer.Option(metavar="SECONDS", help="Stop after this time.", rich_help_panel=_LIMITS),
     ] = None,
     memory: Annotated[
         float | None,
-        typer.Option(metavar="BYTES", help="Use no more memory.", rich_help_panel=_BUDGET),
+        typer.Option(metavar="BYTES", help="Use at most this memory.", rich_help_panel=_LIMITS),
     ] = None,
-    jobs: Jobs = 1,
+    n_jobs: Jobs = 1,
     force: Force = False,
     json: Json = False,
-    delimiter: Delimiter = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = None,
+    reading: Reading,
 ) -> None:
-    """Make one tree that predicts exactly what an ensemble of trees predicts."""
+    """Build one tree that predicts exactly what an ensemble of trees predicts."""
     import clearwood as cw
     from clearwood._shared.progress import progress
-    from clearwood.cli.support.output import check_output
+    from clearwood.cli.support.files import check_output
 
-    inputs = [model] if data is None else [model, data]
-    check_output(output, force=force, inputs=inputs)
+    check_output(path, force=force, inputs=[model] if data is None else [model, data])
     fitted = cw.load(model)
-    rows = None if data is None else _rows(fitted, data, delimiter, decimal, encoding)
+    rows = None if data is None else reading.table_for(fitted, data)
     with progress(f"condensing {model.name}"):
         one = cw.condense(
             fitted,
-            equal=None if equal is None else equal.value,
-            effort=effort.value,
-            objective=objective.value,
+            equal=equal,
+            effort=effort,
+            objective=objective,
             tolerance=tolerance,
             data=rows,
             leaves=leaves,
             time_limit=time_limit,
             memory=memory,
-            n_jobs=jobs,
+            n_jobs=n_jobs,
         )
-    one.save(output, force=force)
-    written.append(output)
+    one.save(path, force=force)
+    written.append(path)
     if json:
-        emit({"model": model, "output": output, "certificate": one.certificate.to_json()})
+        emit({"model": model, "output": path, "certificate": one.certificate.to_json()})
         return
-    say(f"One tree for {one.shell.source}", "", facts(_told(one, output)), "")
-    tree, source = quoted(output), quoted(model)
-    following = [(f"clearwood certify {tree} {source}", "prove it by other means")]
+    say(f"One tree for {one.shell.source}", "", facts(_summary(one, path)), "")
+    tree, source = quoted(path), quoted(model)
+    following = [(f"clearwood certify {tree} {source}", "prove it independently")]
     if one.fallback is None:
         following.append((f"clearwood export {tree} --to sql", "write it for a database"))
-    commands("Next:", following)
+    commands("Next", following)
 
 
-def _rows(
-    fitted: Any, data: Path, delimiter: str | None, decimal: str, encoding: str | None
-) -> Any:
-    import clearwood as cw
-    from clearwood._shared.progress import progress
-    from clearwood.table import as_table
-
-    with progress(f"reading {data.name}"):
-        schema = fitted.schema_ if isinstance(fitted, cw.Learner) else None
-        options: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
-        if schema is None:
-            return cw.read(data, **options)
-        return as_table(data, schema=schema, **options)
-
-
-def _told(one: "Condensed", output: Path) -> list[tuple[str, str]]:
-    from clearwood._shared.numbers import size as in_bytes
-
+def _summary(one: "Condensed", path: Path) -> list[tuple[str, str]]:
     certificate = one.certificate
-    kept = f"{one.n_nodes:,} nodes with equal branches kept once"
-    told = [
-        ("leaves", f"{one.n_leaves:,}, at most {one.depth} questions deep; {kept}"),
+    summary = [
+        ("leaves", f"{one.n_leaves:,}, at a depth of at most {one.depth}"),
+        ("nodes", f"{one.n_nodes:,}, with equal branches stored once"),
         ("equal", certificate.statement),
         ("proof", certificate.proof),
     ]
     if certificate.stopped is not None:
-        told.append(("stopped", f"the limit on {certificate.stopped.noun} was reached"))
-    size = in_bytes(output.stat().st_size)
+        summary.append(("stopped", f"the limit on {certificate.stopped.noun} was reached"))
+    file = f"{path} ({size(path.stat().st_size)})"
     if one.fallback is not None:
-        size += ", with the ensemble, which predicts rows that are not proved"
-    return [*told, ("file", f"{output} ({size})")]
+        file += ", with the ensemble, which predicts the rows that are not proved"
+    return [*summary, ("file", file)]
 
 
+@verb
 def certify(
     *,
     tree: TreeFile,
     model: ModelFile,
     time_limit: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Give up after so long.")
+        float | None, typer.Option(metavar="SECONDS", help="Give up after this time.")
     ] = None,
     memory: Annotated[
-        float | None, typer.Option(metavar="BYTES", help="Give up at so much memory.")
+        float | None, typer.Option(metavar="BYTES", help="Give up above this memory.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Prove that a tree equals a model by means of its own; exit code 1 where it does not."""
+    """Prove independently that a tree equals a model; the exit code is 1 if it does not."""
     import clearwood as cw
     from clearwood._shared.progress import progress
 
     with progress(f"checking {tree.name}"):
-        found = cw.certify(tree, model, time_limit=time_limit, memory=memory)
+        certification = cw.certify(tree, model, time_limit=time_limit, memory=memory)
     if json:
-        emit({"tree": tree, "model": model, **found.to_json()})
+        emit({"tree": tree, "model": model, **certification.to_json()})
     else:
-        _say_found(found)
-    if not found:
+        _show(certification)
+    if not certification:
         raise typer.Exit(1)
 
 
-def _say_found(found: "Certification") -> None:
-    say(f"{'Proved' if found else 'Not proved'}: {found.reason}")
-    if found.counterexample is not None:
+def _show(certification: "Certification") -> None:
+    say(f"{'Proved' if certification else 'Not proved'}: {certification.reason}")
+    if certification.counterexample is not None:
         say(
-            "At this row they differ:",
-            facts([(n, str(v)) for n, v in found.counterexample.items()]),
+            "They differ at this row:",
+            facts([(name, str(value)) for name, value in certification.counterexample.items()]),
+            f"The tree predicts {certification.of_tree}, the ensemble {certification.of_ensemble}.",
         )
-        say(f"the tree predicts {found.of_tree}, the ensemble {found.of_ensemble}")
-    if not found.same_tree:
-        say("The tree is not the one its certificate names: it was changed since.")
+    if not certification.same_tree:
+        say("The tree was changed after its certificate was written.")
 
 
+@verb
 def export(
     *,
     tree: TreeFile,
-    to: Annotated[Target, typer.Option("--to", help="What to write it as.")],
-    output: Annotated[
+    to: Annotated[Format, typer.Option("--to", help="The format to write.")],
+    path: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
             metavar="FILE",
-            help="Where it goes; without it, to standard output.",
+            help="The file to write; by default, standard output.",
             show_default=False,
         ),
     ] = None,
     table: Annotated[
-        str, typer.Option(metavar="NAME", help="For SQL: the table to predict.")
+        str, typer.Option(metavar="NAME", help="For SQL: the name of the table to predict.")
     ] = "data",
     force: Force = False,
     json: Json = False,
 ) -> None:
     """Write a tree as SQL, Python, C, Graphviz, a picture, ONNX, text or rules."""
-    from clearwood.cli.support.output import check_output
+    from clearwood.cli.support.files import check_output
     from clearwood.condensing import load
     from clearwood.files import atomic_write
 
-    if output is not None:
-        check_output(output, force=force, inputs=[tree])
-    if to is Target.ONNX and output is None:
-        raise InputError("ONNX is not text", hint="name a file with -o tree.onnx.")
-    made = _made(load(tree), to, table)
-    if output is not None:
-        with atomic_write(output, force=force) as file:
-            file.write(made if isinstance(made, bytes) else made.encode("utf-8"))
-        written.append(output)
+    if path is not None:
+        check_output(path, force=force, inputs=[tree])
+    if to == "onnx" and path is None:
+        raise InputError("ONNX files are binary", hint="name a file: -o tree.onnx")
+    content = _exported(load(tree), to, table)
+    if path is not None:
+        with atomic_write(path, force=force) as file:
+            file.write(content if isinstance(content, bytes) else content.encode("utf-8"))
+        written.append(path)
     if json:
-        inline = {} if output is not None else {"text": made}
-        emit({"tree": tree, "to": to.value, "output": output, **inline})
-    elif output is None:
-        sys.stdout.write(str(made) + "\n")
+        inline = {} if path is not None else {"text": content}
+        emit({"tree": tree, "to": to, "output": path, **inline})
+    elif path is None:
+        sys.stdout.write(str(content) + "\n")
     else:
-        say(f"Wrote {to.value} to {output}")
+        say(f"Wrote {to} to {path}")
 
 
-def _made(one: "Condensed", to: Target, table: str) -> str | bytes:
-    if to is Target.SQL:
+def _exported(one: "Condensed", to: Format, table: str) -> str | bytes:
+    if to == "sql":
         return one.to_sql(table=table)
-    if to is Target.ONNX:
+    if to == "onnx":
         return bytes(one.to_onnx().SerializeToString())
-    if to is Target.RULES:
+    if to == "rules":
         return "\n".join(str(rule) for rule in one.rules())
-    ways = {
-        Target.PYTHON: one.to_python,
-        Target.C: one.to_c,
-        Target.DOT: one.to_dot,
-        Target.SVG: one.to_svg,
-        Target.TEXT: one.to_text,
+    writers = {
+        "python": one.to_python,
+        "c": one.to_c,
+        "dot": one.to_dot,
+        "svg": one.to_svg,
+        "text": one.to_text,
     }
-    return ways[to]()
+    return writers[to]()

@@ -1,12 +1,15 @@
-"""`clearwood demo`: a first look, from a table to a model that is compared, used and explained."""
+"""`clearwood demo`: a first look, from a table to a report on the best of several learners."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearwood.cli.support.console import commands, emit, facts, program, quoted, say, written
+from clearwood._shared.numbers import percent
+from clearwood.cli.support.console import commands, emit, facts, program, prose, quoted, say
 from clearwood.cli.support.options import Force, Jobs, Json, Seed
+from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -19,7 +22,7 @@ __all__ = ["demo"]
 ROWS = 10_000
 BAR_WIDTH = 10
 
-#: What is compared, and settings that suit a table of this size.
+#: The learners that are compared, with settings for a table of this size.
 LEARNERS: dict[str, dict[str, Any]] = {
     "baseline": {},
     "glm": {},
@@ -28,38 +31,39 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "gbm": {"learning_rate": 0.05, "max_leaf_nodes": 8},
 }
 
-#: How the report is asked for.
+#: Options of the report.
 REPORT: dict[str, Any] = {"title": "Accidents of a simulated motor portfolio"}
 
-#: What is written, and what it is.
+#: The files that are written, and what they hold.
 FILES = {
     "insurance.csv": "the table",
     "results.json": "the comparison",
     "model.cw": "the best learner, fitted to all rows",
-    "predictions.csv": "its predictions for the first 1,000 rows",
-    "report.html": "all about it on one page: open it in a browser",
+    "predictions.csv": "its predictions of the first 1,000 rows",
+    "report.html": "a report on it: open it in a browser",
 }
 
 
+@verb
 def demo(
     *,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the files go.")
+    path: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder for the files.")
     ] = Path("clearwood-demo"),
     seed: Seed = 0,
-    jobs: Jobs = 1,
+    n_jobs: Jobs = 1,
     force: Force = False,
     json: Json = False,
 ) -> None:
     """Compare a few learners on a simulated insurance portfolio, and report on the best."""
     import clearwood as cw
-    from clearwood.cli.support.cores import at_most
+    from clearwood.cli.support.cores import limited_cores
     from clearwood.cli.support.demo_folder import DemoFolder
-    from clearwood.cli.support.output import write_columns, write_json
+    from clearwood.cli.support.files import write_columns, write_json
     from clearwood.cli.verbs.predict import prediction_columns
     from clearwood.losses import find_loss
 
-    folder = DemoFolder(output, FILES, force=force)
+    folder = DemoFolder(path, FILES, force=force)
     table = cw.datasets.insurance(ROWS, seed)
     if not json:
         _introduce(table)
@@ -67,11 +71,11 @@ def demo(
         name: cw.learner(name, task=table.task, seed=seed, **settings)
         for name, settings in LEARNERS.items()
     }
-    bench = cw.benchmark(table, learners, tune=0, repeats=1, seed=seed, n_jobs=jobs)
+    bench = cw.benchmark(table, learners, tune=0, repeats=1, seed=seed, n_jobs=n_jobs)
     if not bench.complete:
         raise KeyboardInterrupt
-    with at_most(jobs):
-        best = bench.best().fit(table, n_jobs=jobs)
+    with limited_cores(n_jobs):
+        best = bench.best().fit(table, n_jobs=n_jobs)
         predictions = prediction_columns(best, table.head(1000))
         page = cw.report(
             best,
@@ -79,29 +83,24 @@ def demo(
             benchmark=bench,
             command=f"{program()} demo --seed {seed}",
             seed=seed,
-            n_jobs=jobs,
+            n_jobs=n_jobs,
             **REPORT,
         )
 
-    folder.make()
-    write_columns(folder / "insurance.csv", table.to_dict(), force=True)
-    folder.record("insurance.csv")
-    write_json(folder / "results.json", bench.to_json(), force=True)
-    folder.record("results.json")
-    cw.save(best, folder / "model.cw", force=True)
-    written.append(folder / "model.cw")
-    folder.record("model.cw")
-    write_columns(folder / "predictions.csv", predictions, force=True)
-    folder.record("predictions.csv")
-    page.save(folder / "report.html", force=True)
-    written.append(folder / "report.html")
-    folder.record("report.html")
+    writers: dict[str, Callable[[Path], None]] = {
+        "insurance.csv": lambda file: write_columns(file, table.to_dict(), force=True),
+        "results.json": lambda file: write_json(file, bench.to_json(), force=True),
+        "model.cw": lambda file: cw.save(best, file, force=True),
+        "predictions.csv": lambda file: write_columns(file, predictions, force=True),
+        "report.html": lambda file: page.save(file, force=True),
+    }
+    folder.write(writers)
     truth = cw.datasets.insurance_truth().mean(table)
     floor = float(find_loss("poisson").per_row(table.y, truth).mean())
     if json:
-        emit({**bench.to_json(), "true_risk": floor, "folder": output, "files": list(FILES)})
+        emit({**bench.to_json(), "true_risk": floor, "folder": path, "files": list(FILES)})
     else:
-        _report(bench, floor, output, table)
+        _report(bench, floor, path, table)
 
 
 def _introduce(table: "Table") -> None:
@@ -109,8 +108,9 @@ def _introduce(table: "Table") -> None:
 
     say(
         Text("Clearwood demo", style="bold green"),
-        f"{table.n_rows:,} simulated motor policies; how many {table.target} does each have?",
-        f"Known of each: {', '.join(table.features)}",
+        f"The task: predict the number of {table.target} of {table.n_rows:,} simulated motor "
+        "policies.",
+        f"Features: {', '.join(table.features)}",
         "",
     )
 
@@ -122,12 +122,15 @@ def _report(bench: "Benchmark", floor: float, folder: Path, table: "Table") -> N
     say(
         _standings(bench, possible),
         "",
-        "Risk: mean Poisson deviance of rows not used in fitting, lower is better, by",
-        f"{bench.method.plan} with the same folds for all. The 90 % intervals",
-        "account for folds that share training rows, and those of gains for rows that are",
-        "hard for all learners. The table is simulated, so the most there is to gain is",
-        f"known: {100 * possible:.1f} %, a full bar. The rest is chance.",
-        _verdict(bench),
+        prose(
+            f"Risk: mean Poisson deviance on held-out rows (lower is better), by "
+            f"{bench.method.plan} with the same folds for all learners. The "
+            f"{percent(bench.method.confidence)} intervals account for training rows that folds "
+            "share; those of the improvement also for rows that are hard for every learner. The "
+            "data are simulated, so the largest possible improvement is known: "
+            f"{percent(possible)}, a full bar."
+        ),
+        prose(_verdict(bench)),
         "",
         Text("Written", style="bold"),
         facts((str(folder / name), purpose) for name, purpose in FILES.items()),
@@ -143,7 +146,7 @@ def _report(bench: "Benchmark", floor: float, folder: Path, table: "Table") -> N
         [
             (f"{run} inspect {model}", "what is in the file"),
             (f"{run} explain {model} {data} -o why", ""),
-            (f"{run} models", "what else there is"),
+            (f"{run} models", "all learners"),
             (f"{run} report {data} {roles} --quick -o report.html", ""),
             (f"{run} fit {data} {roles} --learner gbm -o gbm.cw", ""),
             (f"{run} predict gbm.cw {data} -o predictions.csv", ""),
@@ -153,11 +156,11 @@ def _report(bench: "Benchmark", floor: float, folder: Path, table: "Table") -> N
 
 def _verdict(bench: "Benchmark") -> str:
     best, *others = bench.standings
-    level = [one.learner for one in others if one.difference_low <= 0 <= one.difference_high]
-    if not level:
-        return f"Best: {best.learner}, which the data tell from all others."
-    names = " and ".join(filter(None, (", ".join(level[:-1]), level[-1])))
-    return f"Best: {best.learner}; the data do not tell {names} from it."
+    equal = [one.learner for one in others if one.difference_low <= 0 <= one.difference_high]
+    if not equal:
+        return f"Best: {best.learner}, clearly better than the rest."
+    names = " and ".join(filter(None, (", ".join(equal[:-1]), equal[-1])))
+    return f"Best: {best.learner}, but not clearly better than {names}."
 
 
 def _standings(bench: "Benchmark", possible: float) -> "RichTable":
@@ -171,14 +174,12 @@ def _standings(bench: "Benchmark", possible: float) -> "RichTable":
     table.add_column("reading", no_wrap=True)
     table.add_column("risk", no_wrap=True)
     table.add_column("interval", no_wrap=True)
-    table.add_column("better than the baseline by", no_wrap=True)
+    table.add_column("improvement on the baseline", no_wrap=True)
     for one in bench.standings:
         bar = Text("–")
         if one.learner != "baseline":
-            found, base = bench.compare("baseline", one.learner), bench["baseline"].risk
-            gain, low, high = (
-                100 * value / base for value in (found.difference, found.low, found.high)
-            )
+            gap, base = bench.compare("baseline", one.learner), bench["baseline"].risk
+            gain, low, high = (100 * value / base for value in (gap.difference, gap.low, gap.high))
             filled = round(BAR_WIDTH * min(max(gain / 100 / possible, 0.0), 1.0))
             blocks = "█" * filled + "·" * (BAR_WIDTH - filled)
             bar = Text.assemble((blocks, "green"), f" {gain:4.1f} % ({low:.1f} to {high:.1f})")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clearwood._shared.errors import InputError
-from clearwood.cli.support.console import emit, facts, figure, prose, say
+from clearwood._shared.numbers import IN_TABLES, number
+from clearwood.cli.support.console import emit, facts, prose, say
 from clearwood.cli.support.inputs import model_and_table
 from clearwood.cli.support.options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile
 
@@ -87,7 +88,7 @@ def decomposition(
     decomposition.json.
     """
     import clearwood as cw
-    from clearwood.cli.support.output import write_columns, write_json
+    from clearwood.cli.support.files import write_columns, write_json
 
     names = ["importance", "components", "effects", "interactions", "shapley"]
     names += ["shapley-interactions"] if interactions else []
@@ -139,7 +140,7 @@ def decomposition(
 
 def _check_folder(folder: Path, files: list[Path], *, force: bool) -> None:
     """Raise, before any work, where the tables could not be written afterwards."""
-    from clearwood.cli.support.output import (
+    from clearwood.cli.support.files import (
         check_output,
         is_parquet,
         require_folder,
@@ -209,7 +210,7 @@ def _summary(why: "Decomposition", values: "Shapley", folder: Path, files: dict[
 
     importance = why.importance()
     order = np.argsort(-importance.total, kind="stable")[:8]
-    baseline = ", ".join(figure(float(b)) for b in np.reshape(why.baseline, -1))
+    baseline = ", ".join(number(float(b), IN_TABLES) for b in np.reshape(why.baseline, -1))
     say(prose(repr(why).splitlines()[0]))
     say(
         facts(

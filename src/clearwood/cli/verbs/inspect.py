@@ -1,67 +1,70 @@
-"""`clearwood inspect`: what a model file holds."""
+"""`clearwood inspect`: the contents of a model file."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from clearwood.cli.support.console import bytes_in_words, emit, facts, say
+from clearwood._shared.numbers import count, duration, size
+from clearwood.cli.support.console import emit, facts, say
 from clearwood.cli.support.options import Json, ModelFile
+from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
     from clearwood import models
 
 __all__ = ["inspect"]
 
-#: Of more columns than this the first are named.
+#: The most columns that are listed.
 SHOWN = 30
 
 
+@verb
 def inspect(*, model: ModelFile, json: Json = False) -> None:
-    """Show what is in a model file; nothing in it is run."""
+    """Show the contents of a model file without running any of them."""
     import clearwood as cw
 
-    found = cw.inspect(model)
+    file = cw.inspect(model)
     if json:
-        emit(found.to_json())
+        emit(file.to_json())
         return
     from rich.text import Text
 
-    say(Text(found.path, style="bold cyan"), "", facts(_told(found)))
+    say(Text(file.path, style="bold cyan"), "", facts(_contents(file)))
 
 
-def _told(found: "models.ModelFile") -> Iterator[tuple[str, str]]:
-    yield "learner", f"{found.learner}: {found.title}" if found.title else found.learner
-    if found.task is not None:
-        yield "predicts", f"{found.target or 'a target given apart'} ({found.task})"
-    for place, column in enumerate(found.columns[:SHOWN]):
+def _contents(file: "models.ModelFile") -> Iterator[tuple[str, str]]:
+    yield "learner", f"{file.learner}: {file.title}" if file.title else file.learner
+    if file.task is not None:
+        yield "predicts", f"{file.target or 'a separate target'} ({file.task})"
+    for place, column in enumerate(file.columns[:SHOWN]):
         levels = f", {len(column.levels)} levels" if column.levels else ""
         role = ", protected" if column.role.value == "protected" else ""
         yield "" if place else "from", f"{column.name} ({column.kind.value}{levels}{role})"
-    if len(found.columns) > SHOWN:
-        yield "", f"and {len(found.columns) - SHOWN} more; --json lists all"
-    if found.settings:
-        yield "settings", ", ".join(f"{name}={value}" for name, value in found.settings.items())
-    if found.seed is not None:
-        yield "seed", str(found.seed)
-    if found.training:
-        yield "fitted to", _training(found)
-    versions = {"clearwood": found.clearwood, **found.libraries}
+    if len(file.columns) > SHOWN:
+        yield "", f"and {count(len(file.columns) - SHOWN, 'more column')}; --json lists all"
+    if file.settings:
+        yield "settings", ", ".join(f"{name}={value}" for name, value in file.settings.items())
+    if file.seed is not None:
+        yield "seed", str(file.seed)
+    if file.training:
+        yield "fitted to", _training(file)
+    versions = {"clearwood": file.clearwood, **file.libraries}
     yield "made with", ", ".join(f"{name} {number}" for name, number in versions.items())
-    refused = [name for name, trusted in found.types.items() if not trusted]
+    refused = [name for name, trusted in file.types.items() if not trusted]
     if refused:
-        yield "safety", f"NOT trusted, will not be loaded: {', '.join(refused)}"
+        yield "safety", f"NOT trusted, and not loaded: {', '.join(refused)}"
     else:
-        yield "safety", f"all {len(found.types)} types in it are trusted; nothing was run"
-    yield "file", f"{bytes_in_words(found.size)} in {len(found.members)} parts"
-    yield "sha256", found.sha256
+        yield "safety", f"all {len(file.types)} types in it are trusted; no code was run"
+    yield "file", f"{size(file.size)} in {count(len(file.members), 'part')}"
+    yield "sha256", file.sha256
 
 
-def _training(found: "models.ModelFile") -> str:
-    training = found.training
-    words = f"{training['rows']:,} rows" if "rows" in training else "rows not counted"
+def _training(file: "models.ModelFile") -> str:
+    training = file.training
+    words = count(training["rows"], "row") if "rows" in training else "an unknown number of rows"
     if training.get("source"):
         words += f" of {training['source']}"
     if training.get("dropped"):
-        words += f" ({training['dropped']:,} more had no target)"
+        words += f" ({training['dropped']:,} more without the target)"
     if "seconds" in training:
-        words += f", in {training['seconds']:.1f} s"
+        words += f", in {duration(training['seconds'])}"
     return words

@@ -1,13 +1,15 @@
-"""`clearwood models`: the catalogue."""
+"""`clearwood models`: the catalogue of learners."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.cli.support.complete import families, learners, tasks
+from clearwood._shared.numbers import number
+from clearwood.cli.support.completion import families, learners, tasks
 from clearwood.cli.support.console import commands, emit, facts, say
 from clearwood.cli.support.options import Json
+from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,13 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["models"]
 
 
+@verb
 def models(
     *,
     name: Annotated[
         str | None,
         typer.Argument(
             metavar="[NAME]",
-            help="Tell all about one learner.",
+            help="A learner to describe.",
             show_default=False,
             autocompletion=learners,
         ),
@@ -32,17 +35,19 @@ def models(
         str | None,
         typer.Option(
             metavar="TASK",
-            help="Only those for regression, count, binary or multiclass.",
+            help="Only learners for regression, count, binary or multiclass.",
             autocompletion=tasks,
         ),
     ] = None,
     family: Annotated[
         str | None,
-        typer.Option(metavar="FAMILY", help="Only those of one family.", autocompletion=families),
+        typer.Option(
+            metavar="FAMILY", help="Only learners of one family.", autocompletion=families
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """List the learners, or tell all about one."""
+    """List the learners, or describe one of them."""
     from clearwood.models import catalogue
 
     if name is not None:
@@ -56,7 +61,7 @@ def models(
         _listing(chosen),
         "",
         "r regression, c count, b binary, m multiclass",
-        "All about one: clearwood models NAME",
+        "To describe one: clearwood models NAME",
     )
 
 
@@ -150,17 +155,18 @@ def _settings(entry: "Entry") -> "Table":
 
 
 def _range(dimension: Any) -> str:
-    """Say what tuning tries.
+    """Describe the values that tuning tries.
 
     Examples
     --------
     >>> from clearwood.models import Choice, Real
     >>> _range(Real(0.01, 1.0, log=True)), _range(Choice("l1", "l2"))
-    ('0.01 to 1, by magnitude', 'l1, l2')
+    ('0.01 to 1, on a log scale', 'l1, l2')
     """
     if hasattr(dimension, "values"):
         return ", ".join(str(value) for value in dimension.values)
-    return f"{dimension.low:g} to {dimension.high:g}" + (", by magnitude" if dimension.log else "")
+    ends = f"{number(dimension.low)} to {number(dimension.high)}"
+    return f"{ends}, on a log scale" if dimension.log else ends
 
 
 def _columns(entry: "Entry") -> str:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clearwood._shared.errors import InputError
+from clearwood._shared.numbers import count
 from clearwood.cli.support.console import emit, say
-from clearwood.cli.support.options import Decimal, Delimiter, Encoding, Force, Json, ModelFile
+from clearwood.cli.support.options import Force, Json, ModelFile, Reading
+from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
     from clearwood.models import Learner
@@ -17,20 +19,21 @@ if TYPE_CHECKING:
 __all__ = ["predict", "prediction_columns"]
 
 
+@verb
 def predict(
     *,
     model: ModelFile,
     data: Annotated[
         Path,
-        typer.Argument(metavar="DATA", help="New rows, with the columns the model was fitted to."),
+        typer.Argument(metavar="DATA", help="New rows, with the features of the model."),
     ],
-    output: Annotated[
+    path: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
             metavar="FILE",
-            help="A CSV or .parquet file; without it, CSV to standard output.",
+            help="A .csv or .parquet file; by default, CSV to standard output.",
             show_default=False,
         ),
     ] = None,
@@ -38,47 +41,42 @@ def predict(
         bool | None,
         typer.Option(
             "--probabilities/--no-probabilities",
-            help="Whether each class gets a column with its probability; where the model has "
-            "them, they are written unless you say no.",
+            help="Write one column of probabilities per class; by default if the model predicts "
+            "them.",
             show_default=False,
         ),
     ] = None,
     force: Force = False,
     json: Json = False,
-    delimiter: Delimiter = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = None,
+    reading: Reading,
 ) -> None:
-    """Predict new rows with a saved model, one line per row, in order."""
+    """Predict new rows with a saved model: one line per row, in the order of the rows."""
     import clearwood as cw
     from clearwood._shared.progress import progress
-    from clearwood.cli.support.output import check_output, write_columns, write_csv
+    from clearwood.cli.support.files import check_output, write_columns, write_csv
     from clearwood.table import as_table
 
-    if output is not None:
-        check_output(output, force=force, inputs=[model, data])
+    if path is not None:
+        check_output(path, force=force, inputs=[model, data])
     fitted = cw.load(model)
     if not isinstance(fitted, cw.Learner):
         raise InputError(
-            f"'{model}' holds a {type(fitted).__name__} without the columns it was fitted to",
+            f"'{model}' holds a {type(fitted).__name__} without the names of its features",
             hint="predict with it in Python, after cw.load.",
         )
     with progress(f"reading {data.name}"):
-        table = as_table(
-            data, schema=fitted.schema_, delimiter=delimiter, decimal=decimal, encoding=encoding
-        )
-    with progress(f"predicting {table.n_rows:,} rows"):
+        table = as_table(data, schema=fitted.schema_, **vars(reading))
+    with progress(f"predicting {count(table.n_rows, 'row')}"):
         columns = prediction_columns(fitted, table, probabilities=probabilities)
-    if output is not None:
-        write_columns(output, columns, force=force)
+    if path is not None:
+        write_columns(path, columns, force=force)
     if json:
-        inline = {} if output is not None else {"predictions": columns}
-        emit({"model": model, "output": output, "rows": table.n_rows, **inline})
-    elif output is None:
+        inline = {} if path is not None else {"predictions": columns}
+        emit({"model": model, "output": path, "rows": table.n_rows, **inline})
+    elif path is None:
         write_csv(sys.stdout, columns)
     else:
-        rows = "row" if table.n_rows == 1 else "rows"
-        say(f"Predicted {table.n_rows:,} {rows} into {output} ({', '.join(columns)})")
+        say(f"Wrote predictions of {count(table.n_rows, 'row')} to {path} ({', '.join(columns)})")
 
 
 def prediction_columns(
@@ -93,7 +91,7 @@ def prediction_columns(
     table
         The rows to predict.
     probabilities
-        True insists on them, False leaves them out, None takes them where there are any.
+        True requires them, False leaves them out, None writes them if the model predicts them.
 
     Examples
     --------
@@ -103,14 +101,14 @@ def prediction_columns(
     ['prediction', 'probability:class_0', 'probability:class_1', 'probability:class_2']
     """
     columns: dict[str, list[Any]] = {"prediction": model.predict(table).tolist()}
-    able = model.task_.is_classification and hasattr(model, "predict_proba")
-    if probabilities and not able:
-        what = "does not give them" if model.task_.is_classification else "predicts numbers"
+    has_probabilities = model.task_.is_classification and hasattr(model, "predict_proba")
+    if probabilities and not has_probabilities:
+        what = "classes only" if model.task_.is_classification else "numbers"
         raise InputError(
-            f"there are no probabilities: the model ({model.name}, {model.task_}) {what}",
+            f"there are no probabilities: the model ({model.name}, {model.task_}) predicts {what}",
             hint="leave out --probabilities.",
         )
-    if able and probabilities is not False:
+    if has_probabilities and probabilities is not False:
         for label, column in zip(model.classes_, model.predict_proba(table).T, strict=True):
             columns[f"probability:{label}"] = column.tolist()
     return columns

@@ -8,26 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clearwood._shared.errors import InputError
-from clearwood.cli.support import complete as _complete
-from clearwood.cli.support.console import bytes_in_words, emit, facts, quoted, say, written
+from clearwood._shared.numbers import size
+from clearwood.cli.support.console import emit, facts, quoted, say, written
 from clearwood.cli.support.options import (
-    Decimal,
-    Delimiter,
-    Encoding,
+    Columns,
     Force,
-    Group,
-    Ignore,
     Jobs,
     Json,
-    Kinds,
-    Protected,
+    LearnerNames,
+    Reading,
     Seed,
-    TaskName,
-    Time,
-    Weight,
     learner_names,
-    pairs,
 )
+from clearwood.cli.support.verb import verb
+from clearwood.cli.verbs.benchmark import results_text
 
 if TYPE_CHECKING:
     from clearwood.benchmarking import Benchmark
@@ -38,11 +32,12 @@ __all__ = ["report"]
 
 _MODEL_FILE = ".cw"
 
-#: How learners are compared: well, and within minutes; or at once.
+#: How learners are compared: within minutes, or for a first look.
 _THOROUGH: dict[str, Any] = {"tune": 10, "inner": 3, "repeats": 1}
 _QUICK: dict[str, Any] = {"tune": 0, "interval": "holdout"}
 
 
+@verb
 def report(
     *,
     source: Annotated[
@@ -64,32 +59,23 @@ def report(
         str | None,
         typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict."),
     ] = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Where the page goes (HTML).")
+    path: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The page's file (HTML).")
     ] = Path("report.html"),
-    learners: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--learners",
-            "-l",
-            metavar="A,B,...",
-            help="Which learners to compare; a few usual ones when left out.",
-            autocompletion=_complete.several_learners,
-        ),
-    ] = None,
+    learners: LearnerNames = None,
     quick: Annotated[
         bool,
         typer.Option(
             "--quick",
-            help="A first look: learners as they come, judged on one held-out part, and shorter "
-            "explanations.",
+            help="A first look: learners with default settings, compared on one held-out part, "
+            "and shorter explanations.",
         ),
     ] = False,
     tune: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help=f"Configurations tried for each learner; {_THOROUGH['tune']} when left out, "
+            help=f"Configurations tried per learner; by default {_THOROUGH['tune']}, and "
             f"{_QUICK['tune']} with --quick.",
             show_default=False,
         ),
@@ -98,88 +84,69 @@ def report(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Keep every finished fit here: the same command goes on where it was stopped.",
+            help="Keep every finished fit in this file; the same command continues from there "
+            "after a stop.",
         ),
     ] = None,
     test: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A table of held-out rows, to look for drift."),
+        typer.Option(metavar="FILE", help="A table of held-out rows, to check for drift."),
     ] = None,
     title: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The page's title.", show_default=False)
     ] = None,
     keep: Annotated[
         Path | None,
-        typer.Option("--model", metavar="FILE", help="Save the fitted model here too."),
+        typer.Option("--model", metavar="FILE", help="Save the fitted model in this file too."),
     ] = None,
-    task: TaskName = None,
     seed: Seed = 0,
-    jobs: Jobs = -1,
+    n_jobs: Jobs = -1,
     force: Force = False,
     json: Json = False,
-    weight: Weight = None,
-    group: Group = None,
-    time: Time = None,
-    protected: Protected = None,
-    ignore: Ignore = None,
-    kind: Kinds = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = None,
+    columns: Columns,
+    reading: Reading,
 ) -> None:
-    """Put everything about a model on one page that works offline.
+    """Report on a model in one page that works offline.
 
     From a table: learners are compared, the best is fitted and explained. From a model file and
     a table: that model is explained.
     """
     import clearwood as cw
     from clearwood._shared.progress import progress
-    from clearwood.cli.support.cores import at_most
-    from clearwood.cli.support.inputs import model_and_table
-    from clearwood.cli.support.output import check_output
+    from clearwood.cli.support.cores import limited_cores
+    from clearwood.cli.support.files import check_output
     from clearwood.table import read_as
 
     is_model = data is not None or source.suffix.lower() == _MODEL_FILE
     _check(source, data, is_model=is_model, target=target, learners=learners, tune=tune, keep=keep)
-    if keep is not None and keep.absolute() == output.absolute():
+    if keep is not None and keep.absolute() == path.absolute():
         raise InputError(
-            f"'{output}' cannot be both the page and the model",
+            f"'{path}' cannot be both the page and the model",
             hint="name different files with -o and --model.",
         )
-    inputs = [path for path in (source, data, test, store) if path is not None]
-    for path in (output, keep):
-        if path is not None:
-            check_output(path, force=force, inputs=inputs)
-    read: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
-    roles: dict[str, Any] = {
-        "target": target,
-        "weight": weight,
-        "group": group,
-        "time": time,
-        "protected": protected or (),
-        "ignore": ignore or (),
-        "kinds": pairs("--kind", kind or (), example="zip=category"),
-        "task": task,
-    }
+    inputs = [one for one in (source, data, test, store) if one is not None]
+    for one in (path, keep):
+        if one is not None:
+            check_output(one, force=force, inputs=inputs)
     bench: Benchmark | None = None
-    with at_most(jobs):
+    with limited_cores(n_jobs):
         model: Any = None
-        if is_model:
-            assert data is not None
-            model, table = model_and_table(source, data, roles=roles, **read)
+        if data is not None:
+            model = cw.load(source)
+            table = reading.table_for(model, data, columns, target)
         else:
             with progress(f"reading {source.name}"):
-                table = cw.read(source, **roles, **read)
+                table = cw.read(source, target=target, **columns.roles(), **vars(reading))
         held_out = None
         if test is not None:  # read before the comparison, which may take long
             with progress(f"reading {test.name}"):
-                held_out = read_as(test, table.schema, **read)
-        if not is_model:
+                held_out = read_as(test, table.schema, **vars(reading))
+        if model is None:
             how = dict(_QUICK if quick else _THOROUGH)
             if tune is not None:
                 how["tune"] = tune
-            bench = _compare(table, learners, how, store=store, seed=seed, jobs=jobs)
-            model = bench.best().fit(table, n_jobs=jobs)
+            bench = _compare(table, learners, how, store=store, seed=seed, n_jobs=n_jobs)
+            model = bench.best().fit(table, n_jobs=n_jobs)
         page = cw.report(
             model,
             table,
@@ -187,19 +154,19 @@ def report(
             test=held_out,
             title=title,
             seed=seed,
-            n_jobs=jobs,
+            n_jobs=n_jobs,
             quick=quick,
             command=shlex.join(["clearwood", *sys.argv[1:]]) if sys.argv[1:] else None,
         )
-    page.save(output, force=force)
-    written.append(output)
+    page.save(path, force=force)
+    written.append(path)
     if keep is not None:
         cw.save(model, keep, force=force)
         written.append(keep)
     if json:
-        emit(_document(page, output, bench, keep))
+        emit(_document(page, path, bench, keep))
     else:
-        _tell(page, output, bench, keep)
+        _show(page, path, bench, keep)
 
 
 def _check(
@@ -212,11 +179,11 @@ def _check(
     tune: int | None,
     keep: Path | None,
 ) -> None:
-    """Refuse what contradicts itself before anything is read."""
+    """Reject contradicting arguments before anything is read."""
     if not is_model:
         if target is None:
             raise InputError(
-                f"--target is missing: which column of '{source.name}' is to be predicted?",
+                f"--target is missing: the column of '{source.name}' to predict",
                 hint=f"clearwood report {quoted(source)} --target COLUMN -o report.html",
             )
         return
@@ -228,9 +195,8 @@ def _check(
     for option, value in (("--learners", learners), ("--tune", tune), ("--model", keep)):
         if value is not None:
             raise InputError(
-                f"{option} goes with a table alone; '{source.name}' is taken as a model that "
-                "exists",
-                hint=f"leave {option} out, or give one file.",
+                f"{option} is for a report on a table; '{source.name}' is a fitted model",
+                hint=f"leave {option} out, or give the table only.",
             )
 
 
@@ -241,36 +207,37 @@ def _compare(
     *,
     store: Path | None,
     seed: int,
-    jobs: int,
+    n_jobs: int,
 ) -> "Benchmark":
     import clearwood as cw
-    from clearwood.cli.support.watch import shown
+    from clearwood.cli.support.benchmark_progress import benchmark_progress
     from clearwood.models import catalogue
 
     names = learner_names(learners) or list(catalogue.usual(str(table.task)))
-    with shown(names) as watch:
-        bench = cw.benchmark(table, names, store=store, seed=seed, n_jobs=jobs, watch=watch, **how)
-    if not bench.complete:
-        # What was finished is in the store, if there is one; half a comparison is no report.
+    with benchmark_progress(names) as watch:
+        bench = cw.benchmark(
+            table, names, store=store, seed=seed, n_jobs=n_jobs, watch=watch, **how
+        )
+    if not bench.complete:  # stopped: finished fits are in the store, if there is one
         raise KeyboardInterrupt
     return bench
 
 
-def _tell(page: "Report", output: Path, bench: "Benchmark | None", keep: Path | None) -> None:
+def _show(page: "Report", path: Path, bench: "Benchmark | None", keep: Path | None) -> None:
     if bench is not None:
-        say(repr(bench).partition("\nwarning: ")[0], "")
-    lines = [("page", f"{output} ({bytes_in_words(output.stat().st_size)})")]
+        say(results_text(bench), "")
+    lines = [("page", f"{path} ({size(path.stat().st_size)})")]
     lines += [("model", str(keep))] if keep is not None else []
-    # an address is no use in two pieces, so it has a line of its own
-    say(f"Report: {page.title}", facts(lines), f"Open it: {output.absolute().as_uri()}")
+    # The address is on a line of its own, so that it is not broken.
+    say(f"Report: {page.title}", facts(lines), f"Open it: {path.absolute().as_uri()}")
 
 
 def _document(
-    page: "Report", output: Path, bench: "Benchmark | None", keep: Path | None
+    page: "Report", path: Path, bench: "Benchmark | None", keep: Path | None
 ) -> dict[str, Any]:
     return {
-        "report": output,
-        "bytes": output.stat().st_size,
+        "report": path,
+        "bytes": path.stat().st_size,
         "title": page.title,
         "sections": [section.name for section in page.sections],
         "model": keep,

@@ -27,11 +27,11 @@ class Decision:
         "class", "value", "tolerance" or "median".
     a, b
         A functional per entry: output ``a`` minus output ``b`` for a class among several, else
-        output ``a`` alone.
+        output ``a``.
     above, below
         A functional at or above the first means that class ``a`` beats ``b``, at or below the
         second that ``b`` beats ``a``, however the library rounds; between them only its own
-        order of adding tells.
+        order of adding decides.
     cut
         With one output: the largest raw prediction that means the first class.
     tolerance, slack
@@ -178,7 +178,7 @@ def _quantum(forest: Forest) -> float | None:
     digits = 24 if forest.accumulate == "float32" else 53
     if unit <= 0 or float(_largest(forest).max()) / unit >= 2.0 ** (digits - 2):
         return None
-    # a quotient must tell neighbouring sums apart
+    # quotients of neighbouring sums must differ
     return unit if float(_largest(forest).max()) / unit < 2.0**40 else None
 
 

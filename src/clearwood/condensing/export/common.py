@@ -7,9 +7,9 @@ from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.messages import tell
 from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.reading.questions import Question, leaf_predictions
-from clearwood.condensing.reading.sources import column_names, made_columns
+from clearwood.condensing.reading.sources import column_names, derived_columns
 
-__all__ = ["exported_predictions", "refuse_many_leaves", "warn_of_made_columns"]
+__all__ = ["exported_predictions", "refuse_many_leaves", "warn_of_derived_columns"]
 
 
 def exported_predictions(condensed: Condensed, form: str) -> dict[int, Any]:
@@ -51,14 +51,14 @@ def refuse_many_leaves(n_leaves: int, most: int, form: str) -> None:
         )
 
 
-def warn_of_made_columns(condensed: Condensed, questions: Sequence[Question | None]) -> None:
+def warn_of_derived_columns(condensed: Condensed, questions: Sequence[Question | None]) -> None:
     """Warn where an export needs columns that an encoder makes and no table of the user has."""
     names = column_names(condensed.shell)
     used = {names[question.column] for question in questions if question is not None}
-    made = sorted(used & set(made_columns(condensed.shell)))
-    if made:
-        shown = ", ".join(map(repr, made[:5])) + (", ..." if len(made) > 5 else "")
+    derived = sorted(used & set(derived_columns(condensed.shell)))
+    if derived:
+        shown = ", ".join(map(repr, derived[:5])) + (", ..." if len(derived) > 5 else "")
         tell(
             f"this needs {shown}, which the model's encoder makes; add "
-            f"{'them' if len(made) > 1 else 'it'} to the table, for instance in a view"
+            f"{'them' if len(derived) > 1 else 'it'} to the table, for instance in a view"
         )

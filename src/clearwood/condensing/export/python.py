@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from clearwood.condensing.condensed import Condensed
-from clearwood.condensing.export.common import exported_predictions, warn_of_made_columns
+from clearwood.condensing.export.common import exported_predictions, warn_of_derived_columns
 from clearwood.condensing.reading.questions import Labels, Question, questions
 from clearwood.condensing.reading.sources import column_names
 
@@ -31,7 +31,7 @@ def to_python(condensed: Condensed) -> str:
     'no'
     """
     writer = _Writer(condensed)
-    warn_of_made_columns(condensed, writer.questions)
+    warn_of_derived_columns(condensed, writer.questions)
     body = writer.function("_node_0", 0)
     written = {0}
     functions = [body]

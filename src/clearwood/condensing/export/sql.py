@@ -9,7 +9,7 @@ from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.export.common import (
     exported_predictions,
     refuse_many_leaves,
-    warn_of_made_columns,
+    warn_of_derived_columns,
 )
 from clearwood.condensing.reading.questions import Labels, Question, questions
 from clearwood.condensing.reading.sources import column_names
@@ -55,7 +55,7 @@ def to_sql(condensed: Condensed, *, table: str | Sequence[str], column: str = "p
     parts = [table] if isinstance(table, str) else list(table)
     source = ".".join(identifier(part) for part in parts)
     writer = _Writer(condensed)
-    warn_of_made_columns(condensed, writer.questions)
+    warn_of_derived_columns(condensed, writer.questions)
     tree = writer.case(0, "  ")
     return f"SELECT *,\n{tree} AS {identifier(column)}\nFROM {source}"
 

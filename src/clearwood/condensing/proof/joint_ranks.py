@@ -56,7 +56,7 @@ class JointRanks:
         }
 
     def point(self, box: Sequence[Any], levels: Sequence[Any]) -> Floats:
-        """Give a row inside a box that the kernel found, in numbers short to write."""
+        """Give a row inside a box of the kernel, in numbers short to write."""
         row = np.empty(len(self.columns))
         for j, (column, region) in enumerate(zip(self.columns, box, strict=True)):
             if column.is_set:

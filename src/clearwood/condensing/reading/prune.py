@@ -102,8 +102,8 @@ def prune(condensed: Condensed, data: Any) -> Pruned:
         )
     diagram = condensed.diagram
     visits = 0
-    # new nodes: (old node, left, right); found again by these, so that equal branches stay shared
-    made: list[tuple[int, int, int]] = []
+    # new nodes: (old node, left, right); looked up by these, so that equal branches stay shared
+    nodes: list[tuple[int, int, int]] = []
     known: dict[tuple[int, int, int], int] = {}
 
     def make(old: int, left: int, right: int) -> int:
@@ -111,11 +111,11 @@ def prune(condensed: Condensed, data: Any) -> Pruned:
             return left
         key = (old, left, right) if left >= 0 else (-1 - old, -1, -1)
         if key not in known:
-            known[key] = len(made)
-            made.append((old, left, right))
+            known[key] = len(nodes)
+            nodes.append((old, left, right))
         return known[key]
 
-    # Children are made before parents: each entry is visited twice.
+    # Children are created before parents: each entry is visited twice.
     stack: list[tuple[int, Any, bool]] = [(0, np.arange(len(matrix)), False)]
     done: list[int] = []
     while stack:
@@ -143,7 +143,7 @@ def prune(condensed: Condensed, data: Any) -> Pruned:
         stack.append((node, rows, True))
         stack.append((int(diagram.right[node]), rows[~goes], False))
         stack.append((int(diagram.left[node]), rows[goes], False))
-    smaller = _renumbered(diagram, made, done[0])
+    smaller = _renumbered(diagram, nodes, done[0])
     certificate = replace(
         condensed.certificate,
         region=Region.ROWS,
@@ -160,13 +160,13 @@ def prune(condensed: Condensed, data: Any) -> Pruned:
     return Pruned(tree=tree, n_leaves_before=condensed.n_leaves, n_rows=len(matrix))
 
 
-def _renumbered(diagram: Diagram, made: list[tuple[int, int, int]], root: int) -> Diagram:
-    """Lay new nodes out parents first: they were made children first, so backwards."""
+def _renumbered(diagram: Diagram, nodes: list[tuple[int, int, int]], root: int) -> Diagram:
+    """Lay new nodes out parents first: they were created children first, so backwards."""
     n = root + 1
     place = [n - 1 - k for k in range(n)]
-    old = np.array([made[n - 1 - k][0] for k in range(n)])
+    old = np.array([nodes[n - 1 - k][0] for k in range(n)])
     child = [
-        [(-1 if made[n - 1 - k][side] < 0 else place[made[n - 1 - k][side]]) for k in range(n)]
+        [(-1 if nodes[n - 1 - k][side] < 0 else place[nodes[n - 1 - k][side]]) for k in range(n)]
         for side in (1, 2)
     ]
     reached = _reached(child)

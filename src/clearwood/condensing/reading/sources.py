@@ -1,4 +1,4 @@
-"""Which of the user's columns a model's column is made of, where an encoder stands in front."""
+"""Which of the user's columns a model's column comes from, where an encoder stands in front."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +9,7 @@ from clearwood._shared.arrays import Floats
 from clearwood.forest import Forest, LearnerEncoder
 from clearwood.table import ColumnSchema, Kind, NumberEncoder
 
-__all__ = ["LevelSource", "NumberSource", "Source", "column_names", "made_columns", "sources"]
+__all__ = ["LevelSource", "NumberSource", "Source", "column_names", "derived_columns", "sources"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ def column_names(shell: Forest) -> tuple[str, ...]:
     return (*shell.columns, *own)
 
 
-def made_columns(shell: Forest) -> tuple[str, ...]:
+def derived_columns(shell: Forest) -> tuple[str, ...]:
     """Name the columns of questions that no table of the user has."""
     if isinstance(shell.encoder, LearnerEncoder):
         return column_names(shell)[len(shell.columns) :]
@@ -71,7 +71,7 @@ def made_columns(shell: Forest) -> tuple[str, ...]:
 def sources(shell: Forest) -> list[Source | None]:
     """Give the source of each of the model's columns; None where it is the model's own.
 
-    Parts of dates and standardised numbers are the model's own, as are columns made by pipelines.
+    Parts of dates and standardised numbers are the model's own, as are columns of pipelines.
     """
     if not isinstance(shell.encoder, LearnerEncoder):
         return [None] * shell.n_features

@@ -166,11 +166,13 @@ def _frames(above: nw.DataFrame[Any], below: nw.DataFrame[Any]) -> Any:
         import pandas as pd
 
         upper, lower = top.to_pandas(), below.to_native()
-        for name in lower.columns:
-            # numbers find their common type; a category must be the same, or models refuse it
-            if isinstance(lower[name].dtype, pd.CategoricalDtype):
-                upper[name] = upper[name].astype(lower[name].dtype)
-        return pd.concat([upper, lower], ignore_index=True)
+        # numbers find their common type; a category must be the same, or models refuse it
+        categories = {
+            name: upper[name].astype(lower[name].dtype)
+            for name in lower.columns
+            if isinstance(lower[name].dtype, pd.CategoricalDtype)
+        }
+        return pd.concat([upper.assign(**categories), lower], ignore_index=True)
     if above.implementation is not below.implementation:
         top = nw.from_dict(top.to_dict(as_series=False), backend=below.implementation)
     common = {name: _common(top.schema[name], below.schema[name]) for name in below.columns}

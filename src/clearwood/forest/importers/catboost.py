@@ -1,9 +1,7 @@
-"""CatBoost: oblivious and other trees on numeric columns, from its JSON export."""
+"""CatBoost: oblivious and other trees on numeric columns, from its binary file."""
 
 import json
 import tempfile
-from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.forest.build import Trees, assemble, spans
+from clearwood.forest.build import Trees, assemble, levels, spans
 from clearwood.forest.forest import Forest
+from clearwood.forest.importers.flatbuffers import FlatTable, root
 from clearwood.forest.inputs import default_names
 from clearwood.forest.links import Link
 
@@ -29,27 +28,35 @@ _LINKS: dict[str, Link] = {
 }
 
 
+# Numbers of the fields in the schema of CatBoost's files (model.fbs and features.fbs).
+_TREES, _INFO = 1, 2
+_KEY, _VALUE = 0, 1
+_SPLITS, _SIZES, _FEATURES = 1, 2, 5
+_LEAVES, _WEIGHTS, _STEPS, _LEAF_OF_NODE = 8, 9, 10, 11
+_FLAT_INDEX, _BORDERS, _MISSING = 2, 3, 5
+_AS_TRUE = 2
+_MAGIC = b"CBM1"
+
+
 def catboost(model: Any) -> Forest:
     """Import a model on numeric columns; values and borders are float32, sums float64.
 
     CatBoost adds trees in blocks whose order it does not document, so sums agree to within one
     unit in the last place per tree rather than to the last bit.
     """
-    content = _exported(model)
-    scale, bias = content["scale_and_bias"]
-    bias = np.atleast_1d(np.asarray(bias, np.float64))
-    n_outputs = len(bias)
-    columns = _columns(content)
-    if "oblivious_trees" in content:
-        trees = _oblivious(content["oblivious_trees"], columns, n_outputs)
-    else:
-        trees = _nested(content["trees"], columns, n_outputs)
-    classes, link = _target(model, content, n_outputs)
+    core = _core(model)
+    trees = core.table(_TREES)
+    if trees is None:
+        raise InputError("the model has no trees", hint="fit it with at least one iteration.")
+    scale, bias = model.get_scale_and_bias()
+    base = np.atleast_1d(np.asarray(bias, np.float64))
+    read = _oblivious if len(trees.vector(_STEPS, "<u4")) == 0 else _any_shape
+    classes, link = _target(model, core, len(base))
     names = tuple(map(str, model.feature_names_))
     generated = names == tuple(map(str, range(len(names))))
     return assemble(
-        replace(trees, value=scale * trees.value),
-        base=bias,
+        read(trees, len(base), scale),
+        base=base,
         feature_names=default_names(len(names)) if generated else names,
         link=link,
         precision="float32",
@@ -58,135 +65,138 @@ def catboost(model: Any) -> Forest:
     )
 
 
-def _exported(model: Any) -> dict[str, Any]:
+def _core(model: Any) -> FlatTable:
+    """Give the outermost table of a model's file, which follows a mark and its own length."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.json"
-        model.save_model(str(path), format="json")
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
-
-
-class _Column(NamedTuple):
-    """A numeric feature: its column in the user's table and the side of missing values."""
-
-    position: int
-    missing_left: bool
-
-
-_LEAF = _Column(-1, missing_left=False)
-
-
-def _columns(content: dict[str, Any]) -> dict[int, _Column]:
-    """Give the columns behind CatBoost's own numbers of numeric features."""
-    return {
-        # compared as they are, missing values exceed no border
-        feature["feature_index"]: _Column(
-            feature["flat_feature_index"],
-            missing_left=feature["nan_value_treatment"] != "AsTrue",
+        path = Path(folder) / "model.cbm"
+        model.save_model(str(path), format="cbm")
+        data = path.read_bytes()
+    if data[:4] != _MAGIC:
+        raise InputError(
+            "CatBoost wrote the model in a form Clearwood does not know",
+            hint="load it with CatBoost 1.2 and try again.",
         )
-        for feature in content["features_info"].get("float_features", [])
-    }
+    return root(data[8:])
 
 
-def _column(split: dict[str, Any], columns: dict[int, _Column]) -> _Column:
-    if split["split_type"] != "FloatFeature":
+class _Splits(NamedTuple):
+    feature: NDArray[Any]
+    threshold: NDArray[Any]
+    default_left: NDArray[Any]
+
+    def at(self, nodes: NDArray[Any]) -> "_Splits":
+        return _Splits(*(values[nodes] for values in self))
+
+
+def _splits(trees: FlatTable, used: NDArray[np.bool_] | None = None) -> _Splits:
+    """Read the splits of the trees, which are numbers of borders, counted over the columns."""
+    columns = trees.tables(_FEATURES)
+    borders = [column.vector(_BORDERS, "<f4") for column in columns]
+    counts = [len(values) for values in borders]
+    split = trees.vector(_SPLITS, "<i4")
+    if (split if used is None else split[used]).max(initial=-1) >= sum(counts):
         raise InputError(
             "the CatBoost model splits on categories or text, which it keeps as hashes and target "
             "statistics that cannot be written as splits of your columns",
             hint="encode categories as numbers or one-hot columns before fitting CatBoost.",
         )
-    return columns[split["float_feature_index"]]
+    flat = [column.number(_FLAT_INDEX, "<i4", default=-1) for column in columns]
+    # compared as they are, missing values exceed no border
+    left = [column.number(_MISSING, "i1", default=0) != _AS_TRUE for column in columns]
+    feature, default_left = np.repeat(flat, counts), np.repeat(left, counts)
+    return _Splits(feature, np.concatenate([np.empty(0, np.float32), *borders]), default_left).at(
+        split
+    )
 
 
-def _oblivious(raw: list[dict[str, Any]], columns: dict[int, _Column], n_outputs: int) -> Trees:
+def _oblivious(trees: FlatTable, n_outputs: int, scale: float) -> Trees:
     """Unfold trees with one split per level; the last split is the leaf number's top bit."""
-    depth = np.array([len(tree["splits"] or ()) for tree in raw])
-    # per tree its levels from the root down, then its leaves
-    split: list[tuple[_Column, float]] = []
-    for tree in raw:
-        split += [(_column(one, columns), one["border"]) for one in reversed(tree["splits"] or ())]
-        split.append((_LEAF, 0.0))
-    width = 2 ** spans(np.zeros_like(depth), depth + 1)
+    depth = trees.vector(_SIZES, "<i4").astype(np.int64)
     size = 2 ** (depth + 1) - 1
     start = np.cumsum(size) - size
     node = spans(np.zeros_like(size), size)
     leaf = node >= np.repeat(2**depth - 1, size)
     value = np.zeros((len(node), n_outputs))
-    value[leaf] = _joined(raw, "leaf_values").reshape(-1, n_outputs)
+    value[leaf] = scale * trees.vector(_LEAVES, "<f8").reshape(-1, n_outputs)
     cover = np.full(len(node), np.nan)
-    if all(tree.get("leaf_weights") is not None for tree in raw):
-        cover[leaf] = _joined(raw, "leaf_weights")
-        for level in range(depth.max(initial=0) - 1, -1, -1):
-            deep = depth > level
-            parent = spans(np.full(deep.sum(), 2**level - 1), np.full(deep.sum(), 2**level))
-            first = np.repeat(start[deep], 2**level)
-            below = first + 2 * parent + 1
-            cover[first + parent] = cover[below] + cover[below + 1]
-
-    def per_node(values: list[Any], dtype: type) -> NDArray[Any]:
-        return np.repeat(np.array(values, dtype), width)
-
+    weights = trees.vector(_WEIGHTS, "<f8")
+    if len(weights):
+        cover[leaf] = weights
+    for level in range(depth.max(initial=0) - 1, -1, -1):
+        deep = depth > level
+        parent = spans(np.full(deep.sum(), 2**level - 1), np.full(deep.sum(), 2**level))
+        first = np.repeat(start[deep], 2**level)
+        below = first + 2 * parent + 1
+        cover[first + parent] = cover[below] + cover[below + 1]
+    # per tree its levels from the root down, each as often as it has nodes
+    levels = spans(np.zeros_like(depth), depth)
+    last_first = np.repeat(np.cumsum(depth) - 1, depth) - levels
+    inner = _splits(trees).at(np.repeat(last_first, 2**levels))
+    feature, threshold, default_left = np.zeros((3, len(node)))
+    feature[~leaf], threshold[~leaf], default_left[~leaf] = inner
     return Trees(
         sizes=size,
         left=np.where(leaf, -1, 2 * node + 1),
         right=2 * node + 2,
-        feature=per_node([column.position for column, _ in split], np.int64),
-        threshold=per_node([border for _, border in split], np.float32),
-        default_left=per_node([column.missing_left for column, _ in split], np.bool_),
+        feature=feature,
+        threshold=threshold,
+        default_left=default_left,
         value=value,
         cover=cover,
     )
 
 
-def _joined(raw: list[dict[str, Any]], key: str) -> NDArray[np.float64]:
-    return np.array(list(chain.from_iterable(tree[key] for tree in raw)), np.float64)
+def _any_shape(trees: FlatTable, n_outputs: int, scale: float) -> Trees:
+    """Read trees of any shape, their nodes in the order of the levels.
 
-
-def _nested(raw: list[dict[str, Any]], columns: dict[int, _Column], n_outputs: int) -> Trees:
-    """Flatten trees of nested nodes, parents first."""
-    left: list[int] = []
-    split: list[tuple[_Column, float]] = []
-    value: list[Any] = []
-    cover: list[float] = []
-    sizes: list[int] = []
-    nothing = [0.0] * n_outputs if n_outputs > 1 else 0.0
-    for tree in raw:
-        nodes = [tree]
-        start = len(left)
-        for node in nodes:  # which grows
-            if "split" in node:
-                left.append(len(nodes))
-                nodes += (node["left"], node["right"])
-                split.append((_column(node["split"], columns), node["split"]["border"]))
-                value.append(nothing)
-                cover.append(0.0)
-            else:
-                left.append(-1)
-                split.append((_LEAF, 0.0))
-                value.append(node["value"])
-                cover.append(float(node.get("weight", 0.0)))
-        for parent in range(len(left) - 1, start - 1, -1):
-            if left[parent] >= 0:
-                child = start + left[parent]
-                cover[parent] = cover[child] + cover[child + 1]
-        sizes.append(len(nodes))
+    A node has the distances to its two children. A distance of zero ends at the node itself, which
+    is a leaf where both are zero and has a leaf on one side where one is.
+    """
+    sizes = trees.vector(_SIZES, "<i4").astype(np.int64)
+    steps = trees.vector(_STEPS, "<u4").view("<u2").astype(np.int64).reshape(-1, 2)
+    n_written = len(steps)
+    one_sided = np.flatnonzero((steps > 0).sum(axis=1) == 1)
+    node = np.concatenate([np.arange(n_written), one_sided])  # leaves on one side come last
+    tree = np.repeat(np.arange(len(sizes)), sizes)[node]
+    children = np.full((len(node), 2), -1)
+    children[:n_written] = np.where(steps > 0, node[:n_written, None] + steps, -1)
+    ends_right = steps[one_sided, 0] > 0
+    children[one_sided, ends_right.astype(int)] = np.arange(n_written, len(node))
+    left, right = children.T
+    leaf = left < 0
+    leaf_number = trees.vector(_LEAF_OF_NODE, "<u4")[node[leaf]] // n_outputs
+    value = np.zeros((len(node), n_outputs))
+    value[leaf] = scale * trees.vector(_LEAVES, "<f8").reshape(-1, n_outputs)[leaf_number]
+    cover = np.full(len(node), np.nan)
+    weights = trees.vector(_WEIGHTS, "<f8")
+    if len(weights):
+        cover[leaf] = weights[leaf_number]
+    by_level = levels(left, right, np.cumsum(sizes) - sizes)
+    for level in reversed(by_level):
+        inner = level[~leaf[level]]
+        cover[inner] = cover[left[inner]] + cover[right[inner]]
+    order = np.concatenate(by_level)
+    order = order[np.argsort(tree[order], kind="stable")]
+    n_nodes = np.bincount(tree, minlength=len(sizes))
+    place = np.empty(len(node) + 1, np.int64)  # the last is of no child
+    place[order] = spans(np.zeros_like(n_nodes), n_nodes)
+    place[-1] = -1
+    splits = _splits(trees, ~leaf[:n_written]).at(node[order])
     return Trees(
-        sizes=sizes,
-        left=np.array(left),
-        right=np.array(left) + 1,
-        feature=np.array([column.position for column, _ in split]),
-        threshold=np.array([border for _, border in split], np.float32),
-        default_left=np.array([column.missing_left for column, _ in split]),
-        value=np.array(value, np.float64).reshape(-1, n_outputs),
-        cover=np.array(cover),
+        sizes=n_nodes,
+        left=place[left[order]],
+        right=place[right[order]],
+        feature=splits.feature,
+        threshold=splits.threshold,
+        default_left=splits.default_left,
+        value=value[order],
+        cover=cover[order],
     )
 
 
-def _target(
-    model: Any, content: dict[str, Any], n_outputs: int
-) -> tuple[NDArray[Any] | None, Link]:
-    params = content["model_info"].get("params", {})
-    params = json.loads(params) if isinstance(params, str) else params
+def _target(model: Any, core: FlatTable, n_outputs: int) -> tuple[NDArray[Any] | None, Link]:
+    info = {entry.text(_KEY): entry.text(_VALUE) for entry in core.tables(_INFO)}
+    params = json.loads(info.get("params", "{}"))
     loss = params.get("loss_function", {}).get("type", "")
     link = _LINKS.get(loss, "identity")
     if loss == "RMSEWithUncertainty":

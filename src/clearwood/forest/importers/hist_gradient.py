@@ -61,7 +61,10 @@ def _trees(
     if not predictors:
         raise InputError("the model has no trees", hint="fit it with at least one iteration.")
     sizes = np.array([len(predictor.nodes) for predictor in predictors])
-    nodes = np.concatenate([predictor.nodes for predictor in predictors])
+    # as bytes: NumPy would compare the fields of each pair of arrays before it joins them
+    layout = predictors[0].nodes.dtype
+    plain = f"V{layout.itemsize}"
+    nodes = np.concatenate([predictor.nodes.view(plain) for predictor in predictors]).view(layout)
     leaf = nodes["is_leaf"] > 0
     missing_left = nodes["missing_go_to_left"] > 0
     return Trees(

@@ -1,19 +1,18 @@
 """Universal Binary JSON (draft 12): XGBoost's own binary format, read without going through text.
 
-`scan` goes over the bytes once and notes where each value is; nothing is converted until a
-`Document` is asked for it. Arrays of numbers of one type stay as they are in the bytes, so the same
-array of all trees becomes one NumPy array in one step.
+A document goes over the bytes once and notes where each value is; values are converted when read.
+Arrays of numbers of one type stay as they are in the bytes, so the same array of all trees becomes
+one NumPy array in one step.
 """
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Document", "MalformedError", "scan"]
+__all__ = ["UbjsonDocument", "UbjsonError"]
 
 # Numbers by marker, as the bytes hold them (big-endian).
 _TYPES: dict[int, np.dtype[Any]] = {
@@ -38,65 +37,77 @@ _TYPE, _COUNT, _STRING, _NUMERAL, _CHARACTER, _NO_OP = b"$#SHCN"
 _DEEPEST = 64
 
 
-class MalformedError(ValueError):
+class UbjsonError(ValueError):
     """Bytes that are not exactly one value of Universal Binary JSON, and where they go wrong."""
 
 
-@dataclass(frozen=True, eq=False)
-class Document:
-    """The values of a document in the order of the bytes, containers before what they hold.
+class UbjsonDocument:
+    r"""A document whose values are converted when they are read.
+
+    Making one goes over the bytes once and notes where each value is. A value is known by its
+    position in the order of the bytes; the outermost is 0.
 
     Parameters
     ----------
     data
-        The bytes.
-    kind
-        Marker of each value: ``[``, ``{``, ``S``, ``l``, ...
-    element
-        Marker of the elements of an array of numbers of one type, which is one value; else 0.
-    key
-        Position in ``keys`` of the key it stands under; -1 in arrays.
-    start
-        Where its content starts in the bytes.
-    count
-        Bytes of a string, elements of an array, entries of an object.
-    parent
-        The container it is in; -1 for the outermost value.
-    keys
-        The distinct keys.
+        Exactly one value. The bytes must not change while the document is in use.
+
+    Raises
+    ------
+    UbjsonError
+        Where the bytes are cut short, go on after the value, announce what is not there or nest
+        deeper than 64 containers. The same error is raised by the methods for text that is not
+        UTF-8 and for keys that are missing or repeated; it names the byte.
+
+    Examples
+    --------
+    >>> document = UbjsonDocument(b"{i\x01a[$U#i\x03\x07\x08\x09i\x01bSi\x02hi}")
+    >>> document.value()
+    {'a': array([7, 8, 9], dtype=uint8), 'b': 'hi'}
+    >>> document.value(document.find("b"))
+    'hi'
     """
 
-    data: bytes
-    kind: NDArray[np.uint8]
-    element: NDArray[np.uint8]
-    key: NDArray[np.int64]
-    start: NDArray[np.int64]
-    count: NDArray[np.int64]
-    parent: NDArray[np.int64]
-    keys: dict[str, int]
+    def __init__(self, data: bytes | bytearray) -> None:
+        self.data = bytes(data)
+        scanner = _Scanner(self.data)
+        scanner.run()
+        self.keys = scanner.keys
+        self.kind, self.element, self.key, self.start, self.counts, self.parent = np.array(
+            scanner.rows, np.int64
+        ).T
+
+    def count(self, at: int = 0) -> int:
+        """Give the number of entries of the container at a position."""
+        return int(self.counts[at])
 
     def inside(self, at: int) -> NDArray[np.intp]:
         """Positions of the values that a container holds."""
         return np.flatnonzero(self.parent == at)
 
+    def _named(self, name: str, within: int) -> int | None:
+        named = np.flatnonzero((self.parent == within) & (self.key == self.keys.get(name, -2)))
+        if len(named) > 1:
+            raise UbjsonError(f"byte {self.start[within]}: an object has {name!r} twice")
+        return int(named[0]) if len(named) else None
+
     def has(self, name: str, *, within: int = 0) -> bool:
-        """Whether an object has a key."""
-        return bool(((self.parent == within) & (self.key == self.keys.get(name, -2))).any())
+        """Whether the object at a position has a key."""
+        return self._named(name, within) is not None
 
     def find(self, *path: str, within: int = 0) -> int:
-        """Position of the value at a path of keys that starts in an object."""
+        """Give the position of the value at a path of keys that starts in an object."""
         at = within
         for name in path:
-            named = np.flatnonzero((self.parent == at) & (self.key == self.keys.get(name, -2)))
-            if len(named) != 1:
-                number = "no" if len(named) == 0 else "more than one"
-                raise MalformedError(f"byte {self.start[at]}: an object has {number} {name!r}")
-            at = int(named[0])
+            found = self._named(name, at)
+            if found is None:
+                raise UbjsonError(f"there is no {name!r} where one is expected")
+            at = found
         return at
 
-    def value(self, at: int) -> Any:
-        """Give a value as Python's own: dict, list, text, number, or a NumPy array of numbers."""
-        kind, start, count = int(self.kind[at]), int(self.start[at]), int(self.count[at])
+    def value(self, at: int = 0) -> Any:
+        """Give a value as Python's own: dict, list, text, number, or an array of numbers."""
+        kind, start, count = int(self.kind[at]), int(self.start[at]), int(self.counts[at])
         if kind in _UNPACK:
             return _UNPACK[kind](self.data, start)[0]
         if kind in _CONSTANTS:
@@ -112,19 +123,19 @@ class Document:
             names = list(self.keys)
             entries = {names[self.key[child]]: self.value(child) for child in inside}
             if len(entries) != count:
-                raise MalformedError(f"byte {start}: an object has a key twice")
+                raise UbjsonError(f"byte {start}: an object has a key twice")
             return entries
         try:
             text = self.data[start : start + count].decode()
         except UnicodeDecodeError:
-            raise MalformedError(f"byte {start}: a string is not UTF-8") from None
+            raise UbjsonError(f"byte {start}: a text is not UTF-8") from None
         return text if kind != _NUMERAL else self._numeral(text, start)
 
     def _numeral(self, text: str, start: int) -> float:
         try:
             return float(text)
         except ValueError:
-            raise MalformedError(f"byte {start}: {text!r} is not a number") from None
+            raise UbjsonError(f"byte {start}: a text is not a number") from None
 
     def column(self, records: int, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Join the arrays of numbers that the objects of an array have under one key.
@@ -143,25 +154,25 @@ class Document:
         counts
             How many of them each object has.
         """
+        start = int(self.start[records])
+        if self.kind[records] != _ARRAY or self.element[records]:
+            raise UbjsonError(f"byte {start}: not an array of objects")
+        inside = self.inside(records)
+        if len(inside) == 0:
+            raise UbjsonError(f"byte {start}: an array of objects has none")
         named = np.flatnonzero(self.key == self.keys.get(name, -2))
         named = named[self.parent[self.parent[named]] == records]
-        if not np.array_equal(self.parent[named], self.inside(records)):
-            raise MalformedError(f"not every object of an array has one {name!r}")
-        counts, markers = self.count[named], self.element[named]
-        dtype = _TYPES.get(int(markers[0]))
-        if dtype is None or (markers != markers[0]).any():
-            return self._mixed(named, name), counts
+        counts, markers = self.counts[named], self.element[named]
+        alike = np.array_equal(self.parent[named], inside) and (markers == markers[0]).all()
+        if not alike or markers[0] == 0:
+            raise UbjsonError(
+                f"byte {start}: an object has no numbers of the right type at {name!r}"
+            )
+        dtype = _TYPES[int(markers[0])]
         starts = self.start[named].tolist()
         ends = (self.start[named] + counts * dtype.itemsize).tolist()
         joined = b"".join([self.data[a:b] for a, b in zip(starts, ends, strict=True)])
         return np.frombuffer(joined, dtype).astype(dtype.newbyteorder("=")), counts
-
-    def _mixed(self, arrays: NDArray[np.intp], name: str) -> NDArray[Any]:
-        """Join arrays whose elements are not all of one type."""
-        parts = [np.asarray(self.value(int(at))) for at in arrays]
-        if any(part.ndim != 1 or part.dtype.kind not in "iuf" for part in parts):
-            raise MalformedError(f"{name!r} holds something else than numbers")
-        return np.concatenate(parts)
 
 
 class _Open:
@@ -184,7 +195,7 @@ class _Scanner:
         self.keys: dict[str, int] = {}
         self.open: list[_Open] = []
 
-    def run(self) -> Document:
+    def run(self) -> None:
         self.value(-1, -1, self.marker())
         while self.open:
             inside = self.open[-1]
@@ -198,20 +209,9 @@ class _Scanner:
             self.value(key, inside.at, marker)
         if self.at < len(self.data):
             raise self.error(f"{len(self.data) - self.at} bytes follow the value")
-        kind, element, key, start, count, parent = np.array(self.rows, np.int64).T
-        return Document(
-            data=self.data,
-            kind=kind.astype(np.uint8),
-            element=element.astype(np.uint8),
-            key=key,
-            start=start,
-            count=count,
-            parent=parent,
-            keys=self.keys,
-        )
 
-    def error(self, what: str) -> MalformedError:
-        return MalformedError(f"byte {self.at}: {what}")
+    def error(self, what: str) -> UbjsonError:
+        return UbjsonError(f"byte {self.at}: {what}")
 
     def need(self, n_bytes: int) -> None:
         if n_bytes > len(self.data) - self.at:
@@ -244,7 +244,7 @@ class _Scanner:
         try:
             name = self.data[self.at : self.at + length].decode()
         except UnicodeDecodeError:
-            raise self.error("a key is not UTF-8") from None
+            raise self.error("a text is not UTF-8") from None
         self.at += length
         return self.keys.setdefault(name, len(self.keys))
 
@@ -274,7 +274,7 @@ class _Scanner:
             n_bytes = _SIZES.get(marker, 1)
         else:
             self.at -= 1
-            raise self.error(f"no value starts with {bytes([marker])!r}")
+            raise self.error(f"no value starts with {chr(marker)!r}")
         self.need(n_bytes)
         self.rows.append([marker, 0, key, self.at, length, parent])
         self.at += n_bytes
@@ -305,25 +305,3 @@ class _Scanner:
             self.rows.append([marker, 0, key, self.at, 0, parent])
             is_object = marker == _OBJECT
             self.open.append(_Open(at, is_object=is_object, left=left, implied=implied))
-
-
-def scan(data: bytes) -> Document:
-    r"""Note where each value of a document is.
-
-    Parameters
-    ----------
-    data
-        Exactly one value.
-
-    Raises
-    ------
-    MalformedError
-        Where the bytes are cut short, go on after the value, or announce what is not there.
-
-    Examples
-    --------
-    >>> document = scan(b"{i\x01a[$U#i\x03\x07\x08\x09i\x01bSi\x02hi}")
-    >>> document.value(0)
-    {'a': array([7, 8, 9], dtype=uint8), 'b': 'hi'}
-    """
-    return _Scanner(data).run()

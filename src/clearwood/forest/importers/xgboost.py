@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import InputError
 from clearwood.forest.build import CategorySets, Trees, assemble, spans
 from clearwood.forest.forest import Forest
-from clearwood.forest.importers.ubjson import Document, MalformedError, scan
+from clearwood.forest.importers.ubjson import UbjsonDocument, UbjsonError
 from clearwood.forest.inputs import default_names
 from clearwood.forest.links import Link
 
@@ -53,13 +53,14 @@ def xgboost(model: Any) -> Forest:
     """Import an estimator or booster; XGBoost rounds to float32 and adds trees in float32.
 
     An estimator stopped early uses the trees up to its best iteration, a booster all of them, as in
-    XGBoost itself. With dart an estimator and its booster differ in the last bits, there as here.
+    XGBoost itself. Until XGBoost 3.2 a dart estimator and its booster differ in the last bits,
+    there as here.
     """
     estimator = model if hasattr(model, "get_booster") else None
     booster = model if estimator is None else estimator.get_booster()
     try:
-        return _read(scan(bytes(booster.save_raw("ubj"))), estimator, type(model).__name__)
-    except MalformedError as error:
+        return _read(UbjsonDocument(booster.save_raw("ubj")), estimator, type(model).__name__)
+    except UbjsonError as error:
         from xgboost import __version__
 
         raise InputError(
@@ -68,7 +69,7 @@ def xgboost(model: Any) -> Forest:
         ) from None
 
 
-def _read(document: Document, estimator: Any, kind: str) -> Forest:
+def _read(document: UbjsonDocument, estimator: Any, kind: str) -> Forest:
     learner = {
         name: document.value(document.find("learner", name))
         for name in ("feature_names", "learner_model_param", "objective")
@@ -79,29 +80,25 @@ def _read(document: Document, estimator: Any, kind: str) -> Forest:
             "an XGBoost model with booster='gblinear' has no trees",
             hint="fit it with booster='gbtree' or 'dart'.",
         )
-    # until XGBoost 3.2 dart was a booster around another, and its weights stood outside
+    # until XGBoost 3.2 dart was a booster around another, and estimators predicted with it in a way
+    # of their own
     around = document.has("gbtree", within=booster)
-    path = ("gbtree", "model") if around else ("model",)
-    model = document.find(*path, within=booster)
+    model = document.find(*(("gbtree", "model") if around else ("model",)), within=booster)
     records = document.find("trees", within=model)
-    if document.count[records] == 0:
+    if document.count(records) == 0:
         raise InputError("the model has no trees", hint="fit it with at least one iteration.")
-    holds_weights = booster if around else model
-    weight = None
-    if document.has("weight_drop", within=holds_weights):
-        weight = document.value(document.find("weight_drop", within=holds_weights))
     margin = _base_margin(learner)
     trees = _trees(
         document,
         records,
         output=np.asarray(document.value(document.find("tree_info", within=model))),
-        weight=None if weight is None else np.asarray(weight, np.float32),
-        start=None if weight is None or estimator is None else margin,
+        weight=_weights(document, booster, model),
+        start=margin if around and estimator is not None else None,
     )
     n_features = int(learner["learner_model_param"]["num_feature"])
     objective = learner["objective"]["name"]
     return assemble(
-        trees.first(_n_trees(estimator, document, model)),
+        trees if estimator is None else trees.first(_n_trees(document, model)),
         base=margin.astype(np.float64),
         feature_names=tuple(learner["feature_names"]) or default_names(n_features),
         levels=_levels(document, model, n_features),
@@ -117,15 +114,22 @@ def _read(document: Document, estimator: Any, kind: str) -> Forest:
     )
 
 
-def _n_trees(estimator: Any, document: Document, model: int) -> int | None:
-    """How many trees are used: those up to the best iteration of an estimator that has one."""
-    try:
-        best = None if estimator is None else estimator.best_iteration
-    except AttributeError:  # not stopped early
+def _weights(document: UbjsonDocument, booster: int, model: int) -> NDArray[np.float32] | None:
+    """Give the weights of dart's trees, which XGBoost 3.4 keeps in the model, others around it."""
+    for place in (booster, model):
+        if document.has("weight_drop", within=place):
+            weights = document.value(document.find("weight_drop", within=place))
+            return np.asarray(weights, np.float32)
+    return None
+
+
+def _n_trees(document: UbjsonDocument, model: int) -> int | None:
+    """How many trees there are up to the best iteration, where the fit was stopped early."""
+    attributes = document.value(document.find("learner", "attributes"))
+    if "best_iteration" not in attributes:
         return None
-    if best is None:
-        return None
-    return int(document.value(document.find("iteration_indptr", within=model))[best + 1])
+    ends = document.value(document.find("iteration_indptr", within=model))
+    return int(ends[int(attributes["best_iteration"]) + 1])
 
 
 def _mark(missing: Any) -> float | None:
@@ -176,7 +180,9 @@ def _one_row() -> Any:
     return DMatrix(np.zeros((1, 1), np.float32))
 
 
-def _levels(document: Document, model: int, n_features: int) -> tuple[tuple[Any, ...] | None, ...]:
+def _levels(
+    document: UbjsonDocument, model: int, n_features: int
+) -> tuple[tuple[Any, ...] | None, ...]:
     """Give the labels a model was fitted to; empty where it was fitted to codes."""
     encoded: list[dict[str, Any]] = []
     if document.has("cats", within=model):
@@ -202,7 +208,7 @@ def _levels(document: Document, model: int, n_features: int) -> tuple[tuple[Any,
 
 
 def _trees(
-    document: Document,
+    document: UbjsonDocument,
     records: int,
     *,
     output: NDArray[np.int64],
@@ -215,16 +221,17 @@ def _trees(
     def nodes(name: str) -> NDArray[Any]:
         values, counts = document.column(records, name)
         if not np.array_equal(counts, sizes):
-            raise MalformedError(f"{name!r} does not have one entry per node")
+            raise UbjsonError(f"{name!r} does not have one entry per node")
         return values
 
     right, condition = nodes("right_children"), nodes("split_conditions").astype(np.float32)
     leaf = left < 0
     value: NDArray[np.float32] = condition
     if (size := _leaf_size(document, records)) > 1:
-        vectors, counts = document.column(records, "leaf_weights")
-        value = _vector_leaves(vectors, counts // size, size, right, leaf, sizes)
+        value = _vector_leaves(document, records, size, right=right, leaf=leaf, sizes=sizes)
         output = np.full(len(sizes), -1)
+    # until XGBoost 3.1 trees with vectors in their leaves did not keep it
+    has_cover = document.has("sum_hessian", within=records + 1)
     if start is not None:
         value = _beyond(value, start, output, sizes)
     return Trees(
@@ -236,7 +243,7 @@ def _trees(
         threshold=np.nextafter(condition, np.float32(-np.inf)),
         default_left=nodes("default_left"),
         value=value,
-        cover=nodes("sum_hessian"),
+        cover=nodes("sum_hessian") if has_cover else np.full(len(leaf), np.nan),
         sets=_sets(document, records, sizes),
         unseen_left=nodes("split_type"),
         output=output,
@@ -244,43 +251,51 @@ def _trees(
     )
 
 
-def _leaf_size(document: Document, records: int) -> int:
+def _leaf_size(document: UbjsonDocument, records: int) -> int:
     """How many numbers a leaf holds, the same in all trees of a model."""
-    tree = document.inside(records)[0]
-    return int(document.value(document.find("tree_param", "size_leaf_vector", within=tree)))
+    first = records + 1
+    return int(document.value(document.find("tree_param", "size_leaf_vector", within=first)))
 
 
 def _beyond(
     value: NDArray[Any], start: NDArray[np.float32], output: NDArray[Any], sizes: NDArray[Any]
 ) -> NDArray[Any]:
-    """Round the trees' values as the estimator's own way through dart does.
+    """Round the trees' values as estimators did with dart until XGBoost 3.2.
 
-    It predicts one tree at a time, start included, and takes the start off again before it weighs
-    what is left: the leaf, rounded to the precision of the sum.
+    They predicted one tree at a time, start included, and took the start off again before weighing
+    what was left: the leaf, rounded to the precision of the sum.
     """
     begins = start if value.ndim > 1 else np.repeat(start[output], sizes)
     return np.asarray((begins + value) - begins)
 
 
 def _vector_leaves(
-    vectors: NDArray[Any],
-    n_vectors: NDArray[Any],
+    document: UbjsonDocument,
+    records: int,
     size: int,
+    *,
     right: NDArray[Any],
     leaf: NDArray[np.bool_],
     sizes: NDArray[Any],
 ) -> NDArray[np.float32]:
-    """Read one vector per leaf, which the file numbers in the leaves' right children."""
-    inside = (right >= 0) & (right < np.repeat(n_vectors, sizes))
+    """Read one vector per leaf."""
+    if document.has("leaf_weights", within=records + 1):
+        # numbered in the leaves' right children
+        vectors, counts = document.column(records, "leaf_weights")
+        n_vectors, at = counts // size, right
+    else:  # until XGBoost 3.1: one vector per node
+        vectors, counts = document.column(records, "base_weights")
+        n_vectors, at = counts // size, spans(np.zeros_like(sizes), sizes)
+    inside = (at >= 0) & (at < np.repeat(n_vectors, sizes))
     if len(vectors) != size * n_vectors.sum() or not inside[leaf].all():
-        raise MalformedError("'leaf_weights' does not have one vector per leaf")
-    at = right + np.repeat(np.cumsum(n_vectors) - n_vectors, sizes)
+        raise UbjsonError("the trees do not have one vector per leaf")
+    at = at + np.repeat(np.cumsum(n_vectors) - n_vectors, sizes)
     value = np.zeros((len(leaf), size), np.float32)
     value[leaf] = vectors.reshape(-1, size)[at[leaf]]
     return value
 
 
-def _sets(document: Document, records: int, sizes: NDArray[Any]) -> CategorySets | None:
+def _sets(document: UbjsonDocument, records: int, sizes: NDArray[Any]) -> CategorySets | None:
     """Read the categories that go left: XGBoost lists those that go right, seen or not."""
     node, n_sets = document.column(records, "categories_nodes")
     if len(node) == 0:
@@ -296,7 +311,7 @@ def _sets(document: Document, records: int, sizes: NDArray[Any]) -> CategorySets
         or categories.min(initial=0) < 0
         or categories.max(initial=0) >= _MOST_CATEGORIES
     ):
-        raise MalformedError("the categories of the nodes are not within their lists")
+        raise UbjsonError("the categories of the nodes are not within their lists")
     first = (np.cumsum(n_categories) - n_categories)[tree] + begin
     node = (np.cumsum(sizes) - sizes)[tree] + node
     sets = CategorySets.of_categories(node, count, categories[spans(first, count)])

@@ -69,9 +69,13 @@ Ensemble read_ensemble(const nb::dict& d) {
   return e;
 }
 
-Decision read_decision(const nb::dict& d) {
+Decision read_decision(const nb::dict& d, const Ensemble& ensemble) {
   Decision decision;
-  decision.mode = static_cast<Mode>(nb::cast<int>(d["mode"]));
+  const int mode = nb::cast<int>(d["mode"]);
+  if (mode < int(Mode::class_) || mode > int(Mode::median)) {
+    throw std::invalid_argument("compose: the decision has no known mode");
+  }
+  decision.mode = static_cast<Mode>(mode);
   decision.a = vector<std::int32_t>(d, "a");
   decision.b = vector<std::int32_t>(d, "b");
   decision.above = vector<double>(d, "above");
@@ -84,6 +88,24 @@ Decision read_decision(const nb::dict& d) {
   const std::size_t n = decision.a.size();
   if (decision.b.size() != n || decision.above.size() != n || decision.below.size() != n) {
     throw std::invalid_argument("compose: arrays of the decision disagree");
+  }
+  const bool by_class = decision.mode == Mode::class_;
+  if (by_class && (decision.n_classes < 2 || decision.n_classes > most_classes)) {
+    throw std::invalid_argument("compose: decisions are between 2 and " +
+                                std::to_string(most_classes) + " classes, not " +
+                                std::to_string(decision.n_classes));
+  }
+  const std::size_t known =
+      by_class ? static_cast<std::size_t>(decision.n_classes) : ensemble.n_outputs();
+  for (std::size_t d = 0; d < n; ++d) {
+    if (static_cast<std::size_t>(decision.a[d]) >= known ||
+        static_cast<std::size_t>(decision.b[d]) >= known) {
+      throw std::invalid_argument("compose: a class or output of the decision is out of range");
+    }
+  }
+  if (by_class && ensemble.n_outputs() > 1 &&
+      ensemble.n_outputs() != static_cast<std::size_t>(decision.n_classes)) {
+    throw std::invalid_argument("compose: the ensemble has no output for every class");
   }
   return decision;
 }
@@ -194,7 +216,7 @@ static Rows read_rows(const nb::dict& d, const Ensemble& ensemble, const Decisio
 static nb::dict compose(const nb::dict& ensemble_arrays, const nb::dict& decision_arrays,
                         const nb::dict& limits, const nb::dict& option_values) {
   const Ensemble ensemble = read_ensemble(ensemble_arrays);
-  const Decision decision = read_decision(decision_arrays);
+  const Decision decision = read_decision(decision_arrays, ensemble);
   const Limits bounds = read_limits(limits);
   const ShrinkOptions options = read_options(option_values);
   const Rows rows = read_rows(option_values, ensemble, decision);
@@ -255,7 +277,7 @@ static nb::dict compose_within(const nb::dict& ensemble_arrays, const nb::dict& 
                                const nb::dict& limits, const nb::dict& option_values,
                                std::size_t leaves, int n_threads) {
   const Ensemble ensemble = read_ensemble(ensemble_arrays);
-  const Decision decision = read_decision(decision_arrays);
+  const Decision decision = read_decision(decision_arrays, ensemble);
   const Rows rows = read_rows(option_values, ensemble, decision);
   BudgetComposer composer(ensemble, decision, read_limits(limits), poll_signals, rows, leaves,
                           n_threads);

@@ -29,7 +29,7 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> array(std::vector<T>&& values) {
 
 void poll_signals();
 Ensemble read_ensemble(const nb::dict& d);
-Decision read_decision(const nb::dict& d);
+Decision read_decision(const nb::dict& d, const Ensemble& ensemble);
 Limits read_limits(const nb::dict& d);
 nb::dict write(const Built& built, const Store& store, std::size_t n_outputs, bool values);
 

@@ -252,7 +252,7 @@ std::int32_t Composer::judge(State& state, Validity& validity) {
       validity.hi[d] = std::min(validity.hi[d], decision_.below[d] - high_[d]);
     }
   }
-  const std::uint64_t all = decision_.n_classes >= 64
+  const std::uint64_t all = decision_.n_classes == most_classes
                                 ? ~std::uint64_t(0)
                                 : (std::uint64_t(1) << decision_.n_classes) - 1;
   const std::uint64_t alive = all & ~state.dead;

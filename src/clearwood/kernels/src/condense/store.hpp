@@ -64,6 +64,9 @@ struct Ensemble {
 
 enum class Mode : int { class_ = 0, value = 1, tolerance = 2, median = 3 };
 
+// Decisions between classes know at most this many: those that are out are the bits of a word.
+constexpr std::int32_t most_classes = 64;
+
 // How an outcome is decided. Functional d of a raw prediction v is scale_a v[a] - scale_b v[b], or
 // scale_a v[a] alone where there is one output (b is then the class it speaks against).
 struct Decision {

@@ -5,6 +5,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <vector>
@@ -148,6 +149,12 @@ class ShapleyForest {
       require(roots_[tree] > before && static_cast<std::size_t>(roots_[tree]) < left_.size(),
               "ShapleyForest: roots must rise within the nodes");
       before = roots_[tree];
+      const auto n = static_cast<std::int32_t>(left_.size());
+      const std::int32_t end = tree + 1 < roots_.size() ? std::min(roots_[tree + 1], n) : n;
+      for (std::int32_t node = before; node < end; ++node) {
+        require(left_[node] < end && right_[node] < end,
+                "ShapleyForest: the nodes of a tree must lie between its root and the next");
+      }
       const auto output = static_cast<std::size_t>(tree_output_[tree]);
       require(tree_output_[tree] < 0 ? arrays_.n_values == arrays_.n_outputs
                                      : arrays_.n_values == 1 && output < arrays_.n_outputs,

@@ -8,18 +8,6 @@
 #include "shapley/quadrature.hpp"
 
 namespace clearwood {
-namespace {
-
-const Quadrature& rule_for(int d) {
-  static const std::vector<Quadrature> rules = [] {
-    std::vector<Quadrature> made;
-    for (int n = 0; n <= 16; ++n) made.push_back(gauss_legendre(points_for(n)));
-    return made;
-  }();
-  return rules[static_cast<std::size_t>(d)];
-}
-
-}  // namespace
 
 GameTables::GameTables(int d, std::vector<double> failures, Quantity quantity)
     : d_(d), quantity_(quantity) {
@@ -45,7 +33,7 @@ void GameTables::integrate(const std::vector<double>& failures, std::size_t orde
   const auto add_scaled = CLEARWOOD_DISPATCH(add_scaled);
   const std::size_t first = tables_.size();
   tables_.resize(first + size() * (order + 1), 0.0);
-  const Quadrature& rule = rule_for(d_);
+  const Quadrature& rule = gauss_legendre(points_for(d_));
   std::vector<double> h;
   for (std::size_t q = 0; q < rule.points.size(); ++q) {
     const double t = rule.points[q];

@@ -14,8 +14,9 @@
 // beforehand. On the way up S(t) is the sum of c P(t) over the leaves below. With psi = (o - r) /
 // (t o + (1-t) r), phi_i sums psi_i at the leaf times c P; as psi_i changes only at edges of player
 // i, every edge adds (psi after - psi before) * S. Those weights take three values too, one of them
-// zero. Leaves are never visited: what they add is a table of their parent. There is no division
-// and no branch on data here.
+// zero. Leaves are never visited: what they add is a line of their parent's; and a stump, a node
+// that has leaves only, is walked with its parent, so that its P and S stay in registers. There is
+// no division and no branch on data here.
 #include "shapley/path.hpp"
 
 #include "shapley/lanes.hpp"
@@ -24,16 +25,15 @@ namespace clearwood::CLEARWOOD_LEVEL {
 namespace {
 
 static_assert(rows_per_walk == path_rows);
-constexpr int V = vectors_per_block;
+constexpr int V = vectors_per_walk;
 
-// Scratch: one row of vectors per depth.
+// Scratch: vectors of a depth lie side by side, those of one vector of rows point by point.
 struct Stacks {
-  Lanes* product;    // depth x n_points x V: P
-  Lanes* sum;        // depth x n_values x n_points x V: S
-  Lanes* change;     // depth x n_values x n_points x V: (psi after - psi before) * S of the node's
-                     // edges; summed over the points, in the first V, unless pairs need them apart
-  Lanes* psi;        // depth x n_points x V: psi of the edge taken at that depth
-  Mask* satisfied;   // depth x V: rows that satisfy the player's questions including that edge
+  Lanes* product;   // depth x V x n_points: P
+  Lanes* sum;       // depth x 2 sides x n_values x V x n_points: S of the node on that side
+  Lanes* psi;       // depth x V x n_points: psi of the edge taken at that depth
+  Lanes* change;    // n_values x V x n_points: (psi after - psi before) * S of one node's edges
+  Rows* satisfied;  // depth: rows that satisfy the player's questions including that edge
 };
 
 template <class T>
@@ -49,159 +49,230 @@ std::size_t lay_out(const PathTree& tree, char* base, Stacks& stacks) {
   const std::size_t values = static_cast<std::size_t>(tree.n_values);
   char* at = base;
   stacks.product = take<Lanes>(at, depth * points);
-  stacks.sum = take<Lanes>(at, depth * values * points);
-  stacks.change = take<Lanes>(at, depth * values * points);
+  stacks.sum = take<Lanes>(at, depth * 2 * values * points);
   stacks.psi = take<Lanes>(at, depth * points);
-  stacks.satisfied = take<Mask>(at, depth * V);
+  stacks.change = take<Lanes>(at, values * points);
+  stacks.satisfied = take<Rows>(at, depth);
   return static_cast<std::size_t>(at - base);
 }
 
-// n_points is a constant for shallow trees, so that the loops over it unroll; 0 means read it.
-template <int n_points, bool with_pairs>
+template <bool with_pairs>
 class Walk {
  public:
   Walk(const PathTree& tree, const Code* codes, std::int32_t first_output, std::int32_t n_outputs,
        const Stacks& stacks, double* shapley, double* pairs)
       : tree_(tree), codes_(codes), first_output_(first_output), n_outputs_(n_outputs),
-        stacks_(stacks), shapley_(reinterpret_cast<Lanes*>(shapley)),
+        n_points_(tree.n_points), stacks_(stacks), shapley_(reinterpret_cast<Lanes*>(shapley)),
         pairs_(reinterpret_cast<Lanes*>(pairs)) {}
 
   void run() {
-    Lanes* product = stacks_.product;
-    for (int k = 0; k < points() * V; ++k) product[k] = 1.0 - Lanes{};
-    visit(0, 0);
+    for (int k = 0; k < V * n_points_; ++k) stacks_.product[k] = 1.0 - Lanes{};
+    visit(0, 0, 0);
   }
 
  private:
-  int points() const { return n_points > 0 ? n_points : tree_.n_points; }
-  int values() const { return tree_.n_values; }
+  // Rows that go left or right at a node, having satisfied the earlier questions to its player.
+  struct Sides {
+    Rows left, right;
+  };
 
-  void visit(std::int32_t index, int depth) {
+  // A child with the lines of its edge.
+  template <PathChild kind>
+  struct Edge {
+    const PathLine* lines;
+    const Lanes* sum;          // inner: S of the child
+    const PathLine* leaves;    // stump: its leaves
+    Sides sides;               // stump: where rows go there
+    std::int32_t player;       // stump: of its question
+  };
+
+  Sides sides_of(const PathNode& node) const {
+    const Rows goes = goes_left(codes_ + node.test.column * rows_per_walk, node.test);
+    const Rows before = node.previous < 0 ? everyone : stacks_.satisfied[node.previous];
+    return {both(before, goes), first_only(before, goes)};
+  }
+
+  Lanes* sum_at(int depth, int side) const {
+    return stacks_.sum + (depth * 2 + side) * tree_.n_values * V * n_points_;
+  }
+
+  // Leaves S of the node in sum_at(depth, side).
+  void visit(std::int32_t index, int depth, int side) {
     const PathNode& node = tree_.nodes[index];
-    Mask left[V], right[V];
-    for (int v = 0; v < V; ++v) {
-      const Code* code = codes_ + node.test.column * rows_per_walk + v * lane_count;
-      const Mask goes = goes_left(code, node.test);
-      const Mask before = node.previous < 0 ? everyone : stacks_.satisfied[node.previous * V + v];
-      left[v] = both(before, goes);
-      right[v] = first_only(before, goes);
+    const Sides sides = sides_of(node);
+    const PathLine* edge = edges(node);
+    for (int child = 0; child < 2; ++child) {
+      if (node.kind[child] == PathChild::inner) {
+        const Rows& taken = child == 0 ? sides.left : sides.right;
+        stacks_.satisfied[depth] = taken;
+        descend(edge, depth, sides, taken);
+        visit(node.child[child], depth + 1, child);
+      }
+      if (node.kind[child] != PathChild::none) edge += n_points_;
     }
-    const double* table = tree_.tables + node.table;
     if (node.has_leaf) {
-      add_leaves(table, depth, left, right);
-      table += path_leaf_entry * static_cast<std::size_t>(values() * points());
+      finish_first<true>(node, depth, side, sides);
     } else {
-      clear(depth);
-    }
-    for (int side = 0; side < 2; ++side) {
-      if (node.child[side] < 0) continue;
-      const Mask* taken = side == 0 ? left : right;
-      for (int v = 0; v < V; ++v) stacks_.satisfied[depth * V + v] = taken[v];
-      descend(table, depth, left, right, taken);
-      visit(node.child[side], depth + 1);
-      ascend(table, depth, left, right);
-      table += path_edge_entry * static_cast<std::size_t>(points());
-    }
-    credit(node, depth);
-  }
-
-  int at(int k, int q) const { return (k * points() + q) * V; }
-  Lanes* sum_at(int depth) { return stacks_.sum + depth * at(values(), 0); }
-  Lanes* change_at(int depth) { return stacks_.change + depth * at(values(), 0); }
-
-  void clear(int depth) {
-    Lanes* sum = sum_at(depth);
-    Lanes* change = change_at(depth);
-    for (int k = 0; k < at(values(), 0); ++k) sum[k] = change[k] = Lanes{};
-  }
-
-  void add_leaves(const double* table, int depth, const Mask* left, const Mask* right) {
-    const Lanes* product = stacks_.product + depth * points() * V;
-    Lanes* sum = sum_at(depth);
-    Lanes* change = change_at(depth);
-    for (int k = 0; k < values(); ++k) {
-      Lanes total[V] = {};
-      for (int q = 0; q < points(); ++q, table += path_leaf_entry) {
-        for (int v = 0; v < V; ++v) {
-          const Lanes p = product[q * V + v];
-          sum[at(k, q) + v] = p * choose3(left[v], right[v], table[0], table[1], table[2]);
-          const Lanes changed = p * choose2(left[v], right[v], table[3], table[4]);
-          if constexpr (with_pairs) change[at(k, q) + v] = changed;
-          total[v] += changed;
-        }
-      }
-      if constexpr (!with_pairs) store(total, change + at(k, 0));
+      finish_first<false>(node, depth, side, sides);
     }
   }
 
-  void descend(const double* table, int depth, const Mask* left, const Mask* right,
-               [[maybe_unused]] const Mask* taken) {
-    const Lanes* product = stacks_.product + depth * points() * V;
-    Lanes* next = stacks_.product + (depth + 1) * points() * V;
-    for (int q = 0; q < points(); ++q, table += path_edge_entry) {
-      for (int v = 0; v < V; ++v) {
-        next[q * V + v] =
-            product[q * V + v] * choose3(left[v], right[v], table[0], table[1], table[2]);
-        if constexpr (with_pairs) {
-          stacks_.psi[(depth * points() + q) * V + v] =
-              choose(taken[v], table[5], tree_.beyond[q] - Lanes{});
+  const PathLine* edges(const PathNode& node) const {
+    return tree_.lines + node.lines + (node.has_leaf ? tree_.n_values * n_points_ : 0);
+  }
+
+  void descend(const PathLine* edge, int depth, const Sides& sides,
+               [[maybe_unused]] const Rows& taken) {
+    for (int v = 0; v < V; ++v) {
+      const Places at = places(sides.left, sides.right, v);
+      const Lanes* product = stacks_.product + (depth * V + v) * n_points_;
+      Lanes* next = stacks_.product + ((depth + 1) * V + v) * n_points_;
+      for (int q = 0; q < n_points_; ++q) next[q] = product[q] * factor(load(edge[q]), at);
+      if constexpr (with_pairs) {
+        Lanes* psi = stacks_.psi + (depth * V + v) * n_points_;
+        for (int q = 0; q < n_points_; ++q) {
+          psi[q] = choose(taken, v, edge[q].psi, tree_.beyond[q]);
         }
       }
     }
   }
 
-  void ascend(const double* edge, int depth, const Mask* left, const Mask* right) {
-    const Lanes* below = sum_at(depth + 1);
-    Lanes* sum = sum_at(depth);
-    Lanes* change = change_at(depth);
-    for (int k = 0; k < values(); ++k) {
-      Lanes total[V];
-      store(change + at(k, 0), total);
-      for (int q = 0; q < points(); ++q) {
-        const double* table = edge + path_edge_entry * static_cast<std::size_t>(q);
-        for (int v = 0; v < V; ++v) {
-          const Lanes s = below[at(k, q) + v];
-          sum[at(k, q) + v] += s;
-          const Lanes changed = s * choose2(left[v], right[v], table[3], table[4]);
-          if constexpr (with_pairs) change[at(k, q) + v] += changed;
-          total[v] += changed;
-        }
-      }
-      if constexpr (!with_pairs) store(total, change + at(k, 0));
+  // Which code finishes a node depends on what its children are.
+  template <bool has_leaf>
+  void finish_first(const PathNode& node, int depth, int side, const Sides& sides) {
+    const PathLine* lines = edges(node);
+    switch (node.kind[0]) {
+      case PathChild::none:
+        return finish_second<has_leaf>(node, depth, side, sides,
+                                       edge<PathChild::none>(node, 0, lines, depth, sides), lines);
+      case PathChild::stump:
+        return finish_second<has_leaf>(node, depth, side, sides,
+                                       edge<PathChild::stump>(node, 0, lines, depth, sides),
+                                       lines + n_points_);
+      case PathChild::inner:
+        return finish_second<has_leaf>(node, depth, side, sides,
+                                       edge<PathChild::inner>(node, 0, lines, depth, sides),
+                                       lines + n_points_);
     }
   }
 
-  static void store(const Lanes* from, Lanes* to) {
-    for (int v = 0; v < V; ++v) to[v] = from[v];
+  template <bool has_leaf, PathChild first>
+  void finish_second(const PathNode& node, int depth, int side, const Sides& sides,
+                     const Edge<first>& left, const PathLine* lines) {
+    switch (node.kind[1]) {
+      case PathChild::none:
+        return finish<has_leaf>(node, depth, side, sides, left,
+                                edge<PathChild::none>(node, 1, lines, depth, sides));
+      case PathChild::stump:
+        return finish<has_leaf>(node, depth, side, sides, left,
+                                edge<PathChild::stump>(node, 1, lines, depth, sides));
+      case PathChild::inner:
+        return finish<has_leaf>(node, depth, side, sides, left,
+                                edge<PathChild::inner>(node, 1, lines, depth, sides));
+    }
   }
 
-  // Hands the integral over t of the node's change to its player and to the pairs it makes with the
-  // players above. The quadrature's weights are part of the tables.
-  void credit(const PathNode& node, int depth) {
-    for (int k = 0; k < values(); ++k) {
-      const Lanes* change = change_at(depth) + at(k, 0);
+  template <PathChild kind>
+  Edge<kind> edge(const PathNode& node, int child, const PathLine* lines, int depth,
+                  [[maybe_unused]] const Sides& sides) {
+    Edge<kind> made;
+    made.lines = lines;
+    if constexpr (kind == PathChild::inner) made.sum = sum_at(depth + 1, child);
+    if constexpr (kind == PathChild::stump) {
+      const PathNode& stump = tree_.nodes[node.child[child]];
+      stacks_.satisfied[depth] = child == 0 ? sides.left : sides.right;
+      made.leaves = tree_.lines + stump.lines;
+      made.sides = sides_of(stump);
+      made.player = stump.player;
+    }
+    return made;
+  }
+
+  // S of a node and the change that its edges make, from P and what its children left.
+  template <bool has_leaf, PathChild first, PathChild second>
+  void finish(const PathNode& node, int depth, int side, const Sides& sides,
+              const Edge<first>& left, const Edge<second>& right) {
+    const PathLine* leaves = tree_.lines + node.lines;
+    Lanes* sum = sum_at(depth, side);
+    for (int k = 0; k < tree_.n_values; ++k) {
       const int output = first_output_ + k;
-      Lanes* own = shapley_ + (node.player * n_outputs_ + output) * V;
-      for (int q = 0; q < (with_pairs ? points() : 1); ++q) {
-        for (int v = 0; v < V; ++v) own[v] += change[q * V + v];
+      for (int v = 0; v < V; ++v) {
+        const Places at = places(sides.left, sides.right, v);
+        const Places at_left = stump_places(left, v, at), at_right = stump_places(right, v, at);
+        const Lanes* product = stacks_.product + (depth * V + v) * n_points_;
+        const int first_of_vector = (k * V + v) * n_points_;
+        Lanes total{}, left_total{}, right_total{};
+        for (int q = 0; q < n_points_; ++q) {
+          Lanes p{}, s{}, changed{};
+          if constexpr (has_leaf || first == PathChild::stump || second == PathChild::stump) {
+            p = product[q];
+          }
+          if constexpr (has_leaf) {
+            const Line line = load(leaves[k * n_points_ + q]);
+            s = p * factor(line, at);
+            changed = p * weight(line, at);
+          }
+          add_edge(left, k, q, first_of_vector, p, at, at_left, s, changed, left_total);
+          add_edge(right, k, q, first_of_vector, p, at, at_right, s, changed, right_total);
+          sum[first_of_vector + q] = s;
+          if constexpr (with_pairs) stacks_.change[first_of_vector + q] = changed;
+          total += changed;
+        }
+        shapley_[(node.player * n_outputs_ + output) * V + v] += total;
+        if constexpr (first == PathChild::stump) {
+          shapley_[(left.player * n_outputs_ + output) * V + v] += left_total;
+        }
+        if constexpr (second == PathChild::stump) {
+          shapley_[(right.player * n_outputs_ + output) * V + v] += right_total;
+        }
       }
       if constexpr (with_pairs) {
         for (std::int32_t other = node.others_begin; other < node.others_end; ++other) {
           credit_pair(node.player, tree_.others[2 * other], tree_.others[2 * other + 1], output,
-                      change);
+                      stacks_.change + k * V * n_points_);
         }
       }
     }
   }
 
+  template <PathChild kind>
+  static Places stump_places(const Edge<kind>& edge, int v, const Places& otherwise) {
+    if constexpr (kind == PathChild::stump) return places(edge.sides.left, edge.sides.right, v);
+    return otherwise;
+  }
+
+  // What is below one edge at one point: adds to S and to the change of the node's player; for a
+  // stump also to that of its own.
+  template <PathChild kind>
+  void add_edge(const Edge<kind>& edge, [[maybe_unused]] int k, int q, int first_of_vector,
+                const Lanes& p, const Places& at, const Places& at_stump, Lanes& s, Lanes& changed,
+                Lanes& stump_total) const {
+    if constexpr (kind == PathChild::inner) {
+      const Lanes below = edge.sum[first_of_vector + q];
+      s += below;
+      changed += below * weight(load(edge.lines[q]), at);
+    }
+    if constexpr (kind == PathChild::stump) {
+      const Line line = load(edge.lines[q]), leaves = load(edge.leaves[k * n_points_ + q]);
+      const Lanes entered = p * factor(line, at);
+      const Lanes below = entered * factor(leaves, at_stump);
+      s += below;
+      changed += below * weight(line, at);
+      stump_total += entered * weight(leaves, at_stump);
+    }
+  }
+
+  // Hands the integral over t to a pair. The quadrature's weights are part of the lines.
   void credit_pair(std::int32_t player, std::int32_t other, int other_depth, int output,
                    const Lanes* change) {
     const std::int32_t i = player > other ? player : other;
     const std::int32_t j = player > other ? other : player;
     Lanes* pair = pairs_ + ((i * (i - 1) / 2 + j) * n_outputs_ + output) * V;
-    const Lanes* psi = stacks_.psi + other_depth * points() * V;
-    for (int q = 0; q < points(); ++q) {
-      for (int v = 0; v < V; ++v) pair[v] += psi[q * V + v] * change[q * V + v];
+    const Lanes* psi = stacks_.psi + other_depth * V * n_points_;
+    for (int v = 0; v < V; ++v, psi += n_points_, change += n_points_) {
+      Lanes total{};
+      for (int q = 0; q < n_points_; ++q) total += psi[q] * change[q];
+      pair[v] += total;
     }
   }
 
@@ -209,20 +280,11 @@ class Walk {
   const Code* codes_;
   const std::int32_t first_output_;
   const std::int32_t n_outputs_;
+  const int n_points_;
   const Stacks stacks_;
   Lanes* const shapley_;
   Lanes* const pairs_;
 };
-
-template <int n_points>
-void walk(const PathTree& tree, const Code* codes, std::int32_t first_output,
-          std::int32_t n_outputs, const Stacks& stacks, double* shapley, double* pairs) {
-  if (pairs != nullptr) {
-    Walk<n_points, true>(tree, codes, first_output, n_outputs, stacks, shapley, pairs).run();
-  } else {
-    Walk<n_points, false>(tree, codes, first_output, n_outputs, stacks, shapley, pairs).run();
-  }
-}
 
 }  // namespace
 
@@ -235,19 +297,10 @@ void path_walk(const PathTree& tree, const Code* codes, std::int32_t first_outpu
                std::int32_t n_outputs, void* scratch, double* shapley, double* pairs) noexcept {
   Stacks stacks;
   lay_out(tree, static_cast<char*>(scratch), stacks);
-  const auto go = [&](auto chosen) {
-    chosen(tree, codes, first_output, n_outputs, stacks, shapley, pairs);
-  };
-  switch (tree.n_points) {
-    case 1: return go(walk<1>);
-    case 2: return go(walk<2>);
-    case 3: return go(walk<3>);
-    case 4: return go(walk<4>);
-    case 5: return go(walk<5>);
-    case 6: return go(walk<6>);
-    case 7: return go(walk<7>);
-    case 8: return go(walk<8>);
-    default: return go(walk<0>);
+  if (pairs != nullptr) {
+    Walk<true>(tree, codes, first_output, n_outputs, stacks, shapley, pairs).run();
+  } else {
+    Walk<false>(tree, codes, first_output, n_outputs, stacks, shapley, pairs).run();
   }
 }
 

@@ -1,6 +1,8 @@
 #include "shapley/quadrature.hpp"
 
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <numbers>
 
 namespace clearwood {
@@ -21,9 +23,7 @@ Legendre legendre(int degree, double x) {
   return {value, degree * (x * value - before) / (x * x - 1.0)};
 }
 
-}  // namespace
-
-Quadrature gauss_legendre(int n_points) {
+Quadrature make_rule(int n_points) {
   Quadrature rule;
   for (int k = 0; k < n_points; ++k) {
     // Newton's method from the usual asymptotic guess for the k-th root.
@@ -37,6 +37,26 @@ Quadrature gauss_legendre(int n_points) {
     rule.weights.push_back(1.0 / ((1.0 - x * x) * slope * slope));
   }
   return rule;
+}
+
+}  // namespace
+
+const Quadrature& gauss_legendre(int n_points) {
+  // Threads that ask for common rules do not wait for one another.
+  static const std::vector<Quadrature> common = [] {
+    std::vector<Quadrature> made(1);
+    for (int n = 1; n <= 16; ++n) made.push_back(make_rule(n));
+    return made;
+  }();
+  if (static_cast<std::size_t>(n_points) < common.size()) {
+    return common[static_cast<std::size_t>(n_points)];
+  }
+  static std::mutex mutex;
+  static std::map<int, Quadrature> rules;
+  std::lock_guard lock(mutex);
+  const auto known = rules.find(n_points);
+  return known != rules.end() ? known->second
+                              : rules.emplace(n_points, make_rule(n_points)).first->second;
 }
 
 }  // namespace clearwood

@@ -1,8 +1,8 @@
-"""Rows mixed from near ones, which a budget is spent for."""
+"""Rows mixed from near ones, which get work under a limit."""
 
 import numpy as np
 
-from clearwood.condensing.compose.unseen import with_likely_rows
+from clearwood.condensing.compose.likely_rows import with_likely_rows
 
 
 def test_mixed_rows_lie_between_rows_and_keep_codes_and_gaps():

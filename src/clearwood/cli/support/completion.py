@@ -1,8 +1,8 @@
-"""What the shell offers when the user presses Tab."""
+"""Words that the shell offers when the user presses Tab."""
 
 from collections.abc import Iterator
 
-__all__ = ["categories", "families", "kinds", "learners", "several_learners", "tasks"]
+__all__ = ["families", "kinds", "learners", "several_learners", "tasks"]
 
 
 def learners(incomplete: str) -> Iterator[tuple[str, str]]:
@@ -33,12 +33,6 @@ def tasks(incomplete: str) -> Iterator[str]:
     from clearwood.table import Task
 
     return (task.value for task in Task if task.value.startswith(incomplete))
-
-
-def categories(incomplete: str) -> Iterator[str]:
-    """Offer the ways in which categories reach a model."""
-    ways = ("onehot", "ordinal", "native", "target")
-    return (way for way in ways if way.startswith(incomplete))
 
 
 def kinds(incomplete: str) -> Iterator[str]:

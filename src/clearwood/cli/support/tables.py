@@ -1,37 +1,37 @@
-"""A frame on a terminal: no number is broken, whatever the width."""
+"""Tables on a terminal of any width, with every number whole."""
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from clearwood.cli.support.console import figure
+from clearwood._shared.numbers import IN_TABLES, number
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["sheet"]
+__all__ = ["terminal_table"]
 
-#: Lines that are shown of a long frame, the middle left out.
+#: Lines that are shown of a long table; the middle is left out.
 _MOST_LINES = 40
-#: Text that is longer belongs into a file; on a terminal, sentences stand above the numbers.
+#: Longer texts go to files only; on a terminal, sentences are printed above the table.
 _LONGEST_TEXT = 30
 _GAP = 3
 
 
-def sheet(columns: Mapping[str, Sequence[Any]], width: int) -> "Table":
-    """Lay out named columns: one line for each row or, where that is too wide, for each column.
+def terminal_table(columns: Mapping[str, Sequence[Any]], width: int) -> "Table":
+    """Lay out named columns: one line per row or, where that is too wide, one line per column.
 
     Parameters
     ----------
     columns
         Values by name, all of one length.
     width
-        Characters that a line may have.
+        The number of characters in a line.
 
     Returns
     -------
     rich.table.Table
-        The middle rows of a long frame are left out; of a wide one, the rows that do not fit.
+        A long table without its middle rows; a wide one without the rows that do not fit.
     """
     cells = {name: [_cell(value) for value in _some(values)] for name, values in columns.items()}
     short = {name: texts for name, texts in cells.items() if _widest(texts) <= _LONGEST_TEXT}
@@ -69,12 +69,12 @@ def _drawn(names: Sequence[str], numeric: Sequence[bool], lines: Any) -> "Table"
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name, right in zip(names, numeric, strict=True):
-        made.add_column(Text(name), justify="right" if right else "left", overflow="fold")
+        table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
     for line in lines:
-        made.add_row(*map(Text, line))
-    return made
+        table.add_row(*map(Text, line))
+    return table
 
 
 def _some(values: Sequence[Any]) -> list[Any]:
@@ -87,7 +87,7 @@ def _cell(value: Any) -> str:
         return "…"
     if value is None or value != value:  # NaN differs from itself
         return ""
-    return figure(value) if isinstance(value, float) else str(value)
+    return number(value, IN_TABLES) if isinstance(value, float) else str(value)
 
 
 def _widest(texts: Sequence[str]) -> int:

@@ -1,7 +1,6 @@
 """Writing results to files: checked before the work, written whole after it."""
 
 import csv
-import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.errors import InputError, MissingExtraError
-from clearwood.cli.support.console import plain, written
+from clearwood.cli.support.console import json_text, written
 
 if TYPE_CHECKING:
     import io
@@ -26,12 +25,12 @@ __all__ = [
 ]
 
 
-class _NotYetError(Exception):
-    """Ends a write that was only a try."""
+class _TrialError(Exception):
+    """Ends a write that only tries whether writing is possible."""
 
 
 def check_output(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -> None:
-    """Raise, before hours of work, where a file could not be written afterwards.
+    """Raise, before hours of work, if a file could not be written afterwards.
 
     Parameters
     ----------
@@ -40,25 +39,25 @@ def check_output(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -> Non
     force
         Whether it may replace what is there.
     inputs
-        Files that are about to be read; the output replaces none of them, force or not.
+        Files that will be read; the output never replaces one of them.
     """
     from clearwood.files import atomic_write
 
     for source in inputs:
         if path.is_file() and source.is_file() and path.samefile(source):
             raise InputError(
-                f"'{path}' would be read and replaced at once", hint="name another output with -o."
+                f"'{path}' is both an input and the output", hint="name another output with -o."
             )
     if path.exists() and not (path.is_file() or path.is_dir()):
         return  # a device or pipe: opening it is already using it
     if is_parquet(path):
         require_parquet()
-    with suppress(_NotYetError), atomic_write(path, force=force):
-        raise _NotYetError
+    with suppress(_TrialError), atomic_write(path, force=force):
+        raise _TrialError
 
 
 def require_folder(path: Path) -> None:
-    """Raise where a folder that is to hold the output is none."""
+    """Raise if the folder for the output does not exist or is a file."""
     if path.is_dir():
         return
     if path.exists():
@@ -69,12 +68,12 @@ def require_folder(path: Path) -> None:
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether a name asks for a Parquet file."""
+    """Whether a file's name stands for Parquet."""
     return path.suffix.lower() in (".parquet", ".pq")
 
 
 def require_parquet() -> None:
-    """Raise, naming the install command, where Parquet cannot be written."""
+    """Raise, with the install command, if Parquet cannot be written."""
     if find_spec("pyarrow") is None:
         raise MissingExtraError("writing Parquet files", extra="arrow")
 
@@ -98,7 +97,7 @@ def write_columns(path: Path, columns: Mapping[str, Sequence[Any]], *, force: bo
 
 
 def write_csv(file: "io.TextIOBase | Any", columns: Mapping[str, Sequence[Any]]) -> None:
-    """Write columns as CSV, numbers with every digit that tells them apart."""
+    """Write columns as CSV, numbers with all their digits."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
@@ -109,6 +108,5 @@ def write_json(path: Path, document: Mapping[str, Any], *, force: bool) -> None:
     from clearwood.files import atomic_write
 
     with atomic_write(path, force=force, text=True) as file:
-        json.dump(plain(document), file, indent=2, ensure_ascii=False, allow_nan=False)
-        file.write("\n")
+        file.write(json_text(document))
     written.append(path)

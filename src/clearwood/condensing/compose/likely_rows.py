@@ -1,4 +1,4 @@
-"""Rows like those given, for work that is to pay on rows nobody has seen."""
+"""Rows like those of the data, so that work under a limit also serves rows outside the data."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,16 @@ _MOST_ROWS = 250_000
 def with_likely_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the rows, and twenty times as many mixed from rows that lie near each other.
 
-    A budget that goes by the rows given alone is spent on boxes drawn closely around them, which
+    Work that goes only by the rows of the data is spent on boxes drawn closely around them, which
     unseen rows miss. Values of a mixed row lie between those of a row and one of the nearest
     fiftieth of the rows (at least five, at most 250; by ranks of values), drawn anew for every
-    column; codes of categories and missing values are those of one of the two. No more than
-    250,000 are made.
+    column; codes of categories and missing values are those of one of the two. There are at most
+    250,000 mixed rows.
 
     Parameters
     ----------
     rows
-        Rows of the model's matrix; those given come first in the result.
+        Rows of the model's matrix; they come first in the result.
 
     Examples
     --------

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from clearwood.cli.support.console import figure
-from clearwood.cli.support.sheet import sheet
+from clearwood._shared.numbers import number as written
+from clearwood.cli.support.tables import terminal_table
 
 
 def drawn(columns, width=80):
     console = Console(file=io.StringIO(), width=width)
-    console.print(sheet(columns, width))
+    console.print(terminal_table(columns, width))
     return [line.rstrip() for line in console.file.getvalue().splitlines() if line.strip()]
 
 
@@ -71,4 +71,4 @@ def test_no_number_is_broken_and_no_line_too_long(n_columns, n_rows, number, wid
     columns |= {f"column_{k}": [number] * n_rows for k in range(n_columns)}
     lines = drawn(columns, width)
     assert max(map(len, lines)) <= width
-    assert words(lines).count(figure(number)) >= n_columns
+    assert words(lines).count(written(number, 4)) >= n_columns

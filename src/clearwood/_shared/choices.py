@@ -1,0 +1,44 @@
+"""The words that options take, written once for the library and the command line."""
+
+from typing import Literal
+
+__all__ = [
+    "Categories",
+    "Conditional",
+    "EffectKind",
+    "Effort",
+    "Equal",
+    "ImportanceKind",
+    "Interval",
+    "LimeSelection",
+    "Objective",
+    "Scale",
+    "Search",
+    "ShapleyMethod",
+    "ValueFunction",
+]
+
+#: What a prediction is measured on: log odds or logs, probabilities, or the target's own unit.
+Scale = Literal["margin", "probability", "response"]
+
+#: How categories reach a model.
+Categories = Literal["onehot", "ordinal", "native", "target"]
+
+# Benchmarks.
+Search = Literal["random", "grid", "halving", "hyperband", "tpe", "gp"]
+Interval = Literal["nested", "naive", "holdout"]
+
+# Explanations.
+EffectKind = Literal["pdp", "ice", "marginal", "ale", "supported_pdp"]
+ImportanceKind = Literal["permutation", "impurity", "variance", "shapley", "loco", "coefficients"]
+#: Which rows stand in for the columns outside a coalition.
+ValueFunction = Literal["interventional", "path_dependent", "observational"]
+ShapleyMethod = Literal["auto", "subsets", "kernel", "permutation"]
+#: How observational values model the other columns, given those of the coalition.
+Conditional = Literal["gaussian", "copula", "kernel", "forest"]
+LimeSelection = Literal["forward", "lasso"]
+
+# Condensing.
+Equal = Literal["class", "value"]
+Effort = Literal["fast", "good", "optimal"]
+Objective = Literal["leaves", "depth", "questions"]
