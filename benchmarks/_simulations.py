@@ -31,7 +31,7 @@ __all__ = [
     "losses_of_table",
     "squared",
     "sum_of_four",
-    "zero-one",
+    "zero_one",
 ]
 
 _BETA_SIZE = 4

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,12 +90,15 @@ def _tables(*, quick: bool) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
     return made
 
 
+_METHODS: tuple[Literal["permutation", "kernel"], ...] = ("permutation", "kernel")
+
+
 def _of_table(table: str, model: Counted) -> list[Point]:
     exact = cw.shapley(model, model.background, model.rows, method="subsets").values
     budgets = (3_000, 6_000, 20_000, 50_000, 100_000)
     points = [
         _measured(table, model, f"clearwood, {method}", budget, _ours(model, method), exact)
-        for method in ("permutation", "kernel")
+        for method in _METHODS
         for budget in budgets
     ]
     try:
@@ -113,7 +116,7 @@ def _of_table(table: str, model: Counted) -> list[Point]:
     return points
 
 
-def _ours(model: Counted, method: str) -> Explain:
+def _ours(model: Counted, method: Literal["permutation", "kernel"]) -> Explain:
     def explain(budget: int, seed: int) -> NDArray[Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a precision that nothing reaches: the budget ends it

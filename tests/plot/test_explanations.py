@@ -56,20 +56,20 @@ def values_in(chart):
 @pytest.mark.parametrize(
     "columns", [("power",), ("day",), ("town",), ("power", "day"), ("power", "town")]
 )
-@pytest.mark.parametrize("quantity", ["effect", "partial_dependence"])
-def test_titles_name_the_value_function_and_the_background(why, columns, quantity):
-    text = specification(getattr(why, quantity)(*columns).plot())
-    assert "interventional, 200 background rows" in text
+@pytest.mark.parametrize("kind", ["component", "pdp"])
+def test_titles_name_the_value_function_and_the_background(why, columns, kind):
+    text = specification(why.effect(*columns, kind=kind, extrapolation=False).plot())
+    assert "interventional, prediction, 200 rows" in text
     assert all(column in text for column in columns)
 
 
 def test_curve_draws_every_value_and_missing_apart(why):
     effect = why.effect("power", kind="component")
-    drawn = [row for row in values_in(effect.plot()) if "effect" in row]
+    drawn = [row for row in values_in(effect.plot()) if "value" in row and "output" in row]
     assert len(drawn) == len(effect.grid[0])
     missing = [row for row in drawn if row["x"] == "missing"]
     assert len(missing) == 1
-    assert missing[0]["effect"] == pytest.approx(effect.values[-1])
+    assert missing[0]["value"] == pytest.approx(effect.values[-1])
 
 
 def test_trees_are_drawn_as_steps_and_splines_as_lines(why, data):
@@ -81,7 +81,11 @@ def test_trees_are_drawn_as_steps_and_splines_as_lines(why, data):
 
 
 def test_density_below_the_curve_adds_up_to_the_rows_that_have_a_value(why):
-    bars = [row for row in values_in(why.effect("power", kind="component").plot()) if "low" in row]
+    bars = [
+        row
+        for row in values_in(why.effect("power", kind="component").plot())
+        if "low" in row and "output" not in row
+    ]
     assert sum(row["share"] for row in bars) == pytest.approx(1 - 12 / 200)
 
 

@@ -38,7 +38,8 @@ class Explanation(Explained, Result):
     >>> import clearwood as cw
     >>> data = cw.datasets.load("diabetes")
     >>> why = cw.explain(cw.learner("gbm", max_depth=2, max_iter=20).fit(data), data)
-    >>> why.order, bool(abs(why.predict(data.head(3)) - why.model.predict(data.head(3))).max() < 1e-9)
+    >>> gap = abs(why.predict(data.head(3)) - why.model.predict(data.head(3))).max()
+    >>> why.order, bool(gap < 1e-9)
     (2, True)
     >>> why.shapley(data.head(2)).values.shape
     (2, 10)
@@ -140,7 +141,7 @@ class Explanation(Explained, Result):
         return repr(self.decomposition).replace("Decomposition", "Explanation", 1)
 
     def _repr_html_(self) -> str:
-        return self.decomposition._repr_html_()  # noqa: SLF001 - the same text in a notebook
+        return self.decomposition._repr_html_()
 
     def to_frame(self, library: str | None = None) -> Any:
         """Give one row per component, largest variance first, the remainder last.

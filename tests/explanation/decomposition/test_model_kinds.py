@@ -170,7 +170,7 @@ def test_steps_that_mix_columns_keep_a_linear_model_but_products_do_not():
     assert_allclose(cw.explain(rotated, X).predict(X), rotated.predict(X), atol=1e-12)
     products = make_pipeline(PolynomialFeatures(2), LinearRegression()).fit(X, NUMBERS)
     with pytest.raises(NotDecomposableError, match="not a sum over its columns"):
-        Explained(products, X).game
+        _ = Explained(products, X).game
 
 
 def test_the_best_model_of_a_search_is_explained():
@@ -241,7 +241,7 @@ def test_every_learner_of_the_catalogue_is_explained_or_refused_clearly(tables, 
         with pytest.raises(
             NotDecomposableError, match=r"no exact decomposition|not a sum over trees"
         ):
-            Explained(model, data).game
+            _ = Explained(model, data).game
         return
     why = cw.explain(model, data)
     assert why.columns == ("age", "power", "town", "day")
@@ -280,13 +280,13 @@ def test_columns_made_from_one_column_play_as_one(brute, tables, categories):
 def test_other_models_are_refused_with_the_list_and_a_way_out(model):
     model.fit(X, NUMBERS)
     with pytest.raises(NotDecomposableError, match=r"RandomForest.*logistic.*sampled"):
-        Explained(model, X).game
+        _ = Explained(model, X).game
 
 
 def test_medians_of_trees_are_refused():
     model = AdaBoostRegressor(n_estimators=3, random_state=0).fit(X, NUMBERS)
     with pytest.raises(NotDecomposableError, match="not a sum over trees"):
-        Explained(model, X).game
+        _ = Explained(model, X).game
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_medians_of_trees_are_refused():
 )
 def test_what_is_no_fitted_model_is_said_to_be_none(model, message):
     with pytest.raises(cw.InputError, match=message):
-        Explained(model, X).game
+        _ = Explained(model, X).game
 
 
 def with_categories(n=70):

@@ -201,8 +201,8 @@ def test_it_can_be_kept_and_drawn(X):
 )
 def test_what_cannot_be_done_is_said(X, options, message):
     arguments = {"data": X, "row": 0, **options}
+    data, row = arguments.pop("data"), arguments.pop("row")
     with pytest.raises(cw.InputError, match=message):
-        data, row = arguments.pop("data", X), arguments.pop("row", 0)
         cw.lime(lambda X: X[:, 0], data, row, **arguments)
 
 

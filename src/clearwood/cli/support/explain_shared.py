@@ -18,7 +18,7 @@ __all__ = [
     "Groups",
     "Outputs",
     "Scale",
-    "TimeBudget",
+    "TimeLimit",
     "check_outputs",
     "groups_of",
     "show",
@@ -65,10 +65,10 @@ Scale = Annotated[
         show_default=False,
     ),
 ]
-TimeBudget = Annotated[
+TimeLimit = Annotated[
     float | None,
     typer.Option(
-        "--time-budget",
+        "--time-limit",
         metavar="SECONDS",
         help="After so long what is done is given, with its errors.",
         show_default=False,

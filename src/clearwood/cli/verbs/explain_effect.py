@@ -10,7 +10,7 @@ from clearwood.cli.support.explain_shared import (
     DataFile,
     Outputs,
     Scale,
-    TimeBudget,
+    TimeLimit,
     check_outputs,
     show,
 )
@@ -40,6 +40,7 @@ class Kind(StrEnum):
     MARGINAL = "marginal"
     ALE = "ale"
     SUPPORTED_PDP = "supported_pdp"
+    COMPONENT = "component"
 
 
 class Extrapolation(StrEnum):
@@ -71,7 +72,8 @@ def effect(
         typer.Option(
             "--kind",
             help="pdp: everyone has the value. ice: row by row. marginal: those who have it. ale: "
-            "small steps, added up. supported_pdp: pdp where data lie.",
+            "small steps, added up. supported_pdp: pdp where data lie. component: a part of "
+            "the decomposition.",
         ),
     ] = Kind.PDP,
     output: Outputs = None,
@@ -139,11 +141,11 @@ def effect(
             rich_help_panel=_BAND,
         ),
     ] = 0,
-    level: Annotated[
+    confidence: Annotated[
         float,
-        typer.Option("--level", metavar="SHARE", help="Its coverage.", rich_help_panel=_BAND),
-    ] = 0.95,
-    time_budget: TimeBudget = None,
+        typer.Option("--confidence", metavar="SHARE", help="Its coverage.", rich_help_panel=_BAND),
+    ] = 0.9,
+    time_limit: TimeLimit = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     force: Force = False,
@@ -175,11 +177,11 @@ def effect(
         centred=centred,
         derivative=derivative,
         bands=bands,
-        level=level,
+        confidence=confidence,
         refit=refit,
         sample=sample,
         extrapolation=_WAYS[extrapolation],
-        time_budget=time_budget,
+        time_limit=time_limit,
         seed=seed,
         n_jobs=jobs,
     )

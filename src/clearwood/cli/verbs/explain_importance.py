@@ -12,7 +12,7 @@ from clearwood.cli.support.explain_shared import (
     Groups,
     Outputs,
     Scale,
-    TimeBudget,
+    TimeLimit,
     check_outputs,
     groups_of,
     show,
@@ -35,6 +35,7 @@ __all__ = ["agreement", "importance"]
 class Kind(StrEnum):
     """The kinds of importance."""
 
+    COMPONENTS = "components"
     PERMUTATION = "permutation"
     LOCO = "loco"
     SHAPLEY = "shapley"
@@ -64,11 +65,12 @@ def importance(
         Kind,
         typer.Option(
             "--kind",
-            help="permutation: worse when shuffled. loco: worse when fitted without. shapley: how "
-            "far it moves predictions. variance: of its main effect. impurity: gain of splits. "
-            "coefficients: of linear models.",
+            help="components: share of the variation of predictions. permutation: worse when "
+            "shuffled. loco: worse when fitted without. shapley: how far it moves predictions. "
+            "variance: of its main effect. impurity: gain of splits. coefficients: of linear "
+            "models.",
         ),
-    ] = Kind.PERMUTATION,
+    ] = Kind.COMPONENTS,
     output: Outputs = None,
     repeats: Annotated[
         int, typer.Option("--repeats", metavar="N", help="How often each column is shuffled.")
@@ -85,20 +87,20 @@ def importance(
         typer.Option(
             "--loss",
             metavar="LOSS",
-            help="squared, absolute, log or zero_one.",
+            help="squared, absolute, log or zero-one.",
             show_default=False,
         ),
     ] = None,
     folds: Annotated[
         int, typer.Option("--folds", metavar="N", help="Parts of the cross-validation of loco.")
     ] = 5,
-    level: Annotated[
-        float, typer.Option("--level", metavar="SHARE", help="The coverage of the intervals.")
-    ] = 0.95,
+    confidence: Annotated[
+        float, typer.Option("--confidence", metavar="SHARE", help="The coverage of the intervals.")
+    ] = 0.9,
     class_name: ClassName = None,
     scale: Scale = None,
     sample: Sample = None,
-    time_budget: TimeBudget = None,
+    time_limit: TimeLimit = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     force: Force = False,
@@ -124,11 +126,11 @@ def importance(
         groups=together,
         loss=loss,
         folds=folds,
-        level=level,
+        confidence=confidence,
         output=class_name,
         scale=scale,
         sample=sample,
-        time_budget=time_budget,
+        time_limit=time_limit,
         seed=seed,
         n_jobs=jobs,
     )
@@ -152,7 +154,7 @@ def agreement(
     class_name: ClassName = None,
     scale: Scale = None,
     sample: Sample = None,
-    time_budget: TimeBudget = None,
+    time_limit: TimeLimit = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     force: Force = False,
@@ -161,7 +163,7 @@ def agreement(
     decimal: Decimal = ".",
     encoding: Encoding = None,
 ) -> None:
-    """Where explanations tell different stories, and the likely reason."""
+    """Whether explanations agree, column by column, with likely reasons."""
     import clearwood as cw
 
     check_outputs(output, force=force, inputs=[model, data])
@@ -175,7 +177,7 @@ def agreement(
         output=class_name,
         scale=scale,
         sample=sample,
-        time_budget=time_budget,
+        time_limit=time_limit,
         seed=seed,
         n_jobs=jobs,
     )

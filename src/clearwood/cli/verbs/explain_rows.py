@@ -6,14 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from clearwood._shared.errors import InputError
 from clearwood.cli.support.explain_shared import (
     ClassName,
     DataFile,
     Groups,
     Outputs,
     Scale,
-    TimeBudget,
+    TimeLimit,
     check_outputs,
     groups_of,
     show,
@@ -110,12 +109,7 @@ def shapley(
         bool, typer.Option("--interactions", help="Pairwise interactions too; of exact values.")
     ] = False,
     class_name: ClassName = None,
-    scale: Annotated[
-        str,
-        typer.Option(
-            "--scale", metavar="SCALE", help="raw, or probability, margin, response if estimated."
-        ),
-    ] = "raw",
+    scale: Scale = None,
     conditional: Annotated[
         Conditional,
         typer.Option("--conditional", help="What observational values assume."),
@@ -157,7 +151,7 @@ def shapley(
             rich_help_panel=_ESTIMATING,
         ),
     ] = None,
-    time_budget: TimeBudget = None,
+    time_limit: TimeLimit = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     force: Force = False,
@@ -176,8 +170,8 @@ def shapley(
     asked = table if of is None else table_for(fitted, of, **read)
     found = cw.shapley(
         fitted,
+        table,
         asked.head(rows),
-        background=table,
         value=value.value,
         method=method.value,
         conditional=conditional.value,
@@ -188,7 +182,7 @@ def shapley(
         precision=precision,
         max_evaluations=max_evaluations,
         n_background=n_background,
-        time_budget=time_budget,
+        time_limit=time_limit,
         seed=seed,
         n_jobs=jobs,
     )
@@ -225,7 +219,7 @@ def lime(
     output: Outputs = None,
     class_name: ClassName = None,
     scale: Scale = None,
-    time_budget: TimeBudget = None,
+    time_limit: TimeLimit = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     force: Force = False,
@@ -252,7 +246,7 @@ def lime(
         repeats=repeats,
         output=class_name,
         scale=scale,
-        time_budget=time_budget,
+        time_limit=time_limit,
         seed=seed,
         n_jobs=jobs,
     )
@@ -289,12 +283,10 @@ def what_if(
     fitted, table = model_and_table(
         model, data, delimiter=delimiter, decimal=decimal, encoding=encoding
     )
-    if not -table.n_rows <= row < table.n_rows:
-        raise InputError(f"there is no row {row}; the data has {table.n_rows:,} rows")
-    at = row % table.n_rows
     found = cw.what_if(
         fitted,
-        table.take(slice(at, at + 1)),
+        table,
+        row,
         {name: setting(text) for name, text in wanted.items()},
         output=class_name,
         scale=scale,

@@ -102,14 +102,12 @@ def decomposition(
     if value is Value.INTERVENTIONAL:
         values = why.shapley(chosen, interactions=interactions)
     else:
-        values = cw.shapley(
-            fitted, chosen, value="path_dependent", interactions=interactions, n_jobs=jobs
-        )
+        values = why.shapley(chosen, value="path_dependent", interactions=interactions)
     output.mkdir(exist_ok=True)
     tables = {
         "importance": why.importance().to_frame("dict"),
         "components": why.to_frame("dict"),
-        "effects": _effects(why),
+        "effects": _effects(why.decomposition),
         "interactions": why.interactions().to_frame("dict"),
         "shapley": values.to_frame("dict"),
     }
@@ -135,7 +133,7 @@ def decomposition(
             }
         )
         return
-    _summary(why, values, output, files)
+    _summary(why.decomposition, values, output, files)
 
 
 def _check_folder(folder: Path, files: list[Path], *, force: bool) -> None:

@@ -43,6 +43,7 @@ class CodeRows:
         return {int(g): np.flatnonzero(self.groups == g) for g in np.unique(self.groups)}
 
     def __call__(self, base: Index, held: Mapping[int, Index]) -> Floats:
+        """Compose rows."""
         rows = self.codes[base]
         for column, source in held.items():
             for k in self._members.get(column, ()):
@@ -57,6 +58,7 @@ class ArrayRows:
     values: NDArray[Any]
 
     def __call__(self, base: Index, held: Mapping[int, Index]) -> NDArray[Any]:
+        """Compose rows."""
         rows: NDArray[Any] = self.values[base]
         for column, source in held.items():
             rows[:, column] = self.values[source, column]

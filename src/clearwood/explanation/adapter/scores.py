@@ -286,6 +286,7 @@ class GameCall:
     link: Callable[[Floats], Floats]
 
     def __call__(self, codes: Floats) -> Floats:
+        """Predict."""
         rows = Rows(codes=codes, columns=(), labels=np.arange(len(codes)))
         return self.link(self.game.predict(rows))
 

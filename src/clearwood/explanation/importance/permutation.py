@@ -48,7 +48,7 @@ def permutation_differences(
     seed: int,
     clock: Clock,
 ) -> Shuffled:
-    """Shuffle every player, again and again, until all repeats are done or the time limit is reached.
+    """Shuffle every player, again and again, until all repeats are done or the time limit is over.
 
     All columns of a group are shuffled together, so what binds them is kept. Several shuffles of a
     player are evaluated in one call, as long as that stays small.

@@ -81,8 +81,8 @@ def shapley(
     method
         "subsets" evaluates every coalition, "kernel" fits the Shapley kernel regression to
         coalitions drawn in pairs, "permutation" draws orders. "auto" is exact where the model
-        has an exact decomposition; else it takes subsets for up to 12 columns (7 where conditional="forest"),
-        and for more of them orders, or for observational values the kernel.
+        has an exact decomposition; else it takes subsets for up to 12 columns (7 where
+        conditional="forest"), and for more of them orders, or for observational values the kernel.
     conditional
         How the columns outside a coalition depend on those inside, for observational values:
         "gaussian", "copula", "kernel" or "forest".
