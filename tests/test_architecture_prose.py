@@ -121,7 +121,8 @@ class Reader(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         if isinstance(node.func, ast.Attribute):
             way, of = node.func.attr, node.func.value
-            lines = way == "splitlines" or (node.args and ast.unparse(node.args[0]) == repr("\n"))
+            at = ast.unparse(node.args[0]) if node.args else ""
+            lines = way == "splitlines" or at == repr("\n") or (way == "split" and not at)
             cuts = way in CUTTING and (
                 (self.is_prose(of) and (self.is_repr(of) or not lines))
                 or last_word(of) in ENUMS
@@ -163,12 +164,6 @@ def all_places() -> Iterator[tuple[str, str, int]]:
 FOREIGN: dict[str, list[str]] = {
     # the path of a unit of work, which is no unit of measurement
     "benchmarking/running/store.py": ["unit.rsplit('/', 3)"],
-    # bytes, kilobytes and so on, in one function
-    "cli/support/console.py": ["unit == 'GB'"],
-    # Click's messages have their suggestions in the text
-    "cli/support/errors.py": [
-        "re.sub('\\\\.? ?(Did you mean.*|\\\\(Possible options:.*)?$', '', message)"
-    ],
     # LightGBM's model format
     "forest/importers/lightgbm.py": ["'end of trees' in text", "text.index('end of trees')"],
     # where DuckDB could not read on is in the text of its error only
@@ -182,8 +177,7 @@ FOREIGN: dict[str, list[str]] = {
 
 #: Places to repair. Delete a line with the place; nothing is ever added.
 TO_REPAIR: dict[str, list[str]] = {
-    "benchmarking/standings.py": ["name in note"],
-    "cli/support/spelling.py": [
+    "cli/support/prose.py": [
         "re.compile('^(?P<option>scale|level|sample|folds|repeats|loss|precision|time_bud",
         "re.compile(f'(?P<once>--(?P<option>\\\\w+) {_WORD})(?:, --(?P=option) [^)]*| \\\\(--",
         "_SUBJECT.sub(lambda match: _flag(match['option']), text)",
@@ -195,9 +189,8 @@ TO_REPAIR: dict[str, list[str]] = {
         "_FORCE.sub('', text)",
         "_TWICE.sub(lambda match: match['once'], text)",
     ],
-    "cli/verbs/benchmark.py": ["repr(bench).partition('\\nwarning: ')"],
+    "benchmarking/standings.py": ["name in note"],
     "cli/verbs/explain_tables.py": ["repr(why).splitlines()"],
-    "cli/verbs/report.py": ["repr(bench).partition('\\nwarning: ')"],
     "explanation/adapter/scores.py": [
         "scale == 'probability'",
         "scale == 'margin'",
@@ -302,6 +295,7 @@ def test_ways_of_looking_into_prose_are_seen(code):
         "if name == 'median': pass",
         "if 'e' in digits: pass",
         "first = str(error).partition('\\n')[0]",
+        "short = ' '.join(error.message.split())",
         "text = repr(value)\nshort = text if 'e' in text else text + '.0'",
         "DATE = re.compile(r'[A-Za-z]{3,9} \\d{1,2}')",
     ],
