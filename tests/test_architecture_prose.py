@@ -186,7 +186,7 @@ TO_REPAIR: dict[str, list[str]] = {
         "_NO_VALUE.sub(lambda match: _flag(match['option']), text)",
         "_NUMBER.sub(lambda match: f\"{_flag(match['option'])} {match['value']}\", text)",
         "_SPACE.sub(' (in Python: \\\\g<space>)', text)",
-        "_FORCE.sub('--force', text)",
+        "_FORCE.sub('', text)",
         "_TWICE.sub(lambda match: match['once'], text)",
     ],
     "benchmarking/standings.py": ["name in note"],

@@ -98,7 +98,7 @@ def test_words_that_mean_nothing(refused, words, said):
         ("leave it out with ignore= if it", "leave it out with --ignore if it"),
         ("the task='count' or task='regression'", "the --task count or --task regression"),
         ("decimal=',' (--decimal ,); if", "--decimal ,; if"),
-        ("with force=True.", "with --force."),
+        ("with --force (force=True).", "with --force."),
         (
             "judge on one hold-out: interval='holdout'.",
             "judge on one hold-out: --interval holdout.",
