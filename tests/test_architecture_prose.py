@@ -177,6 +177,7 @@ FOREIGN: dict[str, list[str]] = {
 
 #: Places to repair. Delete a line with the place; nothing is ever added.
 TO_REPAIR: dict[str, list[str]] = {
+    "benchmarking/standings.py": ["name in note"],
     "cli/support/prose.py": [
         "re.compile('^(?P<option>scale|level|sample|folds|repeats|loss|precision|time_bud",
         "re.compile(f'(?P<once>--(?P<option>\\\\w+) {_WORD})(?:, --(?P=option) [^)]*| \\\\(--",
@@ -189,8 +190,6 @@ TO_REPAIR: dict[str, list[str]] = {
         "_FORCE.sub('', text)",
         "_TWICE.sub(lambda match: match['once'], text)",
     ],
-    "benchmarking/standings.py": ["name in note"],
-    "cli/verbs/explain_tables.py": ["repr(why).splitlines()"],
     "explanation/adapter/scores.py": [
         "scale == 'probability'",
         "scale == 'margin'",
