@@ -220,24 +220,6 @@ TO_REPAIR: dict[str, list[str]] = {
     ],
     "explanation/shapley/shapley.py": ["scale == 'raw'"],
     "plot/effects.py": ["effect.quantity == 'effect'", "effect.quantity != 'effect'"],
-    "reporting/collect/gather.py": [
-        "unit == 'probability'",
-        "'learning curve' in self.wanted",
-        "'single columns' not in self.wanted",
-        "predictor.unit == 'probability'",
-        "predictor.unit != 'probability'",
-    ],
-    "reporting/model/model.py": [
-        "'median' in str(error.message)",
-        "str(error.message).partition(' is not ')",
-    ],
-    "reporting/sections/cautions.py": ["'pdp against ale' in e.stories", "'sampled' in note"],
-    "reporting/sections/explanation.py": [
-        "'pdp against ale' in e.stories",
-        "'interventional against observational' in e.stories",
-    ],
-    "reporting/sections/summary.py": ["unit == 'prediction'"],
-    "reporting/sections/words.py": ["findings.scale == 'probability'", "'sampled' in note"],
 }
 
 
