@@ -318,7 +318,7 @@ def test_stopping_early_fits_all_rows_with_the_trees_that_were_best_on_some(mixe
 
 
 def test_early_stopping_is_yes_or_no(numbers):
-    with pytest.raises(cw.InputError, match="early_stopping='auto' is not known"):
+    with pytest.raises(cw.InputError, match="early_stopping='auto' is not a known value"):
         cw.learner("gbm", early_stopping="auto").fit(numbers)
 
 

@@ -48,7 +48,8 @@ def test_the_tables_hold_what_the_library_gives(cli, model, claims):
 
 def test_the_summary_names_the_value_function_and_the_background(cli, model, claims):
     answer = cli("explain", model, claims, "-o", "out")
-    assert "interventional, 200 background rows" in answer.out
+    assert "200 background rows" in answer.out
+    assert "Shapley values  of 200 rows, interventional" in answer.out
     assert "age" in answer.out
     assert max(len(line) for line in answer.out.splitlines()) <= 80
 

@@ -147,7 +147,7 @@ def test_numbers_are_shown_whole_within_80_columns(cli, model, claims, both, ver
     ("words", "message"),
     [
         (("effect", "model.cw", "claims.csv", "agee"), "did you mean 'age'"),
-        (("effect", "model.cw", "claims.csv", "age", "--kind", "pdq"), "pdq"),
+        (("effect", "model.cw", "claims.csv", "age", "--kind", "pdq"), "--kind takes one of pdp"),
         (("effect", "model.cw", "claims.csv", "age", "-o", "age.pdf"), ".svg"),
         (
             ("effect", "model.cw", "claims.csv", "age", "-o", "claims.csv"),
@@ -155,7 +155,7 @@ def test_numbers_are_shown_whole_within_80_columns(cli, model, claims, both, ver
         ),
         (("effect", "model.cw", "claims.csv", "age", "--grid", "a,b"), "it takes numbers"),
         (("effect", "model.cw", "claims.csv", "age", "--grid", "1,2", "--grid", "1"), "2 times"),
-        (("effect", "model.cw", "claims.csv", "age", "--time-budget", "0"), "must be above 0"),
+        (("effect", "model.cw", "claims.csv", "age", "--time-limit", "0"), "must be above 0"),
         (("importance", "model.cw", "claims.csv", "--groups", "age"), "NAME=COLUMN,COLUMN"),
         (("importance", "model.cw", "claims.csv", "--loss", "hinge"), "no loss 'hinge'"),
         (("what-if", "model.cw", "claims.csv", "--set", "age"), "NAME=VALUE"),
@@ -166,7 +166,10 @@ def test_numbers_are_shown_whole_within_80_columns(cli, model, claims, both, ver
         (("lime", "model.cw", "claims.csv", "--seed", -1), "--seed"),
         (("shapley", "model.cw", "claims.csv", "--precision", 0), "--precision is 0.0"),
         (("shapley", "model.cw", "claims.csv", "--n-background", 0), "--n-background is 0"),
-        (("shapley", "model.cw", "claims.csv", "--scale", "odds"), "use --scale raw"),
+        (
+            ("shapley", "model.cw", "claims.csv", "--scale", "odds"),
+            "--scale takes one of margin, probability, response",
+        ),
         (("contributions", "model.cw", "claims.csv"), "linear"),
         (("efect", "model.cw", "claims.csv", "age"), "did you mean 'effect'"),
         (("effect", "absent.cw", "claims.csv", "age"), "absent.cw"),

@@ -86,6 +86,32 @@ def test_ctrl_c_during_a_fit_leaves_nothing(claims, tmp_path):
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.parametrize("module", ["typer", "clearwood.cli.verbs.fit", "numpy", "sklearn"])
+def test_ctrl_c_during_the_imports_shows_no_traceback(module, claims):
+    """The interrupt arrives as the first file of a module is looked for."""
+    interrupting = f"""
+import os, signal, sys
+
+class Interrupting:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == {module!r}:
+            sys.meta_path.remove(Interrupting)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting)
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", interrupting + PROGRAM[2], "fit", claims, "-t", "accidents"],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=claims.parent,
+    )
+    assert result.returncode == 130
+    assert (result.stdout, result.stderr) == ("", "stopped; nothing was written\n")
+
+
 def test_a_reader_that_has_had_enough_is_no_error():
     with start("fit", "--help") as process:
         process.stdout.close()

@@ -85,7 +85,7 @@ SPOILED = {
     "another zip": (lambda path, raw: _foreign(path), "not one of Clearwood's"),
     "its first half": (lambda path, raw: path.write_bytes(raw[: len(raw) // 2]), "truncated"),
     "all but its end": (lambda path, raw: path.write_bytes(raw[:-5]), "truncated"),
-    "more than it": (lambda path, raw: path.write_bytes(raw + b"more"), "behind its end"),
+    "more than it": (lambda path, raw: path.write_bytes(raw + b"more"), "after its end"),
 }
 
 

@@ -57,7 +57,7 @@ def test_an_error_in_the_block_leaves_what_was_there(tmp_path, error):
 def test_an_existing_file_is_replaced_only_with_force(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
-    with pytest.raises(InputError, match=r"a\.bin' exists already.*--force"), atomic_write(path):
+    with pytest.raises(InputError, match=r"a\.bin' exists already.*force=True"), atomic_write(path):
         pass
     assert path.read_bytes() == b"old"
     with atomic_write(path, force=True) as file:

@@ -134,3 +134,21 @@ def test_a_constant_target_gives_trees_of_one_leaf(numbers):
     forest = cw.forest.from_model(model)
     assert forest.depth == 0
     np.testing.assert_array_equal(forest.predict(numbers["X"]), model.predict(numbers["X"]))
+
+
+def test_a_text_with_too_few_numbers_is_refused(numbers, monkeypatch):
+    model = lgb.LGBMRegressor(n_estimators=3, **QUIET).fit(numbers["X"], numbers["number"])
+    booster = model.booster_
+    text = booster.model_to_string()
+    start = text.index("split_feature=")
+    cut = text[:start] + text[text.index("\n", start) :]
+    monkeypatch.setattr(booster, "model_to_string", lambda: cut)
+    with pytest.raises(cw.InputError, match="not have one number per node under 'split_feature'"):
+        cw.forest.from_model(booster)
+
+
+def test_trees_without_a_split_are_one_leaf():
+    model = lgb.LGBMRegressor(n_estimators=3, **QUIET).fit(np.zeros((50, 2)), np.arange(50))
+    forest = cw.forest.from_model(model)
+    assert forest.n_nodes == forest.n_trees
+    np.testing.assert_array_equal(forest.predict(np.ones((2, 2))), model.predict(np.ones((2, 2))))

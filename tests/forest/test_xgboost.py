@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -68,6 +70,91 @@ def test_trees_end_at_the_best_iteration(numbers):
     forest = cw.forest.from_model(model)
     assert forest.n_trees == model.best_iteration + 1 < model.get_booster().num_boosted_rounds()
     np.testing.assert_array_equal(forest.predict(X), model.predict(X).astype(np.float64))
+
+
+def test_a_booster_stopped_early_has_all_its_trees_as_in_xgboost(numbers):
+    X, y = numbers["X"], numbers["number"]
+    model = xgb.XGBRegressor(n_jobs=1, n_estimators=200, learning_rate=0.5, early_stopping_rounds=3)
+    model.fit(X[:300], y[:300], eval_set=[(X[300:], y[300:])], verbose=False)
+    booster = model.get_booster()
+    forest = cw.forest.from_model(booster)
+    assert forest.n_trees == booster.num_boosted_rounds()
+    np.testing.assert_array_equal(forest.predict(X), booster.predict(xgb.DMatrix(X)))
+
+
+def test_classes_stopped_early_have_a_tree_per_class_and_iteration(numbers):
+    X, y = numbers["X"], coded(numbers, "three")
+    model = xgb.XGBClassifier(n_jobs=1, n_estimators=60, learning_rate=1, early_stopping_rounds=2)
+    model.fit(X[:300], y[:300], eval_set=[(X[300:], y[300:])], verbose=False)
+    forest = cw.forest.from_model(model)
+    assert forest.n_trees == 3 * (model.best_iteration + 1) < 180
+    np.testing.assert_array_equal(forest.predict_proba(X), model.predict_proba(X))
+
+
+OBJECTIVES = [
+    ("reg:squarederror", {"base_score": 7.5}),
+    ("reg:squaredlogerror", {}),
+    ("reg:pseudohubererror", {}),
+    ("reg:quantileerror", {"quantile_alpha": [0.1, 0.5, 0.9]}),
+    ("reg:gamma", {"base_score": 0.3}),
+    ("reg:tweedie", {}),
+    ("reg:logistic", {}),
+    ("binary:logistic", {"base_score": 0.01}),
+    ("binary:logitraw", {"base_score": 0.2}),
+    ("binary:hinge", {}),
+    ("count:poisson", {"base_score": 3.0}),
+    ("multi:softmax", {"num_class": 3}),
+    ("multi:softprob", {"num_class": 3, "base_score": 0.4}),
+    ("rank:pairwise", {}),
+    ("rank:ndcg", {}),
+    ("survival:cox", {}),
+    ("survival:aft", {}),
+]
+
+
+@pytest.mark.parametrize(("objective", "options"), OBJECTIVES, ids=str)
+def test_sums_start_where_every_objective_starts_them(objective, options, numbers):
+    X, y = numbers["gaps"], 0.5 + numbers["count"]
+    if objective.startswith(("binary", "multi")) or objective == "reg:logistic":
+        y = coded(numbers, "three" if "num_class" in options else "two")
+    data = xgb.DMatrix(X, y)
+    if objective.startswith("rank"):
+        data.set_group([len(X)])
+        data.set_label(np.minimum(numbers["count"], 5))
+    if objective == "survival:aft":
+        data.set_float_info("label_lower_bound", y)
+        data.set_float_info("label_upper_bound", y)
+    booster = xgb.train({"objective": objective, "nthread": 1, **options}, data, 5)
+    forest = cw.forest.from_model(booster)
+    np.testing.assert_array_equal(forest.predict_raw(X), booster.predict(data, output_margin=True))
+
+
+def test_cover_is_what_xgboost_keeps_to_the_last_bit(numbers):
+    model = xgb.XGBClassifier(n_jobs=1, n_estimators=3).fit(numbers["X"], coded(numbers, "two"))
+    booster = model.get_booster()
+    trees = json.loads(bytes(booster.save_raw("json")))["learner"]["gradient_booster"]["model"]
+    weights = np.concatenate([tree["sum_hessian"] for tree in trees["trees"]]).astype(np.float32)
+    np.testing.assert_array_equal(cw.forest.from_model(model).cover, weights.astype(np.float64))
+
+
+def test_trees_that_were_pruned_lose_their_deleted_nodes(numbers):
+    model = xgb.XGBRegressor(n_jobs=1, n_estimators=20, max_depth=8, gamma=5.0, tree_method="exact")
+    model.fit(numbers["gaps"], numbers["number"])
+    forest = cw.forest.from_model(model)
+    text = "".join(model.get_booster().get_dump())
+    assert forest.n_nodes == text.count("\n")
+    X = numbers["gaps"]
+    np.testing.assert_array_equal(forest.predict(X), model.predict(X).astype(np.float64))
+
+
+def test_a_form_that_is_not_known_is_named_with_the_version(numbers, monkeypatch):
+    model = xgb.XGBRegressor(n_jobs=1, n_estimators=2).fit(numbers["X"], numbers["number"])
+    booster = model.get_booster()
+    whole = bytes(booster.save_raw("ubj"))
+    for written in (whole[:-1], whole.replace(b"split_indices", b"split_columns"), b"{}"):
+        monkeypatch.setattr(booster, "save_raw", lambda *_, written=written: bytearray(written))
+        with pytest.raises(cw.InputError, match=rf"XGBoost {xgb.__version__} wrote .* not know"):
+            cw.forest.from_model(booster)
 
 
 def test_a_booster_predicts_on_its_targets_scale(numbers):

@@ -169,7 +169,7 @@ def test_a_mistyped_setting_is_answered_with_the_nearest():
 )
 def test_a_setting_that_is_not_one_of_the_known_words_is_refused(name, settings):
     ((setting, value),) = settings.items()
-    with pytest.raises(cw.InputError, match=rf"{setting}='{value}' is not known.*Hint"):
+    with pytest.raises(cw.InputError, match=rf"{setting}='{value}' is not a known value.*Hint"):
         cw.learner(name, **settings).fit(TRAIN, TRAIN_TARGETS[Task.BINARY])
 
 

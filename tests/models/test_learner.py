@@ -143,7 +143,7 @@ def test_an_unknown_task_is_answered_with_the_known_ones():
 
 def test_a_learner_that_cannot_do_the_task_names_some_that_can():
     X = np.arange(20.0).reshape(-1, 1)
-    with pytest.raises(cw.InputError, match=r"'ridge' cannot do binary.*'logistic'"):
+    with pytest.raises(cw.InputError, match=r"'ridge' does not support binary.*'logistic'"):
         cw.learner("ridge").fit(X, np.repeat(["a", "b"], 10))
 
 

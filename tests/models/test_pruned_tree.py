@@ -7,8 +7,12 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from clearwood.models.estimators.folds import Folds
-from clearwood.models.estimators.pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
-from clearwood.models.estimators.pruning import collapse_levels, geometric_middles
+from clearwood.models.estimators.pruned_tree import (
+    PrunedTreeClassifier,
+    PrunedTreeRegressor,
+    collapse_levels,
+    geometric_middles,
+)
 
 
 def noisy_steps(n=120, seed=0, *, gaps=False):

@@ -140,6 +140,14 @@ def test_plain_estimators_and_pipelines_are_saved_too(tmp_path):
     assert (found.kind, found.learner, found.trusted) == ("estimator", "Pipeline", True)
 
 
+def test_a_boosted_model_is_inspected_by_the_name_of_its_library(tmp_path):
+    lightgbm = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(0)
+    model = lightgbm.LGBMRegressor(n_estimators=2, n_jobs=1, verbose=-1)
+    cw.save(model.fit(rng.random((40, 2)), rng.random(40)), tmp_path / "m.cw")
+    assert cw.inspect(tmp_path / "m.cw").learner == "lightgbm"
+
+
 def test_a_boosted_model_inside_a_stack_is_saved_in_its_own_format(tmp_path):
     lightgbm = pytest.importorskip("lightgbm")
     rng = np.random.default_rng(0)
@@ -175,7 +183,7 @@ def test_what_is_not_fitted_or_not_an_estimator_is_refused(tmp_path):
 def test_an_existing_file_is_kept_without_force(tmp_path):
     model = fitted("ridge", Task.REGRESSION)
     (tmp_path / "m.cw").write_text("mine")
-    with pytest.raises(InputError, match=r"exists already.*--force"):
+    with pytest.raises(InputError, match=r"exists already.*force=True"):
         cw.save(model, tmp_path / "m.cw")
     assert (tmp_path / "m.cw").read_text() == "mine"
     cw.save(model, tmp_path / "m.cw", force=True)
@@ -213,7 +221,7 @@ def test_a_type_of_the_users_own_needs_to_be_named_on_both_sides(tmp_path, monke
     monkeypatch.setitem(catalogue._entries, "doubled", entry)
     data = table(Task.REGRESSION)
     model = cw.learner("doubled").fit(data)
-    with pytest.raises(InputError, match=r"Doubled', which cw\.load would refuse.*trusted=\["):
+    with pytest.raises(InputError, match=r"Doubled', which loading would refuse.*trusted=\["):
         cw.save(model, tmp_path / "m.cw")
     assert not (tmp_path / "m.cw").exists()
     cw.save(model, tmp_path / "m.cw", trusted=[name])
@@ -224,7 +232,7 @@ def test_a_type_of_the_users_own_needs_to_be_named_on_both_sides(tmp_path, monke
     assert cw.inspect(tmp_path / "m.cw").types[name] is False
     loaded = cw.load(tmp_path / "m.cw", trusted=[name])
     np.testing.assert_array_equal(loaded.predict(data), model.predict(data))
-    with pytest.raises(InputError, match="pass a list"):
+    with pytest.raises(InputError, match="must be a list of names"):
         cw.load(tmp_path / "m.cw", trusted=name)
 
 
@@ -243,7 +251,7 @@ def test_other_versions_of_libraries_are_warned_about(tmp_path):
     archive = files.read(tmp_path / "m.cw")
     other = files.Manifest("learner", {**archive.manifest.libraries, "scikit-learn": "0.24.1"})
     files.write(tmp_path / "m.cw", other, archive.members, force=True)
-    with pytest.warns(ClearwoodWarning, match=r"made with scikit-learn 0\.24\.1 \(here"):
+    with pytest.warns(ClearwoodWarning, match=r"saved with scikit-learn 0\.24\.1 \(here"):
         cw.load(tmp_path / "m.cw")
 
 

@@ -250,7 +250,7 @@ def test_a_tree_cannot_claim_more_outputs_than_it_has_counts_for(model):
         tree["__reduce__"]["args"]["content"][2]["content"] = "100000000"
 
     change_schema(model, put)
-    refused(model, "a tree has other outputs than it says; nothing was run")
+    refused(model, "a tree has other outputs than it declares; nothing was run")
 
 
 def test_an_id_cannot_stand_for_another_node(model):

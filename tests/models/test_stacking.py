@@ -83,5 +83,5 @@ def test_a_member_that_cannot_do_the_task_is_refused():
         cw.learner("stacking", members=("ridge", "logistic")).fit(X, y)
     with pytest.raises(cw.InputError, match=r"'stacking' cannot be a member"):
         cw.learner("stacking", members=("stacking",)).fit(X, y)
-    with pytest.raises(cw.InputError, match=r"'perceptron' gives no probabilities"):
+    with pytest.raises(cw.InputError, match=r"'perceptron' predicts no probabilities"):
         cw.learner("stacking", members=("perceptron", "logistic")).fit(X, y)

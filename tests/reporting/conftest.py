@@ -146,7 +146,7 @@ def everything() -> Report:
             Section("data", "Data", (sheet, compound_chart())),
             Section(
                 "why",
-                "Why, overall",
+                "Importance",
                 (
                     Choice("kind", "Kind", tuple((o, (line_chart(o),)) for o in options)),
                     Choice("column", "Column", many),

@@ -20,9 +20,9 @@ from sklearn.preprocessing import (
 )
 
 import clearwood as cw
-from clearwood.explanation.games.from_model import game_of
 from clearwood.reporting import Prose, Report, Section
-from clearwood.reporting.model.columns import Asked, mixed_rows, page_values
+from clearwood.reporting.collect.explained import explained_model
+from clearwood.reporting.model.columns import Probe, mixed_rows, page_values
 from clearwood.reporting.model.model import page_model
 
 ROWS = 300
@@ -129,10 +129,10 @@ def check(script, model, background, *, as_frame=False):
     """Compare the page with the library on rows put together at random."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # made-up rows have gaps that were never seen
-        found = page_model(model, background)
+        explained = explained_model(model, background)
+        found = page_model(explained, background)
         assert found.data is not None, found.reason
-        asked = Asked(game_of(model, background), background)
-        rows = mixed_rows(asked, ROWS, seed=7)
+        rows = mixed_rows(Probe(explained.game(background), background), ROWS, seed=7)
         own = cw.shapley(model, background, rows)
         taken = rows.X.to_frame("pandas") if as_frame else rows
         expected = answers(model, taken)
@@ -239,5 +239,5 @@ def test_deep_trees_and_many_columns_are_shared_exactly(script):
     y = np.sin(X).sum(axis=1) + X[:, 0] * X[:, 1]
     table = cw.read({f"c{k}": X[:, k] for k in range(25)} | {"y": y}, target="y")
     model = cw.learner("extra-trees", n_estimators=4).fit(table)
-    assert game_of(model).longest > 12
+    assert explained_model(model, table).game(table).longest > 12
     check(script, model, table)

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 import clearwood as cw
-from clearwood.explanation.games.from_model import game_of
-from clearwood.reporting.model.columns import Asked, mixed_rows, page_values
+from clearwood.reporting.collect.explained import explained_model
+from clearwood.reporting.model.columns import Probe, mixed_rows, page_values
 
-SECTIONS = ["one-by-one", "one-tree"]
+SECTIONS = ["individual", "tree"]
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def chosen_row(page) -> int:
 
 
 def shown_percent(page) -> float:
-    return float(page.locator(".if-result strong").inner_text().removesuffix(" %").strip()) / 100
+    return float(page.locator(".if-result strong").inner_text().removesuffix("%").strip()) / 100
 
 
 def row_as_dict(claims, at: int) -> dict:
@@ -80,7 +80,7 @@ def test_rows_are_sorted_by_what_the_words_say(page, model, claims):
     errors = [1 - given[row - 1] for row in listed(page)]
     assert errors == sorted(errors, reverse=True)
     assert (
-        "probability given to what happened"
+        "predicted probability of the actual outcome"
         in page.locator(".rows-choose .rows-words").inner_text()
     )
 
@@ -120,7 +120,7 @@ def test_search_finds_values_and_columns(page):
     assert 0 < len(found) < before
     assert all("east" in text for text in found)
     page.get_by_placeholder("Find a row").fill("no such thing")
-    assert page.locator(".rows-scroll tbody").inner_text() == "No row has that."
+    assert page.locator(".rows-scroll tbody").inner_text() == "No row matches."
 
 
 def test_the_sentence_and_the_parts_are_the_librarys(page, model, claims, report):
@@ -169,7 +169,7 @@ def test_reset_brings_the_row_back(page):
     box = page.get_by_label("age, as a number")
     box.fill("200")
     settle(page)
-    assert page.get_by_text("outside the data").is_visible()
+    assert page.get_by_text("outside the range").is_visible()
     assert page.locator(".rows-sentence").inner_text() != before
     page.get_by_role("button", name="Reset all values").click()
     assert page.locator(".rows-sentence").inner_text() == before
@@ -214,13 +214,13 @@ def test_the_way_in_the_tree_holds_for_the_row(page, report, model, claims):
     marked = page.locator(".tree .on-way > .tree-line > .tree-toggle")
     assert marked.count() == len(texts) - 1
     said = page.locator(".rows-path").inner_text()
-    assert f"the tree answers {label}" in said
+    assert f"the tree predicts {label}" in said
 
 
 def test_every_row_follows_the_page_to_the_leaf_that_the_library_finds(page, claims, model):
     data = page.evaluate(
         """() => {
-          const tree = JSON.parse(document.getElementById('data-tree').textContent);
+          const tree = JSON.parse(document.getElementById('data-condensed-tree').textContent);
           const rows = JSON.parse(document.getElementById('data-rows').textContent);
           const read = clearwood.readTree(tree);
           const model = clearwood.readModel(rows.model);
@@ -251,7 +251,7 @@ def test_the_tree_opens_and_closes(page):
 def test_counts_of_the_tree_add_up(page, claims):
     got = page.evaluate(
         """() => {
-          const data = JSON.parse(document.getElementById('data-tree').textContent);
+          const data = JSON.parse(document.getElementById('data-condensed-tree').textContent);
           const {rows, right, question} = clearwood.readTree(data);
           return {rows: [...rows], right: [...right], question: [...question]};
         }"""
@@ -339,14 +339,14 @@ def test_accessibility_of_rows_and_tree_has_no_serious_finding(open_page, report
 def test_new_rows_follow_the_tree_to_the_models_answer(page, model, claims):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some of these rows lack everything
-        rows = mixed_rows(Asked(game_of(model, claims), claims), 300, seed=5)
+        rows = mixed_rows(Probe(explained_model(model, claims).game(claims), claims), 300, seed=5)
         expected = model.predict(rows)
     lines = [page_values(rows.column(name)) for name in model.schema_.features]
     got = page.evaluate(
         """(lines) => {
           const data = JSON.parse(document.getElementById('data-rows').textContent);
           const tree = clearwood.readTree(
-            JSON.parse(document.getElementById('data-tree').textContent));
+            JSON.parse(document.getElementById('data-condensed-tree').textContent));
           const model = clearwood.readModel(data.model);
           return lines[0].map((_, row) => {
             const steps = clearwood.followCode(tree, model.encode(lines.map((own) => own[row])));

@@ -6,8 +6,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 import clearwood as cw
-from clearwood.reporting.collect.inputs import check
 from clearwood.reporting.collect.performance import of_benchmark, of_rows
+from clearwood.reporting.collect.subject import subject_of
 
 X = np.random.default_rng(0).normal(size=(200, 2))
 Y = X[:, 0] + np.random.default_rng(1).normal(size=200)
@@ -20,12 +20,12 @@ def table(y, **options):
 def test_risk_and_baseline_are_those_of_the_rows_given():
     data, test = table(Y).head(150), table(Y).take(slice(150, None))
     model = cw.learner("ols").fit(data)
-    found = of_rows(check(model, data, None, test), test, model.predict(test), rows="test")
+    result = of_rows(subject_of(model, data, test=test), test, model.predict(test), rows="test")
     truth = test.y
-    assert found.risk.estimate == pytest.approx(np.mean((truth - model.predict(test)) ** 2))
+    assert result.risk.estimate == pytest.approx(np.mean((truth - model.predict(test)) ** 2))
     # the mean is that of the rows the model learned from: those judged are not known yet
-    assert found.baseline == pytest.approx(np.mean((truth - data.y.mean()) ** 2))
-    assert found.explained == pytest.approx(1 - found.risk.estimate / found.baseline)
+    assert result.baseline == pytest.approx(np.mean((truth - data.y.mean()) ** 2))
+    assert result.explained == pytest.approx(1 - result.risk.estimate / result.baseline)
 
 
 def test_classes_are_matched_by_label_whatever_their_order():
@@ -33,9 +33,9 @@ def test_classes_are_matched_by_label_whatever_their_order():
     model = LogisticRegression().fit(X, label)
     data = table(label)
     predicted = model.predict_proba(X)
-    found = of_rows(check(model, data, None, None), data, predicted, rows="training")
-    assert found.loss == "log"
-    assert found.risk.estimate == pytest.approx(log_loss(label, predicted, labels=model.classes_))
+    result = of_rows(subject_of(model, data), data, predicted, rows="training")
+    assert result.loss == "log"
+    assert result.risk.estimate == pytest.approx(log_loss(label, predicted, labels=model.classes_))
 
 
 def test_rows_of_a_class_that_the_model_does_not_know_are_left_out():
@@ -43,8 +43,8 @@ def test_rows_of_a_class_that_the_model_does_not_know_are_left_out():
     model = LogisticRegression().fit(X, label.astype(str))
     label[:5] = "new"
     data = table(label)
-    found = of_rows(check(model, data, None, None), data, model.predict_proba(X), rows="training")
-    assert found.n_rows == 195
+    result = of_rows(subject_of(model, data), data, model.predict_proba(X), rows="training")
+    assert result.n_rows == 195
 
 
 def test_weights_count():
@@ -52,8 +52,8 @@ def test_weights_count():
     raw = {"a": X[:, 0], "b": X[:, 1], "w": weight, "y": Y}
     data = cw.read(raw, target="y", weight="w")
     model = cw.learner("ols").fit(data)
-    found = of_rows(check(model, data, None, None), data, model.predict(data), rows="training")
-    assert found.risk.estimate == pytest.approx(
+    result = of_rows(subject_of(model, data), data, model.predict(data), rows="training")
+    assert result.risk.estimate == pytest.approx(
         np.mean((Y - model.predict(data))[:100] ** 2), rel=1e-6
     )
 
@@ -61,15 +61,16 @@ def test_weights_count():
 def test_a_number_predicted_for_a_class_is_refused_in_words():
     label = np.where(Y > 0, "yes", "no")
     data = table(label)
-    given = check(lambda frame: frame["a"].to_numpy(), data, None, None)
+    subject = subject_of(lambda frame: frame["a"].to_numpy(), data)
     with pytest.raises(cw.InputError, match="'y' is a class and the model predicts a number"):
-        of_rows(given, data, X[:, 0], rows="training")
+        of_rows(subject, data, X[:, 0], rows="training")
 
 
 def test_a_benchmark_gives_its_own_numbers():
     data = table(Y)
     bench = cw.benchmark(data, ["baseline", "ols"], tune=0, repeats=1)
-    found = of_benchmark(bench, "ols")
-    assert (found.risk.estimate, found.risk.low) == (bench["ols"].risk, bench["ols"].low)
-    assert found.baseline == bench["baseline"].risk
-    assert found.rows == "out-of-fold"
+    result = of_benchmark(bench, "ols")
+    assert (result.risk.estimate, result.risk.low) == (bench["ols"].risk, bench["ols"].low)
+    assert result.baseline == bench["baseline"].risk
+    assert result.rows == "out-of-fold"
+    assert result.against_baseline == bench.compare("ols", "baseline")

@@ -1,4 +1,4 @@
-"""A stage that fails is told, and never ends the page."""
+"""A step that fails is noted, and never ends the page."""
 
 import re
 import warnings
@@ -7,34 +7,34 @@ import numpy as np
 import pytest
 
 import clearwood as cw
+from clearwood._shared.clock import Clock
 from clearwood._shared.errors import ClearwoodWarning, InputError
-from clearwood.reporting.collect import stages as module
-from clearwood.reporting.collect.findings import Stage
-from clearwood.reporting.collect.stages import Clock, Stages
+from clearwood.reporting.collect.findings import Stage, Step
+from clearwood.reporting.collect.stages import Stages
 
 
 def test_a_result_comes_back_with_its_time(monkeypatch):
     readings = iter([10.0, 12.5])
-    monkeypatch.setattr(module.time, "perf_counter", lambda: next(readings))
+    monkeypatch.setattr(Clock, "passed", property(lambda clock: next(readings)))
     stages = Stages(total=1)
-    assert stages.run("adding", lambda: 1 + 1) == 2
-    assert stages.done == [Stage("adding", 2.5, "")]
+    assert stages.run(Step.EFFECTS, lambda: 1 + 1) == 2
+    assert stages.done == [Stage(Step.EFFECTS, 10.0)]
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         (InputError("no rows", hint="give some."), "no rows. Hint"),
         (MemoryError("full"), "MemoryError"),
     ],
 )
-def test_failures_are_kept_in_words(error, told):
+def test_failures_are_kept_in_words(error, message):
     def work():
         raise error
 
     stages = Stages(total=1)
-    assert stages.run("adding", work) is None
-    assert told in stages.failures["adding"]
+    assert stages.run(Step.EFFECTS, work) is None
+    assert message in stages.failures[Step.EFFECTS]
 
 
 def test_ctrl_c_is_not_kept_from_the_user():
@@ -42,7 +42,7 @@ def test_ctrl_c_is_not_kept_from_the_user():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Stages(total=1).run("adding", work)
+        Stages(total=1).run(Step.EFFECTS, work)
 
 
 def test_warnings_of_the_library_are_collected_once_each():
@@ -52,13 +52,8 @@ def test_warnings_of_the_library_are_collected_once_each():
         warnings.warn("of another library", DeprecationWarning, stacklevel=1)
 
     stages = Stages(total=1)
-    stages.run("adding", work)
-    assert stages.warned == {"adding": ("few rows",)}
-
-
-def test_a_clock_that_has_run_out_says_so():
-    assert Clock(-1.0).over
-    assert not Clock(60.0).over
+    stages.run(Step.EFFECTS, work)
+    assert stages.warnings == {Step.EFFECTS: ("few rows",)}
 
 
 def test_the_bar_ends_full_whatever_is_left_out(monkeypatch, capsys):

@@ -29,8 +29,10 @@ Search = Literal["random", "grid", "halving", "hyperband", "tpe", "gp"]
 Interval = Literal["nested", "naive", "holdout"]
 
 # Explanations.
-EffectKind = Literal["pdp", "ice", "marginal", "ale", "supported_pdp"]
-ImportanceKind = Literal["permutation", "impurity", "variance", "shapley", "loco", "coefficients"]
+EffectKind = Literal["pdp", "ice", "marginal", "ale", "supported_pdp", "component"]
+ImportanceKind = Literal[
+    "components", "permutation", "impurity", "variance", "shapley", "loco", "coefficients"
+]
 #: Which rows stand in for the columns outside a coalition.
 ValueFunction = Literal["interventional", "path_dependent", "observational"]
 ShapleyMethod = Literal["auto", "subsets", "kernel", "permutation"]

@@ -35,6 +35,8 @@ def number(value: float, digits: int = IN_SENTENCES) -> str:
     rounded = float(f"{value:.{digits}g}")
     if rounded == 0:
         return "0"
+    if math.isinf(rounded):  # the largest doubles, rounded up
+        return f"{value:g}"
     size_of = math.floor(math.log10(abs(rounded)))
     if not -6 < size_of < 12:
         return f"{rounded:g}"

@@ -16,13 +16,13 @@ from clearwood.cli.verbs import (
     benchmark,
     condense,
     demo,
-    explain,
     fit,
     inspect,
     models,
     predict,
     report,
 )
+from clearwood.cli.verbs.explain.group import app as explanations
 
 __all__ = ["app", "run"]
 
@@ -58,7 +58,7 @@ app.command()(models.models)
 app.command()(benchmark.benchmark)
 app.command()(fit.fit)
 app.command()(predict.predict)
-app.add_typer(explain.app, name="explain")
+app.add_typer(explanations, name="explain")
 app.command()(condense.condense)
 app.command()(condense.certify)
 app.command()(condense.export)

@@ -6,6 +6,7 @@ from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
     from clearwood.explanation.adapter.explained import Explained
+    from clearwood.explanation.adapter.predictor import Predictor
     from clearwood.explanation.adapter.supported import NotDecomposableError
     from clearwood.explanation.agreement.result import Agreement
     from clearwood.explanation.decomposition.about import About, BackgroundInfo
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
     from clearwood.explanation.decomposition.decomposition import Decomposition
     from clearwood.explanation.effects.result import Effect
     from clearwood.explanation.explain import Explanation
+    from clearwood.explanation.games.additive import AdditiveGame
+    from clearwood.explanation.games.from_model import learner_players
+    from clearwood.explanation.games.game import Game, checked_weights
+    from clearwood.explanation.games.terms import TermsGame
+    from clearwood.explanation.games.trees import TreeGame
     from clearwood.explanation.importance.components import ComponentVariances, Interactions
     from clearwood.explanation.importance.result import Importance
     from clearwood.explanation.local.contributions import Contributions
@@ -25,6 +31,7 @@ else:
 
 __all__ = [
     "About",
+    "AdditiveGame",
     "Agreement",
     "BackgroundInfo",
     "ComponentVariances",
@@ -34,12 +41,18 @@ __all__ = [
     "Effect",
     "Explained",
     "Explanation",
+    "Game",
     "Importance",
     "Interactions",
     "Lime",
     "NotDecomposableError",
+    "Predictor",
     "Scale",
     "Shapley",
+    "TermsGame",
+    "TreeGame",
     "Unit",
     "WhatIf",
+    "checked_weights",
+    "learner_players",
 ]

@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.choices import ValueFunction
 from clearwood._shared.results import Result
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.agreement.agreement import agreement
-from clearwood.explanation.decomposition.about import About, BackgroundInfo, ValueFunction
+from clearwood.explanation.decomposition.about import About, BackgroundInfo
 from clearwood.explanation.decomposition.components import Components
 from clearwood.explanation.decomposition.decomposition import Decomposition
 from clearwood.explanation.effects.effect import effect

@@ -25,11 +25,13 @@ def from_json(value: Any) -> bytes:
 
 
 def to_json(data: bytes, *, member: str = "the file") -> Any:
-    """Read JSON; what is not JSON is answered with the name of the member."""
+    """Read JSON; the error for anything else names the member."""
     try:
         return json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{member} is not valid JSON ({error}); nothing was run") from None
+        raise InputError(
+            f"{member} is not valid JSON ({error}); nothing was run", parameter="path"
+        ) from None
 
 
 def from_array(array: NDArray[Any]) -> bytes:
@@ -58,5 +60,7 @@ def to_array(data: bytes, *, member: str = "the file") -> NDArray[Any]:
         # np.load falls back to pickle, or opens a zip, by the first bytes; this reader does not.
         array: NDArray[Any] = np.lib.format.read_array(buffer, allow_pickle=False)
     except (ValueError, EOFError, OverflowError, MemoryError, SyntaxError) as error:
-        raise InputError(f"{member} is not a plain array ({error}); nothing was run") from None
+        raise InputError(
+            f"{member} is not a plain array ({error}); nothing was run", parameter="path"
+        ) from None
     return array

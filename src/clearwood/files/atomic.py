@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Literal, overload
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import InputError, Option, words
 
 __all__ = ["atomic_write"]
 
@@ -56,7 +56,7 @@ def atomic_write(
     >>> folder = Path(tempfile.mkdtemp())
     >>> with atomic_write(folder / "predictions.csv", text=True) as file:
     ...     _ = file.write("row,prediction\n")
-    >>> [found.name for found in folder.iterdir()]
+    >>> [file.name for file in folder.iterdir()]
     ['predictions.csv']
     >>> with atomic_write(folder / "predictions.csv", text=True) as file:
     ...     pass
@@ -105,11 +105,18 @@ def _check(path: Path, *, force: bool) -> os.stat_result | None:
         if not parent.is_dir():
             raise InputError(
                 f"the folder {str(parent)!r} does not exist",
-                hint=f"make it first: mkdir -p {parent}",
+                parameter="path",
+                value=str(path),
+                hint=f"create it first: mkdir -p {parent}",
             ) from None
         return None
     if stat.S_ISDIR(existing.st_mode):
-        raise InputError(f"{str(path)!r} is a folder", hint="give the name of a file in it.")
+        raise InputError(
+            f"{str(path)!r} is a folder",
+            parameter="path",
+            value=str(path),
+            hint="name a file in it.",
+        )
     if stat.S_ISREG(existing.st_mode) and not force:
         raise _exists(path)
     return existing
@@ -118,7 +125,9 @@ def _check(path: Path, *, force: bool) -> os.stat_result | None:
 def _exists(path: Path) -> InputError:
     return InputError(
         f"{str(path)!r} exists already",
-        hint="choose another name, or replace it with --force (force=True).",
+        parameter="path",
+        value=str(path),
+        hint=words("choose another name, or replace it with ", Option("force", value=True), "."),
     )
 
 
@@ -143,7 +152,7 @@ def _take_name(temporary: Path, final: Path, path: Path, *, force: bool) -> None
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name survive a power cut, where the system can be asked to."""
+    """Make the new name survive a power cut, where the system supports it."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -154,15 +163,18 @@ def _sync_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _explained(path: Path, *, only: set[int] | None = None) -> Iterator[None]:
-    """Turn the system's errors into ones that name the path and say what to do."""
+    """Turn the system's errors into ones that name the path and what to do."""
     try:
         yield
     except OSError as error:
         if only is not None and error.errno not in only:
             raise
-        raise InputError(f"cannot write {str(path)!r}: {_reason(error)}", hint=_hint(error)) from (
-            error
-        )
+        raise InputError(
+            f"cannot write {str(path)!r}: {_reason(error)}",
+            parameter="path",
+            value=str(path),
+            hint=_hint(error),
+        ) from error
 
 
 def _reason(error: OSError) -> str:
@@ -173,5 +185,5 @@ def _hint(error: OSError) -> str:
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return "free some space or write to another disk; what was there before is unchanged."
     if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-        return "you may not write there; choose a folder of your own."
+        return "you have no permission to write there; choose another folder."
     return "choose another place; what was there before is unchanged."

@@ -1,7 +1,7 @@
 """One file with named members, a manifest and a checksum for each.
 
 The container is a zip archive, so that any tool can list it. It knows nothing about models: a
-`Manifest` says what kind of content it has, and the members are bytes. Nothing is ever extracted
+`Manifest` describes its content, and the members are bytes. Nothing is ever extracted
 to disk, so a member's name can lead nowhere.
 """
 
@@ -18,7 +18,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 import clearwood
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import Call, InputError, Text, words
 from clearwood.files.arrays import from_json, to_array, to_json
 from clearwood.files.atomic import atomic_write
 
@@ -29,11 +29,13 @@ FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
 
 # A file may unpack to a gigabyte, or to 20 times its own size if that is more: models compress by
-# 2 to 10, archives made to fill the memory by a thousand.
+# 2 to 10, archives meant to fill the memory by a thousand.
 _ALWAYS_ALLOWED = 1 << 30
 _EXPANSION = 20
 _MANIFEST_LIMIT = 64 << 20
 _MEMBER_LIMIT = 100_000
+
+_HOW_TO_SAVE = words("a model file is written by ", Call("save", ("model", "path")), ".")
 
 # The earliest date a zip can hold: the same content gives the same bytes whenever it is written.
 _NO_DATE = (1980, 1, 1, 0, 0, 0)
@@ -49,14 +51,14 @@ class Member:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a container says about itself.
+    """The description that a container holds of itself.
 
     Parameters
     ----------
     kind
         What it holds: "learner", "estimator", ...
     libraries
-        Versions of the libraries that made the content.
+        Versions of the libraries that wrote the content.
     clearwood
         The version of Clearwood that wrote it.
     members
@@ -85,12 +87,12 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Archive:
-    """A container that was read and found unchanged.
+    """A container that was read and is unchanged.
 
     Parameters
     ----------
     manifest
-        What it says about itself.
+        Its description of itself.
     members
         The bytes of each member.
     size
@@ -120,7 +122,9 @@ class Archive:
         try:
             return self.members[name]
         except KeyError:
-            raise InputError(f"the file has no member {name!r}; nothing was run") from None
+            raise InputError(
+                f"the file has no member {name!r}; nothing was run", parameter="path"
+            ) from None
 
 
 def write(
@@ -160,7 +164,7 @@ def write(
     complete = replace(manifest, members=listed)
     whole = BytesIO()  # a device or pipe cannot go back to fill in sizes, as zip files want
     with zipfile.ZipFile(whole, "w") as archive:
-        # The manifest first and stored as it is, so that `head` on the file already tells.
+        # The manifest first and stored as it is, so that `head` on the file shows it.
         _add(archive, MANIFEST, from_json(complete.to_json()), zipfile.ZIP_STORED)
         for name in listed:
             _add(archive, name, members[name], zipfile.ZIP_DEFLATED)
@@ -179,7 +183,7 @@ def read(path: str | os.PathLike[str]) -> Archive:
     """Read a container and check that it is complete and unchanged.
 
     In this order: it is a zip archive; it is one of Clearwood's, of a version known here; nothing
-    is behind its end; the members are those the manifest lists, and not absurdly large; each has
+    follows its end; the members are those the manifest lists, and not far too large; each has
     the size and checksum listed.
 
     Raises
@@ -192,20 +196,19 @@ def read(path: str | os.PathLike[str]) -> Archive:
         with path.open("rb") as file:
             return _read(path, file)
     except FileNotFoundError:
-        raise InputError(f"there is no file {str(path)!r}", hint="check the name.") from None
+        raise _unusable(path, f"there is no file {str(path)!r}", "check the name.") from None
     except IsADirectoryError:
-        raise InputError(f"{str(path)!r} is a folder", hint="give the name of a file.") from None
+        raise _unusable(path, f"{str(path)!r} is a folder", "name a file.") from None
     except OSError as error:
-        raise InputError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+        message = f"cannot read {str(path)!r}: {error.strerror or error}"
+        raise _unusable(path, message) from error
 
 
 def _read(path: Path, file: BufferedReader) -> Archive:
     size = os.fstat(file.fileno()).st_size
     if file.read(4) != b"PK\x03\x04":
-        raise InputError(
-            f"{str(path)!r} is {'empty' if size == 0 else 'not a Clearwood file'}",
-            hint="model files are made by cw.save or `clearwood fit -o model.cw`.",
-        )
+        what = "empty" if size == 0 else "not a Clearwood file"
+        raise _unusable(path, f"{str(path)!r} is {what}", _HOW_TO_SAVE)
     try:
         with zipfile.ZipFile(file) as archive:
             manifest = _read_manifest(path, archive)
@@ -216,33 +219,33 @@ def _read(path: Path, file: BufferedReader) -> Archive:
                 for name, expected in manifest.members.items()
             }
     except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as error:
-        raise _damaged(path, f"it is not a whole zip archive ({error})") from None
+        raise _damaged(path, f"it is not a complete zip archive ({error})") from None
     file.seek(0)
     digest = hashlib.file_digest(file, "sha256").hexdigest()
     return Archive(manifest, members, size, digest)
 
 
 def _read_manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
-    foreign = InputError(
-        f"{str(path)!r} is a zip archive, but not one of Clearwood's",
-        hint="model files are made by cw.save or `clearwood fit -o model.cw`.",
+    foreign = _unusable(
+        path, f"{str(path)!r} is a zip archive, but not one of Clearwood's", _HOW_TO_SAVE
     )
     try:
         info = archive.getinfo(MANIFEST)
     except KeyError:
         raise foreign from None
     if info.file_size > _MANIFEST_LIMIT:
-        raise _damaged(path, "its manifest is absurdly large")
+        raise _damaged(path, "its manifest is far too large")
     raw = to_json(_bytes_of(path, archive, info), member=f"the manifest of {str(path)!r}")
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
         raise foreign
     version = raw.get("format_version")
     if isinstance(version, int) and version > FORMAT_VERSION:
-        raise InputError(
+        raise _unusable(
+            path,
             f"{str(path)!r} has format version {version}, written by Clearwood "
             f"{raw.get('clearwood')}; Clearwood {clearwood.__version__} reads up to "
             f"{FORMAT_VERSION}",
-            hint="upgrade: pip install --upgrade clearwood",
+            "upgrade: pip install --upgrade clearwood",
         )
     unusable = _damaged(path, "its manifest has entries missing or of the wrong type")
     if version != FORMAT_VERSION:
@@ -259,10 +262,10 @@ def _read_manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
 
 
 def _check_end(path: Path, file: BufferedReader, size: int) -> None:
-    """Refuse bytes behind the archive, which zip readers pass over."""
+    """Refuse bytes after the archive, which zip readers ignore."""
     file.seek(size - zipfile.sizeEndCentDir)  # type: ignore[attr-defined]
     if not file.read().startswith(zipfile.stringEndArchive):  # type: ignore[attr-defined]
-        raise _damaged(path, "there is something behind its end")
+        raise _damaged(path, "there is something after its end")
 
 
 def _check_listing(path: Path, archive: zipfile.ZipFile, manifest: Manifest, size: int) -> None:
@@ -293,7 +296,7 @@ def _read_member(path: Path, archive: zipfile.ZipFile, name: str, expected: Memb
 
 def _bytes_of(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise _damaged(path, f"member {info.filename!r} is packed in a way that is never used here")
+        raise _damaged(path, f"member {info.filename!r} is packed in an unknown way")
     if info.flag_bits & 0x1:
         raise _damaged(path, f"member {info.filename!r} is encrypted")
     try:
@@ -304,10 +307,15 @@ def _bytes_of(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> by
 
 
 def _damaged(path: Path, what: str) -> InputError:
-    return InputError(
+    return _unusable(
+        path,
         f"{str(path)!r} is truncated or was altered: {what}; nothing was run",
-        hint="fetch or save the file again.",
+        "fetch or save the file again.",
     )
+
+
+def _unusable(path: Path, message: str, hint: Text | None = None) -> InputError:
+    return InputError(message, parameter="path", value=str(path), hint=hint)
 
 
 def _sha256(data: bytes) -> str:

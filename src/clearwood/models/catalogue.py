@@ -1,12 +1,12 @@
 """Every learner by its short name.
 
-The entries live in one module per family; they are loaded when first asked for, and none of
+The entries live in one module per family; they are loaded on first use, and none of
 them imports its library before it builds an estimator.
 """
 
 from importlib import import_module
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, Option, did_you_mean, words
 from clearwood.models.entry import Entry
 from clearwood.table import Task
 
@@ -28,7 +28,7 @@ FAMILIES = (
     "network",
 )
 
-#: What is compared where nobody names learners: simple, readable, and the usual strong ones.
+#: The learners compared by default: simple ones, readable ones and the usual strong ones.
 _USUAL = {
     Task.REGRESSION: ("baseline", "ridge", "tree", "forest", "gbm"),
     Task.COUNT: ("baseline", "glm", "tree", "forest", "gbm"),
@@ -41,7 +41,7 @@ _loaded: list[str] = []
 
 
 def entries() -> tuple[Entry, ...]:
-    """All entries, family by family, registered ones last.
+    """Return all entries, family by family, registered ones last.
 
     Examples
     --------
@@ -57,14 +57,14 @@ def entries() -> tuple[Entry, ...]:
 
 
 def names(task: Task | str | None = None, *, installed: bool = False) -> tuple[str, ...]:
-    """The short names, of all learners or of those that can do a task.
+    """Return the short names of all learners, or of those that support a task.
 
     Parameters
     ----------
     task
-        Keep the learners that can do it.
+        Keep the learners that support it.
     installed
-        Keep the learners whose package is there.
+        Keep the learners whose package is installed.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def names(task: Task | str | None = None, *, installed: bool = False) -> tuple[s
 
 
 def usual(task: Task | str) -> tuple[str, ...]:
-    """The learners that are compared where none is named.
+    """Return the learners that are compared by default.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def usual(task: Task | str) -> tuple[str, ...]:
 
 
 def get(name: str) -> Entry:
-    """One entry; a wrong name is answered with the nearest ones.
+    """Return one entry; the error for an unknown name offers the nearest ones.
 
     Examples
     --------
@@ -104,7 +104,12 @@ def get(name: str) -> Entry:
     """
     known = {entry.name: entry for entry in entries()}
     if name not in known:
-        raise InputError(f"there is no learner {name!r}", hint=did_you_mean(str(name), known))
+        raise InputError(
+            f"there is no learner {name!r}",
+            parameter="learner",
+            value=name,
+            hint=did_you_mean(str(name), known),
+        )
     return known[name]
 
 
@@ -114,7 +119,7 @@ def register(entry: Entry, *, replace: bool = False) -> None:
     Parameters
     ----------
     entry
-        What the catalogue should know about it.
+        The learner.
     replace
         Allow an entry of the same name to be replaced.
 
@@ -135,7 +140,9 @@ def register(entry: Entry, *, replace: bool = False) -> None:
     if not replace and entry.name in {known.name for known in entries()}:
         raise InputError(
             f"a learner named {entry.name!r} exists",
-            hint="choose another name, or pass replace=True.",
+            parameter="entry",
+            value=entry.name,
+            hint=words("choose another name, or pass ", Option("replace", value=True), "."),
         )
     entries()
     _entries[entry.name] = entry

@@ -19,7 +19,7 @@ Reading = Literal["glass box", "tree", "black box"]
 
 @dataclass(frozen=True)
 class Job:
-    """What an entry is told when it has to build an estimator.
+    """What an entry needs to know to build an estimator.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Entry:
     name
         The short name users type.
     title
-        One line that says what it is.
+        What it is, in one line.
     family
         Learners of one family work alike: "linear", "tree", "boosting", ...
     tasks
@@ -64,7 +64,7 @@ class Entry:
     source
         The library and class it comes from.
     section
-        Where the mathematics is: document and section.
+        Where the mathematics is explained: document and section.
     loss
         What it minimises.
     estimates
@@ -72,16 +72,16 @@ class Entry:
     build
         Makes the unfitted estimator for a job; imports its library itself.
     defaults
-        Settings used where the user says nothing. Every setting a user may give is named here.
+        Default settings. Every setting that a user may change is named here.
     space
         What tuning searches, a subset of the settings.
     categories, missing, scale, reference, native_levels
         How the encoder prepares columns for it: see `clearwood.table.Encoder`.
     fit_options
-        What the estimator's ``fit`` is told beside rows, target and weights, for libraries that
-        take it nowhere else.
+        Options of the estimator's ``fit`` beside rows, target and weights, for libraries that take
+        them nowhere else.
     stages
-        For boosted trees: how to stop them early and to read them at fewer trees.
+        For boosted trees: how to stop them early and how to predict with fewer trees.
     complexity
         Orders learners from simple to complex, for "the simplest within one standard error".
     module, extra

@@ -23,7 +23,7 @@ from sklearn.utils.validation import (
 )
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, Option, did_you_mean, unknown_choice, words
 from clearwood.kernels import limited
 from clearwood.models import catalogue
 from clearwood.models.entry import Categories, Entry, Job
@@ -51,10 +51,10 @@ def learner(
     name
         A name that ``clearwood models`` lists.
     task
-        "regression", "count", "binary" or "multiclass"; found from the target when left out.
+        "regression", "count", "binary" or "multiclass"; inferred from the target when None.
     categories
-        How categories reach the model: "onehot", "ordinal", "native" or "target"; the entry's own
-        way when left out.
+        How categories are encoded: "onehot", "ordinal", "native" or "target"; the entry's default
+        when None.
     seed
         Fixes every random choice.
     n_jobs
@@ -74,15 +74,15 @@ def learner(
     >>> model.predict(data.head(2)).shape
     (2,)
     """
-    made = Learner(
+    new = Learner(
         name, task=task, categories=categories, seed=seed, n_jobs=n_jobs, settings=settings or None
     )
-    made.check_settings()
-    return made
+    new.check_settings()
+    return new
 
 
 def _can(method: str) -> Any:
-    """Whether a learner has a method: asked of its model once fitted, before that of its task."""
+    """Whether a learner has a method: by its model once fitted, by its task before."""
 
     def check(self: "Learner") -> bool:
         if hasattr(self, "estimator_"):
@@ -106,10 +106,10 @@ class Learner(BaseEstimator):
     name
         The entry of the catalogue.
     task
-        What is predicted; found from the target when None.
+        What is predicted; inferred from the target when None.
     categories
-        How categories reach the model: "onehot", "ordinal", "native" or "target"; the entry's own
-        way when None.
+        How categories are encoded: "onehot", "ordinal", "native" or "target"; the entry's default
+        when None.
     seed
         Fixes every random choice.
     n_jobs
@@ -161,10 +161,10 @@ class Learner(BaseEstimator):
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         own = {"task": None, "categories": None, "seed": 0, "n_jobs": 1}
         set_by_user = {key: getattr(self, key) for key in own if getattr(self, key) != own[key]}
-        words = [
+        options = [
             f"{key}={value!r}" for key, value in {**set_by_user, **(self.settings or {})}.items()
         ]
-        return f"Learner({', '.join([repr(self.name), *words])})"[:N_CHAR_MAX]
+        return f"Learner({', '.join([repr(self.name), *options])})"[:N_CHAR_MAX]
 
     @property
     def entry(self) -> Entry:
@@ -183,6 +183,8 @@ class Learner(BaseEstimator):
             if key not in defaults:
                 raise InputError(
                     f"learner {self.name!r} has no setting {key!r}",
+                    parameter=key,
+                    value=(self.settings or {})[key],
                     hint=did_you_mean(key, defaults),
                 )
 
@@ -233,9 +235,15 @@ class Learner(BaseEstimator):
         if self.task_ not in entry.tasks:
             able = ", ".join(repr(name) for name in catalogue.names(self.task_)[:8])
             raise InputError(
-                f"learner {entry.name!r} cannot do {self.task_} "
-                f"(it does {', '.join(sorted(entry.tasks))})",
-                hint=f"learners that can: {able}, ...; or set the task if it was found wrongly.",
+                f"learner {entry.name!r} does not support {self.task_} "
+                f"(it supports {', '.join(sorted(entry.tasks))})",
+                parameter="learner",
+                value=entry.name,
+                hint=words(
+                    f"choose another, such as {able}; or set ",
+                    Option("task"),
+                    " if it was inferred wrongly.",
+                ),
             )
         self.schema_ = table.schema
         self.n_features_in_ = len(table.features)
@@ -243,7 +251,7 @@ class Learner(BaseEstimator):
             check_classification_targets(target)
             self.classes_, target = np.unique(target, return_inverse=True)
         encoder = Encoder(
-            # checked by the encoder, which answers a wrong word with the right ones
+            # checked by the encoder
             categories=cast("Categories", self.categories or entry.categories),
             missing=entry.missing,
             scale=entry.scale,
@@ -288,6 +296,7 @@ class Learner(BaseEstimator):
         if y is None:
             raise InputError(
                 "fit needs y: the target is missing",
+                parameter="y",
                 hint="requires y to be passed, but the target y is None; pass fit(X, y), or a "
                 "table that names its target.",
             )
@@ -304,7 +313,11 @@ class Learner(BaseEstimator):
             self.feature_names_in_ = np.array(table.names, dtype=object)
             target = np.asarray(y).ravel()
         if len(target) != table.n_rows:
-            raise InputError(f"y has {len(target)} values but the table has {table.n_rows} rows")
+            raise InputError(
+                f"y has {len(target)} values but the table has {table.n_rows} rows",
+                parameter="y",
+                value=len(target),
+            )
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, target.reshape(-1, 1))
         return table, target, sample_weight
@@ -312,9 +325,7 @@ class Learner(BaseEstimator):
     def _task_of(self, table: Table, target: NDArray[Any]) -> Task:
         if self.task is not None:
             if self.task not in list(Task):
-                raise InputError(
-                    f"there is no task {self.task!r}", hint=did_you_mean(self.task, Task)
-                )
+                raise unknown_choice("task", self.task, Task)
             return Task(self.task)
         return table.task or find_task(target)
 
@@ -349,7 +360,7 @@ class Learner(BaseEstimator):
         return np.asarray(self.estimator_.decision_function(encoded), dtype=np.float64)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Accuracy for classes, R2 for numbers; on training rows this is no honest estimate."""
+        """Compute the accuracy for classes, R² for numbers; training rows give too good a score."""
         truth = X.y if y is None and isinstance(X, Table) else y
         predicted = self.predict(X)
         measure = accuracy_score if self.task_.is_classification else r2_score
@@ -403,6 +414,7 @@ def _fit(
     if not has_fit_parameter(inner, "sample_weight"):
         raise InputError(
             f"learner {entry.name!r} cannot use row weights",
+            parameter="weight",
             hint="leave the weights out, or choose a learner that can, such as 'gbm' or 'ridge'.",
         )
     return estimator.fit(encoded, target, **options, **{name: weight})

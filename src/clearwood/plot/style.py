@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearwood._shared import numbers
+
 if TYPE_CHECKING:
     from clearwood.explanation import About
 
@@ -23,7 +25,7 @@ __all__ = [
     "where",
 ]
 
-# Of Okabe and Ito's palette, which people of all kinds of colour vision can tell apart.
+# From Okabe and Ito's palette, which can be told apart with any colour vision.
 UP = "#D55E00"
 DOWN = "#0072B2"
 GREY = "#6E6E6E"
@@ -32,13 +34,13 @@ AXIS: dict[str, Any] = {"grid": False}
 
 
 def where(about: "About") -> str:
-    """Say which value function, background and scale a figure is about."""
+    """Return the value function, background and scale of a figure in words."""
     background = f", {about.background}" if about.background is not None else ""
     return f"{about.value}{background}; scale: {about.unit}"
 
 
 def titled(chart: Any, title: str, about: "About", notes: Sequence[str] = ()) -> Any:
-    """Give a chart its title; what is shown and how stands below it."""
+    """Give a chart its title, with what is shown and how below it."""
     import altair as alt
 
     subtitle = [where(about), *notes]
@@ -47,7 +49,7 @@ def titled(chart: Any, title: str, about: "About", notes: Sequence[str] = ()) ->
 
 
 def records(rows: Sequence[dict[str, Any]]) -> Any:
-    """Give rows of numbers and words as data that a chart carries with it."""
+    """Return rows of numbers and words as data that a chart carries with it."""
     import altair as alt
 
     data: Any = alt.Data
@@ -55,7 +57,7 @@ def records(rows: Sequence[dict[str, Any]]) -> Any:
 
 
 def diverging(values: Any) -> Any:
-    """Give a colour scale with white at zero, blue below and orange above."""
+    """Return a colour scale with white at zero, blue below and orange above."""
     import altair as alt
 
     size = float(np.abs(values).max(initial=0.0)) or 1.0
@@ -64,7 +66,7 @@ def diverging(values: Any) -> Any:
 
 
 def level_step(n_outputs: int) -> Any:
-    """Give the height of a level of a category: more where each output has a line of its own."""
+    """Return the height of a level of a category: more if each output has its own line."""
     import altair as alt
 
     # without "for", the height would be that of one output
@@ -72,15 +74,14 @@ def level_step(n_outputs: int) -> Any:
 
 
 def number(value: Any) -> str:
-    """Write a number with four digits that count.
+    """Write a number for the label of a figure, as tables do.
 
     Examples
     --------
     >>> number(1234.5678), number(-0.00012345)
     ('1,235', '-0.0001234')
     """
-    size = abs(float(value))
-    return f"{value:,.0f}" if size >= 1000 else f"{value:.4g}"
+    return numbers.number(value, numbers.IN_TABLES)
 
 
 def cut(text: str, width: int = 28) -> str:

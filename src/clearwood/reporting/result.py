@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
+from clearwood._shared.numbers import count
 from clearwood.files import atomic_write
 from clearwood.reporting.page.blocks import Block, Chart, Choice, More, Section
 from clearwood.reporting.page.page import render
-from clearwood.reporting.sections.words import count
 
 __all__ = ["Report"]
 
@@ -24,9 +24,9 @@ class Report:
     title
         The page's heading.
     sections
-        Its chapters, in order.
+        Its sections, in order.
     about
-        Pairs of a word and what it is, shown below the heading.
+        Pairs of a name and a value, shown below the heading.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Report:
     about: tuple[tuple[str, str], ...] = ()
 
     def to_html(self) -> str:
-        """Give the page as text: a whole HTML document that asks for nothing else."""
+        """Return the page as text: a whole HTML document that loads nothing else."""
         return render(self.title, self.sections, self.about)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -53,14 +53,14 @@ class Report:
         Parameters
         ----------
         path
-            Where to, ``report.html`` say.
+            The file to write, for example ``report.html``.
         force
-            Replace a file that is there.
+            Replace an existing file.
 
         Raises
         ------
         InputError
-            Where the file exists and ``force`` is not set, or it cannot be written.
+            If the file exists and ``force`` is not set, or it cannot be written.
         """
         with atomic_write(path, force=force, text=True) as file:
             file.write(self.to_html())

@@ -1,87 +1,108 @@
-"""Refuse what a resampling plan cannot cut, in the user's words."""
+"""Checks of rows, groups and classes that a resampling plan cannot split."""
 
 import numbers
 
 import numpy as np
 
-from clearwood._shared.errors import InputError
-from clearwood.resampling.plan import Given
+from clearwood._shared.errors import InputError, Option, words
+from clearwood.resampling.plan import RowData
 
-__all__ = ["check_given", "check_rows", "check_share", "check_whole"]
+__all__ = ["check_data", "check_rows", "check_share", "check_whole"]
 
 
-def check_whole(what: str, value: object, *, least: int) -> None:
-    """Refuse counts that are no whole numbers or too small."""
+def check_whole(parameter: str, what: str, value: object, *, least: int) -> None:
+    """Refuse counts that are not whole numbers or too small."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < least:
-        raise InputError(f"{what} is {value!r}", hint=f"it must be a whole number from {least} on.")
+        raise InputError(
+            f"{what} is {value!r}",
+            parameter=parameter,
+            value=value,
+            hint=f"it must be a whole number of at least {least}.",
+        )
 
 
 def check_share(share: object) -> None:
     """Refuse shares that leave one side without rows."""
     if isinstance(share, bool) or not isinstance(share, numbers.Real) or not 0 < float(share) < 1:
         raise InputError(
-            f"the share to hold out is {share!r}", hint="it must lie between 0 and 1, such as 0.25."
+            f"the share to hold out is {share!r}",
+            parameter="share",
+            value=share,
+            hint="it must lie between 0 and 1, such as 0.25.",
         )
 
 
-def check_rows(n_rows: int, least: int, words: str) -> None:
+def check_rows(n_rows: int, least: int, plan: str) -> None:
     """Refuse tables with too few rows."""
     if n_rows < least:
         raise InputError(
-            f"{words} needs {least} rows or more; the table has {n_rows}",
-            hint="ask for fewer parts, or bring more rows.",
+            f"{plan} needs {least} rows or more; the table has {n_rows}",
+            parameter="outer",
+            value=n_rows,
+            hint="use fewer folds, or more rows.",
         )
 
 
-def check_given(given: Given, least: int, words: str, *, instead: str) -> None:
-    """Refuse rows, groups or classes too few for a plan that cuts at random, and ordered rows.
+def check_data(data: RowData, least: int, plan: str, *, instead: str) -> None:
+    """Refuse rows, groups or classes too few for a plan that splits at random, and ordered rows.
 
     Parameters
     ----------
-    given
+    data
         The rows.
     least
         How many rows, groups and members of each class it takes.
-    words
-        The plan in words.
+    plan
+        The name of the plan.
     instead
         The plan to use where rows are ordered in time.
     """
-    if given.times is not None:
+    if data.times is not None:
         raise InputError(
-            f"{words} would train on rows that come after those it tests on",
+            f"{plan} would train on rows that come after those it tests on",
+            parameter="outer",
             hint=f"use {instead}, or name no time column.",
         )
-    check_rows(given.n_rows, least, words)
-    if given.groups is not None:
-        found = len(np.unique(given.groups))
-        if found < least:
+    check_rows(data.n_rows, least, plan)
+    if data.groups is not None:
+        n_groups = len(np.unique(data.groups))
+        if n_groups < least:
             raise InputError(
-                f"{words} needs {least} groups or more, as rows of one group stay together; the "
-                f"table has {found}",
-                hint="ask for fewer folds.",
+                f"{plan} needs {least} groups or more, as rows of one group stay together; the "
+                f"table has {n_groups}",
+                parameter="outer",
+                value=n_groups,
+                hint="use fewer folds.",
             )
-    if given.y is not None:
-        _check_classes(given, least, words)
+    if data.y is not None:
+        _check_classes(data, least, plan)
 
 
-def _check_classes(given: Given, least: int, words: str) -> None:
-    assert given.y is not None
-    labels, counts = np.unique(given.y, return_counts=True)
+def _check_classes(data: RowData, least: int, plan: str) -> None:
+    assert data.y is not None
+    labels, counts = np.unique(data.y, return_counts=True)
     rarest = int(counts.argmin())
     if counts[rarest] < least:
         raise InputError(
-            f"{words} needs {least} rows or more of every class; class {str(labels[rarest])!r} has "
+            f"{plan} needs {least} rows or more of every class; class {str(labels[rarest])!r} has "
             f"{counts[rarest]}",
-            hint="ask for fewer folds, leave that class out, merge it with another, or, in a "
-            "benchmark, judge on one hold-out: interval='holdout'.",
+            parameter="outer",
+            value=int(counts[rarest]),
+            hint=words(
+                "use fewer folds, leave that class out, merge it with another, or, in a "
+                "benchmark, hold out one part of the rows: ",
+                Option("interval", "holdout"),
+                ".",
+            ),
         )
-    if given.groups is None:
+    if data.groups is None:
         return
     for label in labels:
-        if len(np.unique(given.groups[given.y == label])) < 2:
+        if len(np.unique(data.groups[data.y == label])) < 2:
             raise InputError(
                 f"class {str(label)!r} is in a single group, so that a fit without that group "
-                "cannot know it",
+                "cannot predict it",
+                parameter="group",
+                value=str(label),
                 hint="leave that class out, or merge it with another.",
             )

@@ -1,4 +1,4 @@
-"""Resampling plans: which rows are trained on and which are tested on."""
+"""Folds, leave-one-out, and the plan for a table."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ import numpy as np
 from sklearn import model_selection
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.resampling.checks import check_given, check_whole
+from clearwood.resampling.checks import check_data, check_whole
 from clearwood.resampling.plan import (
-    Given,
     PairSplit,
     Plan,
+    RowData,
     Split,
     make_split,
     pair_splits,
@@ -43,7 +43,7 @@ _MOST_LEFT_OUT = 5_000
 
 @dataclass(frozen=True)
 class KFold(Plan):
-    """Cut the rows into k folds; each is tested once, by a fit to the others.
+    """Divide the rows into k folds; each is tested once by a fit to the others.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ class KFold(Plan):
     intervals: ClassVar[tuple[str, ...]] = ("nested", "naive")
 
     def __post_init__(self) -> None:
-        check_whole("the number of folds", self.k, least=2)
-        check_whole("the number of repeats", self.repeats, least=1)
+        check_whole("k", "the number of folds", self.k, least=2)
+        check_whole("repeats", "the number of repeats", self.repeats, least=1)
 
     @property
     def words(self) -> str:
@@ -73,30 +73,30 @@ class KFold(Plan):
         often = "" if self.repeats == 1 else f", {self.repeats} times"
         return f"{self.k}-fold cross-validation{often}"
 
-    def _cut(self, given: Given, seed: int) -> Iterator[Split]:
+    def _cut(self, data: RowData, seed: int) -> Iterator[Split]:
         words = f"{self.k}-fold cross-validation"
-        check_given(given, self.k, words, instead=f"TimeOrdered({self.k})")
+        check_data(data, self.k, words, instead="time-ordered splits")
         for repeat in range(self.repeats):
-            folds = self._folds(given, state_of(seed, repeat))
+            folds = self._folds(data, state_of(seed, repeat))
             for fold, (train, test) in enumerate(folds):
                 yield make_split(train, test, repeat, fold)
 
-    def _folds(self, given: Given, state: int) -> list[tuple[Any, Any]]:
-        columns = np.zeros((given.n_rows, 1))
+    def _folds(self, data: RowData, state: int) -> list[tuple[Any, Any]]:
+        columns = np.zeros((data.n_rows, 1))
 
         def cut(splitter: Callable[..., Any]) -> list[tuple[Any, Any]]:
-            made = splitter(self.k, shuffle=True, random_state=state)
-            return list(made.split(columns, given.y, given.groups))
+            folds = splitter(self.k, shuffle=True, random_state=state)
+            return list(folds.split(columns, data.y, data.groups))
 
-        if given.groups is not None:
-            if given.y is not None:
+        if data.groups is not None:
+            if data.y is not None:
                 folds = cut(model_selection.StratifiedGroupKFold)
                 # balancing the classes greedily can leave a fold empty, or all of a class in one:
-                # then the groups alone decide
-                if all(len(test) and given.trains_every_class(train) for train, test in folds):
+                # then only the groups decide
+                if all(len(test) and data.trains_every_class(train) for train, test in folds):
                     return folds
             return cut(model_selection.GroupKFold)
-        return cut(model_selection.KFold if given.y is None else model_selection.StratifiedKFold)
+        return cut(model_selection.KFold if data.y is None else model_selection.StratifiedKFold)
 
 
 @dataclass(frozen=True)
@@ -114,16 +114,18 @@ class LeaveOneOut(Plan):
         """The plan in words."""
         return "leave-one-out"
 
-    def _cut(self, given: Given, seed: int) -> Iterator[Split]:  # noqa: ARG002 - nothing is drawn
-        check_given(given, 2, self.words, instead="TimeOrdered(...)")
-        everyone = np.arange(given.n_rows)
-        units = everyone if given.groups is None else given.groups
+    def _cut(self, data: RowData, seed: int) -> Iterator[Split]:  # noqa: ARG002 - nothing is drawn
+        check_data(data, 2, self.words, instead="time-ordered splits")
+        everyone = np.arange(data.n_rows)
+        units = everyone if data.groups is None else data.groups
         labels = np.unique(units)
         if len(labels) > _MOST_LEFT_OUT:
             raise InputError(
                 f"leaving out one at a time takes {len(labels):,} fits",
-                hint="use KFold(10), which is hardly less exact on so many rows; for least squares "
-                "and ridge, cw.benchmark.linear_smoother needs no fits.",
+                parameter="outer",
+                value=len(labels),
+                hint="use 10 folds, which are hardly less exact on so many rows; for least squares "
+                "and ridge, clearwood.benchmarking.linear_smoother needs no fits.",
             )
         for fold, unit in enumerate(labels):
             yield make_split(everyone[units != unit], everyone[units == unit], 0, fold)
@@ -144,7 +146,7 @@ _BY_NAME: dict[str, Callable[[str], Plan]] = {
 
 
 def default_plan(table: Table, outer: int | str | Plan = 5, *, repeats: int = 1) -> Plan:
-    """The plan for a table: k-fold, or time-ordered where a time column is named.
+    """Return the plan for a table: k-fold, or time-ordered where a time column is named.
 
     Parameters
     ----------
@@ -170,28 +172,36 @@ def default_plan(table: Table, outer: int | str | Plan = 5, *, repeats: int = 1)
     if isinstance(outer, str) and not outer.isdecimal():
         name, _, number = outer.partition(":")
         if name not in _BY_NAME:
-            raise InputError(f"there is no plan {outer!r}", hint=did_you_mean(name, _BY_NAME))
+            raise InputError(
+                f"there is no plan {outer!r}",
+                parameter="outer",
+                value=outer,
+                hint=did_you_mean(name, _BY_NAME),
+            )
         try:
             return _BY_NAME[name](number)
         except (ValueError, TypeError) as error:
             if isinstance(error, InputError):
                 raise
             raise InputError(
-                f"{outer!r} is no plan", hint="after the colon comes one number: hold-out:0.3."
+                f"{outer!r} is not a plan",
+                parameter="outer",
+                value=outer,
+                hint="after the colon comes one number: hold-out:0.3.",
             ) from error
     folds: Any = int(outer) if isinstance(outer, str) else outer
     return KFold(folds, repeats) if table.times is None else TimeOrdered(folds)
 
 
 def splits_of(table: Table, plan: Plan, *, seed: int = 0) -> tuple[Split, ...]:
-    """Cut a table by a plan: classes are spread evenly, groups and time respected when named.
+    """Split a table by a plan: stratified by class, with groups and time respected when named.
 
     Parameters
     ----------
     table
         The rows.
     plan
-        How to cut them.
+        How to split them.
     seed
         Fixes the draw.
 
@@ -206,6 +216,8 @@ def splits_of(table: Table, plan: Plan, *, seed: int = 0) -> tuple[Split, ...]:
         if role in (Role.GROUP, Role.TIME) and table.missing.get(name, 0):
             raise InputError(
                 f"{table.missing[name]} rows have no {role.value}: {name!r} is missing there",
+                parameter=role.value,
+                value=name,
                 hint="fill it in, or leave these rows out.",
             )
     classes = table.y if table.task is not None and table.task.is_classification else None

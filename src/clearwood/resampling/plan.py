@@ -1,4 +1,4 @@
-"""What every resampling plan has in common: rows in, splits out."""
+"""What every resampling plan has in common: it divides rows into training and test rows."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from clearwood._shared.errors import InputError
 
-__all__ = ["Given", "PairSplit", "Plan", "Rows", "Split", "make_split", "pair_splits", "state_of"]
+__all__ = ["PairSplit", "Plan", "RowData", "Rows", "Split", "make_split", "pair_splits", "state_of"]
 
 Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One way to cut the rows in two.
+    """One division of the rows into training and test rows.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ class PairSplit:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
-    """What a plan knows about the rows it cuts; None for what they do not have."""
+class RowData:
+    """What a plan uses of the rows: their number, classes, groups and times, if any."""
 
     n_rows: int
     y: NDArray[Any] | None = None
@@ -70,9 +70,9 @@ class Given:
 
 @dataclass(frozen=True)
 class Plan(ABC):
-    """A way to make splits; the same seed makes the same ones for every learner."""
+    """A way to split rows; the same seed gives the same splits to every learner."""
 
-    #: Which intervals go with the losses it gives, the recommended one first.
+    #: The intervals that suit the losses of its splits, the recommended one first.
     intervals: ClassVar[tuple[str, ...]] = ("naive",)
 
     def splits(
@@ -84,7 +84,7 @@ class Plan(ABC):
         times: ArrayLike | None = None,
         seed: int = 0,
     ) -> tuple[Split, ...]:
-        """Cut the rows.
+        """Split the rows.
 
         Parameters
         ----------
@@ -101,17 +101,17 @@ class Plan(ABC):
         seed
             Fixes the draw. The first repeats are the same however many there are.
         """
-        given = Given(
+        data = RowData(
             n_rows,
             None if y is None else _missing_free("class", y, n_rows),
             None if groups is None else _missing_free("group", groups, n_rows),
             None if times is None else _missing_free("time", times, n_rows),
         )
-        return tuple(self._cut(given, seed))
+        return tuple(self._cut(data, seed))
 
     @abstractmethod
-    def _cut(self, given: Given, seed: int) -> Iterator[Split]:
-        """Check whether the plan can cut these rows, and do so."""
+    def _cut(self, data: RowData, seed: int) -> Iterator[Split]:
+        """Check whether the plan can split these rows, and do so."""
 
     @property
     @abstractmethod
@@ -141,7 +141,9 @@ def pair_splits(splits: Sequence[Split]) -> tuple[PairSplit, ...]:
     if len(splits) < 3:
         raise InputError(
             f"the nested interval needs 3 folds or more, not {len(splits)}",
-            hint="5 or 10 are usual; the naive interval does with fewer.",
+            parameter="outer",
+            value=len(splits),
+            hint="5 or 10 are usual; the naive interval works with fewer.",
         )
     tested = np.concatenate([split.test for split in splits])
     covering = all(len(split.train) + len(split.test) == len(tested) for split in splits)
@@ -149,42 +151,48 @@ def pair_splits(splits: Sequence[Split]) -> tuple[PairSplit, ...]:
     if not (covering and one_repeat) or len(np.unique(tested)) != len(tested):
         raise InputError(
             "the nested interval needs folds that share no rows and together cover the table",
+            parameter="outer",
             hint="use KFold; other plans have intervals of their own.",
         )
-    made = []
+    pairs = []
     for first, one in enumerate(splits):
         for other in splits[first + 1 :]:
             train = np.setdiff1d(one.train, other.test, assume_unique=True)
-            made.append(PairSplit(train, one.test, other.test, one.fold, other.fold))
-    return tuple(made)
+            pairs.append(PairSplit(train, one.test, other.test, one.fold, other.fold))
+    return tuple(pairs)
 
 
 def make_split(train: NDArray[Any], test: NDArray[Any], repeat: int, fold: int) -> Split:
-    """Make a split with its rows in order."""
+    """Return a split with its rows in order."""
     return Split(np.sort(train.astype(np.int64)), np.sort(test.astype(np.int64)), repeat, fold)
 
 
 def state_of(seed: int, *position: int) -> int:
-    """A seed for one draw out of many, unrelated to those of its neighbours."""
+    """Return a seed for one draw out of many, independent of the others."""
     return int(np.random.SeedSequence([seed, *position]).generate_state(1)[0])
 
 
 def _missing_free(what: str, values: ArrayLike, n_rows: int) -> NDArray[Any]:
-    given = np.asarray(values)
-    if given.shape != (n_rows,):
-        raise InputError(f"there are {n_rows} rows, but {given.size} values of the {what}")
-    if given.dtype.kind == "f":
-        missing = np.isnan(given)
-    elif given.dtype.kind in "mM":
-        missing = np.isnat(given)
-    elif given.dtype.kind == "O":
+    array = np.asarray(values)
+    if array.shape != (n_rows,):
+        raise InputError(
+            f"there are {n_rows} rows, but {array.size} values of the {what}",
+            parameter=what,
+            value=array.size,
+        )
+    if array.dtype.kind == "f":
+        missing = np.isnan(array)
+    elif array.dtype.kind in "mM":
+        missing = np.isnat(array)
+    elif array.dtype.kind == "O":
         # NaN is the one value that differs from itself
-        missing = np.array([value is None or value != value for value in given], dtype=bool)
+        missing = np.array([value is None or value != value for value in array], dtype=bool)
     else:
-        return given
+        return array
     if missing.any():
         raise InputError(
             f"{int(missing.sum())} rows have no {what}",
+            parameter=what,
             hint="fill it in, or leave these rows out.",
         )
-    return given
+    return array

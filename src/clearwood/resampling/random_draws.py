@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from sklearn import model_selection
 
 from clearwood._shared.errors import InputError
-from clearwood.resampling.checks import check_given, check_rows, check_share, check_whole
-from clearwood.resampling.plan import Given, Plan, Split, make_split, state_of
+from clearwood._shared.numbers import percent
+from clearwood.resampling.checks import check_data, check_rows, check_share, check_whole
+from clearwood.resampling.plan import Plan, RowData, Split, make_split, state_of
 from clearwood.resampling.time_ordered import last_rows
 
 __all__ = ["Bootstrap", "HoldOut", "MonteCarlo"]
 
-# Redrawing stops here: by then it is the table, not bad luck, that leaves a class out of training.
+# Redrawing stops here: by then the table, not chance, leaves a class out of training.
 _MOST_DRAWS = 200
 
 
@@ -46,15 +47,15 @@ class HoldOut(Plan):
     @property
     def words(self) -> str:
         """The plan in words."""
-        return f"hold-out of {self.share:.0%}"
+        return f"hold-out of {percent(self.share)}"
 
-    def _cut(self, given: Given, seed: int) -> Iterator[Split]:
-        if given.times is not None:
-            check_rows(given.n_rows, 2, self.words)
-            yield last_rows(given, self.share, self.words)
+    def _cut(self, data: RowData, seed: int) -> Iterator[Split]:
+        if data.times is not None:
+            check_rows(data.n_rows, 2, self.words)
+            yield last_rows(data, self.share, self.words)
         else:
-            check_given(given, 2, self.words, instead="")
-            yield _random_split(given, self.share, self.words, seed, 0)
+            check_data(data, 2, self.words, instead="")
+            yield _random_split(data, self.share, self.words, seed, 0)
 
 
 @dataclass(frozen=True)
@@ -79,38 +80,39 @@ class MonteCarlo(Plan):
     intervals: ClassVar[tuple[str, ...]] = ("corrected", "naive")
 
     def __post_init__(self) -> None:
-        check_whole("the number of repeats", self.repeats, least=1)
+        check_whole("repeats", "the number of repeats", self.repeats, least=1)
         check_share(self.share)
 
     @property
     def words(self) -> str:
         """The plan in words."""
-        return f"{self.repeats} random hold-outs of {self.share:.0%}"
+        return f"{self.repeats} random hold-outs of {percent(self.share)}"
 
-    def _cut(self, given: Given, seed: int) -> Iterator[Split]:
-        check_given(given, 2, self.words, instead="TimeOrdered(...) or HoldOut(...)")
+    def _cut(self, data: RowData, seed: int) -> Iterator[Split]:
+        check_data(data, 2, self.words, instead="time-ordered splits or a hold-out")
         for repeat in range(self.repeats):
-            yield _random_split(given, self.share, self.words, seed, repeat)
+            yield _random_split(data, self.share, self.words, seed, repeat)
 
 
-def _random_split(given: Given, share: float, words: str, seed: int, repeat: int) -> Split:
-    columns = np.zeros((given.n_rows, 1))
+def _random_split(data: RowData, share: float, words: str, seed: int, repeat: int) -> Split:
+    columns = np.zeros((data.n_rows, 1))
     for draw in range(_MOST_DRAWS):
-        splitter = _shuffle(given, share, state_of(seed, repeat, draw))
-        train, test = next(splitter.split(columns, given.y, given.groups))
-        if given.trains_every_class(train):
+        splitter = _shuffle(data, share, state_of(seed, repeat, draw))
+        train, test = next(splitter.split(columns, data.y, data.groups))
+        if data.trains_every_class(train):
             return make_split(train, test, repeat, 0)
     raise InputError(
         f"in {_MOST_DRAWS} draws, a {words} always left a class out of training",
+        parameter="outer",
         hint="hold out a smaller share, or leave rare classes out.",
     )
 
 
-def _shuffle(given: Given, share: float, state: int) -> Any:
-    units = given.n_rows if given.groups is None else len(np.unique(given.groups))
+def _shuffle(data: RowData, share: float, state: int) -> Any:
+    units = data.n_rows if data.groups is None else len(np.unique(data.groups))
     size = min(max(round(share * units), 1), units - 1)
-    classes = 0 if given.y is None else len(np.unique(given.y))
-    if given.groups is not None:
+    classes = 0 if data.y is None else len(np.unique(data.y))
+    if data.groups is not None:
         kind = model_selection.GroupShuffleSplit
     # with fewer rows on a side than classes, there is no share of each class to take
     elif 0 < classes <= min(size, units - size):
@@ -143,38 +145,39 @@ class Bootstrap(Plan):
     intervals: ClassVar[tuple[str, ...]] = ("naive",)
 
     def __post_init__(self) -> None:
-        check_whole("the number of bootstrap samples", self.repeats, least=1)
+        check_whole("repeats", "the number of bootstrap samples", self.repeats, least=1)
 
     @property
     def words(self) -> str:
         """The plan in words."""
         return f"{self.repeats} bootstrap samples"
 
-    def _cut(self, given: Given, seed: int) -> Iterator[Split]:
-        check_given(given, 2, self.words, instead="TimeOrdered(...) or HoldOut(...)")
-        everyone = np.arange(given.n_rows)
+    def _cut(self, data: RowData, seed: int) -> Iterator[Split]:
+        check_data(data, 2, self.words, instead="time-ordered splits or a hold-out")
+        everyone = np.arange(data.n_rows)
         for repeat in range(self.repeats):
             rng = np.random.default_rng([seed, repeat])
             for _ in range(_MOST_DRAWS):
-                train = _draw(given, rng)
+                train = _draw(data, rng)
                 test = np.setdiff1d(everyone, train)
-                if len(test) and given.trains_every_class(train):
+                if len(test) and data.trains_every_class(train):
                     yield make_split(train, test, repeat, 0)
                     break
             else:
                 raise InputError(
                     f"in {_MOST_DRAWS} bootstrap samples, none left both rows to test on and every "
                     "class to train on",
+                    parameter="outer",
                     hint="use k-fold cross-validation, or leave rare classes out.",
                 )
 
 
-def _draw(given: Given, rng: np.random.Generator) -> NDArray[Any]:
-    if given.groups is not None:
-        labels, codes = np.unique(given.groups, return_inverse=True)
+def _draw(data: RowData, rng: np.random.Generator) -> NDArray[Any]:
+    if data.groups is not None:
+        labels, codes = np.unique(data.groups, return_inverse=True)
         drawn = rng.integers(0, len(labels), len(labels))
         return np.concatenate([np.flatnonzero(codes == group) for group in drawn])
-    if given.y is not None:
-        members = (np.flatnonzero(given.y == label) for label in np.unique(given.y))
+    if data.y is not None:
+        members = (np.flatnonzero(data.y == label) for label in np.unique(data.y))
         return np.concatenate([rng.choice(rows, len(rows)) for rows in members])
-    return rng.integers(0, given.n_rows, given.n_rows)
+    return rng.integers(0, data.n_rows, data.n_rows)

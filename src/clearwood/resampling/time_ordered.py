@@ -1,4 +1,4 @@
-"""Plans for rows that are ordered in time: the past is trained on, what follows is tested."""
+"""Plans for rows that are ordered in time: train on the past, test on what follows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import InputError, Option, words
 from clearwood.resampling.checks import check_rows, check_whole
-from clearwood.resampling.plan import Given, Plan, Split, make_split
+from clearwood.resampling.plan import Plan, RowData, Split, make_split
 
 __all__ = ["TimeOrdered", "last_rows"]
 
 
 @dataclass(frozen=True)
 class TimeOrdered(Plan):
-    """Cut the rows into k + 1 spans of time; each but the first is tested, after all before it.
+    """Divide the rows into k + 1 spans of time; test each but the first after a fit to the past.
 
     Rows of the same moment stay together. Where groups are named too, rows of a group that is
     tested are left out of training.
@@ -40,7 +40,7 @@ class TimeOrdered(Plan):
     intervals: ClassVar[tuple[str, ...]] = ("per-origin", "naive")
 
     def __post_init__(self) -> None:
-        check_whole("the number of spans of time", self.k, least=1)
+        check_whole("k", "the number of spans of time", self.k, least=1)
 
     @property
     def words(self) -> str:
@@ -48,26 +48,27 @@ class TimeOrdered(Plan):
         return f"testing {self.k} spans of time, each after a fit to all before it"
 
     # scikit-learn's TimeSeriesSplit counts rows, and would cut through those of one moment
-    def _cut(self, given: Given, seed: int) -> Iterator[Split]:  # noqa: ARG002 - nothing is drawn
-        if given.times is None:
+    def _cut(self, data: RowData, seed: int) -> Iterator[Split]:  # noqa: ARG002 - nothing is drawn
+        if data.times is None:
             raise InputError(
                 "time-ordered splits need a column that orders the rows",
-                hint='name one: cw.read(..., time="date").',
+                parameter="time",
+                hint=words("name one: ", Option("time", "COLUMN"), "."),
             )
-        check_rows(given.n_rows, self.k + 1, f"{self.words},")
-        codes = _codes(given.times)
+        check_rows(data.n_rows, self.k + 1, f"{self.words},")
+        codes = _codes(data.times)
         shares = np.arange(1, self.k + 1) / (self.k + 1)
         starts = [*_cuts(codes, shares, f"{self.words},"), int(codes.max()) + 1]
         for fold, (start, stop) in enumerate(pairwise(starts)):
-            yield _past_and_span(given, codes, start, stop, fold)
+            yield _past_and_span(data, codes, start, stop, fold)
 
 
-def last_rows(given: Given, share: float, words: str) -> Split:
+def last_rows(data: RowData, share: float, plan: str) -> Split:
     """Hold out about this share of the rows, the last ones."""
-    assert given.times is not None
-    codes = _codes(given.times)
-    start = _cuts(codes, np.array([1.0 - share]), words)[0]
-    return _past_and_span(given, codes, start, int(codes.max()) + 1, 0)
+    assert data.times is not None
+    codes = _codes(data.times)
+    start = _cuts(codes, np.array([1.0 - share]), plan)[0]
+    return _past_and_span(data, codes, start, int(codes.max()) + 1, 0)
 
 
 def _codes(times: NDArray[np.generic]) -> NDArray[np.int64]:
@@ -75,13 +76,15 @@ def _codes(times: NDArray[np.generic]) -> NDArray[np.int64]:
     return codes
 
 
-def _cuts(codes: NDArray[np.int64], shares: Floats, words: str) -> list[int]:
-    """The moments at which spans begin, so that about these shares of the rows come before."""
+def _cuts(codes: NDArray[np.int64], shares: Floats, plan: str) -> list[int]:
+    """Return the moments at which spans begin, with about these shares of the rows before them."""
     moments = int(codes.max()) + 1
     if moments < len(shares) + 1:
         raise InputError(
-            f"{words} needs {len(shares) + 1} different times or more; the rows have {moments}",
-            hint="ask for fewer, or name a finer time column.",
+            f"{plan} needs {len(shares) + 1} different times or more; the rows have {moments}",
+            parameter="outer",
+            value=moments,
+            hint="use fewer spans, or name a finer time column.",
         )
     before = np.concatenate([[0], np.cumsum(np.bincount(codes))])
     cuts: list[int] = []
@@ -94,16 +97,17 @@ def _cuts(codes: NDArray[np.int64], shares: Floats, words: str) -> list[int]:
 
 
 def _past_and_span(
-    given: Given, codes: NDArray[np.int64], start: int, stop: int, fold: int
+    data: RowData, codes: NDArray[np.int64], start: int, stop: int, fold: int
 ) -> Split:
     train = codes < start
     test = (codes >= start) & (codes < stop)
-    if given.groups is not None:
-        train &= ~np.isin(given.groups, given.groups[test])
+    if data.groups is not None:
+        train &= ~np.isin(data.groups, data.groups[test])
         if not train.any():
             raise InputError(
                 f"every group seen before time span {fold + 1} is in it as well, so that nothing "
                 "is left to train on",
+                parameter="group",
                 hint="name the groups or the time, not both.",
             )
     return make_split(np.flatnonzero(train), np.flatnonzero(test), 0, fold)

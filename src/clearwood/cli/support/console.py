@@ -1,5 +1,6 @@
 """Printing: results to stdout, messages to stderr."""
 
+import dataclasses
 import json
 import re
 import shlex
@@ -24,6 +25,7 @@ __all__ = [
     "quoted",
     "say",
     "tell",
+    "text_without",
     "width",
     "written",
 ]
@@ -71,6 +73,11 @@ def tell(label: str, text: str, *, style: str) -> None:
 
     line = Text.assemble((f"{label}: ", style), text)
     _console(stderr=True).print(line, soft_wrap=True)
+
+
+def text_without(result: Any, field: str) -> str:
+    """Give the text of a result without the messages in one of its fields."""
+    return repr(dataclasses.replace(result, **{field: ()}))
 
 
 def emit(document: Mapping[str, Any]) -> None:

@@ -155,7 +155,7 @@ def _usage(error: Any) -> int:
         message = f"{typed_name(parameter)} takes one of {', '.join(choices)}"
     else:
         name = "" if parameter is None else f"{typed_name(parameter)}: "
-        text = " ".join(error.message.split()).rstrip(".")
+        text = error.message.rstrip(".")
         message = f"{name}{text[:1].lower()}{text[1:]}"
     _complain(message, hint)
     return int(error.exit_code)

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Columns",
-    "Decimal",
-    "Delimiter",
-    "Encoding",
     "Force",
     "Jobs",
     "Json",
@@ -27,6 +24,7 @@ __all__ = [
     "Reading",
     "Seed",
     "learner_names",
+    "one_of",
     "pairs",
     "setting",
 ]
@@ -132,6 +130,7 @@ class Columns:
             metavar="TASK",
             help="regression, count, binary or multiclass; by default inferred from the target.",
             autocompletion=completion.tasks,
+            rich_help_panel=_COLUMNS,
         ),
     ] = None
     weight: Annotated[
@@ -192,6 +191,19 @@ class Columns:
         lists = {"protected": self.protected or [], "ignore": self.ignore or []}
         kinds = pairs("--kind", self.kinds or (), example="zip=category")
         return {**vars(self), **lists, "kinds": kinds}
+
+
+def one_of(choices: Any) -> str:
+    """List the words of a Literal.
+
+    Examples
+    --------
+    >>> from typing import Literal
+    >>> one_of(Literal["csv", "json", "html"])
+    'csv, json or html'
+    """
+    *words, last = get_args(choices)
+    return f"{', '.join(words)} or {last}"
 
 
 def learner_names(texts: Iterable[str] | None) -> list[str]:

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, is_dataclass
 from difflib import get_close_matches
@@ -24,9 +25,10 @@ def verb(function: Callable[..., int | None]) -> Callable[..., int | None]:
     """Make a function a verb of the command line.
 
     A parameter whose type is a dataclass is a group of options: Typer sees the fields of the
-    dataclass, and the function receives the dataclass. Arguments come first in the help, then the
-    function's own options, then those of its groups. A function that has a parameter `context`
-    receives Typer's, whose `obj` is the spelling of messages.
+    dataclass, and the function receives the dataclass. Arguments come first, those of groups
+    before the function's own; then come the function's own options and those of its groups. A
+    function that has a parameter `context` receives Typer's, whose `obj` is the spelling of
+    messages.
 
     Examples
     --------
@@ -64,7 +66,10 @@ def verb(function: Callable[..., int | None]) -> Callable[..., int | None]:
         options = {name: _filled(group, values) for name, group in groups.items()}
         return function(**options, **values)
 
-    ordered = sorted([*own, *shared], key=lambda one: not _is_argument(one))
+    ordered = [
+        *filter(_is_argument, [*shared, *own]),
+        *itertools.filterfalse(_is_argument, [*own, *shared]),
+    ]
     run.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in ordered}
     return run

@@ -1,6 +1,5 @@
 """`clearwood benchmark`: learners compared on one table, with honest risks and intervals."""
 
-import dataclasses
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ import typer
 
 from clearwood._shared.choices import Interval, Search
 from clearwood._shared.errors import InputError, Option
-from clearwood.cli.support.console import commands, emit, facts, quoted, say
+from clearwood.cli.support.console import commands, emit, facts, quoted, say, text_without
 from clearwood.cli.support.errors import STOPPED
 from clearwood.cli.support.options import (
     Columns,
@@ -21,6 +20,7 @@ from clearwood.cli.support.options import (
     Reading,
     Seed,
     learner_names,
+    one_of,
 )
 from clearwood.cli.support.spelling import CommandLine
 from clearwood.cli.support.verb import verb
@@ -87,11 +87,17 @@ def benchmark(
         ),
     ] = 30,
     search: Annotated[
-        Search, typer.Option(help="How configurations are chosen.", rich_help_panel=_DESIGN)
+        Search,
+        typer.Option(
+            metavar="WAY",
+            help=f"How configurations are chosen: {one_of(Search)}.",
+            rich_help_panel=_DESIGN,
+        ),
     ] = "random",
     interval: Annotated[
         Interval,
         typer.Option(
+            metavar="KIND",
             help="nested: nested cross-validation. naive: cheaper, and too narrow. holdout: one "
             "held-out part.",
             rich_help_panel=_DESIGN,
@@ -234,7 +240,7 @@ def _run(
         bench = bench.simultaneous()
     if not bench.complete:
         if not json:
-            say(results_text(bench))
+            say(text_without(bench, "warnings"))
         return _stopped(store, command)
     write_json(output, bench.to_json(), force=force)
     if not command["keep"]:
@@ -242,14 +248,9 @@ def _run(
     if json:
         emit(bench.to_json())
     else:
-        say(results_text(bench))
+        say(text_without(bench, "warnings"))
         _show_next(bench, output, data, command["read"], spelling)
     return None
-
-
-def results_text(bench: "Benchmark") -> str:
-    """Give the results as text, without the warnings, which are on stderr already."""
-    return repr(dataclasses.replace(bench, warnings=()))
 
 
 def _stopped(store: Path, command: Mapping[str, Any]) -> int:

@@ -16,6 +16,7 @@ from clearwood.cli.support.options import (
     Json,
     Reading,
     Seed,
+    one_of,
     pairs,
     setting,
 )
@@ -69,7 +70,8 @@ def fit(
         ),
     ] = None,
     categories: Annotated[
-        Categories | None, typer.Option(help="How categories are encoded for the model.")
+        Categories | None,
+        typer.Option(metavar="WAY", help=f"How categories are encoded: {one_of(Categories)}."),
     ] = None,
     seed: Seed = 0,
     n_jobs: Jobs = 1,

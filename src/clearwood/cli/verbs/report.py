@@ -9,7 +9,7 @@ import typer
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import size
-from clearwood.cli.support.console import emit, facts, quoted, say, written
+from clearwood.cli.support.console import emit, facts, quoted, say, text_without, written
 from clearwood.cli.support.options import (
     Columns,
     Force,
@@ -21,7 +21,6 @@ from clearwood.cli.support.options import (
     learner_names,
 )
 from clearwood.cli.support.verb import verb
-from clearwood.cli.verbs.benchmark import results_text
 
 if TYPE_CHECKING:
     from clearwood.benchmarking import Benchmark
@@ -225,7 +224,7 @@ def _compare(
 
 def _show(page: "Report", path: Path, bench: "Benchmark | None", keep: Path | None) -> None:
     if bench is not None:
-        say(results_text(bench), "")
+        say(text_without(bench, "warnings"), "")
     lines = [("page", f"{path} ({size(path.stat().st_size)})")]
     lines += [("model", str(keep))] if keep is not None else []
     # The address is on a line of its own, so that it is not broken.

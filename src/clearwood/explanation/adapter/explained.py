@@ -473,19 +473,41 @@ class Explained:
         other.__dict__.update(self.__dict__, output=output, _decomposition=None)
         return other
 
-    def over(self, rows: Index) -> "Explained":
-        """Give the same model explained over some of the rows; nothing is imported again."""
-        weights = self.own_weights
-        part = Explained(
+    def on(
+        self, data: Any, *, weights: Any = None, seed: int | None = None, **decomposing: Any
+    ) -> "Explained":
+        """Give the same model explained over other data; nothing is imported again.
+
+        Parameters
+        ----------
+        data, weights
+            As for the class.
+        seed
+            The same as here when None.
+        **decomposing
+            What is decomposed otherwise than here: ``max_order`` and the like.
+        """
+        other = type(self)(
             self.model,
-            take_rows(self.data, rows),
-            weights=None if weights is None else np.asarray(weights)[rows],
+            data,
+            weights=weights,
             output=self.output,
-            seed=self.seed,
+            seed=self.seed if seed is None else seed,
             n_jobs=self.n_jobs,
+            **{**self.decomposing, **decomposing},
         )
         with self._lock:
-            part._game = self._game
+            other._game = self._game  # noqa: SLF001 - of the same class
+        return other
+
+    def over(self, rows: Index) -> "Explained":
+        """Give the same model explained over some of the rows; nothing is encoded again."""
+        weights = self.own_weights
+        part = self.on(
+            take_rows(self.data, rows),
+            weights=None if weights is None else np.asarray(weights)[rows],
+        )
+        with self._lock:
             for name in ("_readings", "_encoded"):
                 known = getattr(self, name).get(_OWN)
                 if known is not None:

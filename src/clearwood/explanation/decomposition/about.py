@@ -1,14 +1,13 @@
 """What every explanation states about itself: value function, background, scale."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
+from clearwood._shared.choices import ValueFunction
 from clearwood._shared.numbers import count
 from clearwood.explanation.scales import Scale, Unit
 
-__all__ = ["About", "BackgroundInfo", "ValueFunction"]
-
-ValueFunction = Literal["interventional", "path_dependent", "observational"]
+__all__ = ["About", "BackgroundInfo"]
 
 
 @dataclass(frozen=True)

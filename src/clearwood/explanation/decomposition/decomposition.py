@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.choices import ValueFunction
 from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean, words
 from clearwood._shared.frames import frame
 from clearwood._shared.numbers import number
 from clearwood._shared.results import document, html_table
-from clearwood.explanation.decomposition.about import About, BackgroundInfo, ValueFunction
+from clearwood.explanation.decomposition.about import About, BackgroundInfo
 from clearwood.explanation.decomposition.arithmetic import Arithmetic
 from clearwood.explanation.decomposition.components import Components, counted_orders
 from clearwood.explanation.decomposition.surface import Surface

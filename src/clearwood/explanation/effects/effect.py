@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.choices import EffectKind, ValueFunction
 from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
@@ -14,7 +15,7 @@ from clearwood._shared.messages import tell
 from clearwood.checks import related
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.predictor import Predictor
-from clearwood.explanation.decomposition.about import About, BackgroundInfo, ValueFunction
+from clearwood.explanation.decomposition.about import About, BackgroundInfo
 from clearwood.explanation.decomposition.decompose import decompose
 from clearwood.explanation.effects.bands import band
 from clearwood.explanation.effects.extrapolation import WAYS
@@ -23,7 +24,7 @@ from clearwood.explanation.effects.grid import checked_column
 from clearwood.explanation.effects.methods import METHODS
 from clearwood.explanation.effects.refit import refitted
 from clearwood.explanation.effects.request import Measured, Request
-from clearwood.explanation.effects.result import TITLES, Effect, Kind
+from clearwood.explanation.effects.result import TITLES, Effect
 from clearwood.explanation.outputs import one_output
 
 __all__ = ["Extrapolation", "effect", "measured_effect"]
@@ -51,7 +52,7 @@ Extrapolation = bool | Literal["distance", "isolation"]
 def effect(
     explained: Explained,
     *columns: Any,
-    kind: Kind = "pdp",
+    kind: EffectKind = "pdp",
     points: int | None = None,
     grid: Sequence[Any] | None = None,
     output: Any = None,
@@ -245,7 +246,7 @@ def measured_effect(
     explained: Explained,
     names: Sequence[Any],
     *,
-    kind: Kind = "pdp",
+    kind: EffectKind = "pdp",
     points: int | None = None,
     grid: Sequence[Any] | None = None,
     output: Any = None,

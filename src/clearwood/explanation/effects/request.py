@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.choices import EffectKind
 from clearwood._shared.clock import Clock
 from clearwood.explanation.adapter.blocks import Evaluated, evaluated_in_blocks
 from clearwood.explanation.adapter.explained import Explained
@@ -15,7 +16,6 @@ from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.effects.extrapolation import Region, support_of
 from clearwood.explanation.effects.given import Given
 from clearwood.explanation.effects.grid import Points, points_of
-from clearwood.explanation.effects.result import Kind
 
 __all__ = ["Measured", "Request"]
 
@@ -53,7 +53,7 @@ class Request:
     explained: Explained
     predictor: Predictor
     positions: tuple[int, ...]
-    kind: Kind
+    kind: EffectKind
     most: int
     rows: Index
     weights: Floats

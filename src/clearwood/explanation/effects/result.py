@@ -1,12 +1,13 @@
 """What one or two columns do to a model's prediction."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats
+from clearwood._shared.choices import EffectKind
 from clearwood._shared.frames import frame
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result, document, html_table
@@ -15,9 +16,7 @@ from clearwood.explanation.effects.extrapolation import EXTRAPOLATES
 from clearwood.explanation.outputs import grid_columns
 from clearwood.explanation.scales import Unit
 
-__all__ = ["TITLES", "Effect", "Kind"]
-
-Kind = Literal["pdp", "ice", "marginal", "ale", "supported_pdp", "component"]
+__all__ = ["TITLES", "Effect"]
 
 TITLES: dict[str, str] = {
     "pdp": "Partial dependence",
@@ -85,7 +84,7 @@ class Effect(Result):
         What the reader should know.
     """
 
-    kind: Kind
+    kind: EffectKind
     columns: tuple[str, ...]
     grid: tuple[NDArray[Any], ...]
     values: Floats

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from clearwood._shared.choices import ImportanceKind
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import Option, bad_value, unknown_choice, words
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.importance.methods import METHODS
 from clearwood.explanation.importance.request import Request
-from clearwood.explanation.importance.result import TITLES, Importance, Kind
+from clearwood.explanation.importance.result import TITLES, Importance
 
 __all__ = ["importance"]
 
@@ -16,7 +17,7 @@ __all__ = ["importance"]
 def importance(
     explained: Explained,
     *,
-    kind: Kind = "components",
+    kind: ImportanceKind = "components",
     y: Any = None,
     repeats: int = 5,
     conditional: bool = False,

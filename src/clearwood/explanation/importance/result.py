@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.choices import ImportanceKind
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.frames import frame
 from clearwood._shared.numbers import IN_TABLES, count, interval, number, percent
@@ -14,11 +15,7 @@ from clearwood.explanation.decomposition.about import About
 from clearwood.explanation.importance.components import ComponentVariances, Interactions, joined
 from clearwood.explanation.scales import Unit
 
-__all__ = ["TITLES", "Importance", "Kind"]
-
-Kind = Literal[
-    "components", "permutation", "impurity", "variance", "shapley", "loco", "coefficients"
-]
+__all__ = ["TITLES", "Importance"]
 
 TITLES: dict[str, str] = {
     "components": "Shares of variance",
@@ -67,7 +64,7 @@ class Importance(Result):
         When the numbers mislead, and what else the reader should know.
     """
 
-    kind: Kind
+    kind: ImportanceKind
     columns: tuple[str, ...]
     values: Floats
     low: Floats

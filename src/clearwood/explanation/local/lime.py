@@ -3,11 +3,12 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from clearwood._shared.arrays import Bools, Floats
+from clearwood._shared.choices import LimeSelection
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.messages import tell
@@ -42,7 +43,7 @@ def lime(
     *,
     kernel_width: float | None = None,
     n_features: int = 6,
-    select: Literal["forward", "lasso"] = "forward",
+    select: LimeSelection = "forward",
     n_samples: int = 2000,
     repeats: int = 10,
     output: Any = None,

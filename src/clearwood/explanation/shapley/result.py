@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.choices import ValueFunction
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.frames import frame, unique_name
 from clearwood._shared.numbers import number
 from clearwood._shared.results import document, html_table
-from clearwood.explanation.decomposition.about import About, ValueFunction
+from clearwood.explanation.decomposition.about import About
 from clearwood.table import Column
 
 __all__ = ["Shapley"]

@@ -4,11 +4,12 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.choices import ShapleyMethod
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.messages import tell
@@ -32,10 +33,9 @@ from clearwood.explanation.shapley.subsets import by_subsets
 from clearwood.explanation.shapley.value_functions import Interventional, ValueFunction
 from clearwood.table import Table
 
-__all__ = ["METHODS", "Method", "SampledOptions", "sampled_shapley"]
+__all__ = ["METHODS", "SampledOptions", "sampled_shapley"]
 
-Method = Literal["auto", "subsets", "kernel", "permutation"]
-METHODS: tuple[Method, ...] = ("auto", "subsets", "kernel", "permutation")
+METHODS: tuple[ShapleyMethod, ...] = ("auto", "subsets", "kernel", "permutation")
 
 #: Players up to which all subsets are asked when the method is left open.
 _FEW_PLAYERS = 12
@@ -74,7 +74,7 @@ class SampledOptions:
         Fixes the draws.
     """
 
-    method: Method = "auto"
+    method: ShapleyMethod = "auto"
     groups: Mapping[str, Sequence[str]] | None = None
     precision: float = 0.02
     max_evaluations: int | None = None
@@ -223,7 +223,7 @@ def _chosen(
     return np.sort(generator.choice(usable, wanted, replace=False)), notes
 
 
-def _method(method: Method, game: ValueFunction) -> Method:
+def _method(method: ShapleyMethod, game: ValueFunction) -> ShapleyMethod:
     n_players = game.n_players
     if method == "subsets" and n_players > _MOST_PLAYERS:
         raise InputError(

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.choices import Conditional, ShapleyMethod
+from clearwood._shared.choices import ValueFunction as ValueFunctionName
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.progress import progress
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.rows import Rows, warn_of_new_gaps
 from clearwood.explanation.adapter.supported import NotDecomposableError
 from clearwood.explanation.decomposition.about import About
-from clearwood.explanation.decomposition.about import ValueFunction as ValueFunctionName
 from clearwood.explanation.decomposition.decompose import (
     about_game,
     check_scale,
@@ -27,7 +28,7 @@ from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.outputs import one_output
 from clearwood.explanation.scales import Scale, checked_scale
 from clearwood.explanation.shapley.result import Shapley
-from clearwood.explanation.shapley.sampled import Method, SampledOptions, sampled_shapley
+from clearwood.explanation.shapley.sampled import SampledOptions, sampled_shapley
 
 __all__ = ["shapley"]
 
@@ -39,8 +40,8 @@ def shapley(
     rows: Any = None,
     *,
     value: ValueFunctionName = "interventional",
-    method: Method = "auto",
-    conditional: str = "gaussian",
+    method: ShapleyMethod = "auto",
+    conditional: Conditional = "gaussian",
     groups: Mapping[str, Sequence[str]] | None = None,
     interactions: bool = False,
     output: Any = None,

@@ -89,12 +89,13 @@ class _Splits(NamedTuple):
 
 
 def _splits(trees: FlatTable, used: NDArray[np.bool_] | None = None) -> _Splits:
-    """Read the splits of the trees, which are numbers of borders, counted over the columns."""
+    """Read the splits: numbers of borders, counted over the columns."""
     columns = trees.tables(_FEATURES)
     borders = [column.vector(_BORDERS, "<f4") for column in columns]
     counts = [len(values) for values in borders]
     split = trees.vector(_SPLITS, "<i4")
-    if (split if used is None else split[used]).max(initial=-1) >= sum(counts):
+    split = split if used is None else np.where(used, split, -1)
+    if split.max(initial=-1) >= sum(counts):
         raise InputError(
             "the CatBoost model splits on categories or text, which it keeps as hashes and target "
             "statistics that cannot be written as splits of your columns",
@@ -103,10 +104,13 @@ def _splits(trees: FlatTable, used: NDArray[np.bool_] | None = None) -> _Splits:
     flat = [column.number(_FLAT_INDEX, "<i4", default=-1) for column in columns]
     # compared as they are, missing values exceed no border
     left = [column.number(_MISSING, "i1", default=0) != _AS_TRUE for column in columns]
-    feature, default_left = np.repeat(flat, counts), np.repeat(left, counts)
-    return _Splits(feature, np.concatenate([np.empty(0, np.float32), *borders]), default_left).at(
-        split
+    unused = [np.zeros(1, np.float32)]
+    every = _Splits(
+        feature=np.repeat([*flat, -1], [*counts, 1]),
+        threshold=np.concatenate([*borders, *unused]),
+        default_left=np.repeat([*left, False], [*counts, 1]),
     )
+    return every.at(split)
 
 
 def _oblivious(trees: FlatTable, n_outputs: int, scale: float) -> Trees:

@@ -1,4 +1,4 @@
-"""Estimators whose size settings are cut down to what the rows and columns allow."""
+"""Estimators whose sizes are reduced to what the rows and columns allow."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Self
@@ -23,7 +23,7 @@ def _has_probabilities(capped: "Capped") -> bool:
 
 
 class Capped(BaseEstimator):
-    """An estimator that never asks for more neighbours or components than there can be.
+    """An estimator with no more neighbours or components than the data allow.
 
     A setting tuned on a large table stays valid on a fold of a small one.
 
@@ -38,7 +38,7 @@ class Capped(BaseEstimator):
     Attributes
     ----------
     estimator_ : object
-        The fitted estimator, its settings cut down where needed.
+        The fitted estimator, its settings reduced where needed.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Capped(BaseEstimator):
         self.limits = limits
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Cut the settings down, then fit."""
+        """Reduce the settings where needed, then fit."""
         return self._fit(X, y, {})
 
     def _fit(self, X: ArrayLike, y: ArrayLike, weights: Mapping[str, Any]) -> Self:
@@ -93,7 +93,7 @@ class WeightedCapped(Capped):
     """`Capped`, for estimators that take row weights."""
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Cut the settings down, then fit."""
+        """Reduce the settings where needed, then fit."""
         if sample_weight is None:
             return self._fit(X, y, {})
         # a pipeline hands weights to its last step under the step's name

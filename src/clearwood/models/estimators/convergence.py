@@ -1,20 +1,20 @@
-"""Warnings of iterative solvers, put in the words of the catalogue."""
+"""Warnings of iterative solvers, with the name of the learner."""
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from clearwood._shared.errors import ClearwoodWarning
+from clearwood._shared.messages import tell
 
 __all__ = ["convergence_named"]
 
 
 @contextmanager
 def convergence_named(name: str) -> Iterator[None]:
-    """Say once, and by the learner's name, that a solver stopped too early.
+    """Warn once, with the learner's name, that a solver stopped too early.
 
-    Libraries have a ``ConvergenceWarning`` each, which speaks of their own options. All other
-    warnings pass as they are.
+    Each library has its own ``ConvergenceWarning``, about its own options. All other warnings pass
+    unchanged.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def convergence_named(name: str) -> Iterator[None]:
     learner 'mlp' stopped before it had converged (Maximum iterations reached); ...
     """
     with warnings.catch_warnings(record=True) as caught:
-        # all are kept here and judged by the caller's filters when they are raised again below
+        # all are recorded here; the caller's filters apply when they are raised again below
         warnings.simplefilter("always")
         yield
     reason = None
@@ -40,9 +40,7 @@ def convergence_named(name: str) -> Iterator[None]:
                 warning.message, warning.category, warning.filename, warning.lineno
             )
     if reason is not None:
-        warnings.warn(
+        tell(
             f"learner {name!r} stopped before it had converged ({reason}); its predictions may be "
-            "off. A stronger penalty, fewer columns or other settings may help.",
-            ClearwoodWarning,
-            stacklevel=4,
+            "inaccurate. A stronger penalty, fewer columns or other settings may help."
         )

@@ -15,7 +15,7 @@ __all__ = ["Folds"]
 
 
 class Folds(BaseEstimator):
-    """Shuffled folds, as many as the rows, or the rows of the rarest class, allow.
+    """Shuffled folds, as many as the number of rows, or of rows of the rarest class, allows.
 
     Parameters
     ----------
@@ -50,18 +50,19 @@ class Folds(BaseEstimator):
         y: Any = None,
         groups: Any = None,  # noqa: ARG002 - scikit-learn's
     ) -> int:
-        """Say how many folds there are for this target."""
+        """Return how many folds there are for this target."""
         return self.most if y is None else self._splitter(np.asarray(y)).get_n_splits()
 
     def _splitter(self, y: NDArray[Any]) -> Any:
         if self.stratify:
             fewest = int(np.unique(y, return_counts=True)[1].min())
-            what = "the rarest class"
+            rows_of = "the rarest class"
         else:
-            fewest, what = len(y), "the table"
+            fewest, rows_of = len(y), "the table"
         if fewest < 2:
             raise InputError(
-                f"this learner holds rows out inside its fit, and {what} has a single row",
+                f"this learner holds rows out while it fits, and {rows_of} has a single row",
+                parameter="target",
                 hint="leave that class out, merge it with another, or choose another learner.",
             )
         kind = StratifiedKFold if self.stratify else KFold

@@ -1,4 +1,4 @@
-"""Columns that depend linearly on others, found and left out."""
+"""Which columns are linearly independent, to leave out the others."""
 
 import numpy as np
 from scipy.linalg import qr
@@ -9,7 +9,7 @@ __all__ = ["independent_columns"]
 
 
 def independent_columns(X: Floats) -> Index:
-    """Positions of columns that, with a constant, are independent and span all the others.
+    """Return positions of columns that, with a constant, are independent and span the others.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Generalised linear models with a log link, the distribution found from the target."""
+"""Generalised linear models with a log link, with the distribution inferred from the target."""
 
 from typing import Self
 
@@ -9,7 +9,7 @@ from sklearn.linear_model import TweedieRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import InputError, Option, words
 
 __all__ = ["DISTRIBUTIONS", "LogLinear"]
 
@@ -76,21 +76,35 @@ class LogLinear(RegressorMixin, BaseEstimator):
             chosen = "gamma" if target.min() > 0 else "tweedie"
         if chosen == "tweedie" and not 1 < self.power < 2:
             raise InputError(
-                f"power={self.power} is not between 1 and 2",
-                hint="use distribution='poisson' for power 1 and 'gamma' for power 2.",
+                words(Option("power", self.power), " is not between 1 and 2"),
+                parameter="power",
+                value=self.power,
+                hint=words(
+                    "use ",
+                    Option("distribution", "poisson"),
+                    " for power 1 and ",
+                    Option("distribution", "gamma"),
+                    " for power 2.",
+                ),
             )
         if target.min() < 0:
             raise InputError(
                 f"the log link needs targets of at least zero, and the smallest is "
                 f"{target.min():g}",
+                parameter="target",
+                value=float(target.min()),
                 hint="use 'ols' or 'ridge' for targets of either sign.",
             )
         if chosen == "gamma" and target.min() == 0:
             raise InputError(
                 f"the gamma distribution needs positive targets, and "
                 f"{np.count_nonzero(target == 0)} are zero",
-                hint="use distribution='tweedie', which allows zeros.",
+                parameter="distribution",
+                value="gamma",
+                hint=words("use ", Option("distribution", "tweedie"), ", which allows zeros."),
             )
         if not target.any():
-            raise InputError("every target is zero", hint="there is nothing to learn.")
+            raise InputError(
+                "every target is zero", parameter="target", hint="there is nothing to learn."
+            )
         return chosen

@@ -12,7 +12,7 @@ __all__ = ["Membership"]
 
 
 class Membership(TransformerMixin, BaseEstimator):
-    """Turn each row into the set of its columns that are positive.
+    """Represent each row by the set of its columns that are positive.
 
     It is for encoded tables: standardised numbers and indicators of 0 and 1. A row's set then holds
     its levels, and the numbers in which it is above average.
@@ -30,5 +30,5 @@ class Membership(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: ArrayLike) -> Bools:
-        """Say which columns are positive."""
+        """Return which columns are positive."""
         return np.asarray(X) > 0

@@ -4,7 +4,7 @@ from typing import Any
 
 from sklearn.calibration import CalibratedClassifierCV
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.errors import unknown_choice
 from clearwood.models.estimators.folds import Folds
 
 __all__ = ["with_probabilities"]
@@ -13,7 +13,7 @@ _METHODS = {"platt": "sigmoid", "isotonic": "isotonic"}
 
 
 def with_probabilities(classifier: Any, method: str, *, seed: int = 0) -> Any:
-    """Map a classifier's scores to probabilities, learned from held-out rows.
+    """Calibrate a classifier: map its scores to probabilities, fitted to held-out rows.
 
     The classifier itself is fitted to all rows; the map is fitted to the scores that each row gets
     from a classifier fitted to the other two of three folds.
@@ -37,10 +37,7 @@ def with_probabilities(classifier: Any, method: str, *, seed: int = 0) -> Any:
     if method == "none":
         return classifier
     if method not in _METHODS:
-        raise InputError(
-            f"probabilities={method!r} is not known",
-            hint=did_you_mean(str(method), ["none", *_METHODS]),
-        )
+        raise unknown_choice("probabilities", method, ["none", *_METHODS])
     return CalibratedClassifierCV(
         classifier, method=_METHODS[method], cv=Folds(3, stratify=True, seed=seed), ensemble=False
     )

@@ -114,7 +114,7 @@ class SimplexClassifier(ClassifierMixin, BaseEstimator):
 
 def _on_simplex(objective: Objective, n: int) -> Floats:
     """Minimise a convex function over the weights that are non-negative and sum to one."""
-    found = minimize(
+    optimum = minimize(
         objective,
         np.full(n, 1 / n),
         jac=True,
@@ -123,6 +123,6 @@ def _on_simplex(objective: Objective, n: int) -> Floats:
         constraints={"type": "eq", "fun": lambda w: w.sum() - 1, "jac": np.ones_like},
         options={"maxiter": 1_000, "ftol": 1e-12},
     )
-    weights: Floats = np.clip(found.x, 0.0, 1.0)
+    weights: Floats = np.clip(optimum.x, 0.0, 1.0)
     weights /= weights.sum()
     return weights

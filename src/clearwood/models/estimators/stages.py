@@ -1,4 +1,4 @@
-"""Boosted models tree by tree: stopping while they grow, and reading them at fewer trees."""
+"""Boosted models tree by tree: early stopping, and predictions with fewer trees."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,35 +17,35 @@ __all__ = ["CATBOOST", "GBM", "LIGHTGBM", "XGBOOST", "Stages", "fit_boosting", "
 
 Options = Mapping[str, Any]
 
-#: Trees without any gain on the watched rows after which growing ends.
+#: Trees without any gain on the validation rows after which growing ends.
 PATIENCE = 50
-#: The share of the training rows that ``early_stopping=True`` watches, and the fewest of them.
+#: The share of the training rows that early stopping holds out, and the fewest of them.
 _SHARE = 0.1
 _LEAST_ROWS = 10
 
 
 @dataclass(frozen=True)
 class Stages:
-    """How a library's boosted models are grown and read tree by tree.
+    """How a library's boosted models are stopped early and predict with fewer trees.
 
     Parameters
     ----------
     setting
         What it calls the number of trees.
-    watching
-        From rows to watch, their target and a patience: parameters of the estimator, and options
+    validating
+        From validation rows, their target and a patience: parameters of the estimator, and options
         of its ``fit``.
     trees
         How many trees (rounds, with several classes) a fitted estimator has.
     best
-        With how many of them it did best on the rows it watched, by the loss it minimises.
+        With how many of them it had the smallest loss on the validation rows.
     at
         Predictions of an estimator with its first so many trees, for each of some rising numbers:
         of rows, as probabilities or as numbers.
     """
 
     setting: str
-    watching: Callable[[Any, Floats, NDArray[Any], int], tuple[Options, Options]]
+    validating: Callable[[Any, Floats, NDArray[Any], int], tuple[Options, Options]]
     trees: Callable[[Any], int]
     best: Callable[[Any], int]
     at: Callable[[Any, Floats, Sequence[int], bool], Iterator[Floats]]
@@ -55,29 +55,29 @@ def fit_boosting(
     entry: "Entry",
     job: "Job",
     rows: tuple[Floats, NDArray[Any], Floats | None],
-    watched: tuple[Floats, NDArray[Any]],
+    validation: tuple[Floats, NDArray[Any]],
     *,
     patience: int = PATIENCE,
 ) -> Any:
-    """Fit a boosted model, ending where more trees have not helped on watched rows for a while.
+    """Fit a boosted model with early stopping: until more trees no longer help on validation rows.
 
     Parameters
     ----------
     entry, job
-        What is fitted, and how; it says how many trees there may be.
+        What is fitted, and how; its settings limit the number of trees.
     rows
         Encoded rows, their target and weights.
-    watched
+    validation
         Encoded rows that are not fitted, and their target.
     patience
-        How many trees may bring nothing.
+        How many trees may bring no improvement.
     """
     assert entry.stages is not None
     X, y, weight = rows
     estimator = entry.build(job)
     options = dict(entry.fit_options(job)) if entry.fit_options else {}
-    if len(watched[0]):
-        params, more = entry.stages.watching(estimator, *watched, patience)
+    if len(validation[0]):
+        params, more = entry.stages.validating(estimator, *validation, patience)
         estimator.set_params(**params)
         options.update(more)
     return estimator.fit(X, y, **options, **({} if weight is None else {"sample_weight": weight}))
@@ -86,7 +86,7 @@ def fit_boosting(
 def stopped_early(
     entry: "Entry", job: "Job", X: Floats, y: NDArray[Any], weight: Floats | None
 ) -> "Job":
-    """The same job with the number of trees that was best on a tenth of the rows.
+    """Return the job with the number of trees that was best on a tenth of the rows.
 
     The caller fits all rows with it, so that no row is lost and the model is an ordinary one.
     """
@@ -101,20 +101,20 @@ def stopped_early(
 
 
 def _split(y: NDArray[Any], job: "Job") -> tuple[Index, Index]:
-    """Rows to fit and rows to watch; every class stays among those that are fitted."""
+    """Return rows to fit and validation rows; every class stays among those that are fitted."""
     order = np.random.default_rng(job.seed).permutation(len(y))
     count = round(_SHARE * len(y))
-    watched = order[:count]
+    validation = order[:count]
     if job.task.is_classification:
         first = np.unique(y[order], return_index=True)[1]
-        watched = np.setdiff1d(watched, order[first])
-    return np.setdiff1d(np.arange(len(y)), watched), np.sort(watched)
+        validation = np.setdiff1d(validation, order[first])
+    return np.setdiff1d(np.arange(len(y)), validation), np.sort(validation)
 
 
 # how each library does it --------------------------------------------------------------------
 
 
-def _gbm_watching(_: Any, X: Floats, y: NDArray[Any], patience: int) -> tuple[Options, Options]:
+def _gbm_validating(_: Any, X: Floats, y: NDArray[Any], patience: int) -> tuple[Options, Options]:
     # no tolerance: it would count from the first tree on, where the loss is largest
     params = {"early_stopping": True, "n_iter_no_change": patience, "tol": 0.0}
     return params, {"X_val": X, "y_val": y}
@@ -123,12 +123,12 @@ def _gbm_watching(_: Any, X: Floats, y: NDArray[Any], patience: int) -> tuple[Op
 def _gbm_at(model: Any, X: Floats, counts: Sequence[int], classes: bool) -> Iterator[Floats]:  # noqa: FBT001 - an internal table of functions
     wanted = set(counts)
     stages = model.staged_predict_proba(X) if classes else model.staged_predict(X)
-    for number, told in enumerate(stages, start=1):
+    for number, predicted in enumerate(stages, start=1):
         if number in wanted:
-            yield told
+            yield predicted
 
 
-def _lightgbm_watching(
+def _lightgbm_validating(
     model: Any, X: Floats, y: NDArray[Any], patience: int
 ) -> tuple[Options, Options]:
     options: dict[str, Any] = {"callbacks": [_LightgbmPatience(patience)]}
@@ -138,7 +138,7 @@ def _lightgbm_watching(
 
 
 class _LightgbmPatience:
-    """Stop like LightGBM's own callback, which however throws away the trees after the best."""
+    """Stop like LightGBM's own callback, but keep the trees after the best."""
 
     order = 30
 
@@ -168,7 +168,9 @@ def _lightgbm_at(model: Any, X: Floats, counts: Sequence[int], classes: bool) ->
         yield predict(X, num_iteration=count)
 
 
-def _xgboost_watching(_: Any, X: Floats, y: NDArray[Any], patience: int) -> tuple[Options, Options]:
+def _xgboost_validating(
+    _: Any, X: Floats, y: NDArray[Any], patience: int
+) -> tuple[Options, Options]:
     return {"early_stopping_rounds": patience}, {"eval_set": [(X, y)], "verbose": False}
 
 
@@ -178,10 +180,10 @@ def _xgboost_at(model: Any, X: Floats, counts: Sequence[int], classes: bool) -> 
         yield predict(X, iteration_range=(0, count))
 
 
-def _catboost_watching(
+def _catboost_validating(
     _: Any, X: Floats, y: NDArray[Any], patience: int
 ) -> tuple[Options, Options]:
-    # all trees are kept: which of the stages is best is for others to say
+    # all trees are kept: the caller chooses the best stage
     params = {"early_stopping_rounds": patience, "use_best_model": False}
     return params, {"eval_set": (X, y)}
 
@@ -194,7 +196,7 @@ def _catboost_at(model: Any, X: Floats, counts: Sequence[int], classes: bool) ->
 
 GBM = Stages(
     "max_iter",
-    _gbm_watching,
+    _gbm_validating,
     lambda model: int(model.n_iter_),
     # scores, the first of them before any tree
     lambda model: int(np.argmax(model.validation_score_)),
@@ -202,21 +204,21 @@ GBM = Stages(
 )
 LIGHTGBM = Stages(
     "n_estimators",
-    _lightgbm_watching,
+    _lightgbm_validating,
     lambda model: int(model.booster_.current_iteration()),
     _lightgbm_best,
     _lightgbm_at,
 )
 XGBOOST = Stages(
     "n_estimators",
-    _xgboost_watching,
+    _xgboost_validating,
     lambda model: int(model.get_booster().num_boosted_rounds()),
     lambda model: int(model.best_iteration) + 1,
     _xgboost_at,
 )
 CATBOOST = Stages(
     "iterations",
-    _catboost_watching,
+    _catboost_validating,
     lambda model: int(model.tree_count_),
     lambda model: int(model.get_best_iteration()) + 1,
     _catboost_at,

@@ -1,4 +1,4 @@
-"""What is predicted without looking at any feature."""
+"""Predictions that use no feature."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def _build(job: Job) -> Any:
 ENTRIES = (
     Entry(
         name="baseline",
-        title="The mean, the median or the majority of the training rows",
+        title="Baseline: the mean, the median or the majority class of the training rows",
         family="baseline",
         tasks=ANY,
         reading="glass box",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import InputError, Option, words
 from clearwood.models.entry import Entry, Job
 from clearwood.models.estimators.stages import CATBOOST, GBM, LIGHTGBM, XGBOOST
 from clearwood.models.families.tasks import ANY, one_of
@@ -27,7 +27,11 @@ def _gbm(job: Job) -> Any:
         return HistGradientBoostingClassifier(random_state=job.seed, **shared)
     one_of(job, "loss", [None, *_NUMBER_LOSSES])
     if loss == "quantile" and quantile is None:
-        raise InputError("loss='quantile' needs a quantile", hint="pass quantile=0.9, say.")
+        raise InputError(
+            words(Option("loss", "quantile"), " needs a quantile"),
+            parameter="quantile",
+            hint=words("set ", Option("quantile", 0.9), ", for example."),
+        )
     return HistGradientBoostingRegressor(
         loss=loss or ("poisson" if job.task is Task.COUNT else "squared_error"),
         quantile=quantile if loss == "quantile" else None,
@@ -114,13 +118,13 @@ def _ebm(job: Job) -> Any:
 
 
 def _without_early_stopping(job: Job) -> dict[str, Any]:
-    """The settings of the library: stopping early is the learner's business, not the model's."""
+    """Return the settings of the library; the learner itself does early stopping."""
     one_of(job, "early_stopping", [True, False])
     return {key: value for key, value in job.settings.items() if key != "early_stopping"}
 
 
 def _types(job: Job, *, category: str, number: str) -> list[str]:
-    """Say for each column whether it holds category codes, in a library's words."""
+    """Return for each column whether it holds category codes, by a library's names."""
     return [category if i in job.categorical else number for i in range(job.n_columns)]
 
 
@@ -135,7 +139,7 @@ ENTRIES = (
         reading="tree",
         source="scikit-learn HistGradientBoostingRegressor, HistGradientBoostingClassifier",
         section="Hiabu 5.4; Rosso 6; course notes 26",
-        loss="squared error, Poisson deviance for counts, log loss for classes; or as set",
+        loss="squared error, Poisson deviance for counts, log loss for classes; or the loss set",
         estimates="mean; probability; the median or a quantile with that loss",
         build=_gbm,
         defaults={
@@ -173,7 +177,7 @@ ENTRIES = (
         reading="tree",
         source="LightGBM LGBMRegressor, LGBMClassifier",
         section="Hiabu 5.4; Rosso 6; course notes 26",
-        loss="squared error, Poisson deviance for counts, log loss for classes; or as set",
+        loss="squared error, Poisson deviance for counts, log loss for classes; or the loss set",
         estimates="mean; probability",
         build=_lightgbm,
         fit_options=_lightgbm_fit_options,
@@ -213,7 +217,7 @@ ENTRIES = (
         reading="tree",
         source="XGBoost XGBRegressor, XGBClassifier",
         section="Hiabu 5.4",
-        loss="squared error, Poisson deviance for counts, log loss for classes; or as set",
+        loss="squared error, Poisson deviance for counts, log loss for classes; or the loss set",
         estimates="mean; probability",
         build=_xgboost,
         defaults={
@@ -253,7 +257,7 @@ ENTRIES = (
         reading="tree",
         source="CatBoost CatBoostRegressor, CatBoostClassifier",
         section="Hiabu 5.4; Rosso 6; course notes 26",
-        loss="squared error, Poisson deviance for counts, log loss for classes; or as set",
+        loss="squared error, Poisson deviance for counts, log loss for classes; or the loss set",
         estimates="mean; probability",
         build=_catboost,
         defaults={
@@ -281,7 +285,7 @@ ENTRIES = (
     ),
     Entry(
         name="ebm",
-        title="Explainable boosting machine: boosted curves and pairwise surfaces, added up",
+        title="Explainable boosting machine: an additive model of boosted curves and pairs",
         family="additive",
         tasks=ANY,
         reading="glass box",

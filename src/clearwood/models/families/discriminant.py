@@ -1,4 +1,4 @@
-"""Classes told apart by densities (discriminant analysis) or by a hyperplane (perceptron)."""
+"""Classification by densities (discriminant analysis) or by a hyperplane (perceptron)."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def _perceptron(job: Job) -> Any:
 ENTRIES = (
     Entry(
         name="lda",
-        title="Linear discriminant analysis: normal classes with one covariance",
+        title="Linear discriminant analysis: normal classes with a common covariance",
         family="discriminant",
         tasks=CLASSES,
         reading="glass box",
@@ -60,7 +60,7 @@ ENTRIES = (
     ),
     Entry(
         name="qda",
-        title="Quadratic discriminant analysis: normal classes, each with its covariance",
+        title="Quadratic discriminant analysis: normal classes, each with its own covariance",
         family="discriminant",
         tasks=CLASSES,
         reading="black box",
@@ -77,14 +77,14 @@ ENTRIES = (
     ),
     Entry(
         name="perceptron",
-        title="Perceptron: a hyperplane moved by each row on its wrong side",
+        title="Perceptron: a separating hyperplane, updated at each misclassified row",
         family="discriminant",
         tasks=CLASSES,
         reading="glass box",
         source="scikit-learn Perceptron",
         section="Rosso 3, equation (24)",
-        loss="distance of the misclassified rows from the hyperplane",
-        estimates="class; probability with probabilities='platt' or 'isotonic'",
+        loss="distance of misclassified rows from the hyperplane",
+        estimates="class; probability with Platt's or isotonic calibration",
         build=_perceptron,
         defaults={"penalty": "none", "alpha": 1e-4, "eta0": 1.0, "probabilities": "none"},
         space={"penalty": Choice("none", "l1", "l2"), "alpha": Real(1e-6, 1e-2, log=True)},

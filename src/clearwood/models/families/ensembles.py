@@ -1,4 +1,4 @@
-"""Many trees, averaged or voting."""
+"""Ensembles of trees."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def _extra_trees(job: Job) -> Any:
 
 
 def _with_features(job: Job) -> dict[str, Any]:
-    """Put the usual share of features in: the square root for classes, a third for numbers."""
+    """Set the usual share of features: the square root for classes, a third for numbers."""
     settings = dict(job.settings)
     if settings["max_features"] is None:
         settings["max_features"] = "sqrt" if job.task.is_classification else 1 / 3
@@ -71,7 +71,7 @@ _FOREST_SPACE: dict[str, Dimension] = {
 ENTRIES = (
     Entry(
         name="bagging",
-        title="Trees on bootstrap samples, averaged",
+        title="Bagging: trees fitted to bootstrap samples and averaged",
         family="ensemble",
         tasks=ANY,
         reading="tree",
@@ -93,7 +93,7 @@ ENTRIES = (
     ),
     Entry(
         name="forest",
-        title="Random forest: bagged trees that see a random share of the features at each split",
+        title="Random forest: bagged trees with a random subset of features at each split",
         family="ensemble",
         tasks=ANY,
         reading="tree",
@@ -110,7 +110,7 @@ ENTRIES = (
     ),
     Entry(
         name="extra-trees",
-        title="Extremely randomised trees: thresholds drawn at random, the best one kept",
+        title="Extremely randomised trees: the best of several random thresholds at each split",
         family="ensemble",
         tasks=ANY,
         reading="tree",
@@ -127,7 +127,7 @@ ENTRIES = (
     ),
     Entry(
         name="adaboost",
-        title="AdaBoost: small trees, each on rows reweighted by the mistakes so far",
+        title="AdaBoost: small trees, each fitted to rows reweighted by earlier errors",
         family="boosting",
         tasks=ANY,
         reading="black box",

@@ -95,7 +95,7 @@ ENTRIES = (
     ),
     Entry(
         name="softmax",
-        title="Softmax regression: one linear score a class, fitted together",
+        title="Softmax regression: one linear score per class, fitted together",
         family="glm",
         tasks=frozenset({Task.MULTICLASS}),
         reading="glass box",
@@ -111,7 +111,7 @@ ENTRIES = (
     ),
     Entry(
         name="one-vs-rest",
-        title="One logistic regression a class, against all the others",
+        title="One-vs-rest: a logistic regression for each class against all others",
         family="glm",
         tasks=frozenset({Task.MULTICLASS}),
         reading="glass box",

@@ -1,4 +1,4 @@
-"""Learners that see rows only through a kernel."""
+"""Kernel machines."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def _svr(job: Job) -> Any:
 ENTRIES = (
     Entry(
         name="kernel-ridge",
-        title="Ridge regression in the feature space of a kernel",
+        title="Kernel ridge regression: ridge regression in the feature space of a kernel",
         family="kernel",
         tasks=NUMBERS,
         reading="black box",

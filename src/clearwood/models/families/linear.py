@@ -111,7 +111,7 @@ ENTRIES = (
     ),
     Entry(
         name="ridge",
-        title="Least squares with a squared (l2) penalty",
+        title="Ridge regression: least squares with a squared (l2) penalty",
         family="linear",
         tasks=NUMBERS,
         reading="glass box",
@@ -127,7 +127,7 @@ ENTRIES = (
     ),
     Entry(
         name="lasso",
-        title="Least squares with an absolute (l1) penalty: drops features",
+        title="Lasso: least squares with an absolute (l1) penalty, which drops features",
         family="linear",
         tasks=NUMBERS,
         reading="glass box",
@@ -143,7 +143,7 @@ ENTRIES = (
     ),
     Entry(
         name="elastic-net",
-        title="Least squares with a mixture of the l1 and l2 penalties",
+        title="Elastic net: least squares with a mixture of the l1 and l2 penalties",
         family="linear",
         tasks=NUMBERS,
         reading="glass box",
@@ -160,7 +160,7 @@ ENTRIES = (
     ),
     Entry(
         name="lars",
-        title="Least angle regression: features enter one by one, moving together",
+        title="Least angle regression: features enter one at a time",
         family="linear",
         tasks=NUMBERS,
         reading="glass box",
@@ -177,7 +177,7 @@ ENTRIES = (
     ),
     Entry(
         name="omp",
-        title="Orthogonal matching pursuit: forward steps on the residual, refitted each time",
+        title="Orthogonal matching pursuit: forward selection with a refit after each step",
         family="linear",
         tasks=NUMBERS,
         reading="glass box",
@@ -194,7 +194,7 @@ ENTRIES = (
     ),
     Entry(
         name="pcr",
-        title="Least squares on the first principal components of the features",
+        title="Principal component regression: least squares on the first components",
         family="linear",
         tasks=NUMBERS,
         reading="glass box",
@@ -210,7 +210,7 @@ ENTRIES = (
     ),
     Entry(
         name="pls",
-        title="Partial least squares: least squares on components that follow the target",
+        title="Partial least squares: least squares on components correlated with the target",
         family="linear",
         tasks=NUMBERS,
         reading="glass box",
@@ -226,7 +226,7 @@ ENTRIES = (
     ),
     Entry(
         name="huber",
-        title="Linear regression that outliers in the target cannot pull far",
+        title="Huber regression: linear regression robust to outliers in the target",
         family="linear",
         tasks=NUMBERS,
         reading="glass box",
@@ -249,7 +249,7 @@ ENTRIES = (
         source="scikit-learn QuantileRegressor",
         section="Hiabu 1.1 (absolute loss)",
         loss="pinball at quantile + alpha · Σ |β|, with the target standardised",
-        estimates="quantile (the median unless told)",
+        estimates="quantile (the median by default)",
         build=_quantile,
         defaults={"quantile": 0.5, "alpha": 1e-3},
         space={"alpha": Real(1e-5, 0.3, log=True)},
@@ -258,7 +258,7 @@ ENTRIES = (
     ),
     Entry(
         name="bayes-ridge",
-        title="Ridge regression with the penalty learned by maximum evidence",
+        title="Bayesian ridge regression: the penalty is chosen by maximum evidence",
         family="linear",
         tasks=NUMBERS,
         reading="glass box",

@@ -25,7 +25,7 @@ def _mlp(job: Job) -> Any:
 ENTRIES = (
     Entry(
         name="mlp",
-        title="Neural network with equal hidden layers",
+        title="Neural network: feed-forward, with hidden layers of equal size",
         family="network",
         tasks=ANY,
         reading="black box",

@@ -18,7 +18,7 @@ def _ordinal(job: Job) -> Any:
 ENTRIES = (
     Entry(
         name="ordinal",
-        title="Ordinal regression: one linear score, cut into ordered classes",
+        title="Ordinal regression: one linear score with a threshold between ordered classes",
         family="glm",
         tasks=frozenset({Task.MULTICLASS}),
         reading="glass box",

@@ -1,4 +1,4 @@
-"""Smooth curves, added up."""
+"""Additive models of smooth curves."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def _spline(job: Job) -> Any:
 ENTRIES = (
     Entry(
         name="spline",
-        title="A natural cubic spline of each number, added up, with a ridge penalty",
+        title="Additive natural cubic splines with a ridge penalty",
         family="additive",
         tasks=ANY,
         reading="glass box",

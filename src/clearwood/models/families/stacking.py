@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, Option, did_you_mean, words
 from clearwood.models.entry import Entry, Job
 from clearwood.models.families.tasks import ANY
 
@@ -43,6 +43,8 @@ def _member(name: str, job: Job) -> Any:
         able = [known for known in catalogue.names(job.task) if known != "stacking"]
         raise InputError(
             f"{name!r} cannot be a member of 'stacking' for {job.task}",
+            parameter="members",
+            value=name,
             hint=did_you_mean(name, able),
         )
     entry.require()
@@ -51,8 +53,10 @@ def _member(name: str, job: Job) -> Any:
     )
     if job.task.is_classification and not hasattr(estimator, "predict_proba"):
         raise InputError(
-            f"{name!r} gives no probabilities, which 'stacking' combines",
-            hint=f"leave it out of members={list(job.settings['members'])}.",
+            f"{name!r} predicts no probabilities, which 'stacking' needs",
+            parameter="members",
+            value=name,
+            hint=words("leave it out of ", Option("members", list(job.settings["members"])), "."),
         )
     return estimator
 
@@ -60,7 +64,7 @@ def _member(name: str, job: Job) -> Any:
 ENTRIES = (
     Entry(
         name="stacking",
-        title="A weighted mean of several learners, weights learned from held-out predictions",
+        title="Stacking: a weighted mean of learners, weighted by held-out performance",
         family="ensemble",
         tasks=ANY,
         reading="black box",

@@ -1,9 +1,9 @@
-"""Words that the catalogue's families share: sets of tasks, and checks of settings."""
+"""What the families share: sets of tasks, and checks of settings."""
 
 from collections.abc import Iterable
 from typing import Any
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.errors import unknown_choice
 from clearwood.models.entry import Job
 from clearwood.table import Task
 
@@ -15,7 +15,7 @@ ANY = NUMBERS | CLASSES
 
 
 def one_of(job: Job, setting: str, known: Iterable[Any]) -> Any:
-    """Read a setting that has to be one of a few words.
+    """Return a setting that must have one of a few values.
 
     Examples
     --------
@@ -23,12 +23,10 @@ def one_of(job: Job, setting: str, known: Iterable[Any]) -> Any:
     >>> one_of(job, "penalty", ["l1", "l2"])
     Traceback (most recent call last):
     ...
-    clearwood.InputError: penalty='L2' is not known. Hint: did you mean 'l2'?
+    clearwood.InputError: penalty='L2' is not a known value. Hint: did you mean 'l2'?
     """
     value = job.settings[setting]
     known = list(known)
     if value not in known:
-        raise InputError(
-            f"{setting}={value!r} is not known", hint=did_you_mean(str(value), map(str, known))
-        )
+        raise unknown_choice(setting, value, map(str, known))
     return value

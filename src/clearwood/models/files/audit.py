@@ -1,4 +1,4 @@
-"""Reading what a stored estimator is made of, without making it.
+"""Listing what a stored estimator is made of, without building it.
 
 skops stores an estimator as a tree of nodes in JSON, each with the kind of loader that will rebuild
 it and the name of a type or function. Some loaders call what they name with arguments from the
@@ -17,13 +17,32 @@ from clearwood._shared.errors import InputError
 from clearwood.files import to_array
 from clearwood.models.files import trusted as _trusted
 
-__all__ = ["PROTOCOL", "Audit", "audit"]
+__all__ = ["PROTOCOL", "Audit", "Refused", "audit"]
 
 #: The revision of skops' format whose loaders were reviewed for this module.
 PROTOCOL = 2
 
 _OF_EVERY_NODE = {"__class__", "__module__", "__loader__", "__id__"}
 _OF_THE_ROOT = {"protocol", "_skops_version"}
+
+
+@dataclass(frozen=True, order=True)
+class Refused:
+    """A name that is not trusted.
+
+    Parameters
+    ----------
+    name
+        Of a type or function.
+    use
+        Where the use rather than the name is refused: how it would be used.
+    """
+
+    name: str
+    use: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name!r} ({self.use})" if self.use else repr(self.name)
 
 
 @dataclass(frozen=True)
@@ -37,21 +56,21 @@ class Audit:
     names
         Every type and function that loading would look up.
     refused
-        Those that are not trusted; empty for a file that may be loaded.
+        Those that are not trusted, in order; empty for a file that may be loaded.
     """
 
     root: str
     names: frozenset[str]
-    refused: frozenset[str]
+    refused: tuple[Refused, ...]
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The names a reader cares about: neither containers nor plain arrays and numbers."""
+        """The names worth showing: neither containers nor plain arrays and numbers."""
         return tuple(sorted(self.names - _trusted.PLAIN))
 
 
 def audit(schema: Any, files: Mapping[str, bytes], trusted: Iterable[str] = ()) -> Audit:
-    """List the names in a stored estimator and say which are not trusted.
+    """List the names in a stored estimator, and which of them are not trusted.
 
     Parameters
     ----------
@@ -68,8 +87,8 @@ def audit(schema: Any, files: Mapping[str, bytes], trusted: Iterable[str] = ()) 
         Where the JSON is not what skops writes.
     """
     if not isinstance(schema, dict) or schema.get("protocol") != PROTOCOL:
-        found = schema.get("protocol") if isinstance(schema, dict) else None
-        raise _malformed(f"its format is revision {found!r} instead of {PROTOCOL}")
+        revision = schema.get("protocol") if isinstance(schema, dict) else None
+        raise _malformed(f"its format is revision {revision!r} instead of {PROTOCOL}")
     auditor = _Auditor(files, frozenset(trusted))
     root = {key: value for key, value in schema.items() if key not in _OF_THE_ROOT}
     try:
@@ -80,12 +99,13 @@ def audit(schema: Any, files: Mapping[str, bytes], trusted: Iterable[str] = ()) 
         raise _malformed("it is nested too deeply") from None
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise _malformed(f"a node is not what it should be ({error!r})") from None
-    return Audit(auditor.name(root), frozenset(auditor.names), frozenset(auditor.refused))
+    return Audit(auditor.name(root), frozenset(auditor.names), tuple(sorted(auditor.refused)))
 
 
 def _malformed(what: str) -> InputError:
     return InputError(
         f"the model in the file cannot be read: {what}; nothing was run",
+        parameter="path",
         hint="fetch or save the file again.",
     )
 
@@ -97,7 +117,7 @@ class _Auditor:
         self.files = files
         self.by_caller = trusted
         self.names: set[str] = set()
-        self.refused: set[str] = set()
+        self.refused: set[Refused] = set()
         self.seen: dict[int, Any] = {}
         self.kinds: Mapping[str, Callable[[dict[str, Any]], None]] = {
             "ConstructorFromReduceNode": self.constructor,
@@ -126,7 +146,7 @@ class _Auditor:
         known = self.kinds.get(state.get("__loader__", ""))
         if known is None:
             # Methods, operators and the like: loaders that call or bind what they name.
-            self.refused.add(f"{self.name(state)} (as {state.get('__loader__')})")
+            self.refused.add(Refused(self.name(state), f"as {state.get('__loader__')}"))
             return
         if self.visited(state):
             return
@@ -160,7 +180,7 @@ class _Auditor:
         name = self.name(state)
         self.names.add(name)
         if name not in allowed:
-            self.refused.add(name)
+            self.refused.add(Refused(name))
         if (set(state) | {optional, "__id__"}) - {optional} != _OF_EVERY_NODE | fields:
             raise _malformed(f"a node of type {name} has fields it should not have")
 
@@ -209,7 +229,7 @@ class _Auditor:
         self.parts(state, {"func", "args", "kwds", "namespace"})
         content = state["content"]
         if content["func"]["__loader__"] != "FunctionNode" or content["args"].get("content"):
-            self.refused.add(f"{self.name(content['func'])} (in a partial function)")
+            self.refused.add(Refused(self.name(content["func"]), "in a partial function"))
 
     def instance(self, state: dict[str, Any]) -> None:
         self.expect(state, _trusted.OBJECTS | self.by_caller, set(), optional="content")
@@ -228,14 +248,14 @@ class _Auditor:
     def tree(self, state: dict[str, Any]) -> None:
         self.expect(state, frozenset({_trusted.TREE}), {"__reduce__", "content"})
         self.reduced(state)
-        if self.name(state) in self.refused:
+        if Refused(self.name(state)) in self.refused:
             return
-        # The constructor reads as many class counts as it is told there are outputs.
+        # The constructor reads as many class counts as the file declares outputs.
         columns, classes, outputs = state["__reduce__"]["args"]["content"]
         counts = to_array(self.files[classes["file"]])
         n_outputs, n_columns = json.loads(outputs["content"]), json.loads(columns["content"])
         if counts.ndim != 1 or len(counts) != n_outputs or n_outputs < 1 or n_columns < 1:
-            raise _malformed("a tree has other outputs than it says")
+            raise _malformed("a tree has other outputs than it declares")
 
     def reduced(self, state: dict[str, Any]) -> None:
         call = state["__reduce__"]
@@ -281,7 +301,7 @@ class _Auditor:
         except (KeyError, TypeError, ValueError):
             name = None
         if name not in _trusted.BIT_GENERATORS:
-            self.refused.add(f"numpy.random.{name}")
+            self.refused.add(Refused(f"numpy.random.{name}"))
 
     def parts(self, state: dict[str, Any], names: set[str]) -> None:
         content = state["content"]

@@ -1,6 +1,6 @@
-"""Checks on what was loaded, where a library trusts its own arrays blindly.
+"""Checks of loaded models, where a library does not check its own arrays.
 
-Trees of scikit-learn follow the node numbers they are given without looking whether they lie inside
+Trees of scikit-learn follow node numbers without checking that they lie inside
 the arrays: a tampered file could make a prediction read outside of memory. skops therefore leaves
 trees to its caller; here they are loaded and then looked at.
 """
@@ -36,6 +36,7 @@ def check_structure(model: Any) -> None:
             raise InputError(
                 f"the model in the file is damaged: a {type(part).__name__} points outside of its "
                 "own arrays",
+                parameter="path",
                 hint="fetch or save the file again.",
             )
         _check_columns(part)
@@ -53,6 +54,7 @@ def _check_columns(estimator: Any) -> None:
     if read > width:
         raise InputError(
             f"the model in the file is damaged: a tree reads {read} columns, the model has {width}",
+            parameter="path",
             hint="fetch or save the file again.",
         )
 

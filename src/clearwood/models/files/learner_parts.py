@@ -31,7 +31,7 @@ class LearnerParts:
     params
         Of the constructor.
     title
-        What the catalogue said about the learner when it was saved.
+        The learner's title in the catalogue when it was saved.
     task, schema, training
         As the fitted attributes of these names.
     columns
@@ -111,6 +111,7 @@ class LearnerParts:
                 raise
             raise InputError(
                 f"the learner in the file cannot be read ({error!r}); nothing was run",
+                parameter="path",
                 hint="fetch or save the file again.",
             ) from error
 
@@ -170,6 +171,7 @@ def _plain(value: Any, where: str) -> Any:
         return {key: _plain(item, f"{where}[{key!r}]") for key, item in value.items()}
     raise InputError(
         f"the learner cannot be saved: {where} holds a {type(value).__name__}",
+        parameter="model",
         hint="settings must be numbers, text, true or false, or lists of these.",
     )
 

@@ -1,10 +1,11 @@
-"""What a model file says about itself."""
+"""The description of a model file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from clearwood._shared.results import Result
 from clearwood.files import Member
 from clearwood.table import ColumnSchema, Role, Schema
 
@@ -14,10 +15,10 @@ _SHOWN = 12
 
 
 @dataclass(frozen=True, repr=False)
-class ModelFile:
+class ModelFile(Result):
     """The content of a model file, read without running anything from it.
 
-    Computed by `clearwood.inspect`.
+    Returned by `clearwood.inspect`.
 
     Parameters
     ----------
@@ -28,7 +29,7 @@ class ModelFile:
     learner, title
         Name in the catalogue and what it is; of an estimator, its class.
     task, seed, settings
-        How it was fitted; None and empty where the file does not say.
+        How it was fitted; None and empty where the file has no record of it.
     schema
         The columns it was fitted on; None for an estimator.
     training
@@ -74,7 +75,7 @@ class ModelFile:
 
     @property
     def trusted(self) -> bool:
-        """Whether `clearwood.load` would take it as it is."""
+        """Whether `clearwood.load` accepts it as it is."""
         return all(self.types.values())
 
     def to_json(self) -> dict[str, Any]:
@@ -114,7 +115,9 @@ class ModelFile:
         """List what both the text and the HTML show, one line each."""
         facts = [("learner", f"{self.learner}: {self.title}" if self.title else self.learner)]
         if self.task is not None:
-            facts.append(("predicts", f"{self.target or 'a target given apart'} ({self.task})"))
+            facts.append(
+                ("predicts", f"{self.target or 'a target passed separately'} ({self.task})")
+            )
         if self.columns:
             facts.append(("columns", _listed([_described(column) for column in self.columns])))
         if self.settings:
@@ -122,11 +125,11 @@ class ModelFile:
             facts.append(("settings", ", ".join(chosen)))
         if self.seed is not None:
             facts.append(("seed", str(self.seed)))
-        told = {k: v for k, v in self.training.items() if not isinstance(v, dict | list)}
-        if told:
-            facts.append(("training", ", ".join(f"{name} {value}" for name, value in told.items())))
+        training = {k: v for k, v in self.training.items() if not isinstance(v, dict | list)}
+        if training:
+            facts.append(("training", ", ".join(f"{k} {v}" for k, v in training.items())))
         versions = {"clearwood": self.clearwood, **self.libraries}
-        facts.append(("made with", ", ".join(f"{k} {v}" for k, v in versions.items())))
+        facts.append(("saved with", ", ".join(f"{k} {v}" for k, v in versions.items())))
         refused = [name for name, ok in self.types.items() if not ok]
         if refused:
             verdict = f"NOT trusted: {', '.join(refused)}"
@@ -142,7 +145,7 @@ class ModelFile:
         return facts
 
     def summary(self) -> str:
-        """Return a text of one fact a line."""
+        """Return a text with one fact per line."""
         width = max(len(name) for name, _ in self._facts())
         lines = [f"{name:<{width}}  {text}" for name, text in self._facts()]
         return "\n".join([f"Model file {self.path}", *lines])

@@ -53,7 +53,7 @@ def _dump_lightgbm(estimator: Any) -> tuple[bytes, dict[str, Any]]:
     state["best_iteration of the booster"] = booster.best_iteration
     # A default dictionary of scores on validation data, which predictions do not need.
     state["_best_score"] = {name: dict(scores) for name, scores in state["_best_score"].items()}
-    # -1: all trees, so that a prediction that asks for more than the best iteration still can
+    # -1: all trees, so that predictions with more than the best iteration stay possible
     return booster.model_to_string(num_iteration=-1).encode("utf-8"), state
 
 
@@ -150,17 +150,21 @@ def _load(native: Native, members: Mapping[str, bytes]) -> Any:
     if form is None or not isinstance(state, dict) or (member and member not in members):
         raise InputError(
             f"the file has a model of kind {name!r} in {member!r}, which cannot be read",
+            parameter="path",
             hint="fetch or save the file again.",
         )
     library, _, kind = native.estimator.rpartition(".")
     if find_spec(library) is None:
         raise MissingExtraError(f"this model ({name})", extra=form.extra)
     try:
-        made = getattr(import_module(library), kind)
-        return form.load(made, members[member], dict(state)) if member else made(**state)
+        estimator = getattr(import_module(library), kind)
+        if not member:
+            return estimator(**state)
+        return form.load(estimator, members[member], dict(state))
     except Exception as error:
         raise InputError(
             f"{library} cannot read the model in {member!r}: {error}",
+            parameter="path",
             hint="fetch or save the file again.",
         ) from error
 

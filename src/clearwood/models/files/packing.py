@@ -5,17 +5,17 @@ import json
 import re
 import warnings
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import Call, InputError, words
 from clearwood.files import to_array, to_json
-from clearwood.models.files.audit import Audit, audit
+from clearwood.models.files.audit import Audit, Refused, audit
 from clearwood.models.files.integrity import check_structure
 
-__all__ = ["examine", "pack_estimator", "refusal", "unpack_estimator"]
+__all__ = ["examine", "pack_estimator", "unpack_estimator"]
 
 _SCHEMA = "schema.json"
 _ARRAY = re.compile(r"[0-9]{1,9}\.npy")
@@ -41,6 +41,7 @@ def pack_estimator(estimator: Any) -> bytes:
     except Exception as error:
         raise InputError(
             f"a {type(estimator).__name__} cannot be saved: {error}",
+            parameter="model",
             hint="models are saved without pickle, so what they hold must be values, arrays and "
             "estimators.",
         ) from error
@@ -112,12 +113,12 @@ class _Tidied:
 
 
 def examine(data: bytes, trusted: Iterable[str] = ()) -> Audit:
-    """List what a stored estimator is made of, without making it.
+    """List what a stored estimator is made of, without building it.
 
     Raises
     ------
     InputError
-        Where the bytes are not what `pack_estimator` makes.
+        Where the bytes are not what `pack_estimator` writes.
     """
     entries = _entries(data)
     schema = to_json(entries.pop(_SCHEMA), member="the model's description")
@@ -148,6 +149,7 @@ def _entries(data: bytes) -> dict[str, bytes]:
 def _not_packed(what: str) -> InputError:
     return InputError(
         f"the model in the file is not stored as skops stores it: {what}; nothing was run",
+        parameter="path",
         hint="fetch or save the file again.",
     )
 
@@ -160,45 +162,50 @@ def unpack_estimator(
     Parameters
     ----------
     data
-        What `pack_estimator` made.
+        What `pack_estimator` returned.
     trusted
         Types to let through besides our own list.
     versions
-        Of the libraries that made it, for the message where they do not fit the ones here.
+        Of the libraries that wrote it, for the error where they do not fit those installed.
 
     Raises
     ------
     InputError
         Where a type is not trusted, before anything is imported or run.
     """
-    found = examine(data, trusted)
-    if found.refused:
-        raise refusal(found.refused)
+    content = examine(data, trusted)
+    if content.refused:
+        raise _refusal(content.refused)
     from skops.io import loads
 
     try:
         with warnings.catch_warnings():
             # Versions are compared by the caller, for all libraries and in one message.
             warnings.simplefilter("ignore")
-            estimator = loads(data, trusted=sorted(found.names))
+            estimator = loads(data, trusted=sorted(content.names))
             check_structure(estimator)
     except InputError:
         raise
     except Exception as error:
-        made_with = ", ".join(f"{name} {version}" for name, version in versions.items())
+        written_by = ", ".join(f"{name} {version}" for name, version in versions.items())
         raise InputError(
             f"the model in the file cannot be rebuilt here: {error}",
-            hint=f"it was made with {made_with}; install these, or fit it again.",
+            parameter="path",
+            hint=f"it was saved with {written_by}; install these, or fit it again.",
         ) from error
     return estimator
 
 
-def refusal(refused: Iterable[str]) -> InputError:
-    """Say which types are not trusted and how to trust them."""
-    names = sorted(refused)
-    listed = ", ".join(repr(name) for name in names)
+def _refusal(refused: Sequence[Refused]) -> InputError:
+    names = list(dict.fromkeys(entry.name for entry in refused))
     return InputError(
-        f"the file names {listed}, which Clearwood does not trust; nothing was run",
-        hint="if you know who made the file and what these do: "
-        f"cw.load(path, trusted={[name.partition(' ')[0] for name in names]}).",
+        f"the file names {', '.join(map(str, refused))}, which Clearwood does not trust; nothing "
+        "was run",
+        parameter="trusted",
+        value=names,
+        hint=words(
+            "if you know who wrote the file and what these do: ",
+            Call("load", ("path",), {"trusted": names}),
+            ".",
+        ),
     )

@@ -1,15 +1,14 @@
-"""Model files: saving, loading and looking inside.
+"""Model files: saving, loading and inspecting.
 
 What is ours (the learner, its encoding, the table's columns) is stored as JSON and plain arrays;
 the estimator of the underlying library through skops or in the library's own format. Nothing is
-pickled, and nothing in a file is run before every type it names was found on the list in
+pickled, and nothing in a file is run unless every type it names is on the list in
 `clearwood.models.files.trusted`.
 """
 
 import os
 import platform
-import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -18,10 +17,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood import files
-from clearwood._shared.errors import ClearwoodWarning, InputError
+from clearwood._shared.errors import Call, InputError, Option, Text, bad_value, words
+from clearwood._shared.messages import tell
+from clearwood.models.files.audit import Refused
 from clearwood.models.files.learner_parts import LearnerParts
 from clearwood.models.files.model_file import ModelFile
-from clearwood.models.files.native import restore, take_out
+from clearwood.models.files.native import Native, restore, take_out
 from clearwood.models.files.packing import examine, pack_estimator, unpack_estimator
 from clearwood.models.learners import Learner
 
@@ -55,7 +56,7 @@ def save(
     model
         A fitted `Learner`, a fitted estimator or pipeline of scikit-learn, or a `Forest`.
     path
-        Where to, by custom with the ending ``.cw``.
+        Where to, by convention with the extension ``.cw``.
     force
         Replace a file that is there.
     trusted
@@ -90,11 +91,11 @@ def save(
         kind, estimator, members = "estimator", model, {}
     plain, native = take_out(estimator)
     packed = pack_estimator(plain)
-    found = examine(packed, trusted)
-    if found.refused:
-        raise _would_be_refused(found.refused)
+    content = examine(packed, trusted)
+    if content.refused:
+        raise _would_be_refused(content.refused)
     members |= {_ESTIMATOR: packed, **native}
-    libraries = _libraries([*found.types, *(_native_library(name) for name in native)])
+    libraries = _libraries([*content.types, *(_native_library(name) for name in native)])
     files.write(path, files.Manifest(kind, libraries), members, force=force)
 
 
@@ -122,7 +123,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
     Warns
     -----
     ClearwoodWarning
-        Where libraries have other versions than those that made the model.
+        Where libraries have other versions than those that saved the model.
     """
     trusted = _checked_names(trusted)
     archive = files.read(path)
@@ -139,7 +140,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
 
 
 def inspect(path: str | os.PathLike[str]) -> ModelFile:
-    """Say what is in a model file, without running anything from it.
+    """Describe what is in a model file, without running anything from it.
 
     A file that `load` would refuse because of a type it names can be inspected; one that is
     damaged cannot.
@@ -158,14 +159,13 @@ def inspect(path: str | os.PathLike[str]) -> ModelFile:
     >>> import tempfile, clearwood as cw
     >>> path = tempfile.mkdtemp() + "/model.cw"
     >>> cw.save(cw.learner("tree").fit(cw.datasets.load("wine")), path)
-    >>> found = cw.inspect(path)
-    >>> found.learner, found.task, found.target, len(found.columns), found.trusted
+    >>> file = cw.inspect(path)
+    >>> file.learner, file.task, file.target, len(file.columns), file.trusted
     ('tree', 'multiclass', 'target', 13, True)
     """
     archive = _read(path)
     audit = examine(archive.raw(_ESTIMATOR))
-    # Names the audit refuses come with the way they are used, as in "os.system (as PartialNode)".
-    refused = {name.partition(" ")[0] for name in audit.refused}
+    refused = {entry.name for entry in audit.refused}
     types = {name: name not in refused for name in sorted({*audit.types, *refused})}
     common: dict[str, Any] = {
         "path": str(path),
@@ -211,13 +211,20 @@ def _require_model(archive: files.Archive, path: str | os.PathLike[str]) -> None
     if archive.manifest.kind not in _KINDS:
         raise InputError(
             f"{str(path)!r} holds a {archive.manifest.kind!r}, not a model",
-            hint="model files are made by cw.save or `clearwood fit -o model.cw`.",
+            parameter="path",
+            value=str(path),
+            hint=words("a model file is written by ", Call("save", ("model", "path")), "."),
         )
 
 
 def _checked_names(trusted: Iterable[str]) -> tuple[str, ...]:
     if isinstance(trusted, str):
-        raise InputError(f"trusted={trusted!r} is one text", hint=f"pass a list: [{trusted!r}].")
+        raise bad_value(
+            "trusted",
+            trusted,
+            "it must be a list of names",
+            hint=words("pass ", Option("trusted", [trusted]), "."),
+        )
     return tuple(trusted)
 
 
@@ -225,25 +232,30 @@ def _require_fitted(model: Any, name: str, *attributes: str) -> None:
     try:
         check_is_fitted(model, *attributes)
     except NotFittedError:
-        raise InputError(f"{name!r} is not fitted", hint="call .fit(data) before saving.") from None
+        raise InputError(
+            f"{name!r} is not fitted", parameter="model", hint="call .fit(data) before saving."
+        ) from None
     except TypeError as error:
         raise InputError(
             f"a {name} cannot be saved: {error}",
+            parameter="model",
             hint="save a learner, or an estimator or pipeline of scikit-learn.",
         ) from None
 
 
-def _would_be_refused(refused: Iterable[str]) -> InputError:
-    names = sorted(refused)
-    listed = ", ".join(repr(name) for name in names)
-    short = [name for name in names if " " not in name]
-    how = (
-        f"if they are yours, pass trusted={short} to cw.save and to cw.load."
-        if len(short) == len(names)
-        else "save a model without partial functions, bound methods and the like."
+def _would_be_refused(refused: Sequence[Refused]) -> InputError:
+    names = [entry.name for entry in refused]
+    hint: Text = words(
+        "if they are yours, pass ", Option("trusted", names), " when you save and when you load."
     )
+    if any(entry.use for entry in refused):
+        hint = "save a model without partial functions, bound methods and the like."
     return InputError(
-        f"the model holds {listed}, which cw.load would refuse; nothing was written", hint=how
+        f"the model holds {', '.join(map(str, refused))}, which loading would refuse; nothing was "
+        "written",
+        parameter="trusted",
+        value=names,
+        hint=hint,
     )
 
 
@@ -255,16 +267,16 @@ def _native_library(member: str) -> str:
 def _class_name(root: str, archive: files.Archive) -> str:
     """Name the class of a saved estimator, or of a boosted model its library."""
     native = [name for name in archive.members if name.startswith("native/")]
-    if root.endswith("._native.Native") and native:
+    if root == f"{Native.__module__}.{Native.__qualname__}" and native:
         return _native_library(native[0])
     return root.rpartition(".")[2]
 
 
 def _libraries(types: Iterable[str]) -> dict[str, str]:
-    """Versions of the libraries that the types come from."""
+    """Return the versions of the libraries that the types come from."""
     packages = {name.partition(".")[0] for name in types} | {"numpy", "sklearn", "skops"}
-    found = {_distribution(package) for package in packages - {"builtins", "clearwood"}}
-    versions = {name: _version(name) for name in sorted(found)}
+    distributions = {_distribution(package) for package in packages - {"builtins", "clearwood"}}
+    versions = {name: _version(name) for name in sorted(distributions)}
     return {
         "python": platform.python_version(),
         **{name: number for name, number in versions.items() if number is not None},
@@ -286,7 +298,7 @@ def _version(distribution: str) -> str | None:
 
 
 def _compare_versions(path: str | os.PathLike[str], libraries: Mapping[str, str]) -> None:
-    """Warn where a library is not the one that made the model: its meaning may have changed."""
+    """Warn where a library has another release than the one that saved the model."""
     here = {name: _version(name) for name in libraries if name not in ("python", "skops")}
     other = [
         f"{name} {libraries[name]} (here {now})"
@@ -294,11 +306,9 @@ def _compare_versions(path: str | os.PathLike[str], libraries: Mapping[str, str]
         if now is not None and _release(now) != _release(libraries[name])
     ]
     if other:
-        warnings.warn(
-            f"{str(path)!r} was made with {', '.join(other)}; predictions may differ. "
-            "Hint: compare a few predictions, or fit it again.",
-            ClearwoodWarning,
-            stacklevel=3,
+        tell(
+            f"{str(path)!r} was saved with {', '.join(other)}; predictions may differ. "
+            "Hint: compare a few predictions, or fit it again."
         )
 
 

@@ -1,12 +1,16 @@
-"""Everything a page is written from: the results of the library, gathered once."""
+"""Everything a page is written from: the library's results, computed once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from math import comb
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats, Index
+from clearwood.reporting.model.model import PageModel
 from clearwood.table import Table, Task
 
 if TYPE_CHECKING:
@@ -14,6 +18,7 @@ if TYPE_CHECKING:
         Benchmark,
         CalibrationCurve,
         Choosing,
+        Difference,
         Interval,
         LearningCurve,
         Measures,
@@ -31,40 +36,62 @@ if TYPE_CHECKING:
     )
     from clearwood.table import Profile
 
-__all__ = ["EffectViews", "Findings", "Options", "Performance", "Stage"]
+__all__ = ["EffectViews", "Findings", "Options", "Performance", "Stage", "Step"]
 
-Floats = NDArray[np.float64]
+# A share of the variation that is rounding.
+_NO_SHARE = 1e-9
+
+
+class Step(StrEnum):
+    """A step of the work, by the name that the page gives it."""
+
+    PREDICTIONS = "predictions"
+    PROFILES = "columns"
+    ASSOCIATION = "association"
+    DECOMPOSITION = "decomposition"
+    IMPORTANCE = "importance"
+    EFFECTS = "effects"
+    INTERACTIONS = "interactions"
+    MORE_EFFECTS = "more effects"
+    AGREEMENT = "agreement"
+    PERFORMANCE = "performance"
+    HELD_OUT = "held-out predictions"
+    LEARNING_CURVE = "learning curve"
+    SHAPLEY = "Shapley values"
+    CONDENSE = "one tree"
+    PAGE_MODEL = "model in the page"
+    LEAKAGE = "leakage"
+    DRIFT = "drift"
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a report was asked for; the words of `clearwood.report`."""
+    """Options of `clearwood.report`."""
 
     seed: int = 0
     n_jobs: int = 1
     quick: bool = False
-    #: The most rows the page carries, for one by one and as background of its Shapley values.
+    #: The most rows the page carries, as examples and as background of its Shapley values.
     sample: int = 500
-    #: How long condensing may take, in seconds.
-    condense_seconds: float = 10.0
-    #: Names of the sections to make; None for all.
+    #: Seconds that the explanations may take in all; None for the usual ones.
+    time_limit: float | None = None
+    #: Names of the sections to write; None for all.
     sections: tuple[str, ...] | None = None
-    #: The command line that made the page, where one did.
+    #: The command line that made the page, if one did.
     command: str | None = None
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One step of the work: what it was, how long it took, and what came of it in words."""
+    """A step that was done, and its seconds."""
 
-    name: str
+    step: Step
     seconds: float
-    note: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class EffectViews:
-    """The effect of one column, seen three ways; None where a way failed."""
+    """The effect of one column by three methods; None for a method that failed."""
 
     column: str
     pdp: "Effect | None" = None
@@ -79,8 +106,8 @@ class Performance:
     Parameters
     ----------
     rows
-        Which ones: "out-of-fold" (all rows, each by a fit that had not seen it), "test" (rows
-        given as held out) or "training" (the rows it was, or may have been, fitted to).
+        Which ones: "out-of-fold" (all rows, each predicted by a fit that had not seen it), "test"
+        (rows given as held out) or "training" (the rows it was, or may have been, fitted to).
     n_rows
         How many.
     loss
@@ -89,6 +116,8 @@ class Performance:
         With its interval.
     baseline
         The risk of always predicting the mean, or the shares of the classes.
+    against_baseline
+        Risk less that of the baseline with its interval, row by row; None without a benchmark.
     measures, calibration, residuals
         Beside the loss; None where they make no sense.
     """
@@ -98,23 +127,31 @@ class Performance:
     loss: str
     risk: "Interval"
     baseline: float | None = None
+    against_baseline: "Difference | None" = None
     measures: "Measures | None" = None
     calibration: "CalibrationCurve | None" = None
     residuals: "Residuals | None" = None
 
     @property
     def explained(self) -> float | None:
-        """The share of the baseline's risk that the model takes away."""
+        """The share of the baseline's risk that the model removes."""
         if self.baseline is None or not self.baseline > 0:
             return None
         return 1 - self.risk.estimate / self.baseline
+
+    @property
+    def may_be_chance(self) -> bool:
+        """Whether chance could explain the gain over the baseline."""
+        if self.against_baseline is not None:
+            return not self.against_baseline.clear
+        return self.baseline is not None and self.risk.high > self.baseline
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Findings:
     """What is known about a model and its data.
 
-    A result that could not be had is None (or empty), and `failures` says why, by stage.
+    A result that could not be computed is None (or empty), and `failures` has the reason, by step.
 
     Parameters
     ----------
@@ -132,27 +169,27 @@ class Findings:
     features
         The columns that the model uses, in the order of the table.
     target
-        The name of the column that is predicted; None where it is not in the table.
+        The name of the column that is predicted; None if it is not in the table.
     task
-        What kind of target it is; None where nobody knows.
+        What kind of target it is; None if that is not known.
     classes
         The labels in the order of the columns of probabilities; empty for numbers.
-    scale, unit
-        The scale of `effects`: "response" for numbers, "probability" for classes, and what that
-        is in words. The scale of `decomposition` and `shapley` is in their ``about``.
+    is_probability
+        Whether predictions and `effects` are probabilities.
     predictions
-        Of all rows of the table: numbers, or one column of probabilities a class; for a classifier
-        without probabilities the positions of predicted classes.
+        Of all rows of the table: numbers, or one column of probabilities per class; for a
+        classifier without probabilities the positions of predicted classes.
+    outputs, sample_outputs
+        Names of what the model predicts, and its predictions of the sample, one column each.
     benchmark, chosen
-        The comparison, and the name of the learner in it that the model is; None where there is
-        none, or where the model is not one of those compared.
+        The comparison, and the name of the learner in it that the model is; None if there is none,
+        or if the model is not one of those compared.
     out_of_fold
-        What the chosen learner predicted for each row when it had not seen it, as
-        ``Benchmark.predictions``; None where there is none or the rows are not the benchmark's.
-    out_of_fold_losses
-        The loss of each row with it, NaN where there is none.
-    decomposition
-        Of the model, over the table or some of its rows (said in its ``background``).
+        What the chosen learner predicted for each row when it had not seen it; None if the rows
+        are not the benchmark's.
+    decomposition, is_sampled
+        Of the model, over the table or some of its rows (see its ``background``); and whether it
+        is estimated from sampled predictions.
     effects
         For the most important columns, by column, the most important first.
     more_effects
@@ -163,35 +200,36 @@ class Findings:
         The strongest interactions, as components of two columns.
     profiles
         The distribution of each column, by name.
-    dependence
-        How far the features tell about one another.
+    association
+        Of the features with one another.
     agreement
-        Where the methods tell different stories.
+        Where the methods disagree.
     shapley
         Interventional values of the rows of `sample`, over `sample`.
+    page_model
+        The model as the page's script computes with it, or why it cannot.
     condensed
         One tree for the model.
     performance
-        How well, where a target is known: on rows that the model had not seen where there are
-        some.
+        Where a target is known: on rows that the model had not seen if there are some.
     choosing
-        What it costs to choose the best of the benchmark's learners; None where that is not known.
-    learning
+        What it costs to choose the best of the benchmark's learners; None if that is not known.
+    learning_curve
         Risk against the number of training rows.
-    alone
+    leakage
         What each column explains on its own.
     drift
-        How the test rows differ from the table's, or its last rows in time from the first.
+        How the test rows differ from the table's, or its later rows from the earlier ones.
     test
-        Rows that were held out, where they were given.
+        Rows that were held out, if some were given.
     options
-        How the report was asked for.
+        Of the report.
     stages
         What was done, in order, with its time.
     failures
-        For each stage that gave no result: why, in words for the reader.
-    warned
-        For each stage, what the library warned of.
+        For each step without a result: why, for the reader.
+    warnings
+        For each step, the library's warnings.
     """
 
     model: Any
@@ -199,36 +237,107 @@ class Findings:
     title: str
     table: Table
     sample: Table
-    sample_rows: NDArray[np.intp]
+    sample_rows: Index
     features: tuple[str, ...]
     target: str | None
     task: Task | None
     classes: tuple[str, ...] = ()
-    scale: str = "response"
-    unit: str = "prediction"
+    is_probability: bool = False
     predictions: Floats | None = None
+    outputs: tuple[str, ...] = ()
+    sample_outputs: Floats | None = None
     benchmark: "Benchmark | None" = None
     chosen: str | None = None
     out_of_fold: Floats | None = None
-    out_of_fold_losses: Floats | None = None
     decomposition: "Decomposition | None" = None
+    is_sampled: bool = False
     effects: Mapping[str, EffectViews] = field(default_factory=dict)
     more_effects: "tuple[Effect, ...]" = ()
     importance: "Importance | None" = None
     interactions: "Interactions | None" = None
     interaction_effects: "tuple[Effect, ...]" = ()
     profiles: "Mapping[str, Profile]" = field(default_factory=dict)
-    dependence: "Association | None" = None
+    association: "Association | None" = None
     agreement: "Agreement | None" = None
     shapley: "Shapley | None" = None
+    page_model: PageModel = field(default_factory=lambda: PageModel(None, "it was not wanted"))
     condensed: "Condensed | None" = None
     performance: Performance | None = None
     choosing: "Choosing | None" = None
-    learning: "LearningCurve | None" = None
-    alone: "Leakage | None" = None
+    learning_curve: "LearningCurve | None" = None
+    leakage: "Leakage | None" = None
     drift: "Drift | None" = None
     test: Table | None = None
     options: Options = field(default_factory=Options)
     stages: tuple[Stage, ...] = ()
-    failures: Mapping[str, str] = field(default_factory=dict)
-    warned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    failures: Mapping[Step, str] = field(default_factory=dict)
+    warnings: Mapping[Step, tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def shares(self) -> dict[str, float]:
+        """Each column's share of the variation of the predictions; empty if that is not known."""
+        if self.importance is None:
+            return {}
+        total = self.importance.total.tolist()
+        return dict(zip(self.importance.columns, total, strict=True))
+
+    @cached_property
+    def component_shares(self) -> dict[frozenset[str], float]:
+        """Each component's share of the variation of the predictions."""
+        if self.importance is None:
+            return {}
+        return {
+            frozenset(names): float(share)
+            for names, share in zip(self.importance.components, self.importance.share, strict=True)
+        }
+
+    def share_of_order(self, order: int) -> float:
+        """Return the share of all components of so many columns."""
+        return sum(share for names, share in self.component_shares.items() if len(names) == order)
+
+    @property
+    def remainder_share(self) -> float:
+        """The share of what lies beyond the order of the decomposition."""
+        return 0.0 if self.importance is None else self.importance.remainder_share
+
+    @cached_property
+    def ranked(self) -> tuple[str, ...]:
+        """The features, the most important first if that is known."""
+        return tuple(sorted(self.features, key=lambda name: -self.shares.get(name, 0.0)))
+
+    @cached_property
+    def unused(self) -> tuple[str, ...]:
+        """Features that do not change the prediction; never all of them, none if estimated."""
+        if self.is_sampled:
+            return ()
+        idle = {name for name in self.ranked if self.shares.get(name, 1.0) <= _NO_SHARE}
+        return tuple(n for n in self.features if n in idle and (n != self.ranked[0]))
+
+    @cached_property
+    def all_pairs_examined(self) -> bool:
+        """Whether every pair of columns was examined for an interaction."""
+        n_pairs = sum(len(names) == 2 for names in self.component_shares)
+        return not self.is_sampled or n_pairs == comb(len(self.features), 2)
+
+    @cached_property
+    def shape_conflicts(self) -> tuple[str, ...]:
+        """Columns for which partial dependence and ALE disagree."""
+        return self._conflicts("pdp against ale")
+
+    @cached_property
+    def proxies(self) -> tuple[str, ...]:
+        """Columns whose groups of rows differ from the effect of the column itself."""
+        return self._conflicts("interventional against observational")
+
+    def _conflicts(self, comparison: str) -> tuple[str, ...]:
+        if self.agreement is None:
+            return ()
+        return tuple(e.column for e in self.agreement.columns if comparison in e.stories)
+
+    def spread_of(self, output: int) -> float:
+        """Return the standard deviation of the predictions of one output; 0 if unknown."""
+        spread = self.predictions
+        if spread is None or not spread.size:
+            return 0.0
+        column = spread if spread.ndim == 1 else spread[:, min(output, spread.shape[1] - 1)]
+        return float(np.nanstd(column))

@@ -1,27 +1,26 @@
-"""How well a model predicts: from the benchmark, from held-out rows, or from its own."""
+"""Performance of a model: from the benchmark, on held-out rows, or on its own."""
 
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import InputError
 from clearwood.benchmarking import Benchmark, Interval, holdout_interval, measures
 from clearwood.benchmarking.diagnostics.calibration import calibration_of_target
 from clearwood.benchmarking.diagnostics.residuals import Residuals, residuals_of
 from clearwood.losses import default_loss, find_loss
 from clearwood.reporting.collect.findings import Performance
-from clearwood.reporting.collect.inputs import Given
+from clearwood.reporting.collect.subject import Subject
 from clearwood.table import Table, Task
 
 __all__ = ["of_benchmark", "of_rows"]
 
-Floats = NDArray[np.float64]
 _CONFIDENCE = 0.9
 
 
 def of_benchmark(bench: Benchmark, learner: str) -> Performance:
-    """Say how well one learner of a benchmark did on rows it had not seen."""
+    """Return how well one learner of a benchmark predicted rows it had not seen."""
     one = bench[learner]
     if not np.isfinite(one.risk):
         raise InputError(f"no fold of {learner!r} has succeeded")
@@ -33,9 +32,10 @@ def of_benchmark(bench: Benchmark, learner: str) -> Performance:
     residuals = None
     if is_number:
         predicted = bench.predictions(learner)
-        seen = np.isfinite(predicted)
-        residuals = _residuals(context.codes[seen], predicted[seen], learner, context.table)
-    baseline = bench["baseline"].risk if "baseline" in bench.learners else None
+        known = np.isfinite(predicted)
+        residuals = _residuals(context.codes[known], predicted[known], learner, context.table)
+    baseline = bench["baseline"].risk if "baseline" in bench.learners else np.nan
+    has_baseline = bool(np.isfinite(baseline))
     return Performance(
         rows="out-of-fold",
         n_rows=context.table.n_rows,
@@ -50,7 +50,10 @@ def of_benchmark(bench: Benchmark, learner: str) -> Performance:
             inflation=one.inflation,
             confidence=bench.method.confidence,
         ),
-        baseline=baseline if baseline is None or np.isfinite(baseline) else None,
+        baseline=baseline if has_baseline else None,
+        against_baseline=bench.compare(learner, "baseline")
+        if has_baseline and learner != "baseline"
+        else None,
         measures=bench.measures(learner),
         calibration=calibration,
         residuals=residuals,
@@ -58,13 +61,13 @@ def of_benchmark(bench: Benchmark, learner: str) -> Performance:
 
 
 def of_rows(
-    given: Given, table: Table, predicted: Floats, *, rows: Literal["test", "training"]
+    subject: Subject, table: Table, predicted: Floats, *, rows: Literal["test", "training"]
 ) -> Performance:
-    """Say how well a model predicts rows whose target is known.
+    """Return how well a model predicts rows whose target is known.
 
     Parameters
     ----------
-    given
+    subject
         The model and the table it was fitted to; its target gives the baseline.
     table
         The rows.
@@ -73,13 +76,13 @@ def of_rows(
     rows
         Which rows these are.
     """
-    task = given.task
+    task = subject.task
     assert task is not None
-    codes, known = _codes(given, table)
+    codes, known = _codes(subject, table)
     if not known.any():
         raise InputError("none of the target's values is one that the model predicts")
     codes, predicted = codes[known], predicted[known]
-    is_class = bool(given.classes)
+    is_class = bool(subject.classes)
     has_probabilities = is_class and predicted.ndim == 2
     loss = default_loss(task)
     if is_class and not has_probabilities:
@@ -88,18 +91,18 @@ def of_rows(
         loss = find_loss("squared")
     weights = None if table.weights is None else table.weights[known]
     risk = holdout_interval(loss.per_row(codes, predicted), weights, _CONFIDENCE)
-    flat = _baseline(given, codes, has_probabilities=has_probabilities)
+    flat = _baseline(subject, codes, has_probabilities=has_probabilities)
     needs = "probability" if has_probabilities else "label" if is_class else "prediction"
-    what = given.table.target or table.target or "target"
+    what = subject.table.target or table.target or "target"
     calibration = None
     if has_probabilities or not is_class:
         calibration = calibration_of_target(
             codes,
             predicted,
-            given.classes or None,
+            subject.classes or None,
             target=what,
             confidence=_CONFIDENCE,
-            learner=given.name,
+            learner=subject.name,
         )
     return Performance(
         rows=rows,
@@ -109,36 +112,36 @@ def of_rows(
         baseline=float(np.average(loss.per_row(codes, flat), weights=weights)),
         measures=measures(task, codes, predicted, needs=needs),  # type: ignore[arg-type]
         calibration=calibration,
-        residuals=None if is_class else _residuals(codes, predicted, given.name, table),
+        residuals=None if is_class else _residuals(codes, predicted, subject.name, table),
     )
 
 
-def _codes(given: Given, table: Table) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Give the target, classes as positions in the model's; and which rows have one it knows."""
+def _codes(subject: Subject, table: Table) -> tuple[Floats, Bools]:
+    """Return the target, classes as positions in the model's; and which rows have a known one."""
     assert table.target is not None
     column = table.column(table.target)
-    if not given.classes:
+    if not subject.classes:
         if column.is_coded:
             raise InputError(
                 f"the target {table.target!r} is a class and the model predicts a number"
             )
         values = column.values.astype(np.float64)
         return values, np.isfinite(values)
-    place = {label: k for k, label in enumerate(given.classes)}
+    place = {label: k for k, label in enumerate(subject.classes)}
     labels = [None if label is None else str(label) for label in column.labels()]
     codes = np.array([place.get(label, -1) if label is not None else -1 for label in labels])
     return codes.astype(np.float64), codes >= 0
 
 
-def _baseline(given: Given, codes: Floats, *, has_probabilities: bool) -> Floats:
-    """Predict for every row the same: what is typical of the rows the model was fitted to."""
+def _baseline(subject: Subject, codes: Floats, *, has_probabilities: bool) -> Floats:
+    """Predict the same for every row: what is typical of the rows the model was fitted to."""
     own = codes
-    if given.table.target is not None:
-        told, known = _codes(given, given.table)
-        own = told[known] if known.any() else codes
-    if not given.classes:
+    if subject.table.target is not None:
+        all_codes, known = _codes(subject, subject.table)
+        own = all_codes[known] if known.any() else codes
+    if not subject.classes:
         return np.full(len(codes), own.mean())
-    shares = np.bincount(own.astype(np.intp), minlength=len(given.classes)) / len(own)
+    shares = np.bincount(own.astype(np.intp), minlength=len(subject.classes)) / len(own)
     if has_probabilities:
         return np.tile(shares, (len(codes), 1))
     return np.full(len(codes), float(shares.argmax()))

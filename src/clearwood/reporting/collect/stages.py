@@ -1,24 +1,25 @@
-"""Stages of the work: each timed, shown, and allowed to fail without ending the page."""
+"""Steps of the work: each timed, shown, and allowed to fail without ending the page."""
 
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from clearwood._shared.clock import Clock
 from clearwood._shared.errors import ClearwoodWarning, InputError
-from clearwood._shared.progress import Step, progress
-from clearwood.reporting.collect.findings import Stage
+from clearwood._shared.progress import Step as Shown
+from clearwood._shared.progress import progress
+from clearwood.reporting.collect.findings import Stage, Step
 
-__all__ = ["Clock", "Stages"]
+__all__ = ["Stages"]
 
 T = TypeVar("T")
 
 
 @dataclass
 class Stages:
-    """Runs stages one after the other and keeps what is to be told of them.
+    """Runs steps one after the other and records their times, failures and warnings.
 
     Parameters
     ----------
@@ -28,82 +29,58 @@ class Stages:
 
     total: int
     done: list[Stage] = field(default_factory=list)
-    failures: dict[str, str] = field(default_factory=dict)
-    warned: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    _step: Step | None = None
+    failures: dict[Step, str] = field(default_factory=dict)
+    warnings: dict[Step, tuple[str, ...]] = field(default_factory=dict)
+    _shown: Shown | None = None
 
     @contextmanager
     def shown(self, title: str) -> Iterator["Stages"]:
-        """Show the progress while the stages run."""
+        """Show the progress while the steps run."""
         with progress(title, total=self.total) as step:
-            self._step = step
+            self._shown = step
             yield self
-        self._step = None
+        self._shown = None
 
-    def run(self, name: str, work: Callable[[], T], *, note: str = "") -> T | None:
-        """Do one stage; None where it failed, and why is in `failures`.
+    def run(self, step: Step, work: Callable[[], T]) -> T | None:
+        """Do one step and return its result; None if it failed, with the reason in `failures`.
 
         Parameters
         ----------
-        name
-            What is done, in a word or two.
+        step
+            What is done.
         work
-            Does it. What it raises is kept in words, but for the user's own Ctrl-C.
-        note
-            What the reader should know of how it was done.
+            Does it. Whatever it raises is recorded, except the user's own Ctrl-C.
         """
-        if self._step is not None:
-            self._step(0, note=name)
-        start = time.perf_counter()
-        found: T | None = None
+        if self._shown is not None:
+            self._shown(0, note=str(step))
+        clock = Clock()
+        result: T | None = None
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                found = work()
+                result = work()
             except InputError as error:
-                self.failures[name] = str(error)
+                self.failures[step] = str(error)
             except Exception as error:
-                self.failures[name] = f"{type(error).__name__}: {error}"
-        self.done.append(Stage(name, time.perf_counter() - start, note))
-        told = dict.fromkeys(
+                self.failures[step] = f"{type(error).__name__}: {error}"
+        self.done.append(Stage(step, clock.passed))
+        messages = dict.fromkeys(
             str(one.message) for one in caught if issubclass(one.category, ClearwoodWarning)
         )
-        if told:
-            self.warned[name] = tuple(told)
-        if self._step is not None:
-            self._step(1)
-        return found
+        if messages:
+            self.warnings[step] = tuple(messages)
+        self._count()
+        return result
 
-    def skip(self, name: str, reason: str) -> None:
-        """Leave a stage out, and say why."""
-        self.failures[name] = reason
-        if self._step is not None:
-            self._step(1)
+    def skip(self, step: Step, reason: str) -> None:
+        """Leave a step out, with a reason that the page gives."""
+        self.failures[step] = reason
+        self._count()
 
     def leave_out(self) -> None:
-        """Count a stage that does not apply as done."""
-        if self._step is not None:
-            self._step(1)
+        """Count a step that does not apply as done."""
+        self._count()
 
-
-class Clock:
-    """Says when the time of a stage is over.
-
-    Parameters
-    ----------
-    seconds
-        How long it may take.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._end = time.perf_counter() + seconds
-
-    @property
-    def over(self) -> bool:
-        """Whether the time is over."""
-        return time.perf_counter() > self._end
-
-    @property
-    def left(self) -> float:
-        """Seconds that are left, never none."""
-        return max(self._end - time.perf_counter(), 0.1)
+    def _count(self) -> None:
+        if self._shown is not None:
+            self._shown(1)

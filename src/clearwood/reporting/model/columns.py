@@ -1,10 +1,10 @@
 """The user's columns as the page holds them, and how a model's own columns are made from them.
 
 The page works on what the user sees: numbers, levels and dates. What an encoder in front of the
-model makes of them is not read from the encoder's code but asked: every level is sent through it
-once, and numbers and dates at many places. That holds for our own encoder and for the steps of any
-pipeline whose columns are each made from one column of the user's. What was found is compared with
-the encoder on rows put together at random before it is believed.
+model makes of them is not read from the encoder's code but probed: every level is sent through it
+once, and numbers and dates at many values. That works for our own encoder and for the steps of any
+pipeline whose columns are each made from one column of the user's. The result is compared with the
+encoder on rows put together at random before it is used.
 """
 
 import json
@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood.explanation.games.game import Game
 from clearwood.reporting.page.pack import packed, plain_number
 from clearwood.table import CALENDAR_PARTS, Column, Kind, Table, calendar_features
 
 __all__ = [
-    "Asked",
     "NotCarriedError",
+    "Probe",
     "carried_values",
     "column_of",
     "encoded",
@@ -35,10 +36,9 @@ __all__ = [
     "widened",
 ]
 
-Floats = NDArray[np.float64]
 
-#: Values of a column of numbers that its encoder is asked about.
-_PROBES = 64
+#: Values of a column of numbers at which its encoder is probed.
+_TRIALS = 64
 
 
 class NotCarriedError(Exception):
@@ -84,8 +84,8 @@ def _as_numbers(dates: NDArray[Any]) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """A game that can be asked what it makes of single values.
+class Probe:
+    """Finds out what a model makes of single values of its columns.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Asked:
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """The user's column behind each player, by name, or by position where names are made up."""
+        """The user's column of each player, by name, or by position where names are made up."""
         known = set(self.table.names)
         features = self.table.features
         if all(name in known for name in self.game.columns):
@@ -129,7 +129,7 @@ class Asked:
     def codes(self, changes: Mapping[int, Column], n_rows: int) -> Floats:
         """Give the codes of the table's first row, repeated, with some columns changed.
 
-        Columns do not touch each other's codes, so all can be asked about in one call.
+        Columns do not touch each other's codes, so all can be tried in one call.
         """
         return self.of(self.changed(changes, n_rows))
 
@@ -161,12 +161,12 @@ def column_of(column: Column, values: Sequence[Any]) -> Column:
     return replace(column, values=numbers)
 
 
-def mixed_rows(asked: Asked, n_rows: int, seed: int) -> Table:
+def mixed_rows(probe: Probe, n_rows: int, seed: int) -> Table:
     """Put rows together at random: every column drawn by itself, all its levels and gaps too."""
     generator = np.random.default_rng(seed)
-    table = asked.table
+    table = probe.table
     made = {}
-    for k, column in enumerate(asked.columns):
+    for k, column in enumerate(probe.columns):
         values: list[Any]
         if column.is_coded:
             values = generator.integers(0, max(len(column.levels), 1), n_rows).tolist()
@@ -174,7 +174,7 @@ def mixed_rows(asked: Asked, n_rows: int, seed: int) -> Table:
             values = column.values[generator.integers(0, len(column), n_rows)].tolist()
         else:
             values = _drawn_numbers(column, n_rows, generator)
-        may_lack = k not in asked.refuses_missing
+        may_lack = k not in probe.refuses_missing
         gaps = generator.random(n_rows) < 0.1
         values = [
             None if gap and may_lack else value for value, gap in zip(values, gaps, strict=True)
@@ -217,12 +217,12 @@ def parts_of(column: Column, values: Floats) -> Floats:
     return np.column_stack(calendar_features(dates, CALENDAR_PARTS))
 
 
-def encoding(asked: Asked, used: NDArray[np.intp]) -> list[dict[str, Any]]:
+def encoding(probe: Probe, used: Index) -> list[dict[str, Any]]:
     """Find how the model's columns are made from the user's, one entry a player.
 
     Parameters
     ----------
-    asked
+    probe
         The model and the page's rows.
     used
         The model's columns that are needed, in increasing order; entries count these.
@@ -236,37 +236,37 @@ def encoding(asked: Asked, used: NDArray[np.intp]) -> list[dict[str, Any]]:
         ``base`` for what is constant. ``missing``: all values of a missing one; None where the
         model does not take it. ``date``: whether parts are those of a date.
     """
-    group = np.asarray(asked.game.groups)[used]
-    places = [np.flatnonzero(group == k) for k in range(len(asked.columns))]
-    probes = [_probes(column, seed=k) for k, column in enumerate(asked.columns)]
-    longest = max(map(len, probes), default=1)
+    group = np.asarray(probe.game.groups)[used]
+    places = [np.flatnonzero(group == k) for k in range(len(probe.columns))]
+    trials = [_trials(column, seed=k) for k, column in enumerate(probe.columns)]
+    longest = max(map(len, trials), default=1)
     changes = {
-        k: column_of(column, [*probe, *[probe[-1]] * (longest - len(probe))])
-        for k, (column, probe) in enumerate(zip(asked.columns, probes, strict=True))
-        if len(probe) and len(places[k])
+        k: column_of(column, [*values, *[values[-1]] * (longest - len(values))])
+        for k, (column, values) in enumerate(zip(probe.columns, trials, strict=True))
+        if len(values) and len(places[k])
     }
-    codes = asked.codes(changes, longest)[:, used]
-    lacking = _missing(asked, used)
-    found = []
-    for k, column in enumerate(asked.columns):
-        at, probe = places[k], probes[k]
-        made: dict[str, Any]
+    codes = probe.codes(changes, longest)[:, used]
+    lacking = _missing(probe, used)
+    entries = []
+    for k, column in enumerate(probe.columns):
+        at, values = places[k], trials[k]
+        entry: dict[str, Any]
         if not len(at):
-            made = {"base": [], "take": []}
-        elif not len(probe):  # never known: only missing can be asked about
-            made = {"base": [], "levels": []} if column.is_coded else {"base": [], "take": []}
+            entry = {"base": [], "take": []}
+        elif not len(values):  # never known: only a missing value can be tried
+            entry = {"base": [], "levels": []} if column.is_coded else {"base": [], "take": []}
         elif column.is_coded:
-            made = _of_levels(codes[: len(probe), at], at)
+            entry = _of_levels(codes[: len(values), at], at)
         else:
-            made = _of_numbers(column, np.array(probe, np.float64), codes[: len(probe), at], at)
-        made["missing"] = None if k in asked.refuses_missing else _placed(at, lacking[at])
+            entry = _of_numbers(column, np.array(values, np.float64), codes[: len(values), at], at)
+        entry["missing"] = None if k in probe.refuses_missing else _placed(at, lacking[at])
         if column.kind is Kind.DATE:
-            made["date"] = True
-        found.append(made)
-    return found
+            entry["date"] = True
+        entries.append(entry)
+    return entries
 
 
-def _probes(column: Column, *, seed: int) -> list[Any]:
+def _trials(column: Column, *, seed: int) -> list[Any]:
     if column.kind is Kind.TEXT:
         return []
     if column.is_coded:
@@ -275,16 +275,16 @@ def _probes(column: Column, *, seed: int) -> list[Any]:
     if not len(observed):
         return []
     generator = np.random.default_rng(seed)
-    some = generator.choice(observed, min(len(observed), _PROBES), replace=False)
+    some = generator.choice(observed, min(len(observed), _TRIALS), replace=False)
     low, high = limits(column)
     beyond = np.array([low - (high - low), high + (high - low)])
-    between = generator.uniform(low, high, _PROBES)
+    between = generator.uniform(low, high, _TRIALS)
     if column.kind in (Kind.WHOLE, Kind.DATE):
         beyond, between = np.round(beyond), np.round(between)
     return list(map(float, [*some, *beyond, *between]))
 
 
-def _of_levels(codes: Floats, at: NDArray[np.intp]) -> dict[str, Any]:
+def _of_levels(codes: Floats, at: Index) -> dict[str, Any]:
     """Write what each level sets apart from what most levels have in common."""
     common = np.array([_most_frequent(codes[:, j]) for j in range(codes.shape[1])])
     levels = []
@@ -299,16 +299,14 @@ def _most_frequent(values: Floats) -> float:
     return float(found[np.argmax(counts)])
 
 
-def _placed(at: NDArray[np.intp], values: Floats) -> list[Any]:
+def _placed(at: Index, values: Floats) -> list[Any]:
     flat: list[Any] = []
     for place, value in zip(at.tolist(), values.tolist(), strict=True):
         flat += [place, plain_number(value)]
     return flat
 
 
-def _of_numbers(
-    column: Column, values: Floats, codes: Floats, at: NDArray[np.intp]
-) -> dict[str, Any]:
+def _of_numbers(column: Column, values: Floats, codes: Floats, at: Index) -> dict[str, Any]:
     """Find for each of the model's columns which part it is, as it is or standardised."""
     parts = parts_of(column, values)
     base: list[Any] = []
@@ -321,8 +319,8 @@ def _of_numbers(
         found = next((w for p in range(parts.shape[1]) if (w := _way(parts[:, p], code, p))), None)
         if found is None:
             raise NotCarriedError(
-                f"a step before the trees makes something else of the column {column.name!r} than "
-                "itself, which the page cannot repeat"
+                f"a step before the trees transforms the column {column.name!r} in a way that the "
+                "page cannot repeat"
             )
         take.append([place, *found])
     return {"base": base, "take": take}
@@ -343,20 +341,20 @@ def _way(part: Floats, code: Floats, p: int) -> list[Any] | None:
     return [p, float(center), float(spread)]
 
 
-def _missing(asked: Asked, used: NDArray[np.intp]) -> Floats:
+def _missing(probe: Probe, used: Index) -> Floats:
     """Give the codes of a row that lacks everything that the model lets a row lack."""
     gaps = {
         k: column_of(column, [None])
-        for k, column in enumerate(asked.columns)
-        if k not in asked.refuses_missing and column.kind is not Kind.TEXT
+        for k, column in enumerate(probe.columns)
+        if k not in probe.refuses_missing and column.kind is not Kind.TEXT
     }
-    return np.asarray(asked.codes(gaps, 1)[0, used])
+    return np.asarray(probe.codes(gaps, 1)[0, used])
 
 
-def encoded(asked: Asked, entries: Sequence[Mapping[str, Any]], table: Table, width: int) -> Floats:
+def encoded(probe: Probe, entries: Sequence[Mapping[str, Any]], table: Table, width: int) -> Floats:
     """Make the model's columns from the user's by the entries of `encoding`, as the page does."""
     made = np.full((table.n_rows, width), np.nan)
-    for own, entry in zip(asked.columns, entries, strict=True):
+    for own, entry in zip(probe.columns, entries, strict=True):
         column = table.column(own.name)
         if column.kind is Kind.TEXT:
             continue
@@ -374,6 +372,6 @@ def encoded(asked: Asked, entries: Sequence[Mapping[str, Any]], table: Table, wi
     return made
 
 
-def _write(made: Floats, rows: NDArray[np.bool_], placed: Sequence[Any]) -> None:
+def _write(made: Floats, rows: Bools, placed: Sequence[Any]) -> None:
     for place, value in zip(placed[::2], placed[1::2], strict=True):
         made[rows, place] = np.nan if value is None else value

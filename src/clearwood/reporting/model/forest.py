@@ -3,12 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.arrays import Floats, Index
 from clearwood.explanation.games.trees import TreeGame
-from clearwood.forest import Forest, from_model
-from clearwood.reporting.model.columns import Asked, NotCarriedError, encoded, encoding, mixed_rows
+from clearwood.forest import Forest
+from clearwood.reporting.model.columns import NotCarriedError, Probe, encoded, encoding, mixed_rows
 from clearwood.reporting.page.pack import packed
 
 __all__ = ["forest_in_page", "packed_questions"]
@@ -19,7 +18,7 @@ _DEFAULT_LEFT, _ZERO_MISSING, _CATEGORICAL, _UNSEEN_LEFT = 1, 2, 4, 8
 _LONGEST_PATH = 30
 
 
-def forest_in_page(model: Any, asked: Asked, *, seed: int) -> dict[str, Any]:
+def forest_in_page(probe: Probe, *, is_float32: bool, seed: int) -> dict[str, Any]:
     """Give a forest as plain arrays.
 
     Trees lie one after another, each in the order in which it is walked to the left first: the
@@ -28,26 +27,26 @@ def forest_in_page(model: Any, asked: Asked, *, seed: int) -> dict[str, Any]:
 
     Parameters
     ----------
-    model
-        The model as the user gave it.
-    asked
-        Its game, a `TreeGame`, and the page's rows.
+    probe
+        A `TreeGame` and the page's rows.
+    is_float32
+        Whether the model's library adds up in single precision; a game adds up in double.
     seed
         Of the rows on which the encoding is checked.
     """
-    game = asked.game
+    game = probe.game
     assert isinstance(game, TreeGame)
     forest = game.forest
     if game.longest > _LONGEST_PATH:
         raise NotCarriedError(
-            f"one of its trees asks about {game.longest} columns on the way to a leaf, more than "
-            f"the page can tell apart ({_LONGEST_PATH})"
+            f"one of its trees uses {game.longest} columns on the way to a leaf, more than the "
+            f"{_LONGEST_PATH} that the page can handle"
         )
     used = forest.features_used.astype(np.intp)
     if not len(used):
-        raise NotCarriedError("no tree asks anything: every row gets the same prediction")
-    columns = encoding(asked, used)
-    _check_encoding(asked, columns, used, seed)
+        raise NotCarriedError("no tree uses a column: every row gets the same prediction")
+    columns = encoding(probe, used)
+    _check_encoding(probe, columns, used, seed)
     order = _walked(forest)
     number, questions = packed_questions(forest, used)
     nodes = number[order]
@@ -65,25 +64,23 @@ def forest_in_page(model: Any, asked: Asked, *, seed: int) -> dict[str, Any]:
         "base": forest.base.tolist(),
         "divisor": forest.divisor.tolist(),
         "divides": forest.aggregation != "sum",
-        "float32": _accumulates_float32(model),
+        "float32": is_float32,
         "precision": forest.precision,
     }
 
 
-def _check_encoding(
-    asked: Asked, columns: list[dict[str, Any]], used: NDArray[np.intp], seed: int
-) -> None:
+def _check_encoding(probe: Probe, columns: list[dict[str, Any]], used: Index, seed: int) -> None:
     """Refuse an encoding that the entries do not repeat, on the page's rows and on others."""
-    for table in (asked.table, mixed_rows(asked, 300, seed)):
-        made = encoded(asked, columns, table, len(used))
-        own = asked.of(table)[:, used]
+    for table in (probe.table, mixed_rows(probe, 300, seed)):
+        made = encoded(probe, columns, table, len(used))
+        own = probe.of(table)[:, used]
         if not np.allclose(made, own, rtol=1e-12, atol=0, equal_nan=True):
             raise NotCarriedError(
-                "what the steps before the trees make of the columns could not be repeated"
+                "the page cannot repeat how the steps before the trees transform the columns"
             )
 
 
-def _walked(forest: Forest) -> NDArray[np.intp]:
+def _walked(forest: Forest) -> Index:
     """Give the nodes in the order of walking left first, tree by tree."""
     left, right = forest.left.tolist(), forest.right.tolist()
     order: list[int] = []
@@ -97,7 +94,7 @@ def _walked(forest: Forest) -> NDArray[np.intp]:
     return np.array(order, np.intp)
 
 
-def packed_questions(nodes: Any, used: NDArray[np.intp]) -> tuple[NDArray[np.intp], dict[str, Any]]:
+def packed_questions(nodes: Any, used: Index) -> tuple[Index, dict[str, Any]]:
     """Number the questions of a forest's or a diagram's nodes, each kept once.
 
     Parameters
@@ -149,14 +146,6 @@ def packed_questions(nodes: Any, used: NDArray[np.intp]) -> tuple[NDArray[np.int
     }
 
 
-def _weighed(forest: Forest) -> NDArray[np.float64]:
+def _weighed(forest: Forest) -> Floats:
     """Give what each node adds to the sum of its output, before any division."""
     return np.asarray(forest.value * forest.tree_weight[forest.node_tree][:, None])
-
-
-def _accumulates_float32(model: Any) -> bool:
-    """Whether the library adds up in single precision; a game adds up in double."""
-    try:
-        return from_model(model).accumulate == "float32"
-    except InputError:
-        return False

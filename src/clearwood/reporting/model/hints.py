@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.explanation.games.from_model import learner_players
+from clearwood.explanation import learner_players
 from clearwood.models import Learner
-from clearwood.reporting.model.columns import Asked, column_of, limits
+from clearwood.reporting.model.columns import Probe, column_of, limits
 from clearwood.table import NUMERIC
 
 __all__ = ["known_cuts", "known_knots"]
 
 
-def known_knots(model: Any, asked: Asked) -> dict[int, list[float]]:
+def known_knots(model: Any, probe: Probe) -> dict[int, list[float]]:
     """Give the knots of a learner of splines, by player, on the user's scale."""
     steps = getattr(getattr(model, "estimator_", None), "steps", ())
     knots = getattr(steps[0][1], "knots_", None) if steps else None
@@ -25,11 +25,11 @@ def known_knots(model: Any, asked: Asked) -> dict[int, list[float]]:
     _, groups = learner_players(model)
     ends = {
         k: limits(column)
-        for k, column in enumerate(asked.columns)
+        for k, column in enumerate(probe.columns)
         if column.kind in NUMERIC and not column.missing.all()
     }
-    changes = {k: column_of(asked.columns[k], own) for k, own in ends.items()}
-    encoded = model.encoder_.transform(asked.changed(changes, 2))
+    changes = {k: column_of(probe.columns[k], own) for k, own in ends.items()}
+    encoded = model.encoder_.transform(probe.changed(changes, 2))
     found: dict[int, list[float]] = {}
     for j, own in enumerate(knots):
         k = int(groups[j])
@@ -41,7 +41,7 @@ def known_knots(model: Any, asked: Asked) -> dict[int, list[float]]:
     return found
 
 
-def known_cuts(model: Any, asked: Asked) -> dict[int, Sequence[float]]:
+def known_cuts(model: Any, probe: Probe) -> dict[int, Sequence[float]]:
     """Give the cuts of an explainable boosting machine in a learner, by player."""
     bins = getattr(getattr(model, "estimator_", None), "bins_", None)
     if bins is None or not isinstance(model, Learner):
@@ -50,7 +50,7 @@ def known_cuts(model: Any, asked: Asked) -> dict[int, Sequence[float]]:
     found: dict[int, list[float]] = {}
     for j, levels in enumerate(bins):
         k = int(groups[j])
-        if asked.columns[k].kind not in NUMERIC:
+        if probe.columns[k].kind not in NUMERIC:
             continue
         for cuts in levels:
             if not isinstance(cuts, dict):

@@ -1,7 +1,7 @@
 """Models that add up one function a column, as tables of levels and pieces of polynomials.
 
-What a column adds is not read from the model but asked: of levels one by one, and of numbers at
-places that are chosen where they are needed. A polynomial through a few of them has to meet the
+What a column adds is not read from the model but probed: levels one by one, and numbers at values
+that are chosen where they are needed. A polynomial through a few of them has to meet the
 others; where it does not, the stretch is halved. Linear models are one piece then, splines a few
 around each knot, steps end between two neighbouring doubles, and logarithms become enough pieces to
 be right to ten digits.
@@ -14,12 +14,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.reporting.model.columns import (
-    Asked,
     NotCarriedError,
+    Probe,
     column_of,
     limits,
     mixed_rows,
@@ -32,7 +32,6 @@ from clearwood.table import NUMERIC, Column, Kind
 
 __all__ = ["sum_in_page"]
 
-Floats = NDArray[np.float64]
 
 _DEGREE = 5
 #: A polynomial has to meet what it was not fitted to this well, relative to the column's size.
@@ -64,12 +63,12 @@ class _Piece:
         return np.vander(t, len(self.coefficients), increasing=True) @ self.coefficients
 
 
-def sum_in_page(asked: Asked, *, model: Any = None, seed: int) -> dict[str, Any]:
+def sum_in_page(probe: Probe, *, model: Any = None, seed: int) -> dict[str, Any]:
     """Give a model that adds up one function a column.
 
     Parameters
     ----------
-    asked
+    probe
         Its game, an `AdditiveGame`, and the page's rows.
     model
         The model as the user gave it: where it tells its knots, they need not be searched.
@@ -85,15 +84,15 @@ def sum_in_page(asked: Asked, *, model: Any = None, seed: int) -> dict[str, Any]
         is multiplied with, the last one being the constant. ``ends`` are given where the pieces
         must not be followed beyond.
     """
-    game = asked.game
+    game = probe.game
     assert isinstance(game, AdditiveGame)
-    curves = _Curves(asked, len(game.outputs), known_knots(model, asked))
+    curves = _Curves(probe, len(game.outputs), known_knots(model, probe))
     columns = curves.all()
     made = {"kind": "sum", "columns": columns, "constant": plain_numbers(game.constant)}
     curves.close(columns)
-    for table in (asked.table, mixed_rows(asked, _CHECKED_ROWS, seed)):
-        own = game.terms(asked.of(table))
-        for k, column in enumerate(asked.columns):
+    for table in (probe.table, mixed_rows(probe, _CHECKED_ROWS, seed)):
+        own = game.terms(probe.of(table))
+        for k, column in enumerate(probe.columns):
             mine = _evaluated(columns[k], column, table.column(column.name), own.shape[2])
             size = np.abs(own[:, k]).max(initial=0) + np.abs(game.constant).max(initial=0)
             if not np.allclose(mine, own[:, k], rtol=0, atol=1e-9 * (1e-12 + size)):
@@ -108,7 +107,7 @@ def sum_in_page(asked: Asked, *, model: Any = None, seed: int) -> dict[str, Any]
 class _Curves:
     """Finds what columns add, all columns in one go."""
 
-    asked: Asked
+    probe: Probe
     n_outputs: int
     knots: Mapping[int, Sequence[float]]
 
@@ -118,15 +117,15 @@ class _Curves:
             return {}
         longest = max(map(len, values.values()))
         changes = {
-            k: column_of(self.asked.columns[k], [*own, *[own[-1]] * (longest - len(own))])
+            k: column_of(self.probe.columns[k], [*own, *[own[-1]] * (longest - len(own))])
             for k, own in values.items()
         }
-        codes = self.asked.codes(changes, longest)
-        table = codes.reshape(longest, len(self.asked.columns), self.n_outputs)
+        codes = self.probe.codes(changes, longest)
+        table = codes.reshape(longest, len(self.probe.columns), self.n_outputs)
         return {k: table[: len(own), k] for k, own in values.items()}
 
     def all(self) -> list[dict[str, Any]]:
-        columns = self.asked.columns
+        columns = self.probe.columns
         coded = {k: range(len(c.levels)) for k, c in enumerate(columns) if c.is_coded and c.levels}
         levels = self.terms({k: list(codes) for k, codes in coded.items()})
         numbers = [k for k, c in enumerate(columns) if c.kind in NUMERIC]
@@ -148,10 +147,10 @@ class _Curves:
 
     def _missing(self) -> list[list[Any] | None]:
         """Give what a missing value of each column adds; None where the model does not take it."""
-        refused = self.asked.refuses_missing
-        kinds = [column.kind for column in self.asked.columns]
-        asked = [k for k, kind in enumerate(kinds) if k not in refused and kind is not Kind.TEXT]
-        added = self.terms({k: [None] for k in asked})
+        refused = self.probe.refuses_missing
+        kinds = [column.kind for column in self.probe.columns]
+        taken = [k for k, kind in enumerate(kinds) if k not in refused and kind is not Kind.TEXT]
+        added = self.terms({k: [None] for k in taken})
         nothing = [0] * self.n_outputs
         return [
             plain_numbers(added[k][0]) if k in added else None if k in refused else nothing
@@ -160,7 +159,7 @@ class _Curves:
 
     def _calendar(self, k: int) -> list[Any]:
         """Find what each calendar feature of a date is multiplied with."""
-        column = self.asked.columns[k]
+        column = self.probe.columns[k]
         # a century of dates: within few years the features nearly determine one another
         first, last = np.array(["1950", "2050"], "datetime64[us]").astype(np.int64).tolist()
         dates = np.round(np.random.default_rng(k).uniform(first, last, 400))
@@ -180,7 +179,7 @@ class _Curves:
         todo = {k: self._parted(k, *span) for k, span in spans.items()}
         done: dict[int, list[_Piece]] = {k: [] for k in players}
         # what a column adds is a difference of scores, so their size sets what rounding leaves
-        constant = getattr(self.asked.game, "constant", np.zeros(1))
+        constant = getattr(self.probe.game, "constant", np.zeros(1))
         sizes = dict.fromkeys(players, float(np.abs(constant).max(initial=1e-300)))
         for _ in range(_MOST_HALVINGS):
             values = {
@@ -218,7 +217,7 @@ class _Curves:
         Steps that were fitted to whole numbers may cut off what comes after the point, so that the
         curve is a stair between any two of them.
         """
-        column = self.asked.columns[k]
+        column = self.probe.columns[k]
         low, high = np.ceil(low), np.floor(high)
         if column.kind is not Kind.WHOLE or high - low >= _MOST_WHOLE_NUMBERS:
             raise NotCarriedError(
@@ -231,7 +230,7 @@ class _Curves:
 
     def _spans(self, players: Sequence[int]) -> dict[int, tuple[float, float]]:
         """Take as much beyond the data on both sides as the data covers, where the model can."""
-        narrow = {k: limits(self.asked.columns[k]) for k in players}
+        narrow = {k: limits(self.probe.columns[k]) for k in players}
         wide = {k: widened(*ends) for k, ends in narrow.items()}
         found = self._tried(wide)
         return {k: wide[k] if k in found else narrow[k] for k in players}
@@ -246,7 +245,7 @@ class _Curves:
         }
         found = self._tried(far)
         for k, both in ends.items():
-            column = column_of(self.asked.columns[k], far[k])
+            column = column_of(self.probe.columns[k], far[k])
             mine = _evaluated(columns[k], column, column, self.n_outputs)
             own = found.get(k, np.full_like(mine, np.nan))
             size = np.abs(own).max(initial=1e-300)

@@ -8,8 +8,8 @@ import numpy as np
 
 from clearwood.explanation.games.terms import TermsGame
 from clearwood.reporting.model.columns import (
-    Asked,
     NotCarriedError,
+    Probe,
     column_of,
     limits,
     mixed_rows,
@@ -24,12 +24,12 @@ __all__ = ["tables_in_page"]
 _CHECKED_ROWS = 300
 
 
-def tables_in_page(asked: Asked, *, model: Any = None, seed: int) -> dict[str, Any]:
+def tables_in_page(probe: Probe, *, model: Any = None, seed: int) -> dict[str, Any]:
     """Give a model that adds up tables of one and two columns.
 
     Parameters
     ----------
-    asked
+    probe
         Its game, a `TermsGame`, and the page's rows.
     model
         The model as the user gave it: where it tells its cuts, they need not be searched.
@@ -43,11 +43,11 @@ def tables_in_page(asked: Asked, *, model: Any = None, seed: int) -> dict[str, A
         each; or ``cuts``, the values from which the next of ``places`` begins) and ``missing``.
         ``terms``: the axes of each table and its numbers, the last axis being the outputs.
     """
-    game = asked.game
+    game = probe.game
     assert isinstance(game, TermsGame)
-    axes = _axes(asked, known_cuts(model, asked))
-    for table in (asked.table, mixed_rows(asked, _CHECKED_ROWS, seed)):
-        _check_places(asked, axes, table)
+    axes = _axes(probe, known_cuts(model, probe))
+    for table in (probe.table, mixed_rows(probe, _CHECKED_ROWS, seed)):
+        _check_places(probe, axes, table)
     terms = [
         {
             "axes": list(term.at),
@@ -59,8 +59,8 @@ def tables_in_page(asked: Asked, *, model: Any = None, seed: int) -> dict[str, A
     return {
         "kind": "tables",
         "columns": [
-            {"missing": None if k in asked.refuses_missing else []}
-            for k in range(len(asked.columns))
+            {"missing": None if k in probe.refuses_missing else []}
+            for k in range(len(probe.columns))
         ],
         "axes": axes,
         "terms": terms,
@@ -68,14 +68,14 @@ def tables_in_page(asked: Asked, *, model: Any = None, seed: int) -> dict[str, A
     }
 
 
-def _axes(asked: Asked, hints: Mapping[int, Sequence[float]]) -> list[dict[str, Any]]:
-    groups = np.asarray(asked.game.groups)
-    columns = asked.columns
+def _axes(probe: Probe, hints: Mapping[int, Sequence[float]]) -> list[dict[str, Any]]:
+    groups = np.asarray(probe.game.groups)
+    columns = probe.columns
     coded = {
         k: list(range(len(c.levels))) for k, c in enumerate(columns) if c.is_coded and c.levels
     }
     longest = max(map(len, coded.values()), default=1)
-    levels = asked.codes(
+    levels = probe.codes(
         {k: column_of(columns[k], [*v, *[0] * (longest - len(v))]) for k, v in coded.items()},
         longest,
     )
@@ -86,15 +86,15 @@ def _axes(asked: Asked, hints: Mapping[int, Sequence[float]]) -> list[dict[str, 
     ]
     if any(columns[k].kind is Kind.DATE for k in np.unique(groups)):
         raise NotCarriedError("the page does not carry tables of dates")
-    cuts = _cuts(asked, numbers, hints)
-    lacking = asked.codes(
-        {k: column_of(c, [None]) for k, c in enumerate(columns) if k not in asked.refuses_missing},
+    cuts = _cuts(probe, numbers, hints)
+    lacking = probe.codes(
+        {k: column_of(c, [None]) for k, c in enumerate(columns) if k not in probe.refuses_missing},
         1,
     )[0]
     axes = []
     for axis, k in enumerate(groups.tolist()):
         entry: dict[str, Any] = {"player": k}
-        entry["missing"] = None if k in asked.refuses_missing else int(lacking[axis])
+        entry["missing"] = None if k in probe.refuses_missing else int(lacking[axis])
         if columns[k].is_coded:
             entry["levels"] = levels[: len(columns[k].levels), axis].astype(int).tolist()
         elif axis in cuts:
@@ -116,24 +116,24 @@ class _Stretch:
 
 
 def _cuts(
-    asked: Asked, players: Sequence[int], hints: Mapping[int, Sequence[float]]
+    probe: Probe, players: Sequence[int], hints: Mapping[int, Sequence[float]]
 ) -> dict[int, tuple[list[float], list[int]]]:
     """Find where the place in a table changes, to the last bit, all columns in one go."""
-    groups = np.asarray(asked.game.groups)
+    groups = np.asarray(probe.game.groups)
     axes = {k: np.flatnonzero(groups == k) for k in players}
 
     def places(values: dict[int, list[float]]) -> dict[int, list[tuple[int, ...]]]:
         longest = max(map(len, values.values()))
         changes = {
-            k: column_of(asked.columns[k], [*own, *[own[-1]] * (longest - len(own))])
+            k: column_of(probe.columns[k], [*own, *[own[-1]] * (longest - len(own))])
             for k, own in values.items()
         }
-        codes = asked.codes(changes, longest).astype(np.intp)
+        codes = probe.codes(changes, longest).astype(np.intp)
         return {
             k: list(map(tuple, codes[: len(own), axes[k]].tolist())) for k, own in values.items()
         }
 
-    grids = {k: _grid(asked.columns[k], hints.get(k, ())) for k in players}
+    grids = {k: _grid(probe.columns[k], hints.get(k, ())) for k in players}
     at = places(grids) if players else {}
     todo = {
         k: [
@@ -189,10 +189,10 @@ def _stairs(
     return [one.high for one in own], [first[j], *(one.after[j] for one in own)]
 
 
-def _check_places(asked: Asked, axes: list[dict[str, Any]], table: Table) -> None:
-    own = asked.of(table)
+def _check_places(probe: Probe, axes: list[dict[str, Any]], table: Table) -> None:
+    own = probe.of(table)
     for at, axis in enumerate(axes):
-        column = table.column(asked.columns[axis["player"]].name)
+        column = table.column(probe.columns[axis["player"]].name)
         gaps = column.missing
         mine = np.full(len(column), -1 if axis["missing"] is None else axis["missing"])
         if column.is_coded:

@@ -23,6 +23,7 @@ __all__ = ["Places", "directions", "tree_in_page"]
 
 #: The most places the page carries.
 MOST_PLACES = 4_000
+_EVERY_NUMBER = ((-np.inf, np.inf),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +169,9 @@ def _said(wording: Wording, node: int) -> dict[str, Any]:
     if isinstance(question, Labels):
         said["left"] = list(map(str, question.left))
         said["right"] = list(map(str, question.right))
+        said["is_known"] = not question.right and not question.missing_left
+    elif question.left == _EVERY_NUMBER:
+        said["is_known"] = not question.missing_left
     elif (cut := wording.cut(node)) is not None:
         said["cut"] = plain_number(f"{cut:.6g}")
     return said

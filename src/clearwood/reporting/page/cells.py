@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.plot.style import number
+from clearwood._shared.numbers import IN_TABLES, number
 from clearwood.reporting.page.blocks import Cell, Sheet
 
 __all__ = ["Bar", "WrittenCell", "is_numeric", "written_rows"]
 
-_DIGITS = 4  # that count, of the largest number of a column
-_LEAST = 2  # that count, of the smallest
+_LEAST = 2  # significant digits of the smallest number of a column; the largest has IN_TABLES
 _WIDEST = 9  # characters of digits; a column that needs more is written number by number
 
 
@@ -28,7 +27,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class WrittenCell:
-    """A cell as it is shown; ``value`` is the number behind it, where the text says less."""
+    """A cell as it is shown; ``value`` is its exact number, if the text is rounded."""
 
     text: str
     value: str | None = None
@@ -37,7 +36,7 @@ class WrittenCell:
 
 
 def is_numeric(cells: Sequence[Cell]) -> bool:
-    """Say whether a column holds numbers only; empty cells do not count, but one number must."""
+    """Whether a column holds numbers only; empty cells do not count, but one number must."""
     filled = [cell for cell in map(_plain, cells) if cell is not None]
     return bool(filled) and all(
         isinstance(cell, int | float) and not isinstance(cell, bool) for cell in filled
@@ -80,7 +79,7 @@ def _written_word(cell: Cell) -> WrittenCell:
     if isinstance(cell, bool):
         return WrittenCell("yes" if cell else "no")
     if isinstance(cell, int | float):
-        return WrittenCell(number(cell), repr(cell))
+        return WrittenCell(number(cell, IN_TABLES), repr(cell))
     return WrittenCell(cell or "")
 
 
@@ -90,14 +89,14 @@ def _written_number(cell: Cell, form: str | None, bar: Bar | None) -> WrittenCel
     assert not isinstance(cell, str)
     if math.isinf(cell):
         return WrittenCell("∞" if cell > 0 else "−∞", str(cell), numeric=True)
-    text = number(cell) if form is None else format(cell, form)
+    text = number(cell, IN_TABLES) if form is None else format(cell, form)
     text = text.replace("-", "−")  # as wide as a plus, so that columns stay aligned
     exact = repr(cell)
     return WrittenCell(text, None if text == exact else exact, numeric=True, bar=bar)
 
 
 def _format(cells: Sequence[Any]) -> str | None:
-    """Give the format that suits every number of a column; None where none does."""
+    """Return the format that suits every number of a column; None if none does."""
     decimals = 0 if all(isinstance(cell, int) for cell in cells) else _decimals(cells)
     # years and small counts read better without separators
     grouped = any(math.isfinite(cell) and abs(cell) >= 10_000 for cell in cells)
@@ -109,7 +108,7 @@ def _decimals(numbers: Sequence[float]) -> int | None:
     if not sizes:
         return 0
     top, bottom = (math.floor(math.log10(size)) for size in (max(sizes), min(sizes)))
-    decimals = max(_DIGITS - 1 - top, _LEAST - 1 - bottom, 0)
+    decimals = max(IN_TABLES - 1 - top, _LEAST - 1 - bottom, 0)
     while decimals and all(
         math.isclose(size, round(size, decimals - 1), rel_tol=1e-12) for size in sizes
     ):

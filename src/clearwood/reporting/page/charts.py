@@ -13,14 +13,14 @@ __all__ = ["chart", "of_outputs"]
 
 
 def chart(name: str, figure: Any, *, title: str | None = None) -> Chart:
-    """Take an Altair figure: its title and its description become the page's words.
+    """Return a block from an Altair figure, with its title and its description as text.
 
     Parameters
     ----------
     name
         Of the block.
     figure
-        What a ``plot`` method gave.
+        The result of a ``plot`` method.
     title
         Instead of the figure's own.
     """
@@ -34,7 +34,7 @@ def chart(name: str, figure: Any, *, title: str | None = None) -> Chart:
 
 
 def of_outputs(effect: Effect, outputs: Sequence[str]) -> Effect:
-    """Give an effect on some of its outputs."""
+    """Return an effect on some of its outputs."""
     if len(effect.outputs) <= 1 or tuple(outputs) == effect.outputs:
         return effect
     kept = [effect.outputs.index(name) for name in outputs]
@@ -42,8 +42,8 @@ def of_outputs(effect: Effect, outputs: Sequence[str]) -> Effect:
     def taken(values: Any) -> Any:
         if values is None:
             return None
-        found = values[..., kept]
-        return found[..., 0] if len(kept) == 1 else found
+        picked = values[..., kept]
+        return picked[..., 0] if len(kept) == 1 else picked
 
     return replace(
         effect,

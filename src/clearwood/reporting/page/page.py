@@ -15,7 +15,7 @@ from clearwood.reporting.page.cells import is_numeric, written_rows
 from clearwood.reporting.page.figures import figure
 from clearwood.reporting.page.island import island
 
-__all__ = ["render"]
+__all__ = ["render", "typeset"]
 
 _HERE = Path(__file__).parent
 _STYLES = ("page.css", "rows.css", "tree.css")
@@ -53,11 +53,11 @@ def render(title: str, sections: Sequence[Section], about: Sequence[tuple[str, s
     Parameters
     ----------
     title
-        What the page is about, its heading.
+        The heading of the page.
     sections
-        Its chapters, in order.
+        In order.
     about
-        Pairs of a word and what it is, shown below the heading.
+        Pairs of a name and a value, shown below the heading.
     """
     style, head, script, vega = _style(), _static("head.js"), _script(), _vega()
     page = _environment().get_template("page.html.j2")
@@ -101,12 +101,12 @@ class _Names:
 
     def __call__(self, name: str) -> str:
         stem = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "part"
-        found, count = stem, 1
-        while found in self._taken:
+        unique, count = stem, 1
+        while unique in self._taken:
             count += 1
-            found = f"{stem}-{count}"
-        self._taken.add(found)
-        return found
+            unique = f"{stem}-{count}"
+        self._taken.add(unique)
+        return unique
 
 
 @cache
@@ -125,8 +125,20 @@ def _environment() -> Environment:
         "figure": figure,
         "written_rows": written_rows,
         "is_numeric": is_numeric,
+        "typeset": typeset,
     }
     return environment
+
+
+def typeset(text: str) -> str:
+    r"""Keep a number and its per cent sign on one line.
+
+    Examples
+    --------
+    >>> typeset("a 90 % interval")
+    'a 90\xa0% interval'
+    """
+    return re.sub(r"(?<=\d) %", "\u00a0%", text)
 
 
 def _kind(block: Block) -> str:
@@ -153,7 +165,7 @@ def _script() -> str:
 
 @cache
 def _vega() -> str:
-    """Give Vega's script, which takes a second or two to put together."""
+    """Return Vega's script, which takes a second or two to put together."""
     import vl_convert
 
     return _inline(f"{_VEGA_NOTICE}(() => {{{vl_convert.javascript_bundle(_VEGA_USED)}}})();\n")

@@ -1,16 +1,16 @@
-"""Why, one by one: any row of the page, its parts, and what if it were different."""
+"""Individual predictions: any row of the page, its parts, and what-if."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError
-from clearwood.explanation import Explained, Shapley
+from clearwood._shared.arrays import Floats
+from clearwood.explanation import Shapley
+from clearwood.reporting.collect.explained import parts_kind
 from clearwood.reporting.collect.findings import Findings
 from clearwood.reporting.model.columns import carried_values, limits
-from clearwood.reporting.model.model import PageModel, carried_model
+from clearwood.reporting.model.model import PageModel
 from clearwood.reporting.model.tree_places import directions
 from clearwood.reporting.page.blocks import Block, Note, Prose, Section, Widget
 from clearwood.reporting.page.pack import packed, plain_number, plain_numbers
@@ -18,27 +18,27 @@ from clearwood.table import Column, Kind
 
 __all__ = ["rows_in_page", "section"]
 
-Floats = NDArray[np.float64]
-
 _KINDS = {Kind.NUMBER: "number", Kind.WHOLE: "whole", Kind.DATE: "date", Kind.TEXT: "text"}
+_HELD_OUT = ", from a fit that had not seen the row"
 
 
 def section(findings: Findings) -> Section:
-    """Write the chapter about single rows."""
-    carried = carried_model(findings)
-    blocks: list[Block] = [Prose(_opening(findings, carried), lead=True)]
-    if carried.data is None:
-        blocks.append(_no_what_if(findings, carried))
-    data = rows_in_page(findings, carried)
-    text = (
-        f"{findings.sample.n_rows:,} rows are carried on this page. Choosing one shows how each "
-        "column moved its prediction; that needs the page's script."
-    )
-    blocks.append(Widget("rows", "rows", text, data))
-    return Section("one-by-one", "Why, one by one", tuple(blocks))
+    """Write the section about single rows."""
+    blocks: list[Block] = [Prose(_opening(findings), lead=True)]
+    if findings.page_model.data is None:
+        blocks.append(_no_what_if(findings))
+    if findings.sample_outputs is None:
+        blocks.append(Note("Rows are not shown", "The model could not predict them."))
+    else:
+        text = (
+            f"This page carries {findings.sample.n_rows:,} rows. Choosing one shows how each "
+            "column changed its prediction; that needs JavaScript."
+        )
+        blocks.append(Widget("rows", "rows", text, rows_in_page(findings)))
+    return Section("individual", "Individual predictions", tuple(blocks))
 
 
-def _opening(findings: Findings, carried: PageModel) -> tuple[str, ...]:
+def _opening(findings: Findings) -> tuple[str, ...]:
     n_sample, n_rows = findings.sample.n_rows, findings.table.n_rows
     which = (
         f"all {n_rows:,} rows of the table"
@@ -47,43 +47,45 @@ def _opening(findings: Findings, carried: PageModel) -> tuple[str, ...]:
         f"{findings.options.seed}"
     )
     first = (
-        f"Choose a row to see how its prediction came about. The page carries {which}, counted "
-        "from one; they are also what a row is compared with."
+        f"Choose a row to see how its prediction comes about. The page carries {which}; rows are "
+        "counted from 1. Each row is compared with all rows on the page."
     )
-    if carried.data is None and findings.shapley is None:
+    is_live = findings.page_model.data is not None
+    if not is_live and findings.shapley is None:
         return (first,)
     second = (
-        "Each part is a Shapley value: what knowing the value of one column moves the prediction "
-        "away from the mean, averaged over the orders in which the columns can become known "
-        "(interventional: columns that are not known take the values of the rows on this page). "
-        "The parts and the mean add up to the prediction."
+        "Each part is a Shapley value: how far a column moves the prediction away from the mean, "
+        "averaged over all orders in which columns can be added (interventional: columns not yet "
+        "added take the values of the rows on this page). The mean and the parts add up to the "
+        "prediction."
     )
-    if carried.data is not None:
+    if is_live:
         second += (
-            " Below, every value can be changed: prediction and parts are computed anew in this "
-            "page, by the model itself. It is a statement about the model: what would happen in "
-            "the world if somebody's values were different is another question."
+            " Below, every value can be changed: the page runs the model and recomputes the "
+            "prediction and its parts. This describes the model. What would happen if somebody's "
+            "values changed in reality is a different question."
         )
     elif findings.shapley is not None and findings.shapley.standard_errors is not None:
         second += " For this model they are estimated by sampling."
     return first, second
 
 
-def _no_what_if(findings: Findings, carried: PageModel) -> Note:
+def _no_what_if(findings: Findings) -> Note:
     column = findings.features[0] if findings.features else "column"
     return Note(
         "Values cannot be changed on this page",
-        f"The page cannot compute with this model: {carried.reason}. The library can: "
+        f"The page cannot run this model: {findings.page_model.reason}. In Python: "
         f"cw.what_if(model, data[0], {{{column!r}: ...}}).",
     )
 
 
-def rows_in_page(findings: Findings, carried: PageModel) -> dict[str, Any]:
-    """Give what the page's script needs about rows, ready for JSON."""
-    sample = findings.sample
+def rows_in_page(findings: Findings) -> dict[str, Any]:
+    """Return what the page's script needs about rows, ready for JSON."""
+    sample, carried = findings.sample, findings.page_model
+    predicted = findings.sample_outputs
+    assert predicted is not None
     names = carried.columns or tuple(n for n in findings.features if n in sample.names)
     columns = [sample.column(name) for name in names]
-    outputs, predicted = _predictions(findings, carried)
     data: dict[str, Any] = {
         "target": findings.target,
         "task": None if findings.task is None else str(findings.task),
@@ -96,11 +98,10 @@ def rows_in_page(findings: Findings, carried: PageModel) -> dict[str, Any]:
         ],
         "values": [carried_values(column) for column in columns],
         "order": _order(findings, names),
-        "outputs": outputs,
+        "outputs": list(findings.outputs),
         "prediction": plain_numbers(predicted.T),
         "response": _response(findings),
         "model": carried.data,
-        "reason": carried.reason,
         "parts": None if carried.data is not None else _parts(findings.shapley, names),
     }
     data |= _outcomes(findings, predicted)
@@ -126,43 +127,28 @@ def _column(column: Column, whole: Column, carried: PageModel, k: int) -> dict[s
 
 
 def _order(findings: Findings, names: Sequence[str]) -> list[int]:
-    """Give the columns from the most important on."""
-    size = np.zeros(len(names))
+    """Return the columns, the most important for the page's rows first."""
+    sizes = np.zeros(len(names))
     if findings.shapley is not None:
         values = np.abs(findings.shapley.values)
         mean = values.mean(axis=0) if values.ndim == 2 else values.mean(axis=(0, 2))
         known = dict(zip(findings.shapley.columns, mean.tolist(), strict=True))
-        size = np.array([known.get(name, 0.0) for name in names])
-    order: list[int] = np.argsort(-size, kind="stable").tolist()
+        sizes = np.array([known.get(name, 0.0) for name in names])
+    order: list[int] = np.argsort(-sizes, kind="stable").tolist()
     return order
 
 
 def _response(findings: Findings) -> str:
+    """Say what is predicted: a number, a probability, or a class by position or score."""
     if not findings.classes:
         return "prediction"
-    two = findings.predictions is None or findings.predictions.ndim == 2
-    return "probability" if two else "score"
-
-
-def _predictions(findings: Findings, carried: PageModel) -> tuple[list[str], Floats]:
-    """Give what is predicted for the page's rows, one column an output."""
-    rows = np.arange(findings.sample.n_rows)
-    if carried.data is not None or findings.predictions is None:
-        try:
-            predictor = Explained(findings.model, findings.sample).predictor()
-            return list(predictor.outputs), predictor.predict(rows)
-        except InputError:
-            if findings.predictions is None:
-                raise
-    known = findings.predictions[findings.sample_rows]
-    if known.ndim == 1:
-        return ["prediction"], known[:, None]
-    names = list(map(str, findings.classes))
-    return ([names[1]], known[:, 1:]) if known.shape[1] == 2 else (names, known)
+    if findings.is_probability:
+        return "probability"
+    return "score" if findings.page_model.data is not None else "class"
 
 
 def _parts(shapley: Shapley | None, names: Sequence[str]) -> dict[str, Any] | None:
-    """Give Shapley values that were computed beforehand, for models that the page cannot ask."""
+    """Return Shapley values computed beforehand, for models that the page cannot run."""
     if shapley is None:
         return None
     values = shapley.values.reshape(len(shapley), len(shapley.columns), -1)
@@ -177,47 +163,45 @@ def _parts(shapley: Shapley | None, names: Sequence[str]) -> dict[str, Any] | No
         "values": packed(picked[:, :, keep].astype(np.float32)),
         "baseline": np.reshape(shapley.baseline, -1)[keep].tolist(),
         "outputs": [outputs[k] for k in keep],
-        "unit": str(shapley.about.unit),
+        "kind": parts_kind(shapley.about.unit),
+        "unit": shapley.about.unit,
     }
 
 
 def _outcomes(findings: Findings, predicted: Floats) -> dict[str, Any]:
-    """Give what happened, how far the prediction was from it, and in which words."""
+    """Return the outcome of each row, its error, and what the error is."""
     sample = findings.sample
     if sample.target is None:
         return {"outcome": None, "error": None, "error_words": ""}
-    truth = sample.y
-    out_of_fold = None
+    outcome = sample.y
+    held_out = None
     if findings.out_of_fold is not None:
-        out_of_fold = np.asarray(findings.out_of_fold)[findings.sample_rows]
+        held_out = np.asarray(findings.out_of_fold)[findings.sample_rows]
     if not findings.classes:
         if sample.column(sample.target).is_coded:
-            return {"outcome": list(map(str, truth)), "error": None, "error_words": ""}
-        numbers = np.asarray(truth, np.float64)
-        judged, how = predicted[:, 0], ""
-        if out_of_fold is not None and out_of_fold.ndim == 1:
-            judged, how = out_of_fold, " by a model that had not seen the row"
+            return {"outcome": list(map(str, outcome)), "error": None, "error_words": ""}
+        numbers = np.asarray(outcome, np.float64)
+        evaluated, which = predicted[:, 0], ""
+        if held_out is not None and held_out.ndim == 1:
+            evaluated, which = held_out, _HELD_OUT
         return {
             "outcome": plain_numbers(numbers),
-            "error": plain_numbers(numbers - judged),
-            "error_words": f"what happened less what was predicted{how}",
+            "error": plain_numbers(numbers - evaluated),
+            "error_words": f"outcome − prediction{which}",
         }
-    labels = list(map(str, truth))
+    labels = list(map(str, outcome))
     position = {name: k for k, name in enumerate(map(str, findings.classes))}
     codes = np.array([position.get(label, -1) for label in labels])
-    probabilities = out_of_fold if out_of_fold is not None and out_of_fold.ndim == 2 else None
-    how = " by a model that had not seen the row" if probabilities is not None else ""
-    if (
-        probabilities is None
-        and findings.predictions is not None
-        and findings.predictions.ndim == 2
-    ):
+    probabilities = held_out if held_out is not None and held_out.ndim == 2 else None
+    is_held_out = probabilities is not None
+    if probabilities is None and findings.is_probability and findings.predictions is not None:
         probabilities = findings.predictions[findings.sample_rows]
     if probabilities is None or probabilities.shape[1] != len(position):
         return {"outcome": labels, "error": None, "error_words": ""}
-    given = np.where(codes >= 0, probabilities[np.arange(len(codes)), codes], np.nan)
+    likelihood = np.where(codes >= 0, probabilities[np.arange(len(codes)), codes], np.nan)
     return {
         "outcome": labels,
-        "error": plain_numbers(1 - given),
-        "error_words": f"one less the probability given to what happened{how}",
+        "error": plain_numbers(1 - likelihood),
+        "error_words": "1 − predicted probability of the actual outcome"
+        f"{_HELD_OUT if is_held_out else ''}",
     }

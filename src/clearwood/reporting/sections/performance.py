@@ -1,12 +1,13 @@
-"""How well: the benchmark with intervals, calibration, residuals, the learning curve."""
+"""Performance: the benchmark with intervals, calibration, residuals, the learning curve."""
 
 import math
 
+from clearwood._shared.numbers import count, percent
 from clearwood.benchmarking import Benchmark, LearningCurve, Residuals
 from clearwood.benchmarking.diagnostics.measures import MEANINGS
 from clearwood.benchmarking.text import settings_in_words
 from clearwood.models import Learner
-from clearwood.reporting.collect.findings import Findings, Performance
+from clearwood.reporting.collect.findings import Findings, Performance, Step
 from clearwood.reporting.page.blocks import (
     Block,
     Cell,
@@ -19,78 +20,86 @@ from clearwood.reporting.page.blocks import (
     Sheet,
 )
 from clearwood.reporting.page.charts import chart
-from clearwood.reporting.sections.loss_words import how_well, interval_meaning, loss_name
 from clearwood.reporting.sections.words import (
     capital,
-    count,
+    interval,
+    interval_meaning,
     listed,
+    loss_name,
     named,
     number,
-    percent,
+    performance_sentences,
     sentence,
 )
 
 __all__ = ["section"]
 
+_WHERE = {
+    "out-of-fold": "on rows not used for fitting",
+    "test": "on the test rows",
+    "training": "on rows that may have been used for fitting",
+}
+
 
 def section(findings: Findings) -> Section:
-    """Write the chapter about how well the model predicts."""
-    blocks: list[Block] = [Prose((" ".join(how_well(findings)),), lead=True)]
-    if findings.performance is not None and findings.performance.rows == "training":
-        blocks.append(_flattering())
+    """Write the section about how well the model predicts."""
+    performance = findings.performance
+    blocks: list[Block] = [Prose((" ".join(performance_sentences(findings)),), lead=True)]
+    if performance is not None and performance.rows == "training":
+        blocks.append(_optimistic())
     if findings.benchmark is not None:
-        blocks += _compared(findings, findings.benchmark)
+        blocks += _comparison(findings, findings.benchmark)
     blocks += _settings(findings)
-    if findings.performance is not None:
-        blocks += _kept(findings.performance)
-    blocks += _learning(findings)
-    return Section("how-well", "How well", tuple(blocks))
+    if performance is not None:
+        blocks += _diagnostics(performance)
+    blocks += _learning_curve(findings)
+    return Section("performance", "Performance", tuple(blocks))
 
 
-def _flattering() -> Note:
+def _optimistic() -> Note:
     return Note(
-        "These numbers are too good",
-        "They are about rows that the model may have been fitted to, and a flexible model knows "
-        "those by heart. For an honest estimate give a benchmark, cw.report(model, data, "
+        "These numbers are too optimistic",
+        "They come from rows that the model may have been fitted to, and a flexible model "
+        "reproduces those too well. For a fair estimate pass a benchmark, cw.report(model, data, "
         "benchmark=cw.benchmark(data)), or rows it has not seen, test=...",
         tone="caution",
     )
 
 
-def _compared(findings: Findings, bench: Benchmark) -> list[Block]:
-    confidence = f"{100 * bench.method.confidence:g} %"
-    chosen = findings.chosen
+def _comparison(findings: Findings, bench: Benchmark) -> list[Block]:
+    method, chosen = bench.method, findings.chosen
     which = (
-        f"The model of this page is “{chosen}”."
+        f"The model on this page is “{chosen}”."
         if chosen is not None
-        else "The model of this page is not one of them, or has other settings."
+        else "The model on this page is not among them, or has other settings."
     )
     first = (
-        f"{count(len(bench.standings), 'learner')} compared by their {loss_name(bench.loss)} on "
-        f"rows not fitted to (lower is better). {which} How: {bench.method.plan}; "
-        f"{bench.method.tuning}; seed {bench.method.seed}."
+        f"{count(len(bench.standings), 'learner')} compared by {loss_name(bench.loss)} on rows "
+        f"not used for fitting; lower is better. {which} Method: {method.plan}; {method.tuning}; "
+        f"seed {method.seed}."
     )
     second = (
-        f"The {confidence} interval is {_intervals(bench)}. Differences to the best are measured "
-        "row by row, so that their intervals can be shorter than those of the risks. "
-        f"{_chosen_words(findings)}"
+        f"The {percent(method.confidence)} interval is {_intervals(bench)}. Differences from the "
+        "best are measured row by row, so their intervals can be shorter than those of the risks. "
+        f"{_selection(findings)}"
     )
     blocks: list[Block] = [Prose((first, second))]
     if any(one.folds for one in bench.standings):
-        blocks.append(chart("benchmark", bench.plot(), title="Risk of each learner"))
-    blocks.append(_standings(bench, confidence))
+        title = f"{capital(loss_name(bench.loss))} of each learner"
+        blocks.append(chart("benchmark", bench.plot(), title=title))
+    blocks.append(_standings(bench))
     if bench.warnings:
         blocks.append(
             More(
-                f"{count(len(bench.warnings), 'warning')} of the benchmark",
-                (Note("Said by the benchmark", "", items=bench.warnings),),
+                f"{count(len(bench.warnings), 'warning')} from the benchmark",
+                (Note("Warnings", "", items=bench.warnings),),
             )
         )
     for name, reasons in bench.failures.items():
         blocks.append(
             Note(
-                f"Fits of {named(name)} failed",
-                "It could not be judged fairly on all folds.",
+                f"Some fits of {named(name)} failed",
+                "It could not be evaluated on all folds, so the comparison is not quite fair.",
                 tone="caution",
                 items=tuple(reasons),
             )
@@ -99,38 +108,34 @@ def _compared(findings: Findings, bench: Benchmark) -> list[Block]:
 
 
 def _intervals(bench: Benchmark) -> str:
-    """Say what the intervals are; where learners have different ones, whose they are."""
+    """Say what the intervals are; if learners have different ones, whose they are."""
     kinds: dict[str, list[str]] = {}
     for one in bench.standings:
         if math.isfinite(one.risk):
             kinds.setdefault(one.interval, []).append(one.learner)
-    whose = len(kinds) > 1
     return "; ".join(
-        f"{f'for {listed(names)} ' if whose else ''}{interval_meaning(kind)}"
+        f"{f'for {listed(names)} ' if len(kinds) > 1 else ''}{interval_meaning(kind)}"
         for kind, names in kinds.items()
     )
 
 
-def _chosen_words(findings: Findings) -> str:
-    """Say by how much the best of several looks better than it is."""
-    found = findings.choosing
-    if found is None:
-        return (
-            "The best of several looks a little better here than it will on new rows, as it was "
-            "chosen for its result."
-        )
-    folds = sum(found.chosen.values())
-    times = found.chosen.get(found.winner, 0)
+def _selection(findings: Findings) -> str:
+    """Say by how much selecting the best learner makes it look better."""
+    choosing = findings.choosing
+    text = "The best of several learners looks better than it is, because it was selected by "
+    if choosing is None:
+        return f"{text}this result."
+    folds = sum(choosing.chosen.values())
+    times = choosing.chosen.get(choosing.winner, 0)
     return (
-        "The best of several looks better than it is, as it was chosen for its result. Choosing "
-        "on other rows than those that judge, the choice fell on "
-        f"{named(found.winner)} in {times} of {folds} folds, and the risk of choosing the best and "
-        f"using it is {number(found.risk)} ({100 * found.confidence:g} % interval "
-        f"{number(found.low)} to {number(found.high)})."
+        f"{text}this result. When the learner was chosen on separate rows, "
+        f"{named(choosing.winner)} won in {times} of {folds} folds, and choosing the best has a "
+        f"risk of {number(choosing.risk)} "
+        f"({interval(choosing.low, choosing.high, choosing.confidence)})."
     )
 
 
-def _standings(bench: Benchmark, confidence: str) -> Sheet:
+def _standings(bench: Benchmark) -> Sheet:
     rows: list[tuple[Cell, ...]] = [
         (
             one.learner,
@@ -146,28 +151,29 @@ def _standings(bench: Benchmark, confidence: str) -> Sheet:
         )
         for one in bench.standings
     ]
-    known = [
-        tuple(None if isinstance(cell, float) and not math.isfinite(cell) else cell for cell in row)
-        for row in rows
-    ]
     return Sheet(
         "benchmark",
-        f"{capital(loss_name(bench.loss))} of each learner, best first, with {confidence} "
-        "intervals; seconds of one tuning and fit; settings typical of the folds",
+        f"{capital(loss_name(bench.loss))} of each learner, best first, with "
+        f"{percent(bench.method.confidence)} intervals; seconds for one tuning and fit; settings "
+        "typical of the folds",
         (
             "learner",
             "risk",
             "low",
             "high",
-            "above the best",
+            "difference from best",
             "low of difference",
             "high of difference",
             "seconds",
             "failed fits",
             "settings",
         ),
-        tuple(known),
+        tuple(tuple(map(_finite, row)) for row in rows),
     )
+
+
+def _finite(cell: Cell) -> Cell:
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
 def _settings(findings: Findings) -> list[Block]:
@@ -175,61 +181,44 @@ def _settings(findings: Findings) -> list[Block]:
     if not isinstance(model, Learner):
         return []
     items = tuple((key, str(value)) for key, value in model.all_settings.items())
-    if not items:
-        return []
-    title = f"Settings of the model explained here ({model.name})"
-    return [More(title, (Facts(items),))]
+    title = f"Settings of the model on this page ({model.name})"
+    return [More(title, (Facts(items),))] if items else []
 
 
-def _kept(found: Performance) -> list[Block]:
+def _diagnostics(performance: Performance) -> list[Block]:
     blocks: list[Block] = []
     views: list[tuple[str, tuple[Block, ...]]] = []
-    where = {
-        "out-of-fold": "on rows the fits had not seen",
-        "test": "on the test rows",
-        "training": "on rows the model may have been fitted to",
-    }[found.rows]
-    if found.calibration is not None:
-        curve = found.calibration
-        words = (
-            f"Rows are put into bins of similar prediction; in each, the mean prediction is "
-            f"compared with what was observed, {where}. Points on the dashed line: what is "
-            "predicted comes true on average."
+    where = _WHERE[performance.rows]
+    if performance.calibration is not None:
+        curve = performance.calibration
+        text = (
+            "Rows are grouped into bins of similar prediction; in each, the mean prediction is "
+            f"compared with the mean outcome, {where}. On the dashed line the two are equal."
         )
         if math.isfinite(curve.slope):
-            words += (
-                f" The line through them has slope {number(curve.slope)} (1 if calibrated; below "
-                f"1, predictions are too extreme) and intercept {number(curve.intercept)}."
+            text += (
+                f" The line through the points has slope {number(curve.slope)} (1 if calibrated; "
+                f"below 1, predictions are too extreme) and intercept {number(curve.intercept)}."
             )
-        views.append(("Calibration", (Prose((words,)), chart("calibration", curve.plot()))))
-    if found.residuals is not None:
-        rest = found.residuals
-        words = (
-            f"Truth less prediction, {where}, against the prediction: the median and the ranges of "
-            f"half and of nine tenths of the rows. {_bias(rest)}"
+        views.append(("Calibration", (Prose((text,)), chart("calibration", curve.plot()))))
+    if performance.residuals is not None:
+        rest = performance.residuals
+        text = (
+            f"Outcome minus prediction, {where}, against the prediction: the median, and the "
+            f"ranges of the middle 50 % and 90 % of rows. {_bias(rest)}"
         )
-        views.append(("Residuals", (Prose((words,)), chart("residuals", rest.plot()))))
+        views.append(("Residuals", (Prose((text,)), chart("residuals", rest.plot()))))
     if len(views) == 1:
         blocks += views[0][1]
     elif views:
-        blocks.append(Choice("kept", "Show", tuple(views)))
-    if found.measures is not None:
+        blocks.append(Choice("diagnostics", "Show", tuple(views)))
+    if performance.measures is not None:
         rows = tuple(
-            (
-                name.replace("_", " "),
-                value if math.isfinite(value) else None,
-                MEANINGS.get(name, ""),
-            )
-            for name, value in found.measures.values.items()
+            (name.replace("_", " "), _finite(value), MEANINGS.get(name, ""))
+            for name, value in performance.measures.values.items()
         )
-        blocks.append(
-            Sheet(
-                "measures",
-                f"Measures beside the loss, {where}",
-                ("measure", "value", "what it says"),
-                rows,
-            )
-        )
+        caption = f"Further measures, {where}"
+        blocks.append(Sheet("measures", caption, ("measure", "value", "meaning"), rows))
     return blocks
 
 
@@ -240,29 +229,24 @@ def _bias(rest: Residuals) -> str:
     return f"On average, predictions are {number(abs(rest.bias))} too {side}."
 
 
-def _learning(findings: Findings) -> list[Block]:
-    curve = findings.learning
+def _learning_curve(findings: Findings) -> list[Block]:
+    curve = findings.learning_curve
     if curve is None:
-        why = findings.failures.get("learning curve")
-        if why is None:
-            return []
-        return [Note("No learning curve", sentence(why))]
-    return [
-        Prose((_would_help(curve),)),
-        chart("learning", curve.plot()),
-    ]
+        why = findings.failures.get(Step.LEARNING_CURVE)
+        return [] if why is None else [Note("No learning curve", sentence(why))]
+    return [Prose((_would_help(curve),)), chart("learning", curve.plot())]
 
 
 def _would_help(curve: LearningCurve) -> str:
-    """Say whether more rows would help: by what the last step of the curve gained."""
+    """Say whether more rows would help: by the gain of the last step of the curve."""
     first, last = float(curve.risk[0]), float(curve.risk[-1])
-    gained = float(curve.risk[-2] - curve.risk[-1]) if len(curve.risk) > 1 else 0.0
-    told = (
-        f"With {number(curve.sizes[0])} training rows the {loss_name(curve.loss)} is "
-        f"{number(first)}, with {number(curve.sizes[-1])} it is {number(last)}."
+    gain = float(curve.risk[-2] - curve.risk[-1]) if len(curve.risk) > 1 else 0.0
+    text = (
+        f"With {curve.sizes[0]:,} training rows the {loss_name(curve.loss)} is {number(first)}, "
+        f"with {curve.sizes[-1]:,} it is {number(last)}."
     )
     # within chance the last step says nothing
-    if gained > float(curve.se[-1]) and gained > 0.02 * abs(last):
-        share = percent(gained / abs(last)) if last else "much"
-        return f"{told} The last step still took away {share}: more rows would likely help."
-    return f"{told} The curve is flat at its end: more rows of this kind would help little."
+    if gain > float(curve.se[-1]) and gain > 0.02 * abs(last):
+        share = percent(gain / abs(last)) if last else "much"
+        return f"{text} The last step still reduced it by {share}: more rows would likely help."
+    return f"{text} The curve is flat at its end: more rows of this kind would help little."

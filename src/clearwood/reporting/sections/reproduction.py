@@ -1,15 +1,14 @@
-"""How this was made: what it takes to make it again."""
+"""Reproduction: what it takes to make the page again."""
 
 import platform
 import shlex
 from importlib.metadata import PackageNotFoundError, version
 
-from clearwood.benchmarking import duration
+from clearwood._shared.numbers import count, duration, percent
 from clearwood.models import Learner
 from clearwood.reporting.collect.findings import Findings
 from clearwood.reporting.page.blocks import Block, Facts, More, Note, Prose, Section, Sheet
 from clearwood.reporting.page.figures import DIGITS
-from clearwood.reporting.sections.words import count
 
 __all__ = ["section"]
 
@@ -31,8 +30,8 @@ _OF_LEARNERS = {
 
 _REFERENCES = (
     (
-        "M. Hiabu (2024). Interpretable Machine Learning. Lecture notes. The decomposition into "
-        "parts, partial dependence, accumulated local effects, and what Shapley values are of."
+        "M. Hiabu (2024). Interpretable Machine Learning. Lecture notes. Decomposition of "
+        "predictions, partial dependence, accumulated local effects, Shapley values."
     ),
     (
         "D. W. Apley and J. Zhu (2020). Visualizing the effects of predictor variables in black "
@@ -43,7 +42,8 @@ _REFERENCES = (
         "of Statistics 29. Partial dependence."
     ),
     (
-        "A. Goldstein, A. Kapelner, J. Bleich and E. Pitkin (2015). Peeking inside the black box. "
+        "A. Goldstein, A. Kapelner, J. Bleich and E. Pitkin (2015). Peeking inside the black box: "
+        "visualizing statistical learning with plots of individual conditional expectation. "
         "Journal of Computational and Graphical Statistics 24. ICE."
     ),
     "L. S. Shapley (1953). A value for n-person games. Contributions to the Theory of Games II.",
@@ -64,48 +64,43 @@ _REFERENCES = (
 
 
 def section(findings: Findings) -> Section:
-    """Write the chapter about how the page came about."""
+    """Write the section about how to make the page again."""
+    lead = (
+        "The same data, versions and seed give the same page, unless a time limit cut a step "
+        "short, which is noted there. The data of every figure are available below it, as a table "
+        f"and as CSV, rounded to {DIGITS} significant digits."
+    )
     blocks: list[Block] = [
-        Prose(
-            (
-                (
-                    "The same data, versions and seed give the same page, except where a time "
-                    "limit cut work short, which is said there. The data behind every figure "
-                    "stands beside it, as a table and as CSV to save, its numbers rounded to "
-                    f"{DIGITS} digits that count."
-                ),
-            ),
-            lead=True,
-        ),
+        Prose((lead,), lead=True),
         Facts(_facts(findings)),
         *_commands(findings),
         _stages(findings),
     ]
-    if findings.warned:
-        items = tuple(
-            f"{stage}: {text}" for stage, texts in findings.warned.items() for text in texts
-        )
-        blocks.append(
-            More(
-                f"{count(len(items), 'warning')} while it was made",
-                (Note("Said by the library", "", items=items),),
-            )
-        )
+    items = tuple(f"{step}: {text}" for step, texts in findings.warnings.items() for text in texts)
+    if items:
+        notes = (Note("Warnings", "", items=items),)
+        blocks.append(More(f"{count(len(items), 'warning')} from the library", notes))
     blocks.append(More("References", (Prose(_REFERENCES),)))
-    return Section("made", "How this was made", tuple(blocks))
+    return Section("reproduction", "Reproduction", tuple(blocks))
 
 
 def _facts(findings: Findings) -> tuple[tuple[str, str], ...]:
     table, options, bench = findings.table, findings.options, findings.benchmark
     facts = [
-        ("Rows and columns", f"{table.n_rows:,} rows, {len(table.columns):,} columns"),
+        (
+            "Rows and columns",
+            f"{count(table.n_rows, 'row')}, {count(len(table.columns), 'column')}",
+        ),
         ("Fingerprint of the data", f"SHA-256 {table.fingerprint()}"),
     ]
     if table.source:
         facts.append(("Data from", table.source))
     if findings.test is not None:
         facts.append(
-            ("Test rows", f"{findings.test.n_rows:,} rows, SHA-256 {findings.test.fingerprint()}")
+            (
+                "Test rows",
+                f"{count(findings.test.n_rows, 'row')}, SHA-256 {findings.test.fingerprint()}",
+            )
         )
     facts += [("Model", _model(findings)), ("Seed", str(options.seed))]
     if bench is not None:
@@ -115,14 +110,13 @@ def _facts(findings: Findings) -> tuple[tuple[str, str], ...]:
                 "Benchmark",
                 (
                     f"{', '.join(bench.learners)}; {bench.loss} loss; {method.plan}; "
-                    f"{method.tuning}; {100 * method.confidence:g} % {method.interval} intervals; "
+                    f"{method.tuning}; {percent(method.confidence)} {method.interval} intervals; "
                     f"seed {method.seed}; {duration(bench.seconds)}"
                 ),
             )
         )
-    why = findings.decomposition
-    if why is not None:
-        facts.append(("Explanations", f"{why.about}"))
+    if findings.decomposition is not None:
+        facts.append(("Explanations", str(findings.decomposition.about)))
     facts += [
         ("Rows on the page", f"{findings.sample.n_rows:,}, drawn with the seed"),
         ("Versions", _versions(findings)),
@@ -136,20 +130,21 @@ def _model(findings: Findings) -> str:
     if not isinstance(model, Learner):
         return findings.name
     trained = model.training_
-    return f"{model!r}, fitted to {trained['rows']:,} rows in {duration(float(trained['seconds']))}"
+    rows, seconds = int(trained["rows"]), float(trained["seconds"])
+    return f"{model!r}, fitted to {count(rows, 'row')} in {duration(seconds)}"
 
 
 def _versions(findings: Findings) -> str:
     names = [*_PACKAGES]
     if isinstance(findings.model, Learner) and findings.model.name in _OF_LEARNERS:
         names.append(_OF_LEARNERS[findings.model.name])
-    found = []
+    versions = []
     for name in names:
         try:
-            found.append(f"{name} {version(name)}")
+            versions.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             continue
-    return ", ".join(found)
+    return ", ".join(versions)
 
 
 def _commands(findings: Findings) -> list[Block]:
@@ -162,7 +157,7 @@ def _commands(findings: Findings) -> list[Block]:
 
 
 def _command(findings: Findings) -> str | None:
-    """Give the command that makes such a page of a file, where the model comes from comparing."""
+    """Return the command that makes such a page of a file, if the model comes from comparing."""
     source, bench = findings.table.source, findings.benchmark
     if bench is None or findings.chosen != bench.learners[0] or not _is_file(source):
         return None
@@ -173,7 +168,7 @@ def _command(findings: Findings) -> str | None:
 
 
 def _python(findings: Findings) -> str:
-    """Give the calls that make such a page, with names for what the page cannot know."""
+    """Return the calls that make such a page, with names for what the page cannot know."""
     table = findings.table
     target = f", target={findings.target!r}" if findings.target is not None else ""
     read = "data = ...  # the table"
@@ -209,29 +204,22 @@ def _is_file(source: str) -> bool:
 
 
 def _stages(findings: Findings) -> Block:
+    done = {stage.step for stage in findings.stages}
     rows = tuple(
-        (
-            stage.name,
-            round(stage.seconds, 2),
-            findings.failures.get(stage.name, stage.note) or "done",
-        )
+        (str(stage.step), round(stage.seconds, 2), findings.failures.get(stage.step, "done"))
         for stage in findings.stages
     )
-    left = tuple(
-        (stage, None, f"left out: {why}")
-        for stage, why in findings.failures.items()
-        if stage not in {one.name for one in findings.stages}
+    skipped = tuple(
+        (str(step), None, f"left out: {why}")
+        for step, why in findings.failures.items()
+        if step not in done
     )
     total = sum(stage.seconds for stage in findings.stages)
-    return More(
-        f"What was done, in {duration(total)}",
-        (
-            Sheet(
-                "stages",
-                "Each step with its seconds by the clock, and what came of it",
-                ("step", "seconds", "what came of it"),
-                rows + left,
-                shown=30,
-            ),
-        ),
+    sheet = Sheet(
+        "stages",
+        "Each step with its seconds and its result",
+        ("step", "seconds", "result"),
+        rows + skipped,
+        shown=30,
     )
+    return More(f"What was done, in {duration(total)}", (sheet,))

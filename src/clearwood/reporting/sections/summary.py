@@ -1,19 +1,17 @@
-"""Summary: the page in a few sentences, each made from results."""
+"""Summary: the page in a few sentences, each made from the findings."""
 
-import numpy as np
-
-from clearwood.reporting.collect.findings import Findings
+from clearwood._shared.numbers import count, percent
+from clearwood.reporting.collect.explained import PartsKind, parts_kind
+from clearwood.reporting.collect.findings import Findings, Step
 from clearwood.reporting.page.blocks import Block, Facts, Prose, Section
 from clearwood.reporting.sections.cautions import cautions
-from clearwood.reporting.sections.loss_words import how_well
 from clearwood.reporting.sections.words import (
-    beyond_words,
     capital,
-    count,
     effect_sentence,
     listed,
     named,
-    percent,
+    performance_sentences,
+    remainder_words,
     sentence,
 )
 from clearwood.table import Task
@@ -21,18 +19,21 @@ from clearwood.table import Task
 __all__ = ["section"]
 
 _TOP = 3
-# Columns with a smaller share of the variation are not among what matters most.
+_MOST_CAUTIONS = 6
+# Columns with a smaller share of the variation are not among the most important.
 _LEAST = 0.01
+# Shares below these are left out of the sentence on interactions.
+_NO_INTERACTION, _NO_REMAINDER, _ROUNDING = 0.005, 0.001, 1e-6
 
 
 def section(findings: Findings) -> Section:
     """Write the summary."""
     lines = [
-        ("How well", " ".join(how_well(findings))),
-        ("What matters most", _matters(findings)),
-        ("Acting together", _together(findings)),
-        ("As one tree", _tree(findings)),
-        ("Be careful", _careful(findings)),
+        ("Performance", " ".join(performance_sentences(findings))),
+        ("Most important columns", _most_important(findings)),
+        ("Interactions", _interactions(findings)),
+        ("One tree", _tree(findings)),
+        ("Cautions", _cautions(findings)),
     ]
     blocks: list[Block] = [Prose((_what(findings),), lead=True)]
     blocks.append(Facts(tuple((word, text) for word, text in lines if text)))
@@ -43,101 +44,93 @@ def _what(findings: Findings) -> str:
     target = named(findings.target or "its target")
     classes = findings.classes
     if findings.task is Task.BINARY and len(classes) == 2:
-        what = (
-            f"the probability that {target} is {named(classes[1])} rather than {named(classes[0])}"
-        )
+        what = f"the probability of {target} = “{named(classes[1])}”"
     elif classes:
         what = f"which of {len(classes)} classes {target} is"
     elif findings.task is Task.COUNT:
-        what = f"{target}, a count"
+        what = f"{target}, a count,"
     else:
         what = target if findings.target else "a number"
     used = listed(findings.features, most=6)
-    return sentence(
-        f"the model {named(findings.name)!r} predicts {what}, from "
+    return (
+        f"The model {named(findings.name)!r} predicts {what} from "
         f"{count(len(findings.features), 'column')}: {used}. This page explains it on "
-        f"{count(findings.table.n_rows, 'row')}"
+        f"{count(findings.table.n_rows, 'row')}."
     )
 
 
-def _matters(findings: Findings) -> str:
+def _most_important(findings: Findings) -> str:
     importance = findings.importance
     if importance is None:
-        why = findings.failures.get("decomposition", "")
+        why = findings.failures.get(Step.DECOMPOSITION, "")
         return sentence(f"not known: {why}") if why else ""
-    total = importance.total
-    order = [int(k) for k in np.argsort(-total, kind="stable") if total[k] > 0]
+    order = [name for name in findings.ranked if findings.shares.get(name, 0.0) > 0]
     if not order:
-        return "Nothing: the model predicts the same for every row."
-    shown = [k for k in order[:_TOP] if total[k] >= _LEAST] or order[:1]
-    top = [f"{named(importance.columns[k])} ({percent(float(total[k]))})" for k in shown]
-    overlap = " (shares overlap where columns act together)" if importance.interaction.any() else ""
-    told = [f"Of the variation of the predictions, most goes back to {listed(top)}{overlap}."]
-    for k in shown:
-        views = findings.effects.get(importance.columns[k])
-        if views is not None:
-            told.append(effect_sentence(findings, views))
-    if len(told) > 1:
-        told.append("Each time, the other columns stay as they are in the data.")
-    rest = len(importance.columns) - len(order)
-    if rest:
-        told.append(sentence(f"{count(rest, 'column')} {'has' if rest == 1 else 'have'} no effect"))
-    return " ".join(told)
+        return "None: the model predicts the same for every row."
+    shown = [n for n in order[:_TOP] if findings.shares[n] >= _LEAST] or order[:1]
+    top = [f"{named(name)} ({percent(findings.shares[name])})" for name in shown]
+    overlap = "; shares overlap where columns interact" if importance.interaction.any() else ""
+    sentences = [f"The variation of the predictions is mostly due to {listed(top)}{overlap}."]
+    effects = [findings.effects[name] for name in shown if name in findings.effects]
+    sentences += [effect_sentence(findings, views) for views in effects]
+    if effects:
+        sentences.append("In each case the other columns keep their values.")
+    n_unused = len(findings.unused)
+    if n_unused:
+        have = "has" if n_unused == 1 else "have"
+        sentences.append(f"{count(n_unused, 'column')} {have} no effect.")
+    return " ".join(sentences)
 
 
-def _together(findings: Findings) -> str:
+def _interactions(findings: Findings) -> str:
     importance, pairs = findings.importance, findings.interactions
     if importance is None or pairs is None:
         return ""
-    main = sum(
-        float(share)
-        for names, share in zip(importance.components, importance.share, strict=True)
-        if len(names) == 1
-    )
-    beyond = importance.remainder_share
-    joint = max(0.0, 1 - main - beyond)
-    if joint + beyond < 0.005:
+    rest = findings.remainder_share
+    joint = max(0.0, 1 - findings.share_of_order(1) - rest)
+    if joint + rest < _NO_INTERACTION:
         left = (
-            f", up to {percent(joint + beyond)} of its variation" if joint + beyond > 1e-6 else ""
+            f", up to {percent(joint + rest)} of its variation" if joint + rest > _ROUNDING else ""
         )
         unit = importance.unit
-        scale = "" if unit == "prediction" else f"on the scale of the {unit}, "
-        return (
-            f"Columns act one by one: {scale}the prediction is a sum of one curve a column{left}."
-        )
-    told = f"Pairs of columns acting together make up {percent(joint)} of the variation"
+        scale = "" if parts_kind(unit) is PartsKind.SUM else f"on the scale of the {unit}, "
+        return f"None: {scale}the prediction is a sum of one function per column{left}."
+    text = f"Interactions of two columns account for {percent(joint)} of the variation"
     if len(pairs) and pairs.share[0] > 0:
-        told += f"; the strongest pair is {listed(pairs.components[0])} ({percent(pairs.share[0])})"
-    if beyond > 0.001:
-        told += f". {capital(beyond_words(findings))} make up {percent(beyond)}"
-    return sentence(told)
+        strongest = listed(pairs.components[0])
+        text += f"; the strongest is between {strongest} ({percent(pairs.share[0])})"
+    if rest > _NO_REMAINDER:
+        text += f". {capital(remainder_words(findings))} account for {percent(rest)}"
+    return f"{text}."
 
 
 def _tree(findings: Findings) -> str:
-    found = findings.condensed
-    if found is None:
+    condensed = findings.condensed
+    if condensed is None:
         return ""
-    what = "the same class" if found.equal == "class" else "the same value"
-    if found.fallback is None:
-        return sentence(
-            f"one decision tree with {count(found.n_leaves, 'rule')} predicts {what} as the model "
-            "for every possible row; this is proved"
+    what = "the same class" if condensed.equal == "class" else "the same value"
+    if condensed.fallback is None:
+        return (
+            f"One decision tree with {count(condensed.n_leaves, 'rule')} predicts {what} as the "
+            "model for every possible row. This is proved."
         )
-    certified = found.certificate.share_certified
+    certified = condensed.certificate.share_certified
     if certified is None or certified == 0:
         return (
-            "The model is too large to be one readable tree: in the time given, none of it could "
-            "be written as rules."
+            "The model is too large for one readable tree: none of it could be written as rules "
+            "within the time limit."
         )
-    return sentence(
-        f"rules that provably predict {what} as the model were found for {percent(certified)} of "
-        "the rows in the time given; for the others the model itself answers"
+    return (
+        f"For {percent(certified)} of the rows, rules were found that provably predict {what} as "
+        "the model; for the others the model itself is used."
     )
 
 
-def _careful(findings: Findings) -> str:
-    found = cautions(findings)
-    if not found:
-        return "The checks made found nothing to warn of; see Cautions for what was checked."
-    titles = [caution.title[:1].lower() + caution.title[1:] for caution in found]
-    return sentence(f"{count(len(found), 'caution')}: {'; '.join(titles[:6])}. See Cautions")
+def _cautions(findings: Findings) -> str:
+    points = cautions(findings)
+    if not points:
+        return "The checks found no problem; the section Cautions lists what was checked."
+    titles = [point.title[:1].lower() + point.title[1:] for point in points[:_MOST_CAUTIONS]]
+    more = len(points) - len(titles)
+    titles += [f"{more} more"] if more else []
+    return f"{count(len(points), 'point')}: {'; '.join(titles)}."

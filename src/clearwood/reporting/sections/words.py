@@ -1,92 +1,120 @@
-"""Numbers, names and shapes as sentences."""
+"""Findings as sentences: numbers, names, effects, performance."""
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 from unicodedata import bidirectional
 
 import numpy as np
 
+from clearwood._shared import numbers
+from clearwood._shared.numbers import percent
 from clearwood.explanation import Effect
 from clearwood.explanation.effects.shape import Shape, shape_of
-from clearwood.reporting.collect.findings import EffectViews, Findings
+from clearwood.reporting.collect.findings import EffectViews, Findings, Performance, Step
 from clearwood.table import Task
 
 __all__ = [
-    "beyond_words",
     "capital",
-    "count",
     "effect_sentence",
-    "is_sampled",
+    "interval",
+    "interval_meaning",
     "listed",
-    "moving",
+    "loss_name",
     "named",
     "number",
-    "percent",
+    "performance_sentences",
     "quantity",
+    "remainder_words",
     "sentence",
     "shown_output",
     "value_of",
 ]
 
 _LONG_NAME = 60
-_MINUS = "−"  # the sign itself, as in the tables of the page
-# Of models that are asked, with more columns than this some pairs are not looked at.
-_ALL_PAIRS = 15
-# A share of the variation that is rounding.
-_NO_SHARE = 1e-9
+# Values of a column are data, not estimates: they are written nearly in full.
+_DIGITS_OF_VALUES = 6
+# Effects that span less of the predictions' standard deviation than this are called flat.
+_FLAT = 0.05
+
+#: What a mean loss is called.
+LOSSES = {
+    "squared": "mean squared error",
+    "absolute": "mean absolute error",
+    "poisson": "mean Poisson deviance",
+    "gamma": "mean gamma deviance",
+    "log": "log loss",
+    "brier": "Brier score",
+    "zero-one": "error rate",
+    "hinge": "mean hinge loss",
+    "exponential": "mean exponential loss",
+}
+
+_INTERVALS = {
+    "nested": "from nested cross-validation: the fits of Bates, Hastie and Tibshirani (2024), with "
+    "a width by Clearwood's own rule",
+    "naive": "naive: it ignores that the folds share training rows, and so is too short",
+    "hold-out": "that of the mean over the held-out rows, for this one fit",
+    "corrected": "over random hold-outs, corrected for the rows they share",
+    "per-origin": "over periods of time, each of them one observation",
+}
+
+_WHERE = {
+    "out-of-fold": "On rows not used for fitting",
+    "test": "On the test rows",
+    "training": "On rows that may have been used for fitting",
+}
 
 
-def count(n: int, noun: str, plural: str | None = None) -> str:
-    """Count things.
+# Numbers and names
+
+
+def number(value: Any, digits: int = numbers.IN_SENTENCES) -> str:
+    """Write a number for the page: with a true minus sign, and a word if it is not known.
 
     Examples
     --------
-    >>> count(1, "row"), count(2000, "row"), count(2, "class", "classes")
-    ('1 row', '2,000 rows', '2 classes')
-    """
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
-
-
-def number(value: Any) -> str:
-    """Write a number with three or four digits that count.
-
-    Examples
-    --------
-    >>> number(206855.8), number(0.012345), number(1.0), number(-3.14159), number(1234567890.0)
-    ('206,900', '0.01235', '1', '−3.142', '1,235,000,000')
+    >>> number(206855.8), number(-0.012345), number(float("nan"))
+    ('207,000', '−0.0123', 'unknown')
     """
     value = float(value)
-    if not np.isfinite(value):
-        return "unknown"
-    if abs(value) >= 1e15 or (value and abs(value) < 1e-4):
-        return f"{value:.3g}".replace("-", _MINUS)
-    rounded = float(f"{value:.4g}")
-    text = f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:.4g}"
-    return text.replace("-", _MINUS)
+    return numbers.number(value, digits).replace("-", "−") if isfinite(value) else "unknown"
 
 
-def percent(value: float) -> str:
-    """Write a share as a percentage.
-
-    Number and sign are joined by a space that does not break.
+def interval(low: float, high: float, confidence: float) -> str:
+    """Write an interval with its confidence.
 
     Examples
     --------
-    >>> told = [percent(share) for share in (0.624, 0.062, 0.0004, 0.0, 0.9999)]
-    >>> [text.replace(chr(160), " ") for text in told]
-    ['62 %', '6.2 %', 'under 0.1 %', '0 %', 'over 99.9 %']
+    >>> interval(0.1234, 2, 0.9)
+    '90 % interval 0.123 to 2'
     """
-    if 0 < value < 0.001:
-        return "under 0.1\u00a0%"
-    if 0.999 < value < 1:
-        return "over 99.9\u00a0%"
-    if 0.1 <= abs(value) <= 0.99 or value in (0.0, 1.0):
-        return f"{100 * value:.0f}\u00a0%"
-    return f"{100 * value:.1f}\u00a0%"
+    return f"{percent(confidence)} interval {number(low)} to {number(high)}"
+
+
+def value_of(value: Any) -> str:
+    """Write a value of a column.
+
+    Examples
+    --------
+    >>> value_of(18.0), value_of(1987), value_of(np.datetime64("2024-03-01T00:00:00"))
+    ('18', '1987', '2024-03-01')
+    >>> value_of(None), value_of("north")
+    ('missing', '“north”')
+    """
+    if value is None or value != value:  # NaN and NaT differ from themselves
+        return "missing"
+    if isinstance(value, np.datetime64):
+        return str(value.astype("datetime64[D]"))
+    if isinstance(value, int | float | np.number):
+        text = number(value, _DIGITS_OF_VALUES)
+        # years read better without a separator
+        return text.replace(",", "") if abs(float(value)) < 10_000 else text
+    return f"“{named(str(value))}”"
 
 
 def listed(names: Sequence[str], *, most: int = 5) -> str:
-    """Join names as one would say them; "and 1 more" would be no shorter than its name.
+    """Join names; "and 1 more" would be no shorter than the name.
 
     Examples
     --------
@@ -104,7 +132,7 @@ def listed(names: Sequence[str], *, most: int = 5) -> str:
 
 
 def named(name: str) -> str:
-    """Shorten a name that would drown a sentence, and keep its direction from spreading.
+    """Shorten a long name, and keep its direction from spreading.
 
     A name written from right to left turns the commas after it around, unless it is isolated.
 
@@ -130,125 +158,203 @@ def sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
-def value_of(value: Any) -> str:
-    """Write a value of a column.
-
-    Examples
-    --------
-    >>> value_of(18.0), value_of(np.datetime64("2024-03-01T00:00:00")), value_of(None)
-    ('18', '2024-03-01', 'missing')
-    """
-    if value is None or value != value:  # NaN and NaT differ from themselves
-        return "missing"
-    if isinstance(value, np.datetime64):
-        return str(value.astype("datetime64[D]"))
-    if isinstance(value, int | float | np.number):
-        return number(value)
-    return f"“{named(str(value))}”"
+# Explanations
 
 
 def quantity(findings: Findings, output: str | None = None) -> str:
-    """Say what the predictions are."""
-    target = findings.target or "the target"
+    """Name what the model predicts."""
+    target = named(findings.target or "the target")
     if findings.classes:
-        label = output or findings.classes[-1]
-        if findings.scale == "probability":
-            return f"probability of {named(target)} = {named(label)}"
-        return f"score of {named(target)} = {named(label)}"
-    word = "number of " if findings.task is Task.COUNT else ""
-    return f"{word}{named(target)}"
+        label = named(output or findings.classes[-1])
+        what = "probability" if findings.is_probability else "score"
+        return f"{what} of {target} = “{label}”"
+    return f"number of {target}" if findings.task is Task.COUNT else target
 
 
-def moving(found: Findings, order: Sequence[str]) -> list[str]:
-    """Give the columns that have a share in the variation of the prediction; one at least."""
-    if found.importance is None or is_sampled(found):
-        return list(order)
-    share = dict(zip(found.importance.columns, found.importance.total, strict=True))
-    return [name for name in order if share.get(name, 1.0) > _NO_SHARE] or list(order[:1])
-
-
-def is_sampled(findings: Findings) -> bool:
-    """Whether the model was asked rather than taken apart."""
-    why = findings.decomposition
-    return why is not None and why.about.is_sampled
-
-
-def beyond_words(findings: Findings) -> str:
-    """Say what lies beyond the pairs of a decomposition."""
+def remainder_words(findings: Findings) -> str:
+    """Name what lies beyond the components of a decomposition."""
     if findings.decomposition is not None and findings.decomposition.order < 2:
-        return "two and more columns together"
-    if is_sampled(findings) and len(findings.features) > _ALL_PAIRS:
-        return "three and more columns together, and pairs that were not looked at,"
-    return "three and more columns together"
-
-
-def on_scale(findings: Findings, value: float) -> str:
-    """Write a prediction: probabilities in per cent."""
-    return percent(value) if findings.scale == "probability" else number(value)
+        return "interactions"
+    if not findings.all_pairs_examined:
+        return "interactions of three or more columns and of pairs that were not examined"
+    return "interactions of three or more columns"
 
 
 def shown_output(effect: Effect) -> int:
-    """Give the output that an effect moves most, by position."""
+    """Return the output that an effect changes most, by position."""
     values = effect.values.reshape(len(effect.grid[0]), -1)
     spans = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
     return int(np.argmax(spans))
 
 
 def effect_sentence(findings: Findings, views: EffectViews) -> str:
-    """Say what one column does to the mean prediction.
+    """Describe how the average prediction changes with one column.
 
-    "The mean predicted accidents fall from 2.1 at age 18 to 0.9 at 60, the other columns staying
-    as they are in the data."
+    "The average predicted number of accidents falls from 2.1 at age = 18 to 0.9 at 60."
     """
     effect = views.pdp
     if effect is None:
         return ""
     output = shown_output(effect)
-    several = len(effect.outputs) > 1
     label = effect.outputs[output] if findings.classes else None
-    known = findings.target is not None
-    mean = f"the mean predicted {quantity(findings, label)}" if known else "the mean prediction"
-    spread = findings.predictions
-    least = 0.0
-    if spread is not None and spread.size:
-        column = spread if spread.ndim == 1 else spread[:, min(output, spread.shape[1] - 1)]
-        least = 0.05 * float(np.nanstd(column))
-    shape = shape_of(effect, output=output, negligible=least)
-    told = _shape_words(findings, named(views.column), mean, shape)
-    if shape.trend == "flat":
-        return sentence(told)
-    most = " (the class it moves most)" if several else ""
-    outside = (
-        "" if shape.is_within else "; over much of this range, rows like those asked hardly occur"
+    average = (
+        f"the average predicted {quantity(findings, label)}"
+        if findings.target is not None
+        else "the average prediction"
     )
-    return sentence(f"{told}{most}{outside}")
+    shape = shape_of(effect, output=output, negligible=_FLAT * findings.spread_of(output))
+    text = _shape_words(findings, named(views.column), average, shape)
+    if shape.trend == "flat":
+        return sentence(text)
+    if len(effect.outputs) > 1:
+        text += " (the class it changes most)"
+    if not shape.is_within:
+        text += "; much of this range combines values that rarely occur together"
+    return sentence(text)
 
 
-def _shape_words(findings: Findings, column: str, mean: str, shape: Shape) -> str:
-    values = [on_scale(findings, value) for value in shape.values]
+def _shape_words(findings: Findings, column: str, average: str, shape: Shape) -> str:
+    write = percent if findings.is_probability else number
+    values = [write(value) for value in shape.values]
     at = [value_of(value) for value in shape.at]
     if shape.trend == "flat" or len(set(values)) == 1:
-        return f"{mean} hardly changes with {column} alone"
+        return f"{average} hardly changes with {column} by itself"
+    start = f"from {values[0]} at {column} = {at[0]} to {values[1]} at {at[1]}"
     if shape.trend in ("rises", "falls"):
-        return (
-            f"{mean} {shape.trend} from {values[0]} at {column} = {at[0]} to {values[1]} at {at[1]}"
-        )
+        return f"{average} {shape.trend} {start}"
     if shape.trend == "peaks":
-        return (
-            f"{mean} rises from {values[0]} at {column} = {at[0]} to {values[1]} at {at[1]}, then "
-            f"falls to {values[2]} at {at[2]}"
-        )
+        return f"{average} rises {start}, then falls to {values[2]} at {at[2]}"
     if shape.trend == "dips":
-        return (
-            f"{mean} falls from {values[0]} at {column} = {at[0]} to {values[1]} at {at[1]}, then "
-            f"rises to {values[2]} at {at[2]}"
-        )
+        return f"{average} falls {start}, then rises to {values[2]} at {at[2]}"
+    preposition = "for" if shape.trend == "levels" else "at"
+    extremes = (
+        f"lowest {preposition} {column} = {at[0]} ({values[0]}), highest {preposition} {at[1]} "
+        f"({values[1]})"
+    )
     if shape.trend == "levels":
-        return (
-            f"{mean} is lowest for {column} = {at[0]} ({values[0]}), highest for {at[1]} "
-            f"({values[1]})"
-        )
+        return f"{average} is {extremes}"
+    return f"{average} rises and falls with {column}: {extremes}"
+
+
+# Performance
+
+
+def loss_name(loss: str) -> str:
+    """Name the mean of a loss."""
+    return LOSSES.get(loss, f"mean {loss} loss")
+
+
+def interval_meaning(kind: str) -> str:
+    """Say what an interval is."""
+    return _INTERVALS.get(kind, kind)
+
+
+def performance_sentences(findings: Findings) -> tuple[str, ...]:
+    """Describe the performance in a few sentences; say why not, if it is not known."""
+    performance = findings.performance
+    if performance is None:
+        why = findings.failures.get(Step.PERFORMANCE, "nothing was evaluated")
+        return (sentence(f"the performance is not known: {why}"),)
+    sentences = [_risk_sentence(performance), *_against_baseline(findings, performance)]
+    sentences += _measures(findings, performance)
+    if performance.rows == "training":
+        sentences.append(_unseen(findings))
+    return tuple(sentences)
+
+
+def _risk_sentence(performance: Performance) -> str:
+    risk = performance.risk
+    root = ""
+    if performance.loss == "squared" and risk.estimate > 0:
+        root = f"; its square root is {number(risk.estimate**0.5)}"
     return (
-        f"{mean} goes up and down with {column}: lowest at {at[0]} ({values[0]}), highest at "
-        f"{at[1]} ({values[1]})"
+        f"{_WHERE[performance.rows]}, the {loss_name(performance.loss)} is "
+        f"{number(risk.estimate)} ({interval(risk.low, risk.high, risk.confidence)}){root}."
+    )
+
+
+def _against_baseline(findings: Findings, performance: Performance) -> list[str]:
+    explained, baseline = performance.explained, performance.baseline
+    if explained is None or baseline is None:
+        return []
+    constant = "the mean"
+    if findings.classes:
+        is_label = performance.loss == "zero-one"
+        constant = "the most frequent class" if is_label else "the overall class shares"
+    text = f"Predicting {constant} for every row scores {number(baseline)}; the model "
+    if explained <= 0:
+        return [f"{text}is no better."]
+    text += f"reduces that by {percent(explained)}"
+    gap = performance.against_baseline
+    if gap is not None:
+        text += f" (difference {number(gap.difference)}, "
+        text += f"{interval(gap.low, gap.high, gap.confidence)})"
+        text += "" if gap.clear else "; chance could explain it"
+    return [f"{text}."]
+
+
+def _measures(findings: Findings, performance: Performance) -> list[str]:
+    values = {} if performance.measures is None else dict(performance.measures.values)
+    target = named(findings.target or "the target")
+    sentences = []
+    # with squared error, the share of the baseline's risk is the same number
+    has_r2 = performance.loss == "squared" and performance.explained is not None
+    if values.get("r2", 0) > 0 and findings.task is Task.REGRESSION and not has_r2:
+        sentences.append(f"It explains {percent(values['r2'])} of the variance of {target}.")
+    rest = performance.residuals
+    if rest is not None:
+        sentences.append(
+            f"Half of the predictions are off by at most {number(rest.typical)}, and 90 % by at "
+            f"most {number(rest.large)}."
+        )
+    if "accuracy" in values:
+        right = percent(values["accuracy"])
+        sentences.append(
+            f"Its most probable class is correct for {right} of rows{_majority(findings)}."
+        )
+    if values.get("auc", 0) > 0:
+        share = percent(values["auc"])
+        if len(findings.classes) == 2:
+            sentences.append(
+                f"It ranks {share} of pairs correctly (AUC): of a row with {target} = "
+                f"“{named(findings.classes[1])}” and a row without, the first has the higher "
+                "probability."
+            )
+        else:
+            sentences.append(
+                f"It ranks {share} of pairs of rows from different classes correctly (AUC, mean "
+                "over the classes)."
+            )
+    return sentences
+
+
+def _majority(findings: Findings) -> str:
+    """Compare with the accuracy of always predicting the most frequent class of the table."""
+    if findings.target not in findings.table.names:
+        return ""
+    labels = findings.table.column(str(findings.target)).labels()
+    known, counts = np.unique(
+        [str(label) for label in labels if label is not None], return_counts=True
+    )
+    if not len(known):
+        return ""
+    most = int(counts.argmax())
+    share = percent(counts[most] / counts.sum())
+    return f" (always predicting “{named(str(known[most]))}”: {share})"
+
+
+def _unseen(findings: Findings) -> str:
+    """Say what is known about new rows if only the model's own were evaluated."""
+    curve = findings.learning_curve
+    if curve is None:
+        why = (
+            "neither a benchmark nor test rows were given"
+            if findings.benchmark is None
+            else "the benchmark evaluated other learners, or this one with other settings"
+        )
+        return f"This is too optimistic. The performance on new rows is not known: {why}."
+    return (
+        f"This is too optimistic: {curve.fits} fits with the same settings, each to "
+        f"{curve.sizes[-1]:,} rows and evaluated on others, have a {loss_name(curve.loss)} of "
+        f"{number(curve.risk[-1])} ({interval(curve.low[-1], curve.high[-1], curve.confidence)})."
     )

@@ -232,7 +232,7 @@ function recolour(spec) {
 }
 
 /**
- * Draw a chart as wide as it is told to be.
+ * Draw a chart at a given width.
  * @param {HTMLElement} sheet
  * @param {Spec} spec
  * @param {number} width

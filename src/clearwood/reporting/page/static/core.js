@@ -73,22 +73,37 @@ function all(selector, within = document) {
   return Array.from(within.querySelectorAll(selector));
 }
 
+/** Significant digits in sentences, in tables, and of a column's own values. */
+const IN_SENTENCES = 3;
+const IN_TABLES = 4;
+const OF_VALUES = 6;
+
 /**
- * Write a number with four digits that count, as the library does; whole ones from 1,000 on.
+ * Write a number as the library does: significant digits, thousands apart, an exponent only if long.
  * @param {number} value
+ * @param {number} [digits]
  * @returns {string}
  */
-function number(value) {
+function number(value, digits = IN_TABLES) {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "" : value > 0 ? "∞" : "−∞";
-  const size = Math.abs(value);
-  if (size >= 1000)
-    return value.toLocaleString("en", { maximumFractionDigits: 0 }).replace("-", "−");
-  if (size > 0 && size < 1e-4)
-    return value
-      .toExponential(3)
-      .replace(/\.?0*e/, "e")
-      .replaceAll("-", "−");
-  return String(Number(value.toPrecision(4))).replace("-", "−");
+  const rounded = Number(value.toPrecision(digits));
+  if (rounded === 0) return "0";
+  const power = Math.floor(Math.log10(Math.abs(rounded)) + 1e-12);
+  const text =
+    power > -6 && power < 12
+      ? rounded.toLocaleString("en", { maximumFractionDigits: Math.max(0, digits - 1 - power) })
+      : String(Number(rounded.toExponential().split("e")[0])) + `e${power}`;
+  return text.replaceAll("-", "−");
+}
+
+/**
+ * Write how many there are of something.
+ * @param {number} n
+ * @param {string} noun
+ * @param {string} [plural]
+ */
+function count(n, noun, plural = `${noun}s`) {
+  return `${n.toLocaleString("en")} ${n === 1 ? noun : plural}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-// One by one: choose a row, see its parts, its way in the tree, its nearest rows; change it.
+// Individual predictions: choose a row, see its parts, its path, the nearest rows; change it.
 
 const NEAREST_SHOWN = 5;
 const NEIGHBOURS = 10;
@@ -8,7 +8,7 @@ widgets.rows = (element, data) => {
 };
 
 /**
- * A model to ask: the page's own, or values that were computed beforehand.
+ * Where explanations come from: the model in the page, or values that were computed beforehand.
  * @typedef {object} Source
  * @property {boolean} live whether rows can be changed
  * @property {number} outputs how many numbers are added up
@@ -16,7 +16,7 @@ widgets.rows = (element, data) => {
  * @property {(values: Value[]) => Explained} ofValues
  * @property {(values: Value[]) => Float64Array | null} codes the model's own columns
  * @property {(output: number) => Scale} scale
- * @property {(output: number) => number} rawOf the raw output behind an output
+ * @property {(output: number) => number} rawOf the raw output of an output
  */
 
 /**
@@ -25,12 +25,12 @@ widgets.rows = (element, data) => {
  * @returns {Source | null}
  */
 function sourceOf(data, rows) {
-  const isProbability = data.response === "probability";
+  const shared = { response: data.response, classes: data.classes };
   if (data.model) {
     const model = readModel(data.model);
     /** @type {Explainer | null} */
     let ready = null;
-    const asked = (/** @type {Value[]} */ values) => {
+    const explain = (/** @type {Value[]} */ values) => {
       ready ??= explainer(model, rows); // takes a moment, so it waits for the first row
       const code = model.encode(values);
       const raw = model.raw(code);
@@ -38,20 +38,19 @@ function sourceOf(data, rows) {
     };
     const link = data.model.link;
     /** @type {Record<string, Scale["kind"]>} */
-    const kinds = { identity: "same", log: "factor", logistic: "odds" };
+    const kinds = { identity: "sum", log: "factor", logistic: "odds" };
     return {
       live: true,
       outputs: model.rawOutputs,
-      ofRow: (row) => asked(rows[row]),
-      ofValues: asked,
+      ofRow: (row) => explain(rows[row]),
+      ofValues: explain,
       codes: (values) => (model.kind === "forest" ? model.encode(values) : null),
       rawOf: (output) => data.model.shown[output],
       scale: (output) => ({
         kind: link.name === "logistic" && link.temperature !== 1 ? "score" : kinds[link.name] ?? "score",
         unit: data.model.unit,
         output: data.outputs[output],
-        isProbability,
-        isScore: data.response === "score",
+        ...shared,
         baseline: data.model.baseline[data.model.shown[output]],
         onScale: (raw) => (["identity", "log", "logistic", "signed root", "softplus"].includes(link.name) ? LINKS[link.name](Float64Array.of(raw / link.temperature), link)[0] : null),
       }),
@@ -62,7 +61,8 @@ function sourceOf(data, rows) {
   const outputs = data.parts.outputs.length;
   const width = data.columns.length * outputs;
   const rawOf = (/** @type {number} */ output) => Math.min(output, outputs - 1);
-  const same = data.parts.unit === "probability" || data.parts.unit === "prediction";
+  /** @type {Record<string, (raw: number) => number>} */
+  const links = { sum: (raw) => raw, odds: logistic, factor: Math.exp };
   const ofRow = (/** @type {number} */ row) => {
     const own = Float64Array.from(parts.subarray(row * width, (row + 1) * width));
     const raw = Float64Array.from(data.parts.baseline);
@@ -77,13 +77,12 @@ function sourceOf(data, rows) {
     codes: () => null,
     rawOf,
     scale: (output) => ({
-      kind: same ? "same" : data.parts.unit === "log odds" ? "odds" : data.parts.unit === "log of the mean" ? "factor" : "score",
+      kind: data.parts.kind,
       unit: data.parts.unit,
       output: data.outputs[output],
-      isProbability,
-      isScore: data.response === "score",
+      ...shared,
       baseline: data.parts.baseline[rawOf(output)],
-      onScale: (raw) => (same ? raw : data.parts.unit === "log odds" ? logistic(raw) : data.parts.unit === "log of the mean" ? Math.exp(raw) : null),
+      onScale: (raw) => links[data.parts.kind]?.(raw) ?? null,
     }),
   };
 }
@@ -125,7 +124,7 @@ function startRows(element, data) {
     ...data.outputs.map((/** @type {string} */ name, /** @type {number} */ k) => el("option", { value: k }, name)));
   const list = makeRowList(data, rows, ordersOf(data, columns, rows, () => output), () => factsOf(data, () => output), choose, id);
   const title = el("h3", { id: `${id}-title` });
-  const told = el("p", { class: "rows-sentence", dir: "auto" });
+  const summary = el("p", { class: "rows-sentence", dir: "auto" });
   const spoken = el("p", { class: "unseen", role: "status" });
   const drawing = el("div", { class: "rows-fall" });
   const table = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The parts as a table" });
@@ -136,16 +135,16 @@ function startRows(element, data) {
     el("div", { class: "sheet-tools" }, el("button", { type: "button", class: "quiet", on: { click: saveParts } }, "Save CSV"))));
   const controls = source?.live ? makeControls(columns, data.order, `${id}-if`, change, () => choose(chosen)) : null;
   const result = el("p", { class: "if-result" });
-  const form = controls ? el("section", { class: "rows-if", "aria-label": "What if" }, el("h4", {}, "What if"), result, el("p", { class: "rows-words" }, "Move a slider or pick a value: prediction and parts follow."), controls.element) : null;
+  const form = controls ? el("section", { class: "rows-if", "aria-label": "What if" }, el("h4", {}, "What if"), result, el("p", { class: "rows-words" }, "Move a slider or choose a value; the prediction and its parts are recomputed."), controls.element) : null;
 
   const own = el("section", { class: "rows-one", "aria-labelledby": title.id },
     el("div", { class: "rows-head" }, title, several ? el("div", { class: "rows-class" }, el("label", { for: picker.id }, "Class"), picker) : null),
-    told, spoken,
-    source ? el("div", { class: form ? "rows-grid" : "" }, form, why) : el("p", {}, "How the columns moved this prediction is not known."),
+    summary, spoken,
+    source ? el("div", { class: form ? "rows-grid" : "" }, form, why) : el("p", {}, "The parts of this prediction are not known."),
     path, near);
   element.append(list.element, own);
 
-  const speak = settled(() => { spoken.textContent = told.textContent; }, 700);
+  const speak = settled(() => { spoken.textContent = summary.textContent; }, 700);
   let waiting = false;
 
   /** @param {number} row */
@@ -177,12 +176,12 @@ function startRows(element, data) {
     if (source && now && before) {
       const scale = source.scale(output);
       const at = { output, raw: source.rawOf(output), outputs: source.outputs };
-      told.textContent = sentence(now, columns, values, scale, at) + (isChanged ? ` Before the change it was ${predictionText(scale, before.response[output])}.` : outcomeWords(data, chosen));
+      summary.textContent = sentence(now, columns, values, scale, at) + (isChanged ? ` Before the change: ${predictionText(scale, before.response[output])}.` : outcomeWords(data, chosen));
       const was = predictionText(scale, before.response[output]);
-      result.replaceChildren("Predicted ", el("strong", {}, predictionText(scale, now.response[output])), isChanged ? `, before ${was}` : "");
+      result.replaceChildren("Predicted ", el("strong", {}, predictionText(scale, now.response[output])), isChanged ? `, before the change ${was}` : "");
       showParts(now, scale, at, isChanged);
     } else {
-      told.textContent = `Predicted ${factsOf(data, () => output)[0].text(chosen)}.${outcomeWords(data, chosen)}`;
+      summary.textContent = `Predicted ${factsOf(data, () => output)[0].text(chosen)}.${outcomeWords(data, chosen)}`;
     }
     showPath(isChanged);
     showNearest(isChanged);
@@ -199,7 +198,7 @@ function startRows(element, data) {
     const sorted = sortedParts(now.parts, at.outputs, at.raw);
     const bars = barsOf(sorted, columns, values, (k) => values[k] !== rows[chosen][k]);
     const was = isChanged && before ? before.raw[at.raw] : null;
-    drawWaterfall(drawing, bars, { baseline: scale.baseline, raw: now.raw[at.raw], before: was, scale, alt: `Waterfall of the prediction. ${told.textContent}` });
+    drawWaterfall(drawing, bars, { baseline: scale.baseline, raw: now.raw[at.raw], before: was, scale, alt: `Waterfall of the prediction. ${summary.textContent}` });
     table.replaceChildren(partsTable(sorted, columns, values, scale, now.raw[at.raw]));
     changes.replaceChildren(...(isChanged && before ? changesTable(columns, data.labels[chosen] - 1, rows[chosen], values, before, now, at, scale) : []));
   }
@@ -221,14 +220,14 @@ function startRows(element, data) {
     const code = isChanged ? source?.codes(values) ?? null : null;
     const steps = isChanged ? (code && tree.questions ? followCode(tree, code) : null) : followWay(tree, data.ways[chosen]);
     document.dispatchEvent(new CustomEvent("clearwood-row", { detail: { label: data.labels[chosen], steps, isChanged } }));
-    path.replaceChildren(el("h4", {}, "Its way in the one tree"), steps ? pathWords(tree, steps, new Set(columns.filter((_, k) => values[k] === null)
-      .map(({ name }) => name)), isChanged ? null : data.ways[chosen].length) : el("p", {}, "The way of a changed row is not followed on this page."));
+    path.replaceChildren(el("h4", {}, "Its path through the tree"), steps ? pathWords(tree, steps, new Set(columns.filter((_, k) => values[k] === null)
+      .map(({ name }) => name)), isChanged ? null : data.ways[chosen].length) : el("p", {}, "The path of a changed row cannot be shown on this page."));
   }
 
   /** @param {boolean} isChanged */
   function showNearest(isChanged) {
     const found = nearestRows(columns, rows, values, NEAREST_SHOWN, isChanged ? -1 : chosen);
-    const facts = factsOf(data, () => output).filter(({ head }) => head !== "Error");
+    const facts = factsOf(data, () => output).filter(({ isError }) => !isError);
     const listed = data.order.slice(0, COLUMNS_LISTED);
     const heads = [
       { name: "Row", right: false },
@@ -238,12 +237,12 @@ function startRows(element, data) {
     ];
     const lines = found.map(({ row, distance }) => el("tr", {},
       el("th", { scope: "row" }, el("button", { type: "button", class: "row-pick", on: { click: () => { choose(row); title.scrollIntoView({ block: "nearest" }); } } }, String(data.labels[row]))),
-      el("td", { class: "number" }, number(Number(distance.toPrecision(2)))),
+      el("td", { class: "number" }, number(distance, IN_SENTENCES)),
       ...facts.map(({ text, number: isNumber }) => el("td", { class: isNumber ? "number" : null }, text(row))),
       ...listed.map((/** @type {number} */ k) => el("td", isNumeric(columns[k]) ? { class: "number" } : { dir: "auto" }, valueText(columns[k], rows[row][k])))));
-    near.replaceChildren(el("h4", {}, "The nearest rows"),
-      el("p", { class: "rows-words" }, "Distance is the mean over columns of how far numbers are apart, as a share of their range, and of whether levels differ (Gower)."),
-      el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The nearest rows" },
+    near.replaceChildren(el("h4", {}, "Most similar rows"),
+      el("p", { class: "rows-words" }, "Gower distance: the mean over columns of the difference of numbers, as a share of their range, and of 1 for levels that differ."),
+      el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Most similar rows" },
         el("table", {}, el("thead", {}, el("tr", {}, ...heads.map(({ name, right }) => el("th", { scope: "col", dir: "auto", class: right ? "number" : null }, name)))), el("tbody", {}, ...lines))));
   }
 
@@ -258,7 +257,7 @@ function startRows(element, data) {
   const pick = /** @type {HTMLElement | null} */ (element.querySelector(".row-pick"));
   const first = Number(pick?.dataset.row ?? 0);
   if (several) {
-    // begin with the class that the first row is most likely of
+    // begin with the most probable class of the first row
     const own = data.prediction.map((/** @type {number[]} */ of) => of[first]);
     output = picker.selectedIndex = own.indexOf(Math.max(...own));
     list.redraw();
@@ -276,28 +275,28 @@ function startRows(element, data) {
  */
 function ordersOf(data, columns, rows, output) {
   const several = data.outputs.length > 1;
-  const what = several ? "probability of the class chosen below" : data.response === "probability" ? `probability of ${data.outputs[0]}` : "prediction";
+  const what = data.response !== "probability" ? "prediction" : several ? "probability of the class chosen below" : `probability of ${data.outputs[0]}`;
   /** @type {number[] | null} */
   let surprise = null;
   const orders = [
-    { name: "prediction, highest first", words: `The ${what}, from the highest down.`, key: (/** @type {number} */ row) => data.prediction[output()][row] },
-    { name: "prediction, lowest first", words: `The ${what}, from the lowest up.`, key: (/** @type {number} */ row) => -data.prediction[output()][row] },
+    { name: "prediction, highest first", words: `By ${what}, highest first.`, key: (/** @type {number} */ row) => data.prediction[output()][row] },
+    { name: "prediction, lowest first", words: `By ${what}, lowest first.`, key: (/** @type {number} */ row) => -data.prediction[output()][row] },
     {
       name: "surprise",
-      words: `Surprise: how far the prediction lies from the mean prediction of the row's ${Math.min(NEIGHBOURS, rows.length - 1)} nearest rows. Large where the model sees in a row what its neighbours do not have.`,
+      words: `Surprise: distance of the prediction from the mean prediction of the ${count(Math.min(NEIGHBOURS, rows.length - 1), "most similar row")}. Large for a row that the model treats differently from similar ones.`,
       key: (/** @type {number} */ row) => (surprise ??= surprises(data, columns, rows))[row],
     },
-    { name: "row number", words: "Rows as they stand in the table, counted from one.", key: (/** @type {number} */ row) => -data.labels[row] },
+    { name: "row number", words: "In the order of the table, counted from 1.", key: (/** @type {number} */ row) => -data.labels[row] },
   ];
   if (data.error) {
-    orders.unshift({ name: "error", words: `Error: ${data.error_words}; the largest first.`, key: (row) => Math.abs(data.error[row] ?? -1) });
+    orders.unshift({ name: "error", words: `Error: ${data.error_words}; largest first.`, key: (row) => Math.abs(data.error[row] ?? -1) });
   }
   return orders;
 }
 
 /**
- * How far each prediction is from what the nearest rows make one expect; over classes, half of the
- * distances added up.
+ * How far each prediction is from the mean of the nearest rows; over classes, half of the sum of
+ * the distances.
  * @param {any} data
  * @param {RowColumn[]} columns
  * @param {any[][]} rows
@@ -323,24 +322,23 @@ function surprises(data, columns, rows) {
 function factsOf(data, output) {
   const isProbability = data.response === "probability";
   const written = (/** @type {number} */ value) => (isProbability ? percent(value) : number(value));
-  const label = (/** @type {number} */ row) => {
-    if (data.classes.length && data.response === "score" && !data.model) return data.classes[data.prediction[0][row]] ?? written(data.prediction[0][row]);
-    return written(data.prediction[output()][row]);
-  };
+  const label = (/** @type {number} */ row) =>
+    (data.response === "class" ? data.classes[data.prediction[0][row]] : written(data.prediction[output()][row]));
   const head = !isProbability ? "Predicted" : `Probability of ${data.outputs[output()]}`;
-  const facts = [{ head, text: label, number: true }];
+  /** @type {RowFact[]} */
+  const facts = [{ head, text: label, number: data.response !== "class" }];
   if (data.outputs.length > 1 && isProbability) {
     const likeliest = (/** @type {number} */ row) => {
       const own = data.prediction.map((/** @type {number[]} */ of) => of[row]);
       return data.outputs[own.indexOf(Math.max(...own))];
     };
-    facts.push({ head: "Likeliest", text: likeliest, number: false });
+    facts.push({ head: "Most probable", text: likeliest, number: false });
   }
   if (data.outcome) {
     const isNumber = typeof data.outcome[0] === "number";
-    facts.push({ head: data.target ?? "Happened", text: (row) => (isNumber ? number(data.outcome[row]) : String(data.outcome[row])), number: isNumber });
+    facts.push({ head: data.target ?? "Outcome", text: (row) => (isNumber ? number(data.outcome[row]) : String(data.outcome[row])), number: isNumber });
   }
-  if (data.error) facts.push({ head: "Error", text: (row) => (data.error[row] === null ? "" : isProbability ? number(Number(data.error[row].toPrecision(2))) : signed(data.error[row])), number: true });
+  if (data.error) facts.push({ head: "Error", text: (row) => (data.error[row] === null ? "" : isProbability ? number(data.error[row], IN_SENTENCES) : signed(data.error[row])), number: true, isError: true });
   return facts;
 }
 
@@ -350,8 +348,8 @@ function factsOf(data, output) {
  */
 function outcomeWords(data, row) {
   if (!data.outcome) return "";
-  const happened = data.outcome[row];
-  return ` What happened: ${typeof happened === "number" ? number(happened) : happened}.`;
+  const outcome = data.outcome[row];
+  return ` Outcome: ${typeof outcome === "number" ? number(outcome, OF_VALUES) : outcome}.`;
 }
 
 /**
@@ -363,7 +361,7 @@ function outcomeWords(data, row) {
  */
 function partsTable(sorted, columns, values, scale, raw) {
   const factors = scale.kind === "factor" || scale.kind === "odds";
-  const unit = scale.kind === "same" ? "part" : `part (${scale.unit})`;
+  const unit = scale.kind === "sum" ? "part" : `part (${scale.unit})`;
   const head = ["column", "value", unit, ...(factors ? [scale.kind === "odds" ? "odds ×" : "factor"] : [])];
   const line = (/** @type {string} */ name, /** @type {string} */ value, /** @type {number} */ part, /** @type {boolean} */ isPart) => el("tr", {},
     el("th", { scope: "row", dir: "auto" }, name), el("td", { dir: "auto" }, value),
@@ -377,7 +375,7 @@ function partsTable(sorted, columns, values, scale, raw) {
 }
 
 /**
- * What a change moved, part by part.
+ * The effect of a change, part by part.
  * @param {RowColumn[]} columns
  * @param {number} row its position in the table
  * @param {any[]} original
@@ -389,9 +387,8 @@ function partsTable(sorted, columns, values, scale, raw) {
  */
 function changesTable(columns, row, original, values, before, now, at, scale) {
   const total = now.raw[at.raw] - before.raw[at.raw];
-  const inPoints = scale.kind === "same" && scale.isProbability;
-  const written = (/** @type {number} */ part) => signed(Number(((inPoints ? 100 : 1) * part).toPrecision(3)));
-  const unit = inPoints ? " (points)" : "";
+  const written = (/** @type {number} */ part) => signed((inPoints(scale) ? 100 : 1) * part, IN_SENTENCES);
+  const unit = inPoints(scale) ? " (points)" : "";
   const all = columns.map((column, k) => {
     const was = before.parts[k * at.outputs + at.raw];
     const is = now.parts[k * at.outputs + at.raw];
@@ -404,9 +401,9 @@ function changesTable(columns, row, original, values, before, now, at, scale) {
     el("th", { scope: "row", dir: "auto" }, columns[k].name),
     el("td", { dir: "auto" }, changed ? `${valueText(columns[k], original[k])} → ${valueText(columns[k], values[k])}` : valueText(columns[k], values[k])),
     ...[was, is, moved].map((part) => el("td", { class: "number" }, written(part)))));
-  const ends = [before.raw[at.raw], now.raw[at.raw]].map((raw) => (scale.kind === "same" ? predictionText(scale, raw) : number(raw)));
+  const ends = [before.raw[at.raw], now.raw[at.raw]].map((raw) => (scale.kind === "sum" ? predictionText(scale, raw) : number(raw)));
   const foot = el("tr", { class: "total" },
-    el("th", { scope: "row" }, scale.kind === "same" ? "prediction" : scale.unit), el("td", {}),
+    el("th", { scope: "row" }, scale.kind === "sum" ? "prediction" : scale.unit), el("td", {}),
     ...[...ends, written(total)].map((text) => el("td", { class: "number" }, text)));
   const call = `cw.what_if(model, data[${row}], {${all.filter(({ changed }) => changed).map(({ k }) => `${JSON.stringify(columns[k].name)}: ${pythonValue(columns[k], values[k])}`).join(", ")}})`;
   return [el("h4", {}, "What changed"),

@@ -18,8 +18,8 @@ const COLUMNS_LISTED = 4;
  */
 
 /**
- * What is said about a row besides its values.
- * @typedef {{head: string, text: (row: number) => string, number: boolean}} RowFact
+ * What is listed of a row beside its values.
+ * @typedef {{head: string, text: (row: number) => string, number: boolean, isError?: boolean}} RowFact
  */
 
 /** @param {RowColumn} column */
@@ -96,11 +96,11 @@ function makeRowList(data, rows, orders, factsNow, choose, id) {
     const keys = rows.map((_, row) => orders[order].key(row));
     found.sort((a, b) => (keys[b] - keys[a]) || a - b);
     words.textContent = orders[order].words;
-    status.textContent = terms.length ? `${found.length} of ${rows.length} rows` : `${rows.length} rows`;
+    status.textContent = terms.length ? `${found.length.toLocaleString("en")} of ${count(rows.length, "row")}` : count(rows.length, "row");
     body.replaceChildren(...found.slice(0, open).map(lineOf));
-    if (!found.length) body.append(el("tr", {}, el("td", { colspan: heads.length }, "No row has that.")));
+    if (!found.length) body.append(el("tr", {}, el("td", { colspan: heads.length }, "No row matches.")));
     more.hidden = found.length <= open;
-    more.textContent = `Show more of the ${found.length} rows`;
+    more.textContent = `Show more of the ${count(found.length, "row")}`;
     mark(chosen);
   }
 

@@ -14,7 +14,7 @@
  */
 
 /**
- * What is known about a row: the sum, the prediction and the parts.
+ * The explanation of a row: the sum, the prediction and the parts.
  * @typedef {object} Explained
  * @property {Float64Array | number[]} raw per raw output
  * @property {Float64Array | number[]} response per output
@@ -24,11 +24,11 @@
 /**
  * How parts add up and how a prediction is written, for one output.
  * @typedef {object} Scale
- * @property {"same" | "factor" | "odds" | "score"} kind "same" where parts add up to the prediction
+ * @property {"sum" | "factor" | "odds" | "score"} kind "sum" where parts add up to the prediction
  * @property {string} unit of what is added up
  * @property {string} output the class, or the name of the output
- * @property {boolean} isProbability
- * @property {boolean} isScore whether it is a classifier's score that is no probability
+ * @property {"prediction" | "probability" | "score" | "class"} response what is predicted
+ * @property {string[]} classes the labels; a prediction of a class is a position among them
  * @property {number} baseline what is added up, on average
  * @property {(raw: number) => number | null} onScale the prediction at a sum; null where it depends
  * on more than this one
@@ -36,42 +36,59 @@
 
 const MINUS = "−";
 
+const NO_BREAK = "\u00a0";
+
 /**
  * A number with its sign.
  * @param {number} value
+ * @param {number} [digits]
  */
-function signed(value) {
-  const text = number(Math.abs(value));
+function signed(value, digits = IN_TABLES) {
+  const text = number(Math.abs(value), digits);
   return text === "0" ? "0" : `${value < 0 ? MINUS : "+"}${text}`;
 }
 
 /**
- * A probability in per cent.
+ * A share in per cent, as the library writes it; number and sign stay on one line.
  * @param {number} value
  */
 function percent(value) {
   const share = 100 * value;
-  if (share > 99 && share < 100) return `${(Math.floor(share * 100) / 100).toString()} %`;
-  return `${number(Number(share.toPrecision(3)))} %`;
+  if (share > 0 && share < 0.01) return `under 0.01${NO_BREAK}%`;
+  if (share >= 99.95 && share < 100) return `over 99.9${NO_BREAK}%`;
+  return `${number(share, IN_SENTENCES)}${NO_BREAK}%`;
 }
 
 /**
- * A factor: what a part multiplies with.
+ * The factor that a part multiplies by.
  * @param {number} part
  */
 function factor(part) {
-  return `×${number(Number(Math.exp(part).toPrecision(3)))}`;
+  return `×${number(Math.exp(part), IN_SENTENCES)}`;
+}
+
+/** @param {Scale} scale whether parts are points of a probability */
+function inPoints(scale) {
+  return scale.kind === "sum" && scale.response === "probability";
 }
 
 /**
- * A part as a person reads it: what it multiplies with, points of a probability, or a number.
+ * A part without its unit: a factor, points of a probability, or a number.
+ * @param {Scale} scale
+ * @param {number} part
+ */
+function partNumber(scale, part) {
+  if (scale.kind === "factor" || scale.kind === "odds") return factor(part);
+  return signed((inPoints(scale) ? 100 : 1) * part, IN_SENTENCES);
+}
+
+/**
+ * A part with its unit.
  * @param {Scale} scale
  * @param {number} part
  */
 function partText(scale, part) {
-  if (scale.kind === "factor" || scale.kind === "odds") return factor(part);
-  if (scale.kind === "same" && scale.isProbability) return `${signed(Number((100 * part).toPrecision(3)))} points`;
-  return signed(Number(part.toPrecision(3)));
+  return inPoints(scale) ? `${partNumber(scale, part)} points` : partNumber(scale, part);
 }
 
 /**
@@ -84,8 +101,8 @@ function valueText(column, value) {
   if (value === null || value === undefined) return "missing";
   if (column.kind === "level") return column.levels?.[value] ?? "unknown";
   if (column.kind === "date") return dateText(value);
-  if (column.kind === "whole" && Math.abs(value) < 1e15) return value.toLocaleString("en").replace("-", MINUS);
-  return column.kind === "text" ? String(value) : number(value);
+  if (column.kind === "whole" && Math.abs(value) < 1e15) return value.toLocaleString("en", { useGrouping: Math.abs(value) >= 10_000 }).replace("-", MINUS);
+  return column.kind === "text" ? String(value) : number(value, OF_VALUES);
 }
 
 /**
@@ -103,7 +120,8 @@ function dateText(microseconds) {
  * @param {number} value
  */
 function predictionText(scale, value) {
-  return scale.isProbability ? percent(value) : number(value);
+  if (scale.response === "class") return scale.classes[value] ?? "unknown";
+  return scale.response === "probability" ? percent(value) : number(value, IN_SENTENCES);
 }
 
 /**
@@ -130,7 +148,7 @@ function sortedParts(parts, outputs, output) {
 }
 
 /**
- * What moved the prediction most, in words.
+ * What changed the prediction most, in words.
  * @param {{column: number, part: number}[]} sorted
  * @param {RowColumn[]} columns
  * @param {any[]} values
@@ -140,13 +158,13 @@ function reasons(sorted, columns, values, scale) {
   const total = sorted.reduce((sum, { part }) => sum + part, 0);
   const largest = Math.abs(sorted[0]?.part ?? 0);
   const shown = sorted.filter(({ part }) => part !== 0 && Math.abs(part) >= 0.1 * largest);
-  const told = (/** @type {{column: number, part: number}} */ { column, part }) =>
+  const reason = (/** @type {{column: number, part: number}} */ { column, part }) =>
     `${columns[column].name} is ${valueText(columns[column], values[column])} (${partText(scale, part)})`;
-  const along = shown.filter(({ part }) => part * total > 0).slice(0, 3).map(told);
-  const against = shown.filter(({ part }) => part * total < 0).slice(0, 2).map(told);
+  const along = shown.filter(({ part }) => part * total > 0).slice(0, 3).map(reason);
+  const against = shown.filter(({ part }) => part * total < 0).slice(0, 2).map(reason);
   if (!along.length) return "";
   const first = `mostly because ${joined(along)}`;
-  return against.length ? `${first}; against it, ${joined(against)}` : first;
+  return against.length ? `${first}; in the opposite direction, ${joined(against)}` : first;
 }
 
 /**
@@ -162,24 +180,24 @@ function sentence(explained, columns, values, scale, at) {
   const predicted = predictionText(scale, explained.response[at.output]);
   const away = raw - scale.baseline;
   const why = reasons(sortedParts(explained.parts, at.outputs, at.raw), columns, values, scale);
-  const because = why ? `; ${why}` : "";
-  const what = scale.isProbability ? "probability" : scale.isScore ? "score" : "";
-  const of = what ? ` as the ${what} of ${scale.output}` : "";
+  const because = why ? `, ${why}` : "";
+  const named = scale.response === "probability" || scale.response === "score";
+  const what = named ? `${scale.response} of ${scale.output}: ${predicted}` : predicted;
   const level = scale.onScale(scale.baseline);
-  if (scale.kind === "same") {
-    const direction = away < 0 ? "below" : "above";
-    const distance = scale.isProbability ? `${number(Number((100 * Math.abs(away)).toPrecision(3)))} points` : number(Math.abs(away));
-    const mean = predictionText(scale, scale.baseline);
-    return `Predicted ${predicted}${of}, ${distance} ${direction} the mean ${mean} of the rows here${because}.`;
+  const direction = away < 0 ? "below" : "above";
+  if (scale.kind === "sum") {
+    const distance = inPoints(scale) ? `${number(100 * Math.abs(away), IN_SENTENCES)} points` : number(Math.abs(away), IN_SENTENCES);
+    return `Predicted ${what}, ${distance} ${direction} the mean of ${predictionText(scale, scale.baseline)} over the rows on this page${because}.`;
   }
+  const times = number(Math.exp(away), IN_SENTENCES);
   if (scale.kind === "factor" && level !== null) {
-    return `Predicted ${predicted}, ${number(Number(Math.exp(away).toPrecision(3)))} times the typical ${number(level)} of the rows here${because}.`;
+    return `Predicted ${what}, ${times} times the typical ${number(level, IN_SENTENCES)} of the rows on this page${because}.`;
   }
   if (scale.kind === "odds" && level !== null) {
-    return `Predicted ${predicted}${of}: the odds are ${number(Number(Math.exp(away).toPrecision(3)))} times those of a typical row here (${percent(level)})${because}.`;
+    return `Predicted ${what}. The odds are ${times} times those of a typical row on this page (${percent(level)})${because}.`;
   }
-  const direction = away < 0 ? "below" : "above";
-  return `Predicted ${predicted}${of}. The ${scale.unit} is ${number(raw)}, ${number(Math.abs(away))} ${direction} the mean ${number(scale.baseline)} of the rows here${because}.`;
+  const score = `${number(raw, IN_SENTENCES)}, ${number(Math.abs(away), IN_SENTENCES)} ${direction} the mean of ${number(scale.baseline, IN_SENTENCES)}`;
+  return `Predicted ${what}. The ${scale.unit} is ${score} over the rows on this page${because}.`;
 }
 
 /**

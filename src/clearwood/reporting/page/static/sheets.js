@@ -99,12 +99,12 @@ function startSheet(figure, whole) {
     for (const line of lines) line.row.hidden = !kept.has(line);
     rest.hidden = found.length <= shown;
     rest.textContent = open
-      ? `Show ${shown} rows`
-      : `Show all ${found.length.toLocaleString("en")} rows`;
+      ? `Show ${count(shown, "row")}`
+      : `Show all ${count(found.length, "row")}`;
     rest.setAttribute("aria-expanded", String(open));
-    paper.textContent = kept.size < lines.length ? `${kept.size} of ${lines.length} rows` : "";
+    paper.textContent = kept.size < lines.length ? `${kept.size.toLocaleString("en")} of ${count(lines.length, "row")}` : "";
     status.textContent = wanted
-      ? `${found.length.toLocaleString("en")} of ${lines.length.toLocaleString("en")} rows`
+      ? `${found.length.toLocaleString("en")} of ${count(lines.length, "row")}`
       : "";
   }
 
@@ -170,12 +170,12 @@ function makeSheet(name, data) {
   );
   const kind = (/** @type {number} */ place) =>
     numeric[place] ? { class: "number" } : { dir: "auto" };
-  const total = data.rows.length.toLocaleString("en");
+  const total = count(data.rows.length, "row");
   const shown = data.rows.slice(0, MOST_ROWS);
   const caption =
     shown.length < data.rows.length
-      ? `The first ${shown.length} of ${total} rows; the CSV file has all`
-      : `${total} rows`;
+      ? `The first ${shown.length} of ${total}; the CSV file has all`
+      : total;
 
   const head = data.columns.map((column, place) =>
     el("th", { scope: "col", ...kind(place) }, column),

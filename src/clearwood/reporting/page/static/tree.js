@@ -115,7 +115,7 @@ function conditionsOf(tree, steps, lacking = new Set()) {
     if (left === null) continue;
     const said = tree.data.said[tree.word[place]];
     const name = tree.data.columns[said.column];
-    if (lacking.has(name) || said.text === `${name} is known`) {
+    if (lacking.has(name) || said.is_known) {
       const missing = lacking.has(name) || !left;
       found.set(`m${said.column}`, missing ? { text: `${name} is missing` } : { name, known: said.column });
     } else if (said.cut !== undefined) {
@@ -132,10 +132,10 @@ function conditionsOf(tree, steps, lacking = new Set()) {
       found.set(`t${tree.word[place]}${left}`, { text: left ? said.text : `not: ${said.text}` });
     }
   }
-  const told = Array.from(found.values()).filter(
+  const conditions = Array.from(found.values()).filter(
     ({ known }) => known === undefined || !(found.has(`n${known}`) || found.has(`l${known}`)),
   );
-  return told.map(conditionText);
+  return conditions.map(conditionText);
 }
 
 /** @param {any} condition */
@@ -161,7 +161,7 @@ function conditionText(condition) {
 function endText(tree, place) {
   const answer = tree.answer[place];
   if (answer) return answerText(tree.data.answers[answer - 1]);
-  return `${tree.below[place].toLocaleString("en")} more leaves`;
+  return `${tree.below[place].toLocaleString("en")} more ${tree.below[place] === 1 ? "leaf" : "leaves"}`;
 }
 
 /** @param {any} answer */
@@ -180,15 +180,15 @@ function answerText(answer) {
 function pathWords(tree, steps, lacking, whole) {
   const end = steps[steps.length - 1].place;
   const conditions = conditionsOf(tree, steps, lacking);
-  const asked = steps.length - 1;
-  const questions = `${asked} question${asked === 1 ? "" : "s"}`;
+  const passed = steps.length - 1;
+  const questions = count(passed, "question");
   const answer = tree.answer[end] ? tree.data.answers[tree.answer[end] - 1] : null;
-  const of = whole === null ? questions : `${asked} of its ${whole} questions`;
+  const of = whole === null ? questions : `${passed} of its ${count(whole, "question")}`;
   const lead = !answer
-    ? `After ${of} it comes to a place below which this page does not carry the tree (${endText(tree, end)}). So far:`
+    ? `After ${of} it reaches a part of the tree that this page does not carry (${endText(tree, end)}). So far:`
     : answer.certified
-      ? `After ${questions} the tree answers ${answerText(answer)}, as the model does, because:`
-      : `After ${questions} it is at a leaf that is not certified: the model itself answers.`;
+      ? `After ${questions} the tree predicts ${answerText(answer)}, as the model does, because:`
+      : `After ${questions} it reaches a leaf that is not certified, where the model itself is used.`;
   const chapter = all(".widget").find((one) => one.dataset.widget === "tree")?.closest("section");
   const open = () => document.dispatchEvent(new CustomEvent("clearwood-way"));
   const link = el("a", { href: `#${chapter?.id ?? ""}`, on: { click: open } }, "Show it in the tree");
@@ -265,12 +265,12 @@ function startTree(element, data) {
 
   /** @param {number} place */
   function support(place) {
-    const count = tree.rows[place];
-    const share = data.n_rows ? count / data.n_rows : 0;
+    const n = tree.rows[place];
+    const share = data.n_rows ? n / data.n_rows : 0;
     const bar = el("span", { class: "tree-bar", "aria-hidden": "true" }, el("span", {}));
     /** @type {HTMLElement} */ (bar.firstElementChild).style.width = `${100 * share}%`;
     const mean = data.mean?.[place];
-    const words = `${count.toLocaleString("en")} row${count === 1 ? "" : "s"}`;
+    const words = count(n, "row");
     const outcome = mean === null || mean === undefined ? "" : `${data.outcome} ${data.classes.length === 2 ? percent(mean) : number(mean)}`;
     return el("span", { class: "tree-support" }, bar,
       el("span", { class: "tree-count" }, el("span", { class: "tree-rows" }, words), data.mean ? el("span", { class: "tree-mean", dir: "auto" }, outcome) : null));
@@ -289,18 +289,18 @@ function startTree(element, data) {
   const button = (/** @type {string} */ text, /** @type {() => void} */ act) => el("button", { type: "button", class: "quiet", on: { click: act } }, text);
   const marked = el("p", { class: "rows-words", role: "status" });
   const notes = data.n_closed
-    ? `The page carries the ${tree.question.length.toLocaleString("en")} places that most rows come to; ${data.n_closed.toLocaleString("en")} of them have more below, which ${data.rows_closed.toLocaleString("en")} of ${data.n_rows.toLocaleString("en")} rows come to.`
+    ? `This page carries the ${count(tree.question.length, "node")} with the most rows; ${data.n_closed.toLocaleString("en")} of them continue below, with ${data.rows_closed.toLocaleString("en")} of ${count(data.n_rows, "row")}.`
     : "";
   element.append(
     el("div", { class: "tree-tools" }, button("Open all", () => everywhere(true)), button("Close all", () => everywhere(false)), legend(data, range)),
     el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The tree" }, el("ul", { class: "tree-root" }, item(0, "", 0))),
     marked,
-    el("p", { class: "rows-words" }, `The bar is the share of the ${data.n_rows.toLocaleString("en")} rows that come to a place. ${notes}`));
+    el("p", { class: "rows-words" }, `The bar is the share of the ${count(data.n_rows, "row")} that reach a node. ${notes}`));
 
   /** @param {boolean} open whether places on the way are opened */
   function mark(open) {
     for (const line of all(".on-way", element)) line.classList.remove("on-way");
-    marked.textContent = lastRow?.steps ? `The way of row ${lastRow.label}${lastRow.isChanged ? ", changed," : ""} is marked.` : "";
+    marked.textContent = lastRow?.steps ? `The path of row ${lastRow.label}${lastRow.isChanged ? ", changed," : ""} is marked.` : "";
     for (const { place, left } of lastRow?.steps ?? []) {
       if (open && left !== null) toggles.get(place)?.(true);
       lines.get(place)?.classList.add("on-way");

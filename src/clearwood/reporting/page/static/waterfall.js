@@ -31,7 +31,7 @@ function barsOf(sorted, columns, values, isChanged) {
   if (kept.length < moving.length) {
     const rest = moving.slice(kept.length);
     bars.push({
-      label: `${rest.length} other columns`,
+      label: count(rest.length, "other column"),
       value: "",
       part: rest.reduce((sum, { part }) => sum + part, 0),
       changed: false,
@@ -63,7 +63,7 @@ function drawWaterfall(element, bars, about) {
   const right = width - room;
   const x = (/** @type {number} */ value) =>
     high > low ? left + ((value - low) / (high - low)) * (right - left) : (left + right) / 2;
-  const text = (/** @type {Bar} */ bar) => partText(about.scale, bar.part).replace(" points", "");
+  const text = (/** @type {Bar} */ bar) => partNumber(about.scale, bar.part);
 
   const svg = svgEl("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": about.alt });
   const rule = (/** @type {number} */ value, /** @type {string} */ kind) =>
@@ -86,13 +86,13 @@ function drawWaterfall(element, bars, about) {
     const onRight = bar.part >= 0;
     svg.append(svgEl("text", { class: "fall-number", x: onRight ? Math.max(from, to) + 6 : Math.min(from, to) - 6, y: middle, "text-anchor": onRight ? "start" : "end", "dominant-baseline": "central" }, text(bar)));
   });
-  const told = (/** @type {number} */ raw) => {
-    const shown = about.scale.kind === "same" ? raw : about.scale.onScale(raw);
-    return shown === null ? number(raw) : predictionText(about.scale, shown);
+  const written = (/** @type {number} */ raw) => {
+    const shown = about.scale.kind === "sum" ? raw : about.scale.onScale(raw);
+    return shown === null || about.scale.response === "class" ? number(raw, IN_SENTENCES) : predictionText(about.scale, shown);
   };
   svg.append(
-    endLabel(x(about.baseline), 14, `${about.scale.kind === "same" ? "mean" : "typical"} ${told(about.baseline)}`, width),
-    endLabel(x(about.raw), height - 14, `this row ${told(about.raw)}`, width, "fall-end strong"),
+    endLabel(x(about.baseline), 14, `${about.scale.kind === "sum" ? "mean" : "typical"} ${written(about.baseline)}`, width),
+    endLabel(x(about.raw), height - 14, `this row ${written(about.raw)}`, width, "fall-end strong"),
     svgEl("line", { class: "fall-link", x1: x(about.raw), x2: x(about.raw), y1: height - 38, y2: height - 24 }),
   );
   element.replaceChildren(svg);

@@ -25,7 +25,7 @@ function makeControls(columns, order, id, change, reset) {
   element.append(...lines.slice(0, MOST_CONTROLS));
   if (lines.length > MOST_CONTROLS) {
     const rest = el("details", { class: "if-rest" },
-      el("summary", {}, `${lines.length - MOST_CONTROLS} other columns`),
+      el("summary", {}, count(lines.length - MOST_CONTROLS, "other column")),
       ...lines.slice(MOST_CONTROLS));
     element.append(rest);
   }
@@ -84,10 +84,10 @@ function makeControl(column, id, change) {
  */
 function remark(column, value) {
   if (value === null) return column.gaps ? "" : "never missing in the data";
-  if (column.kind === "level") return column.counts && !column.counts[value] ? "never in the data" : "";
+  if (column.kind === "level") return column.counts && !column.counts[value] ? "does not occur in the data" : "";
   if (column.low === undefined || column.high === undefined) return "";
   if (value >= column.low && value <= column.high) return "";
-  return `outside the data: ${valueText(column, column.low)} to ${valueText(column, column.high)}`;
+  return `outside the range of the data: ${valueText(column, column.low)} to ${valueText(column, column.high)}`;
 }
 
 /**

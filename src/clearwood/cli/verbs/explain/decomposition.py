@@ -1,37 +1,26 @@
-"""`clearwood explain MODEL DATA`: all that a decomposition says, as tables in a folder."""
+"""`clearwood explain MODEL DATA`: a decomposition of the model, as tables in a folder."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from clearwood._shared.errors import InputError
-from clearwood._shared.numbers import IN_TABLES, number
+from clearwood._shared.numbers import count, percent
 from clearwood.cli.support.console import emit, facts, prose, say
-from clearwood.cli.support.inputs import model_and_table
-from clearwood.cli.support.options import Decimal, Delimiter, Encoding, Force, Jobs, Json, ModelFile
+from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading
+from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
     from clearwood.explanation import Decomposition, Shapley
 
 __all__ = ["decomposition"]
 
-
-class Format(StrEnum):
-    """What tables are written as."""
-
-    CSV = "csv"
-    PARQUET = "parquet"
+#: Features that are listed on the terminal.
+_SHOWN = 8
 
 
-class Value(StrEnum):
-    """The value functions of Shapley values."""
-
-    INTERVENTIONAL = "interventional"
-    PATH_DEPENDENT = "path_dependent"
-
-
+@verb
 def decomposition(
     *,
     model: ModelFile,
@@ -39,12 +28,12 @@ def decomposition(
         Path,
         typer.Argument(
             metavar="DATA",
-            help="The background, usually the training rows: all of them are used, of models that "
-            "have to be asked a sample. The same rows are explained.",
+            help="The background, usually the training rows: all of them or, for models without "
+            "an exact decomposition, a sample. The same rows are explained.",
         ),
     ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the tables go.")
+    folder: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder for the tables.")
     ],
     max_order: Annotated[
         int,
@@ -52,7 +41,7 @@ def decomposition(
             "--max-order",
             metavar="N",
             min=1,
-            help="The most columns a component has; what lies beyond is measured as a remainder.",
+            help="The most features in a component; the rest is reported as a remainder.",
         ),
     ] = 2,
     rows: Annotated[
@@ -61,49 +50,47 @@ def decomposition(
             "--rows",
             metavar="N",
             min=0,
-            help="How many rows get Shapley values, the first ones; all without it.",
+            help="Compute Shapley values of the first N rows; by default of all.",
             show_default=False,
         ),
     ] = None,
     value: Annotated[
-        Value, typer.Option("--value", help="The value function of the Shapley values.")
-    ] = Value.INTERVENTIONAL,
+        Literal["interventional", "path_dependent"],
+        typer.Option("--value", help="The value function of the Shapley values."),
+    ] = "interventional",
     interactions: Annotated[
         bool, typer.Option("--interactions", help="Write pairwise Shapley interactions too.")
     ] = False,
     table_format: Annotated[
-        Format, typer.Option("--format", help="What the tables are written as.")
-    ] = Format.CSV,
-    jobs: Jobs = 1,
+        Literal["csv", "parquet"], typer.Option("--format", help="The format of the tables.")
+    ] = "csv",
+    n_jobs: Jobs = 1,
     force: Force = False,
     json: Json = False,
-    delimiter: Delimiter = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = None,
+    reading: Reading,
 ) -> None:
     """Effects, interactions, importance and Shapley values, as tables in a folder.
 
-    Exact over all rows of DATA for trees and sums, sampled with standard errors for other models.
-    The folder gets importance, components, effects, interactions and shapley as tables, and
-    decomposition.json.
+    Exact over all rows of DATA for trees and additive models, sampled with standard errors for
+    others. The folder receives importance, components, effects, interactions and shapley as
+    tables, and decomposition.json.
     """
     import clearwood as cw
     from clearwood.cli.support.files import write_columns, write_json
 
     names = ["importance", "components", "effects", "interactions", "shapley"]
     names += ["shapley-interactions"] if interactions else []
-    files = {name: output / f"{name}.{table_format.value}" for name in names}
-    _check_folder(output, [*files.values(), output / "decomposition.json"], force=force)
-    fitted, table = model_and_table(
-        model, data, delimiter=delimiter, decimal=decimal, encoding=encoding
-    )
-    why = cw.explain(fitted, table, max_order=max_order, n_jobs=jobs)
+    files = {name: folder / f"{name}.{table_format}" for name in names}
+    _check_folder(folder, [*files.values(), folder / "decomposition.json"], force=force)
+    fitted = cw.load(model)
+    table = reading.table_for(fitted, data)
+    why = cw.explain(fitted, table, max_order=max_order, n_jobs=n_jobs)
     chosen = table if rows is None else table.head(rows)
-    if value is Value.INTERVENTIONAL:
+    if value == "interventional":
         values = why.shapley(chosen, interactions=interactions)
     else:
-        values = why.shapley(chosen, value="path_dependent", interactions=interactions)
-    output.mkdir(exist_ok=True)
+        values = why.shapley(chosen, value=value, interactions=interactions)
+    folder.mkdir(exist_ok=True)
     tables = {
         "importance": why.importance().to_frame("dict"),
         "components": why.to_frame("dict"),
@@ -115,7 +102,7 @@ def decomposition(
         tables["shapley-interactions"] = _pairs(values)
     for name, columns in tables.items():
         write_columns(files[name], columns, force=force)
-    write_json(output / "decomposition.json", why.to_json(), force=force)
+    write_json(folder / "decomposition.json", why.to_json(), force=force)
     if json:
         listed = {name: str(path) for name, path in files.items()}
         emit(
@@ -129,15 +116,15 @@ def decomposition(
                 "baseline": why.baseline,
                 "unit": why.about.unit,
                 "remainder_share": why.importance().remainder_share,
-                "files": {**listed, "decomposition": str(output / "decomposition.json")},
+                "files": {**listed, "decomposition": str(folder / "decomposition.json")},
             }
         )
         return
-    _summary(why.decomposition, values, output, files)
+    _summary(why.decomposition, values, folder, files)
 
 
 def _check_folder(folder: Path, files: list[Path], *, force: bool) -> None:
-    """Raise, before any work, where the tables could not be written afterwards."""
+    """Raise, before any work, if the tables could not be written afterwards."""
     from clearwood.cli.support.files import (
         check_output,
         is_parquet,
@@ -157,31 +144,23 @@ def _check_folder(folder: Path, files: list[Path], *, force: bool) -> None:
 
 
 def _effects(why: "Decomposition") -> dict[str, list[Any]]:
-    """Give all main effects in one table, values as text since columns differ in kind."""
-    found: dict[str, list[Any]] = {
-        "column": [],
-        "value": [],
-        "output": [],
-        "effect": [],
-        "share": [],
-    }
+    """Give all main effects in one table, with values as text, since columns differ in kind."""
+    names = ("column", "value", "output", "effect", "share")
+    table: dict[str, list[Any]] = {name: [] for name in names}
     for effect in why.effects():
         values = effect.values.reshape(len(effect.shares), -1)
         for value, line, share in zip(effect.grid[0], values, effect.shares, strict=True):
             for name, moved in zip(why.outputs, line, strict=True):
-                found["column"].append(effect.columns[0])
-                found["value"].append(_text(value))
-                found["output"].append(name)
-                found["effect"].append(float(moved))
-                found["share"].append(float(share))
-    return found
+                row = (effect.columns[0], _text(value), name, float(moved), float(share))
+                for column, cell in zip(names, row, strict=True):
+                    table[column].append(cell)
+    return table
 
 
 def _text(value: Any) -> str:
-    """Write a value of any kind; nothing where it is missing."""
-    return (
-        "" if value is None or value != value else str(value)
-    )  # NaN and NaT differ from themselves
+    """Write a value of any kind; nothing if it is missing."""
+    is_missing = value is None or value != value  # NaN and NaT differ from themselves
+    return "" if is_missing else str(value)
 
 
 def _pairs(values: "Shapley") -> dict[str, list[Any]]:
@@ -207,28 +186,21 @@ def _summary(why: "Decomposition", values: "Shapley", folder: Path, files: dict[
     import numpy as np
 
     importance = why.importance()
-    order = np.argsort(-importance.total, kind="stable")[:8]
-    baseline = ", ".join(number(float(b), IN_TABLES) for b in np.reshape(why.baseline, -1))
-    say(prose(repr(why).splitlines()[0]))
+    order = np.argsort(-importance.total, kind="stable")[:_SHOWN]
     say(
+        prose(repr(why)),
         facts(
             [
-                ("value function", f"{why.value}, {why.background}"),
-                ("baseline", f"{baseline} ({why.about.unit})"),
-                ("Shapley values", f"{len(values):,} rows, {values.value}"),
+                ("Shapley values", f"of {count(len(values), 'row')}, {values.value}"),
                 ("files", f"{', '.join(path.name for path in files.values())} in {folder}"),
             ]
-        )
-    )
-    say("")
-    say("Share of the components' variance: main effect, and with interactions")
-    say(
+        ),
+        "",
+        "Share of the variance of the components: main effect, and with interactions",
         facts(
-            (why.columns[k], f"{importance.main[k]:6.1%}  {importance.total[k]:6.1%}")
+            (why.columns[k], f"{percent(importance.main[k]):>7}  {percent(importance.total[k]):>7}")
             for k in order
-        )
+        ),
     )
     if importance.remainder_share:
-        say(f"  beyond order {why.order}: {importance.remainder_share:.1%}")
-    for note in why.notes:
-        say(prose(f"note: {note}"))
+        say(f"  beyond order {why.order}: {percent(importance.remainder_share)}")

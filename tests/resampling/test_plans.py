@@ -161,7 +161,7 @@ def test_hold_out_takes_the_last_rows_where_there_is_time():
 
 @pytest.mark.parametrize("plan", [KFold(3), LeaveOneOut(), MonteCarlo(), Bootstrap()])
 def test_plans_that_would_train_on_the_future_are_refused(plan):
-    with pytest.raises(InputError, match=r"come after those it tests on.*TimeOrdered"):
+    with pytest.raises(InputError, match=r"come after those it tests on.*time-ordered"):
         plan.splits(10, times=np.arange(10))
 
 
@@ -292,8 +292,8 @@ def test_plans_have_names(text, plan):
     ("text", "message"),
     [
         ("holdout", "no plan 'holdout'.*did you mean 'hold-out'"),
-        ("hold-out:x", "'hold-out:x' is no plan"),
-        ("leave-one-out:3", "'leave-one-out:3' is no plan"),
+        ("hold-out:x", "'hold-out:x' is not a plan"),
+        ("leave-one-out:3", "'leave-one-out:3' is not a plan"),
         ("k-fold:1", "number of folds is 1"),
     ],
 )

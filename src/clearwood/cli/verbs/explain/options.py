@@ -1,0 +1,142 @@
+"""Options that the verbs of `clearwood explain` share."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clearwood._shared.choices import Scale
+from clearwood._shared.errors import InputError
+from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading, Seed
+from clearwood.cli.verbs.explain.results import check_outputs, show
+
+if TYPE_CHECKING:
+    from clearwood.table import Table
+
+__all__ = ["Confidence", "Explaining", "Groups", "View", "Work", "groups_of"]
+
+Confidence = Annotated[
+    float,
+    typer.Option("--confidence", metavar="P", help="Confidence level of the intervals."),
+]
+Groups = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--groups",
+        metavar="NAME=COLUMN,COLUMN",
+        help="Columns that count as one feature. Repeatable.",
+        show_default=False,
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explaining:
+    """The model, the rows that it is explained with, and where the result goes."""
+
+    model: ModelFile
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA", help="Rows with the features of the model, usually the training rows."
+        ),
+    ]
+    files: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="A file for the result, whose ending gives the format: .json, .csv, .parquet, "
+            ".svg, .png or .html. Repeatable.",
+            show_default=False,
+        ),
+    ] = None
+    force: Force = False
+    json: Json = False
+
+    def read(self, reading: Reading, *more: Path | None) -> tuple[Any, "Table"]:
+        """Load the model and read its rows, once it is clear that the result can be written.
+
+        Parameters
+        ----------
+        reading
+            How the rows are read.
+        more
+            Other inputs, which the result must not replace.
+        """
+        import clearwood as cw
+
+        inputs = [self.model, self.data, *(path for path in more if path is not None)]
+        check_outputs(self.files or (), force=self.force, inputs=inputs)
+        model = cw.load(self.model)
+        return model, reading.table_for(model, self.data)
+
+    def show(self, result: Any) -> None:
+        """Write the result to its files, then print it."""
+        show(result, self.files or (), force=self.force, as_json=self.json)
+
+
+@dataclass(frozen=True)
+class View:
+    """What of the prediction is explained."""
+
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--class",
+            metavar="NAME",
+            help="The class or output to explain; by default all, and the second of two classes.",
+            show_default=False,
+        ),
+    ] = None
+    scale: Annotated[
+        Scale | None,
+        typer.Option("--scale", help="The scale of the prediction.", show_default=False),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Work:
+    """How long the work may take, and with what."""
+
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--time-limit",
+            metavar="SECONDS",
+            help="Stop after this time and give the estimates so far, with their errors.",
+            show_default=False,
+        ),
+    ] = None
+    seed: Seed = 0
+    n_jobs: Jobs = 1
+
+    def options(self) -> dict[str, Any]:
+        """Give these options as the library takes them."""
+        return {"time_limit": self.time_limit, "seed": self.seed, "n_jobs": self.n_jobs}
+
+
+def groups_of(texts: Iterable[str] | None) -> dict[str, list[str]] | None:
+    """Read groups of columns: ``place=lat,lon``.
+
+    Examples
+    --------
+    >>> groups_of(["place=lat,lon", "money=income"])
+    {'place': ['lat', 'lon'], 'money': ['income']}
+    """
+    groups: dict[str, list[str]] = {}
+    for text in texts or ():
+        name, equals, columns = text.partition("=")
+        listed = [column.strip() for column in columns.split(",") if column.strip()]
+        if not equals or not name.strip() or not listed:
+            raise InputError(
+                f"--groups {text!r} is not of the form NAME=COLUMN,COLUMN",
+                hint="write it like --groups place=lat,lon",
+            )
+        if name.strip() in groups:
+            raise InputError(f"the group {name.strip()!r} is given twice")
+        groups[name.strip()] = listed
+    return groups or None

@@ -1,0 +1,521 @@
+"""From a model and its data to findings: every explanation computed once, within time limits."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from clearwood._shared.arrays import Floats
+from clearwood._shared.clock import Clock
+from clearwood._shared.draws import draw_rows
+from clearwood._shared.errors import Call, InputError, words
+from clearwood._shared.numbers import duration
+from clearwood.benchmarking import Choosing, LearningCurve, learning_curve
+from clearwood.checks import Drift, Leakage, association, drift, leakage
+from clearwood.condensing import Condensed
+from clearwood.explanation import Agreement, Decomposition, Effect, Shapley
+from clearwood.models import Learner
+from clearwood.reporting.collect.explained import ExplainedModel, some_rows
+from clearwood.reporting.collect.findings import EffectViews, Findings, Options, Performance, Step
+from clearwood.reporting.collect.performance import of_benchmark, of_rows
+from clearwood.reporting.collect.stages import Stages
+from clearwood.reporting.collect.subject import Subject
+from clearwood.reporting.model.model import PageModel, page_model
+from clearwood.table import profile
+
+__all__ = ["SECTIONS", "Limits", "collect", "limits_of"]
+
+T = TypeVar("T")
+
+#: The sections of a page, by name, with the steps that each needs.
+SECTIONS: dict[str, tuple[Step, ...]] = {
+    "summary": (Step.DECOMPOSITION, Step.EFFECTS, Step.PERFORMANCE, Step.CONDENSE),
+    "data": (Step.ASSOCIATION,),
+    "performance": (Step.PERFORMANCE, Step.LEARNING_CURVE),
+    "importance": (Step.DECOMPOSITION, Step.EFFECTS, Step.INTERACTIONS, Step.AGREEMENT),
+    "individual": (Step.DECOMPOSITION, Step.SHAPLEY, Step.PAGE_MODEL),
+    "tree": (Step.CONDENSE, Step.PAGE_MODEL),
+    "cautions": (
+        Step.ASSOCIATION,
+        Step.EFFECTS,
+        Step.PERFORMANCE,
+        Step.AGREEMENT,
+        Step.LEAKAGE,
+        Step.DRIFT,
+    ),
+    "reproduction": (),
+}
+# Steps that come with others, and are counted with them.
+_FOLLOWING = {
+    Step.DECOMPOSITION: Step.IMPORTANCE,
+    Step.INTERACTIONS: Step.MORE_EFFECTS,
+    Step.PERFORMANCE: Step.HELD_OUT,
+}
+
+#: Columns whose effects are shown, pairs whose interaction is, and columns one click away.
+MOST_EFFECTS, MOST_INTERACTIONS, MORE_EFFECTS = 12, 4, 24
+
+# The most values of a column at which its effect is evaluated.
+_POINTS = 40
+_POINTS_OF_CURVES, _POINTS_OF_CLASSES, _POINTS_OF_MORE, _POINTS_OF_PAIRS = 30, 20, 20, 14
+_CURVES = 25
+# With more columns than this, a model that is sampled is not searched for interactions.
+_MOST_SEARCHED = 60
+# Methods are not compared for columns with a smaller share of the variation, and weaker
+# interactions are not drawn.
+_LEAST_SHARE, _LEAST_INTERACTION = 0.005, 1e-4
+# Averages over fewer rows than this would be noise.
+_FEWEST_ROWS, _FEWEST_EXACT, _FEWEST_CARRIED = 100, 200, 30
+# Predictions of the table that take less are timed twice.
+_SHORT = 0.2
+# With more leaves than this, no single tree will be found in the time there is.
+_MOST_LEAVES = 500_000
+# Seconds on one core that the exact decomposition of a forest takes: for each leaf a table over
+# the subsets of its path, then a look-up for each row. Measured; right within a factor of three.
+_SECONDS_PER_LEAF, _SECONDS_PER_LEAF_AND_ROW = 1.5e-5, 2e-8
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long steps may take, in seconds, and how many rows they use."""
+
+    decomposition: float
+    effects: float
+    agreement: float
+    shapley: float
+    learning_curve: float
+    condense: float
+    effect_rows: int
+    agreement_rows: int
+    association_rows: int
+
+    def within(self, seconds: float) -> "Limits":
+        """Return limits that add up to a time, each with its share of it.
+
+        Examples
+        --------
+        >>> limits_of(Options()).within(13.0).effects
+        3.0
+        """
+        times = {f.name: getattr(self, f.name) for f in fields(self) if f.type is float}
+        factor = seconds / sum(times.values())
+        return replace(self, **{name: factor * time for name, time in times.items()})
+
+
+_THOROUGH = Limits(12.0, 15.0, 8.0, 10.0, 10.0, 10.0, 1000, 1000, 2000)
+_QUICK = Limits(4.0, 5.0, 2.0, 3.0, 0.0, 3.0, 300, 300, 1000)
+
+
+def limits_of(options: Options) -> Limits:
+    """Return the limits of a thorough or a quick report."""
+    limits = _QUICK if options.quick else _THOROUGH
+    return limits if options.time_limit is None else limits.within(options.time_limit)
+
+
+def collect(subject: Subject, *, title: str, options: Options) -> Findings:
+    """Compute everything that the page shows.
+
+    Parameters
+    ----------
+    subject
+        Model, table, benchmark and test rows, checked.
+    title
+        Of the page.
+    options
+        Of the report.
+    """
+    wanted = {step for name in options.sections or SECTIONS for step in SECTIONS[name]}
+    # beside what sections need: predictions and columns, and what follows from other steps
+    stages = Stages(total=len(wanted) + 2 + len(wanted & _FOLLOWING.keys()))
+    with stages.shown("report"):
+        return Collector(subject, options, stages, wanted).findings(title)
+
+
+@dataclass
+class Collector:
+    """Computes the findings of one report."""
+
+    subject: Subject
+    options: Options
+    stages: Stages
+    wanted: set[Step]
+    #: What one prediction takes, once the table has been predicted.
+    seconds_per_row: float = 0.0
+    #: Whether the decomposition is estimated from sampled predictions.
+    is_sampled: bool = False
+
+    def __post_init__(self) -> None:
+        self.limits = limits_of(self.options)
+        self.explained: ExplainedModel = self.subject.explained
+        self.table = self.subject.table
+        self.seed = self.options.seed
+
+    def findings(self, title: str) -> Findings:
+        """Compute everything."""
+        findings = self._start(title)
+        findings = self._explanations(findings)
+        findings = self._performances(findings)
+        findings = self._rows(findings)
+        findings = replace(
+            findings,
+            condensed=self._when(Step.CONDENSE, self._condensed),
+            leakage=self._leakage(findings),
+            drift=self._drift(findings),
+        )
+        return replace(
+            findings,
+            stages=tuple(self.stages.done),
+            failures=dict(self.stages.failures),
+            warnings=dict(self.stages.warnings),
+        )
+
+    def _when(self, step: Step, work: Callable[[], T]) -> T | None:
+        """Do a step that some section needs."""
+        return self.stages.run(step, work) if step in self.wanted else None
+
+    # Predictions and columns
+
+    def _start(self, title: str) -> Findings:
+        subject, table = self.subject, self.table
+        sample_rows = draw_rows(table.n_rows, self.options.sample, seed=self.seed)
+        predictions = self.stages.run(Step.PREDICTIONS, lambda: self.explained.predict(table))
+        self.seconds_per_row = self._seconds_per_row(self.stages.done[-1].seconds)
+        profiles = self.stages.run(
+            Step.PROFILES, lambda: {column.name: profile(column) for column in table}
+        )
+        associated = self._when(
+            Step.ASSOCIATION,
+            lambda: association(
+                table,
+                columns=subject.features,
+                sample=self.limits.association_rows,
+                seed=self.seed,
+            ),
+        )
+        return Findings(
+            model=subject.model,
+            name=subject.name,
+            title=title,
+            table=table,
+            sample=table.take(sample_rows),
+            sample_rows=sample_rows,
+            features=subject.features,
+            target=table.target,
+            task=subject.task,
+            classes=subject.classes,
+            is_probability=self.explained.is_probability,
+            predictions=predictions,
+            benchmark=subject.benchmark,
+            chosen=subject.chosen,
+            profiles=profiles or {},
+            association=associated,
+            test=subject.test,
+            options=self.options,
+        )
+
+    def _seconds_per_row(self, seconds: float) -> float:
+        """Return the time of one prediction; a short one is timed twice, first calls being slow."""
+        if seconds < _SHORT and Step.PREDICTIONS not in self.stages.failures:
+            clock = Clock()
+            self.explained.predict(self.table)
+            seconds = min(seconds, clock.passed)
+        return seconds / self.table.n_rows
+
+    # The model as a whole
+
+    def _explanations(self, findings: Findings) -> Findings:
+        decomposition = self._when(Step.DECOMPOSITION, self._decomposition)
+        if decomposition is not None:
+            importance = self.stages.run(Step.IMPORTANCE, decomposition.importance)
+            if importance is not None:
+                findings = replace(
+                    findings,
+                    is_sampled=self.is_sampled,
+                    decomposition=decomposition,
+                    importance=importance,
+                    interactions=decomposition.interactions(),
+                )
+        elif Step.DECOMPOSITION in self.wanted:
+            self.stages.leave_out()
+        drawn = [name for name in findings.ranked if name not in findings.unused]
+        effects = self._when(Step.EFFECTS, lambda: self._effects(drawn)) or {}
+        pairs = self._when(Step.INTERACTIONS, lambda: self._pairs(findings))
+        rest = [name for name in drawn if name not in effects]
+        return replace(
+            findings,
+            effects=effects,
+            interaction_effects=pairs or (),
+            more_effects=self._more_effects(findings, rest[:MORE_EFFECTS]),
+            agreement=self._when(Step.AGREEMENT, lambda: self._agreement(findings)),
+        )
+
+    def _decomposition(self) -> Decomposition:
+        """Decompose exactly, over as many rows as the time allows, or else by sampling."""
+        n_rows = self.exact_rows(self.limits.decomposition)
+        self.is_sampled = n_rows is None
+        rows = self.table if n_rows is None else some_rows(self.table, n_rows, self.seed)
+        many = len(self.subject.features) > _MOST_SEARCHED
+        return self.explained.decompose(
+            rows,
+            is_sampled=self.is_sampled,
+            max_order=1 if many and self.is_sampled else 2,
+            time_limit=self.limits.decomposition,
+            seed=self.seed,
+        )
+
+    def exact_rows(self, seconds: float) -> int | None:
+        """Return over how many rows the model can be decomposed exactly in a time.
+
+        All of them for sums; None if the model is no sum, or if even few rows take too long.
+        """
+        if not self.explained.is_decomposable:
+            return None
+        n_rows, n_leaves = self.table.n_rows, self.explained.n_leaves
+        if n_leaves is None:
+            return n_rows
+        left = seconds / n_leaves - _SECONDS_PER_LEAF
+        rows = int(left / _SECONDS_PER_LEAF_AND_ROW)
+        return min(rows, n_rows) if rows >= min(_FEWEST_EXACT, n_rows) else None
+
+    def rows_within(self, seconds: float, most: int, columns: int) -> int:
+        """Return how many rows can be predicted at every value of so many columns in a time."""
+        predictions = seconds / max(self.seconds_per_row, 1e-9)
+        return int(np.clip(predictions / max(columns, 1) / (_POINTS + 2), _FEWEST_ROWS, most))
+
+    def _effects(self, drawn: Sequence[str]) -> dict[str, EffectViews]:
+        """Return the effects of the first columns by three methods, until the time is over."""
+        limits, names = self.limits, drawn[:MOST_EFFECTS]
+        n_rows = self.rows_within(limits.effects, limits.effect_rows, len(names))
+        rows = some_rows(self.table, n_rows, self.seed)
+        many = self.explained.on(rows)
+        few = self.explained.on(some_rows(rows, _CURVES, self.seed))
+        is_many_classes = len(self.subject.classes) > 2
+        kinds: tuple[tuple[Literal["pdp", "ice", "ale"], Any, int], ...] = (
+            ("pdp", many, _POINTS),
+            ("ice", few, _POINTS_OF_CURVES),
+            ("ale", many, _POINTS),
+        )
+        clock = Clock(limits.effects)
+        effects: dict[str, EffectViews] = {}
+        failure = None
+        for name in names:
+            if clock.is_over:
+                self.stages.failures[Step.EFFECTS] = (
+                    f"the time limit was reached after {len(effects)} columns; cw.effect computes "
+                    "the others"
+                )
+                break
+            views: dict[str, Any] = {}
+            for kind, predictor, points in kinds:
+                most = _POINTS_OF_CLASSES if is_many_classes else points
+                try:
+                    views[kind] = self.explained.effect(
+                        predictor, name, kind=kind, points=most, seed=self.seed
+                    )
+                except InputError as error:
+                    failure = error
+            if views:
+                effects[name] = EffectViews(name, **views)
+        if failure is not None and not effects:
+            raise failure
+        return effects
+
+    def _more_effects(self, findings: Findings, names: Sequence[str]) -> tuple[Effect, ...]:
+        """Read main effects off the exact decomposition, all of them in the time of a few."""
+        decomposition = findings.decomposition
+        if Step.INTERACTIONS not in self.wanted:
+            return ()
+        if decomposition is None or not names or findings.is_sampled:
+            self.stages.leave_out()
+            return ()
+
+        def read() -> tuple[Effect, ...]:
+            all_effects = decomposition.effects(points=_POINTS_OF_MORE)
+            by_name = {effect.columns[0]: effect for effect in all_effects}
+            return tuple(by_name[name] for name in names if name in by_name)
+
+        return self.stages.run(Step.MORE_EFFECTS, read) or ()
+
+    def _pairs(self, findings: Findings) -> tuple[Effect, ...]:
+        """Return the strongest interactions of two columns, until the time is over."""
+        decomposition, interactions = findings.decomposition, findings.interactions
+        if decomposition is None or interactions is None:
+            raise InputError("the model could not be decomposed")
+        clock = Clock(self.limits.effects / 2)
+        effects = []
+        strongest = zip(interactions.components, interactions.share, strict=True)
+        for names, share in list(strongest)[:MOST_INTERACTIONS]:
+            if clock.is_over or share < _LEAST_INTERACTION or len(names) != 2:
+                break
+            effects.append(decomposition.effect(*names, points=_POINTS_OF_PAIRS))
+        return tuple(effects)
+
+    def _agreement(self, findings: Findings) -> Agreement:
+        """Compare methods for the columns that matter."""
+        limits, order = self.limits, findings.ranked
+        names = [n for n in order[:MOST_EFFECTS] if findings.shares.get(n, 1.0) > _LEAST_SHARE]
+        names = names or list(order[:1])
+        n_rows = self.rows_within(limits.agreement, limits.agreement_rows, len(names))
+        rows = some_rows(self.table, n_rows, self.seed)
+        return self.explained.agreement(rows, names, time_limit=limits.agreement, seed=self.seed)
+
+    # Performance
+
+    def _performances(self, findings: Findings) -> Findings:
+        performance = self._when(Step.PERFORMANCE, lambda: self._performance(findings))
+        return replace(
+            findings,
+            performance=performance,
+            out_of_fold=self._out_of_fold(),
+            choosing=self._choosing(),
+            learning_curve=self._learning_curve(),
+        )
+
+    def _performance(self, findings: Findings) -> Performance:
+        subject = self.subject
+        if subject.benchmark is not None and subject.chosen is not None:
+            return of_benchmark(subject.benchmark, subject.chosen)
+        if subject.test is not None and subject.test.target is not None:
+            predicted = self.explained.predict(subject.test)
+            return of_rows(subject, subject.test, predicted, rows="test")
+        if self.table.target is None:
+            raise InputError("the table has no target to compare the predictions with")
+        if findings.predictions is None:
+            reason = self.stages.failures.get(Step.PREDICTIONS, "the model did not predict")
+            raise InputError(reason)
+        return of_rows(subject, self.table, findings.predictions, rows="training")
+
+    def _out_of_fold(self) -> Floats | None:
+        bench, chosen = self.subject.benchmark, self.subject.chosen
+        if bench is None or chosen is None or not self.subject.same_rows:
+            if Step.PERFORMANCE in self.wanted:
+                self.stages.leave_out()
+            return None
+        return self.stages.run(Step.HELD_OUT, lambda: bench.predictions(chosen))
+
+    def _choosing(self) -> Choosing | None:
+        bench = self.subject.benchmark
+        if bench is None or len(bench.standings) < 2:
+            return None
+        try:
+            return bench.choosing()
+        except InputError:
+            return None  # only the fits of a nested interval tell what choosing costs
+
+    def _learning_curve(self) -> LearningCurve | None:
+        if Step.LEARNING_CURVE not in self.wanted:
+            return None
+        model, step = self.subject.model, Step.LEARNING_CURVE
+        if not isinstance(model, Learner) or self.table.target is None:
+            self.stages.skip(step, "it needs a learner that can be refitted, and a target")
+            return None
+        if self.options.quick:
+            self.stages.skip(step, "a quick report leaves it out")
+            return None
+        # five folds at shares 0.1, 0.2, 0.4, 0.7 and 1 of four fifths of the rows
+        expected = 5 * 2.4 * 0.8 * float(model.training_["seconds"]) + 0.5
+        expected *= self.table.n_rows / max(1, int(model.training_["rows"]))
+        if expected > self.limits.learning_curve:
+            call = Call("learning_curve", ("model", "data"))
+            reason = f"25 more fits would take about {duration(round(expected))}; "
+            self.stages.skip(step, str(words(reason, call, " computes it")))
+            return None
+        fresh = Learner(**model.get_params(deep=False))
+        return self.stages.run(step, lambda: learning_curve(self.table, fresh, seed=self.seed))
+
+    # Individual rows
+
+    def _rows(self, findings: Findings) -> Findings:
+        findings = self._fewer_rows(findings)
+        sample = findings.sample
+        shapley = self._when(Step.SHAPLEY, lambda: self._shapley(findings))
+        model = self._when(
+            Step.PAGE_MODEL, lambda: page_model(self.explained, sample, seed=self.seed)
+        )
+        if model is None:
+            model = PageModel(None, self.stages.failures.get(Step.PAGE_MODEL, "it was not needed"))
+        findings = replace(findings, shapley=shapley, page_model=model)
+        if Step.SHAPLEY not in self.wanted:
+            return findings
+        outputs, predicted = self._sample_outputs(findings)
+        return replace(findings, outputs=outputs, sample_outputs=predicted)
+
+    def _fewer_rows(self, findings: Findings) -> Findings:
+        """Carry only as many rows as can be explained in time, if each has to be estimated."""
+        if Step.SHAPLEY not in self.wanted or not findings.is_sampled:
+            return findings
+        n_rows = self.explained.rows_explained_within(self.limits.shapley, self.seconds_per_row)
+        size = max(n_rows, _FEWEST_CARRIED)
+        if size >= findings.sample.n_rows:
+            return findings
+        rows = findings.sample_rows[draw_rows(findings.sample.n_rows, size, seed=self.seed)]
+        return replace(findings, sample_rows=rows, sample=self.table.take(rows))
+
+    def _shapley(self, findings: Findings) -> Shapley:
+        return self.explained.shapley(
+            findings.sample,
+            is_sampled=findings.is_sampled,
+            time_limit=self.limits.shapley,
+            seed=self.seed,
+        )
+
+    def _sample_outputs(self, findings: Findings) -> tuple[tuple[str, ...], Floats | None]:
+        """Predict the page's rows, one column per output; scores of classes as positions."""
+        is_label = bool(findings.classes) and not findings.is_probability
+        predictions = findings.predictions
+        if is_label and findings.page_model.data is None and predictions is not None:
+            return ("prediction",), predictions[findings.sample_rows, None]
+        try:
+            outputs, predicted = self.explained.outputs_at(findings.sample_rows)
+        except Exception:  # the step that predicts all rows has told why
+            return (), None
+        return tuple(outputs), predicted
+
+    # One tree, and checks of the data
+
+    def _condensed(self) -> Condensed:
+        n_leaves = self.explained.n_leaves
+        if n_leaves is not None and n_leaves > _MOST_LEAVES:
+            raise InputError(
+                f"the model has {n_leaves:,} leaves, too many for one tree within the time limit",
+                hint=words("try ", Call("condense", ("model",), {"time_limit": 600}), "."),
+            )
+        return self.explained.condense(time_limit=self.limits.condense)
+
+    def _leakage(self, findings: Findings) -> Leakage | None:
+        if Step.LEAKAGE not in self.wanted:
+            return None
+        if findings.target is None:
+            self.stages.leave_out()
+            return None
+        used = self.table.select([*findings.features, findings.target])
+        return self.stages.run(Step.LEAKAGE, lambda: leakage(used, seed=self.seed))
+
+    def _drift(self, findings: Findings) -> Drift | None:
+        if Step.DRIFT not in self.wanted:
+            return None
+        target = () if findings.target is None else (findings.target,)
+        columns = [*findings.features, *target]
+        test = findings.test
+        if test is not None:
+            shared = [name for name in columns if name in test.names]
+            return self.stages.run(
+                Step.DRIFT, lambda: drift(self.table, test, columns=shared, seed=self.seed)
+            )
+        times = self.table.times
+        if times is None or self.table.n_rows < 20:
+            self.stages.leave_out()
+            return None
+        order = np.argsort(times, kind="stable")
+        earlier, later = np.array_split(order, [len(order) // 2])
+        return self.stages.run(
+            Step.DRIFT,
+            lambda: drift(
+                self.table.take(earlier),
+                self.table.take(later),
+                columns=columns,
+                names=("earlier rows", "later rows"),
+                seed=self.seed,
+            ),
+        )

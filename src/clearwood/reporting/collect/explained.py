@@ -1,0 +1,256 @@
+"""The model of a report: imported once, and every explanation on the page made through it."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Literal
+
+import numpy as np
+
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.draws import draw_rows
+from clearwood._shared.errors import ClearwoodWarning, InputError
+from clearwood.condensing import Condensed, condense
+from clearwood.explanation import (
+    Agreement,
+    Decomposition,
+    Effect,
+    Explanation,
+    Game,
+    Predictor,
+    Shapley,
+    Unit,
+)
+from clearwood.forest import Forest
+from clearwood.table import Table
+
+__all__ = ["ExplainedModel", "PartsKind", "explained_model", "parts_kind", "some_rows"]
+
+#: Draws of the bootstrap behind a band, and how often the band is meant to cover.
+_DRAWS, _CONFIDENCE = 100, 0.9
+# Evaluations for one row and background rows, where Shapley values are estimated.
+_EVALUATIONS = 2000
+_BACKGROUND_ROWS = 25
+
+
+class PartsKind(StrEnum):
+    """How the parts of a prediction combine, which decides how the page writes them."""
+
+    SUM = "sum"  # parts add up to the prediction itself
+    ODDS = "odds"  # parts are log odds: each multiplies the odds
+    FACTOR = "factor"  # parts are logs: each multiplies the prediction
+    SCORE = "score"  # parts add up to a score that some other link turns into the prediction
+
+
+_PARTS = {
+    Unit.PREDICTION: PartsKind.SUM,
+    Unit.PROBABILITY: PartsKind.SUM,
+    Unit.LOG_ODDS: PartsKind.ODDS,
+    Unit.LOG_MEAN: PartsKind.FACTOR,
+}
+
+
+def parts_kind(unit: Unit) -> PartsKind:
+    """Return how numbers of a unit combine.
+
+    Examples
+    --------
+    >>> parts_kind(Unit.LOG_ODDS)
+    <PartsKind.ODDS: 'odds'>
+    """
+    return _PARTS.get(unit, PartsKind.SCORE)
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedModel:
+    """A model, imported once, and the table that it is explained on.
+
+    Parameters
+    ----------
+    explanation
+        The model over all rows of the table.
+    predictor
+        The same as a function of rows.
+    """
+
+    explanation: Explanation
+    predictor: Predictor
+
+    @property
+    def model(self) -> Any:
+        """The model, as it was given."""
+        return self.explanation.model
+
+    @property
+    def table(self) -> Table:
+        """The rows."""
+        table: Table = self.explanation.data
+        return table
+
+    @property
+    def n_jobs(self) -> int:
+        """Threads."""
+        return self.explanation.n_jobs
+
+    @property
+    def forest(self) -> Forest | None:
+        """The model as it was imported, if it is made of trees."""
+        return self.explanation.forest
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The columns that the model uses."""
+        return self.predictor.names
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Labels in the order of the columns of probabilities; empty for numbers."""
+        return tuple(str(label) for label in self.predictor.scorer.classes)
+
+    @property
+    def is_probability(self) -> bool:
+        """Whether predictions are probabilities."""
+        return self.predictor.unit.is_probability
+
+    @property
+    def n_leaves(self) -> int | None:
+        """Leaves of all trees; None if the model is not made of trees."""
+        return None if self.forest is None else self.forest.n_leaves
+
+    @property
+    def is_decomposable(self) -> bool:
+        """Whether the prediction is known as a sum of functions of few columns."""
+        return self.explanation.is_exact
+
+    def on(self, rows: Table) -> Explanation:
+        """Return the model over other rows; nothing is imported again."""
+        if rows is self.table:
+            return self.explanation
+        other = self.explanation.on(rows)
+        assert isinstance(other, Explanation)
+        return other
+
+    def outputs_at(self, positions: Index) -> tuple[tuple[str, ...], Floats]:
+        """Predict rows of the table, one column per output; of two classes, the second."""
+        return self.predictor.outputs, self.predictor.predict(positions)
+
+    def predict(self, rows: Table) -> Floats:
+        """Predict rows: numbers, probabilities by class, or positions of predicted classes."""
+        predictor = self.predictor if rows is self.table else self.on(rows).predictor()
+        predicted = predictor.predict(np.arange(rows.n_rows))
+        n_classes = len(self.classes)
+        if n_classes == 2 and predicted.shape[1] == 1:
+            if self.is_probability:
+                return np.column_stack([1 - predicted, predicted])
+            return np.asarray(predicted[:, 0] > 0, np.float64)
+        if n_classes > 2 and not self.is_probability:
+            return np.asarray(predicted.argmax(axis=1), np.float64)
+        return np.asarray(predicted[:, 0] if predicted.shape[1] == 1 else predicted)
+
+    def decompose(
+        self, rows: Table, *, is_sampled: bool, max_order: int, time_limit: float, seed: int
+    ) -> Decomposition:
+        """Decompose the prediction, from sampled predictions or exactly."""
+        result = self.explanation.on(
+            rows, max_order=max_order, exact=not is_sampled, time_limit=time_limit, seed=seed
+        ).decomposition
+        names = self._named(result.columns)
+        return replace(
+            result,
+            columns=tuple(names[name] for name in result.columns),
+            components=tuple(tuple(names[name] for name in part) for part in result.components),
+        )
+
+    def effect(
+        self,
+        explanation: Explanation,
+        column: str,
+        *,
+        kind: Literal["pdp", "ice", "ale"],
+        points: int,
+        seed: int,
+    ) -> Effect:
+        """Return the effect of one column over the rows of an explanation that `on` returned."""
+        is_curves = kind == "ice"
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", ClearwoodWarning
+            )  # the page shows where it extrapolates
+            return explanation.effect(
+                column,
+                kind=kind,
+                points=points,
+                bands=0 if is_curves else _DRAWS,
+                confidence=_CONFIDENCE,
+                exact=False,
+                extrapolation=not is_curves,
+                seed=seed,
+            )
+
+    def agreement(
+        self, rows: Table, columns: Sequence[str], *, time_limit: float, seed: int
+    ) -> Agreement:
+        """Compare methods column by column."""
+        return self.on(rows).agreement(columns=columns, time_limit=time_limit, seed=seed)
+
+    def shapley(self, rows: Table, *, is_sampled: bool, time_limit: float, seed: int) -> Shapley:
+        """Return interventional Shapley values of rows over the same rows."""
+        options: dict[str, Any] = {"seed": seed}
+        if is_sampled:
+            options |= {
+                "method": "permutation",
+                "max_evaluations": _EVALUATIONS,
+                "n_background": min(_BACKGROUND_ROWS, rows.n_rows),
+                # predictions one by one are slower than those of all rows at once
+                "time_limit": 4 * time_limit,
+            }
+        values = self.on(rows).shapley(**options)
+        if len(values) < rows.n_rows:
+            raise InputError(
+                f"the time limit was reached after {len(values)} of {rows.n_rows} rows",
+                hint="cw.shapley(model, data, rows) explains single rows.",
+            )
+        names = self._named(values.columns)
+        return replace(values, columns=tuple(names[name] for name in values.columns))
+
+    def rows_explained_within(self, seconds: float, seconds_per_row: float) -> int:
+        """Return for how many rows Shapley values can be estimated in a time."""
+        return int(seconds / max(seconds_per_row, 1e-9) / _EVALUATIONS)
+
+    def condense(self, *, time_limit: float) -> Condensed:
+        """Return one tree in place of the model."""
+        if self.forest is None:
+            raise InputError("the model is not made of trees")
+        return condense(self.forest, self.table, time_limit=time_limit)
+
+    def game(self, rows: Table) -> Game:
+        """Return the model in parts; raises if it is not a sum of functions of few columns."""
+        return self.on(rows).game
+
+    def _named(self, columns: Sequence[str]) -> dict[str, str]:
+        """Map a result's columns to the table's: a model fitted to an array has only positions."""
+        own = self.features
+        if len(own) == len(columns) and not set(columns) <= set(own):
+            return dict(zip(columns, own, strict=True))
+        return {name: name for name in columns}
+
+
+def explained_model(model: Any, table: Table, *, n_jobs: int = 1) -> ExplainedModel:
+    """Import a model, once for the whole report, and check that it can predict the table.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> data = cw.datasets.load("diabetes")
+    >>> model = explained_model(cw.learner("gbm", max_iter=5).fit(data), data)
+    >>> model.forest.n_trees, len(model.features)
+    (5, 10)
+    """
+    explanation = Explanation(model, table, n_jobs=n_jobs)
+    return ExplainedModel(explanation, explanation.predictor())
+
+
+def some_rows(table: Table, most: int, seed: int) -> Table:
+    """Return at most so many rows of a table, drawn with the seed, in their order."""
+    return table if table.n_rows <= most else table.take(draw_rows(table.n_rows, most, seed=seed))

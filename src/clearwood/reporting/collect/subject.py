@@ -1,0 +1,172 @@
+"""What a report is about, checked once at the door."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearwood._shared.errors import Call, InputError, words
+from clearwood.benchmarking import Benchmark
+from clearwood.forest import Forest
+from clearwood.models import Learner
+from clearwood.reporting.collect.explained import ExplainedModel, explained_model
+from clearwood.table import Table, Task, as_table, read_as
+
+__all__ = ["Subject", "subject_of"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Subject:
+    """A model and its data, ready to be reported on.
+
+    Parameters
+    ----------
+    explained
+        The model, imported once, with the table it is explained on.
+    name
+        What to call the model.
+    task
+        What is predicted.
+    benchmark, chosen
+        The comparison, and the name of the learner in it that the model is.
+    same_rows
+        Whether the benchmark's rows are the table's.
+    test
+        Held-out rows.
+    """
+
+    explained: ExplainedModel
+    name: str
+    task: Task | None
+    benchmark: Benchmark | None
+    chosen: str | None
+    same_rows: bool
+    test: Table | None
+
+    @property
+    def model(self) -> Any:
+        """The model as it was given."""
+        return self.explained.model
+
+    @property
+    def table(self) -> Table:
+        """All rows, with the target where it is known."""
+        return self.explained.table
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The columns that the model uses."""
+        return self.explained.features
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Labels in the order of the columns of probabilities; empty for numbers."""
+        return self.explained.classes
+
+    @property
+    def title(self) -> str:
+        """The heading of the page, unless the user gives one."""
+        target = self.table.target
+        if target is None and isinstance(self.model, Learner):
+            target = self.model.schema_.target
+        return f"{target}: {self.name}" if target else f"Report on {self.name}"
+
+
+def subject_of(
+    model: Any, data: Any, benchmark: Any = None, test: Any = None, *, n_jobs: int = 1
+) -> Subject:
+    """Check what the user gave.
+
+    Raises
+    ------
+    InputError
+        If the model is not fitted or is none, if the data lacks a column, and if the benchmark is
+        something else.
+    """
+    if benchmark is not None and not isinstance(benchmark, Benchmark):
+        raise InputError(
+            f"benchmark is a {type(benchmark).__name__}, not the result of a benchmark",
+            parameter="benchmark",
+            value=benchmark,
+            hint=words("pass the result of ", Call("benchmark", ("data",)), "."),
+        )
+    table = _read(model, data)
+    if not table.n_rows:
+        raise InputError("the data has no rows", parameter="data")
+    held_out = None if test is None else _read(model, test, like=table)
+    explained = explained_model(model, table, n_jobs=n_jobs)
+    chosen, same_rows = None, False
+    if benchmark is not None:
+        chosen = _chosen(model, benchmark)
+        same_rows = _same_rows(benchmark, table)
+    return Subject(
+        explained=explained,
+        name=_name(model),
+        task=_task(model, table, explained.classes),
+        benchmark=benchmark,
+        chosen=chosen,
+        same_rows=same_rows,
+        test=held_out,
+    )
+
+
+def _read(model: Any, data: Any, like: Table | None = None) -> Table:
+    """Return data as a table, with the target that the model, or the other table, has."""
+    schema = model.schema_ if isinstance(model, Learner) and hasattr(model, "schema_") else None
+    if isinstance(data, Table):
+        if schema is not None and any(name not in data.names for name in schema.features):
+            as_table(data, schema=schema)  # raises, naming the columns that are missing
+        return data
+    if schema is not None:
+        if isinstance(data, np.ndarray | list | tuple):
+            return as_table(data, schema=schema)
+        return read_as(data, schema)
+    if like is not None and like.target is not None:
+        return read_as(data, like.schema)
+    return as_table(data)
+
+
+def _chosen(model: Any, benchmark: Benchmark) -> str | None:
+    """Return the learner of the benchmark that the model is: its name, with settings it allows."""
+    name = getattr(model, "name", None)
+    if not isinstance(name, str) or name not in benchmark.learners:
+        return None
+    contender = benchmark.context.contenders[name]
+    compared = contender.build({}, seed=0)
+    if not (isinstance(model, Learner) and isinstance(compared, Learner)):
+        return name
+    tuned = contender.space if benchmark.context.tuning is not None else {}
+    same = all(
+        model.all_settings[key] == value
+        for key, value in compared.all_settings.items()
+        if key not in tuned
+    )
+    return name if same else None
+
+
+def _same_rows(benchmark: Benchmark, table: Table) -> bool:
+    own = benchmark.context.table
+    return own is table or (own.n_rows == table.n_rows and own.fingerprint() == table.fingerprint())
+
+
+def _name(model: Any) -> str:
+    if isinstance(model, Learner):
+        return model.name
+    if isinstance(model, Forest):
+        return model.source
+    if hasattr(model, "steps"):
+        return f"pipeline that ends in {type(model.steps[-1][1]).__name__}"
+    name = getattr(model, "name", None) or getattr(model, "__name__", None)
+    if name == "<lambda>":
+        return "a function"
+    return str(name) if isinstance(name, str) else type(model).__name__
+
+
+def _task(model: Any, table: Table, classes: tuple[str, ...]) -> Task | None:
+    if isinstance(model, Learner):
+        return model.task_
+    if table.task is not None and table.task.is_classification == bool(classes):
+        return table.task
+    if classes:
+        return Task.BINARY if len(classes) == 2 else Task.MULTICLASS
+    return table.task or Task.REGRESSION

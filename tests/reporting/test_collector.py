@@ -1,0 +1,144 @@
+"""What is computed, over how many rows, within the time there is; and the model imported once."""
+
+import sys
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import clearwood as cw
+from clearwood.forest.importers import from_model as home
+from clearwood.reporting.collect.collector import SECTIONS, Collector, collect, limits_of
+from clearwood.reporting.collect.explained import explained_model, some_rows
+from clearwood.reporting.collect.findings import Options, Step
+from clearwood.reporting.collect.stages import Stages
+from clearwood.reporting.collect.subject import subject_of
+
+
+@pytest.fixture(scope="module")
+def collector():
+    data = cw.datasets.insurance(900)
+    model = cw.learner("gbm", max_depth=3, max_iter=20).fit(data)
+    return Collector(subject_of(model, data), Options(quick=True), Stages(total=1), set())
+
+
+@pytest.fixture
+def imported(monkeypatch):
+    """The models of trees that are imported while a test runs, by their class."""
+    for name in ("learner", "pipeline"):  # these bind the function that is replaced below
+        import_module(f"clearwood.forest.importers.{name}")
+    original, counted = home.from_model, []
+
+    def counting(model):
+        # a learner and a pipeline hand over to the importer of what is inside
+        if not isinstance(model, cw.forest.Forest | cw.models.Learner | Pipeline):
+            counted.append(type(model).__name__)
+        return original(model)
+
+    for module in [module for name, module in sys.modules.items() if name.startswith("clearwood")]:
+        if vars(module).get("from_model") is original:
+            monkeypatch.setattr(module, "from_model", counting)
+    return counted
+
+
+@pytest.mark.parametrize("kind", ["learner", "estimator", "pipeline"])
+def test_a_whole_report_imports_the_model_once(kind, imported):
+    data = cw.datasets.load("wine")
+    X = data.X.to_frame("pandas")
+    forest = RandomForestClassifier(5, max_depth=3, random_state=0)
+    model = {
+        "learner": lambda: cw.learner("gbm", max_iter=5).fit(data),
+        "estimator": lambda: forest.fit(X, data.y),
+        "pipeline": lambda: make_pipeline(StandardScaler(), forest).fit(X, data.y),
+    }[kind]()
+    page = cw.report(model, data, quick=True, sample=40)
+    assert [section.name for section in page.sections] == list(SECTIONS)
+    assert len(imported) == 1
+
+
+@pytest.mark.filterwarnings("ignore::clearwood.ClearwoodWarning")
+def test_columns_that_a_learners_encoder_leaves_out_are_listed_and_the_model_is_imported_once(
+    imported,
+):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=150)
+    note = [f"note {k} says {k * 7919 % 1000}" for k in range(150)]
+    raw = {"x": x, "note": note, "z": rng.normal(size=150), "y": x + rng.normal(size=150)}
+    data = cw.read(raw, target="y", kinds={"note": "text"})
+    model = cw.learner("gbm", max_iter=5).fit(data)
+    explained = explained_model(model, data)
+    assert explained.features == model.schema_.features
+    np.testing.assert_allclose(explained.predict(data), model.predict(data))
+    cw.report(model, data, quick=True, sample=30)
+    assert len(imported) == 2  # here, and once for the report
+
+
+def test_slow_models_are_explained_over_fewer_rows(collector):
+    fast, slow = replace(collector, seconds_per_row=1e-7), replace(collector, seconds_per_row=1e-4)
+    assert fast.rows_within(5.0, 1000, 10) == 1000
+    assert 100 <= slow.rows_within(5.0, 1000, 10) < 1000
+
+
+def test_little_time_means_fewer_rows_and_too_little_means_sampling(collector):
+    assert collector.exact_rows(60.0) == 900
+    n_leaves = collector.explained.n_leaves
+    assert 200 <= collector.exact_rows(n_leaves * (1.5e-5 + 300 * 2e-8)) <= 301
+    assert collector.exact_rows(1e-9) is None
+
+
+def test_the_decomposition_has_as_many_rows_as_time_allows(collector):
+    seconds = collector.explained.n_leaves * (1.5e-5 + 300 * 2e-8)
+    for time, is_exact in ((seconds, True), (1e-9, False)):
+        one = replace(collector)
+        one.limits = replace(collector.limits, decomposition=time)
+        result = one._decomposition()
+        assert result.background.n_rows <= 301
+        assert one.is_sampled != is_exact
+
+
+def test_a_time_limit_is_shared_by_the_steps():
+    usual, short = limits_of(Options()), limits_of(Options(time_limit=6.5))
+    assert short.effects == pytest.approx(usual.effects / 10)
+    assert short.effect_rows == usual.effect_rows
+    with pytest.raises(cw.InputError, match="time_limit=0"):
+        cw.report(lambda X: X[:, 0], np.eye(3), time_limit=0)
+
+
+def test_positions_get_the_names_of_the_table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    model = cw.forest.from_model(
+        RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, X[:, 0] > 0)
+    )
+    data = cw.read({"width": X[:, 0], "height": X[:, 1]})
+    explained = explained_model(model, data)
+    names = dict(zip(("x0", "x1"), explained.features, strict=True))
+    assert explained._named(("x0", "x1")) == names
+    assert explained._named(explained.features) == {n: n for n in explained.features}
+
+
+def test_drawn_rows_keep_their_order_and_come_with_the_seed():
+    table = cw.read({"x": np.arange(100.0) ** 2, "y": np.ones(100)}, ignore="y")
+    few = some_rows(table, 10, seed=1)
+    assert few.n_rows == 10
+    assert np.all(np.diff(few["x"].values) > 0)
+    np.testing.assert_array_equal(few["x"].values, some_rows(table, 10, seed=1)["x"].values)
+    assert some_rows(table, 100, seed=1) is table
+
+
+def test_a_slow_model_that_is_sampled_gets_fewer_rows_on_the_page():
+    data = cw.datasets.insurance(200)
+    options = Options(quick=True, sample=150, sections=("individual",))
+    subject = subject_of(lambda frame: frame["age"].to_numpy() * 1.0, data)
+    findings = collect(subject, title="t", options=options)
+    assert findings.is_sampled
+    assert len(findings.shapley) == findings.sample.n_rows  # however many they are
+    slow = Collector(subject, options, Stages(total=1), {Step.SHAPLEY}, seconds_per_row=1.0)
+    fewer = slow._fewer_rows(findings)
+    assert fewer.sample.n_rows == 30
+    assert set(fewer.sample_rows) <= set(findings.sample_rows)
+    np.testing.assert_array_equal(fewer.sample["age"].values, data["age"].values[fewer.sample_rows])
