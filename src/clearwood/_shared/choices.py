@@ -26,7 +26,7 @@ Categories = Literal["onehot", "ordinal", "native", "target"]
 
 # Benchmarks.
 Search = Literal["random", "grid", "halving", "hyperband", "tpe", "gp"]
-Interval = Literal["nested", "naive", "holdout"]
+Interval = Literal["nested", "naive", "hold-out"]
 
 # Explanations.
 EffectKind = Literal["pdp", "ice", "marginal", "ale", "supported_pdp"]
