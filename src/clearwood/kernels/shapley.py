@@ -11,13 +11,14 @@ raw prediction. Axes are always rows, then players (or sets), then outputs.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import SupportsIndex
+from dataclasses import dataclass, field
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
+from clearwood.kernels import _core
 from clearwood.kernels.parallelism import threads
 from clearwood.kernels.trees import Trees
 
@@ -89,6 +90,12 @@ class Background:
     weights: tuple[Floats, ...]
     n_rows: int
     total_weight: float
+    # Tables for Shapley values (False) and interactions (True), where they are small.
+    _tables: dict[bool, _core.ShapleyTables] = field(default_factory=dict, init=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # compiled objects stay in their process; they are made again where they are needed
+        return self.__dict__ | {"_tables": {}}
 
     @classmethod
     def of(
@@ -147,6 +154,32 @@ class Background:
         codes = np.empty((sum(map(len, self.codes)), n_codes), np.uint16, order="F")
         np.concatenate(self.codes, out=codes)
         return codes, np.concatenate(self.weights)
+
+    def tables(
+        self,
+        *,
+        pairs: bool = False,
+        sets: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None,
+        n_jobs: SupportsIndex | None = 1,
+    ) -> _core.ShapleyTables:
+        """Give what the kernel looks rows up in.
+
+        Those for Shapley values and interactions are made once, unless they take much memory.
+        """
+        if sets is None and pairs in self._tables:
+            return self._tables[pairs]
+        tables = _core.ShapleyTables(
+            self.trees.kernel,
+            self.counts,
+            *self.rows(),
+            self.total_weight,
+            pairs,
+            sets,
+            threads(n_jobs),
+        )
+        if sets is None and tables.are_kept:
+            self._tables[pairs] = tables
+        return tables
 
 
 def path_dependent(
@@ -261,24 +294,14 @@ def run_kernel(
             hint="give it at least one row with a positive weight.",
         )
     X = np.asarray(X, np.float64)
-    codes_kept, weights_kept = background.rows()
+    tables = background.tables(pairs=pairs, sets=sets, n_jobs=n_jobs)
     result = np.zeros((n_slots, trees.n_outputs, len(X)))
     baseline = np.zeros(trees.n_outputs)
     # no rows at all still have a baseline
     for first, last in list(_chunks(len(X))) or [(0, 0)]:
         baseline[:] = 0.0
-        trees.kernel.interventional(
-            trees.encode(X[first:last], n_jobs=n_jobs),
-            background.counts,
-            codes_kept,
-            weights_kept,
-            background.total_weight,
-            pairs,
-            sets,
-            result[:, :, first:last],
-            baseline,
-            threads(n_jobs),
-        )
+        codes = trees.encode(X[first:last], n_jobs=n_jobs)
+        tables.explain(codes, result[:, :, first:last], baseline, threads(n_jobs))
         if progress is not None:
             progress(last - first)
     return result, baseline + trees.forest.base

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, SupportsIndex
+from typing import Any, Protocol, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +84,10 @@ class Trees:
     forest: TreesLike
     players: Integers
     n_players: int
+
+    def __getstate__(self) -> dict[str, Any]:
+        # compiled objects stay in their process; they are made again where they are needed
+        return {name: value for name, value in self.__dict__.items() if name != "kernel"}
 
     @classmethod
     def of(cls, forest: TreesLike, *, players: Integers | None = None) -> "Trees":
