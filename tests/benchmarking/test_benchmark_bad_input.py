@@ -173,7 +173,7 @@ def test_a_range_that_is_none(numbers, ranges):
         ({"time_limit": -1}, "time_limit=-1"),
         ({"search": "bayes"}, "search='bayes' is not a known"),
         ({"loss": "sqared"}, "did you mean 'squared'"),
-        ({"loss": "log"}, "does not go with regression"),
+        ({"loss": "log"}, "cannot be used for regression"),
         ({"plan": 5}, "plan=5: it is not a resampling plan"),
         ({"n_jobs": 0}, "n_jobs=0"),
         ({"outer": 2, "interval": "nested"}, "3 folds or more"),

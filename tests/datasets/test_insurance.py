@@ -214,15 +214,18 @@ def test_levels_are_known_by_name_not_by_code():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: insurance(0), "n must be at least 1, not 0"),
-        (lambda: insurance(10, missing=1.5), "missing must be a share"),
-        (lambda: insurance(10, target="acidents"), r"cannot be 'acidents'.*'accidents'"),
+        (lambda: insurance(0), "n=0: it must be at least 1"),
+        (lambda: insurance(10, missing=1.5), "missing=1.5: it must be a share"),
+        (lambda: insurance(10, target="acidents"), r"target='acidents' .*'accidents'"),
         (lambda: truth.do(10, gendr="male"), r"no column 'gendr'.*'gender'"),
-        (lambda: truth.do(10, gender="mal"), r"gender cannot be 'mal'.*'male'"),
-        (lambda: truth.do(10, age="old"), "age is a number"),
+        (lambda: truth.do(10, gender="mal"), r"gender='mal' .*'male'"),
+        (lambda: truth.do(10, age="old"), "age='old': it must be a number"),
         (lambda: truth.do(10, age=[20, 30]), "age has 2 values for 10 policies"),
-        (lambda: truth.direct_effect("accidents"), "no feature 'accidents'"),
-        (lambda: truth.direct_effect(["age", "power"]), "say at which values"),
+        (lambda: truth.direct_effect("accidents"), "columns='accidents' is not a known column"),
+        (
+            lambda: truth.direct_effect(["age", "power"]),
+            "the values at which the columns are set are missing",
+        ),
         (lambda: truth.direct_effect("age", at={"power": [80]}), r"values for \['power'\]"),
         (
             lambda: truth.direct_effect(["age", "power"], at={"age": [20], "power": [80, 90]}),
