@@ -39,6 +39,9 @@ Conditional = Literal["gaussian", "copula", "kernel", "forest"]
 LimeSelection = Literal["forward", "lasso"]
 
 # Condensing.
+#: What must be equal: the predicted class, or the value it is derived from.
 Equal = Literal["class", "value"]
+#: How much work goes into a small tree.
 Effort = Literal["fast", "good", "optimal"]
+#: What is minimised.
 Objective = Literal["leaves", "depth", "questions"]
