@@ -356,7 +356,7 @@ def test_sets_of_players_are_checked():
         components(trees, X, background, [(0, 0)])
     with pytest.raises(InputError, match="outside 0 to 2"):
         components(trees, X, background, [(3,)])
-    with pytest.raises(InputError, match="asked for twice"):
+    with pytest.raises(InputError, match="listed twice"):
         components(trees, X, background, [(0, 1), (1, 0)])
 
 

@@ -1,4 +1,4 @@
-"""Compiled loops on arrays: arrays in, arrays out, nothing known about models."""
+"""Compiled loops on arrays: arrays in, arrays out, independent of models."""
 
 from clearwood.kernels._core import certify, compose, compose_within, exponential
 from clearwood.kernels.decomposition import Components, component_sets, components

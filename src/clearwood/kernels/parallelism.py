@@ -39,7 +39,7 @@ def threads(n_jobs: SupportsIndex | None) -> int:
     if n_jobs is None:
         return 1
     hint = "use 1 for one thread, -1 for all cores."
-    # True is an index too, but who writes n_jobs=True means "yes, in parallel", not 1
+    # True is an index too, but n_jobs=True is written to mean "in parallel", not 1
     if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__"):
         raise bad_value("n_jobs", n_jobs, "it must be a whole number", hint=hint)
     count = operator.index(n_jobs)
@@ -79,7 +79,7 @@ def limited(count: int) -> AbstractContextManager[Any]:
     return limits
 
 
-# More is a slip of the keyboard; the system would refuse most of them anyway.
+# More is a typing error; the system would refuse most of them anyway.
 _MOST = 4096
 
 

@@ -1,4 +1,4 @@
-// _core.ShapleyForest: trees for the Shapley kernels, checked once, and what can be asked of them.
+// _core.ShapleyForest: trees for the Shapley kernels, checked once, and what is computed from them.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
