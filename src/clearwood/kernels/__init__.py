@@ -14,6 +14,7 @@ from clearwood.kernels.shapley import (
     path_dependent,
 )
 from clearwood.kernels.trees import Trees, TreesLike
+from clearwood.kernels.ubjson import UbjsonDocument, UbjsonError
 
 __all__ = [
     "Background",
@@ -23,6 +24,8 @@ __all__ = [
     "ShapleyValues",
     "Trees",
     "TreesLike",
+    "UbjsonDocument",
+    "UbjsonError",
     "certify",
     "component_sets",
     "components",
