@@ -106,9 +106,9 @@ def main() -> None:
         with journal.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
-    def noted(self: Store, unit: str, outcome: Any) -> None:
+    def noted(self: Store, unit: Any, outcome: Any) -> None:
         add(self, unit, outcome)
-        write(unit)
+        write(unit.key)
 
     def noted_trials(self: Store, unit: str, results: Any) -> None:
         add_trials(self, unit, results)

@@ -14,13 +14,14 @@ OPENING = """\
 <!-- written by docs/_catalogue.py from the entries; change those instead -->
 
 Each learner comes from the library named as its source; Clearwood adds the encoding of the table,
-the defaults and the tuning space. *Reading* says how a prediction can be read: a glass box is a sum
-of functions of few columns, a tree model can be explained exactly, a black box only by sampling.
-The loss decides what a prediction estimates, so look at *estimates* before comparing learners.
+the defaults and the tuning space. *Reading* is how a prediction can be explained: a glass box is a
+sum of functions of few columns, a tree model can be explained exactly, a black box only by
+sampling. The loss determines what a prediction estimates, so compare *estimates* before comparing
+learners.
 
-In the sections, *Hiabu* is Interpretable Machine Learning (2024), *Rosso* the notes on The Elements
-of Statistical Learning, *Shah* Mathematics of Machine Learning, and *course notes* the unnamed
-machine-learning course.
+Under *Mathematics*, *Hiabu* is Interpretable Machine Learning (2024), *Rosso* the notes on The
+Elements of Statistical Learning, *Shah* Mathematics of Machine Learning, and *course notes* the
+unnamed machine-learning course.
 """
 
 ENCODING = {
@@ -32,7 +33,7 @@ ENCODING = {
 
 
 def built_in() -> list[Entry]:
-    """All entries of the families; none that someone registered."""
+    """Return all entries of the families, without registered ones."""
     return [
         entry
         for family in catalogue.FAMILIES
@@ -41,7 +42,7 @@ def built_in() -> list[Entry]:
 
 
 def page() -> str:
-    """Give the whole page."""
+    """Return the whole page."""
     entries = built_in()
     lines = [OPENING]
     lines += ["| learner | what it is | tasks | reading |", "|---|---|---|---|"]

@@ -163,7 +163,6 @@ def all_places() -> Iterator[tuple[str, str, int]]:
 #: Text that is not ours, or not prose, with the reason why code may look into it.
 FOREIGN: dict[str, list[str]] = {
     # the path of a unit of work, which is no unit of measurement
-    "benchmarking/running/store.py": ["unit.rsplit('/', 3)"],
     # LightGBM's model format
     "forest/importers/lightgbm.py": ["'end of trees' in text", "text.index('end of trees')"],
     # where DuckDB could not read on is in the text of its error only
@@ -177,7 +176,6 @@ FOREIGN: dict[str, list[str]] = {
 
 #: Places to repair. Delete a line with the place; nothing is ever added.
 TO_REPAIR: dict[str, list[str]] = {
-    "benchmarking/standings.py": ["name in note"],
     "cli/support/prose.py": [
         "re.compile('^(?P<option>scale|level|sample|folds|repeats|loss|precision|time_bud",
         "re.compile(f'(?P<once>--(?P<option>\\\\w+) {_WORD})(?:, --(?P=option) [^)]*| \\\\(--",

@@ -1,14 +1,15 @@
-"""Losses: what a wrong prediction costs, row by row."""
+"""Losses: how wrong each prediction is. All packages find them here by one name."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, bad_value, did_you_mean
+from clearwood._shared.numbers import number as written
 from clearwood.table import Task
 
 __all__ = ["LOSSES", "Loss", "default_loss", "find_loss"]
@@ -17,8 +18,7 @@ Needs = Literal["prediction", "probability", "label", "margin"]
 Proper = Literal["strictly proper", "proper", "not proper", "not a scoring rule"]
 PerRow = Callable[[NDArray[Any], Floats], Floats]
 
-# Probabilities are kept this far from 0 and 1, so that one sure and wrong row costs about 34.5
-# rather than infinity.
+# Probabilities are clipped to this much, so that the log loss of one row is at most about 34.5.
 _LEAST_PROBABILITY = 1e-15
 
 _NUMBERS = frozenset({Task.REGRESSION, Task.COUNT})
@@ -33,18 +33,23 @@ class Loss:
     ----------
     name
         What users type.
+    title
+        What the loss of one row is called in a sentence: "squared error".
+    risk_title
+        What its mean is called: "mean squared error".
     tasks
-        Where it makes sense.
+        The tasks it can be used for.
     needs
         What it compares the truth with: a number ("prediction"), class probabilities, a class
         label, or a signed margin.
     estimates
-        What the best prediction under this loss is.
+        The quantity that minimises the expected loss.
     proper
-        Whether telling the true probabilities is (the only) best answer.
+        Whether the true probabilities are a minimiser of the expected loss ("proper"), or the only
+        one ("strictly proper").
     per_row
-        The loss of each row. Classes come as codes 0, 1, ...; probabilities have one column a
-        class.
+        Computes the loss of each row. Classes are codes 0, 1, ...; probabilities have one column
+        per class.
 
     Examples
     --------
@@ -56,6 +61,8 @@ class Loss:
     """
 
     name: str
+    title: str
+    risk_title: str
     tasks: frozenset[Task]
     needs: Needs
     estimates: str
@@ -92,7 +99,10 @@ def _needs_positive(loss: str, what: str, values: NDArray[Any], *, zero: bool) -
     if bad.any():
         wanted = "zero or more" if zero else "more than zero"
         raise InputError(
-            f"the {loss} loss needs every {what} to be {wanted}, but one is {values[bad][0]:g}",
+            f"the {loss} loss needs every {what} to be {wanted}, but one is "
+            f"{written(values[bad][0])}",
+            parameter="loss",
+            value=loss,
             hint="choose another loss, such as 'squared'"
             + (", or a learner with a log link ('glm')." if what == "prediction" else "."),
         )
@@ -116,8 +126,8 @@ def _zero_one(y: NDArray[Any], predicted: Floats) -> Floats:
 
 
 def _log(y: NDArray[Any], probability: Floats) -> Floats:
-    told = probability[np.arange(len(y)), y.astype(np.intp)]
-    return np.asarray(-np.log(np.clip(told, _LEAST_PROBABILITY, 1.0)))
+    of_truth = probability[np.arange(len(y)), y.astype(np.intp)]
+    return np.asarray(-np.log(np.clip(of_truth, _LEAST_PROBABILITY, 1.0)))
 
 
 def _brier(y: NDArray[Any], probability: Floats) -> Floats:
@@ -134,24 +144,47 @@ def _hinge(y: NDArray[Any], margin: Floats) -> Floats:
 
 
 _BINARY = frozenset({Task.BINARY})
+_POSITIVE = frozenset({Task.REGRESSION})
 _NO_RULE: Proper = "not a scoring rule"
+_STRICT: Proper = "strictly proper"
+
+
+def _number_loss(
+    name: str,
+    title: str,
+    estimates: str,
+    per_row: PerRow,
+    tasks: frozenset[Task] = _NUMBERS,
+) -> Loss:
+    return Loss(name, title, f"mean {title}", tasks, "prediction", estimates, _NO_RULE, per_row)
+
+
+def _class_loss(
+    name: str, title: str, needs: Needs, estimates: str, proper: Proper, per_row: PerRow
+) -> Loss:
+    tasks = _BINARY if needs == "margin" else _CLASSES
+    risk_title = {"zero-one": "error rate", "log": title, "brier": title}.get(name, f"mean {title}")
+    return Loss(name, title, risk_title, tasks, needs, estimates, proper, per_row)
+
 
 #: Losses by name; "huber" and "quantile" take a number: "quantile:0.9".
 LOSSES: dict[str, Loss] = {
     loss.name: loss
     for loss in (
-        Loss("squared", _NUMBERS, "prediction", "mean", _NO_RULE, _squared),
-        Loss("absolute", _NUMBERS, "prediction", "median", _NO_RULE, _absolute),
-        Loss("huber", _NUMBERS, "prediction", "between mean and median", _NO_RULE, _huber(1.35)),
-        Loss("quantile", _NUMBERS, "prediction", "0.5 quantile", _NO_RULE, _quantile(0.5)),
-        Loss("poisson", _NUMBERS, "prediction", "mean", _NO_RULE, _poisson),
-        Loss("gamma", frozenset({Task.REGRESSION}), "prediction", "mean", _NO_RULE, _gamma),
-        Loss("log", _CLASSES, "probability", "probabilities", "strictly proper", _log),
-        Loss("brier", _CLASSES, "probability", "probabilities", "strictly proper", _brier),
-        Loss("zero-one", _CLASSES, "label", "most probable class", "proper", _zero_one),
-        Loss("hinge", _BINARY, "margin", "most probable class", "not proper", _hinge),
-        Loss(
-            "exponential", _BINARY, "margin", "half the log-odds", "strictly proper", _exponential
+        _number_loss("squared", "squared error", "mean", _squared),
+        _number_loss("absolute", "absolute error", "median", _absolute),
+        _number_loss("huber", "Huber loss", "between mean and median", _huber(1.35)),
+        _number_loss("quantile", "quantile loss", "0.5 quantile", _quantile(0.5)),
+        _number_loss("poisson", "Poisson deviance", "mean", _poisson),
+        _number_loss("gamma", "gamma deviance", "mean", _gamma, _POSITIVE),
+        _class_loss("log", "log loss", "probability", "probabilities", _STRICT, _log),
+        _class_loss("brier", "Brier score", "probability", "probabilities", _STRICT, _brier),
+        _class_loss(
+            "zero-one", "zero-one loss", "label", "most probable class", "proper", _zero_one
+        ),
+        _class_loss("hinge", "hinge loss", "margin", "most probable class", "not proper", _hinge),
+        _class_loss(
+            "exponential", "exponential loss", "margin", "half the log-odds", _STRICT, _exponential
         ),
     )
 }
@@ -165,7 +198,7 @@ _DEFAULTS = {
 
 
 def default_loss(task: Task) -> Loss:
-    """The loss used for a task where the user names none.
+    """Return the default loss for a task.
 
     Examples
     --------
@@ -176,12 +209,12 @@ def default_loss(task: Task) -> Loss:
 
 
 def find_loss(name: str, *, task: Task | None = None) -> Loss:
-    """A loss by its name, checked against the task.
+    """Return a loss by its name, checked against the task.
 
     Parameters
     ----------
     name
-        One of `LOSSES`; "huber:2" sets where squares end, "quantile:0.9" the level.
+        One of `LOSSES`; "huber:2" sets from where the loss is linear, "quantile:0.9" the level.
     task
         What is predicted.
 
@@ -192,12 +225,20 @@ def find_loss(name: str, *, task: Task | None = None) -> Loss:
     """
     base, _, number = name.partition(":")
     if base not in LOSSES:
-        raise InputError(f"there is no loss {name!r}", hint=did_you_mean(base, LOSSES))
+        raise InputError(
+            f"there is no loss {name!r}",
+            parameter="loss",
+            value=name,
+            hint=did_you_mean(base, LOSSES),
+        )
     loss = LOSSES[base]
     if task is not None and task not in loss.tasks:
         fitting = [other.name for other in LOSSES.values() if task in other.tasks]
         raise InputError(
-            f"the {base} loss does not go with {task}", hint=f"choose from {', '.join(fitting)}."
+            f"the {base} loss cannot be used for {task}",
+            parameter="loss",
+            value=name,
+            hint=f"choose from {', '.join(fitting)}.",
         )
     return _with_number(loss, name, number) if number else loss
 
@@ -208,12 +249,9 @@ def _with_number(loss: Loss, name: str, number: str) -> Loss:
     except ValueError:
         value = np.nan
     if loss.name == "quantile" and 0.0 < value < 1.0:
-        return Loss(
-            name, loss.tasks, loss.needs, f"{value:g} quantile", loss.proper, _quantile(value)
-        )
+        estimates = f"{value:g} quantile"
+        return replace(loss, name=name, estimates=estimates, per_row=_quantile(value))
     if loss.name == "huber" and 0.0 < value < np.inf:
-        return Loss(name, loss.tasks, loss.needs, loss.estimates, loss.proper, _huber(value))
+        return replace(loss, name=name, per_row=_huber(value))
     wanted = {"quantile": "a level between 0 and 1", "huber": "a positive number"}
-    raise InputError(
-        f"{name!r} is no loss", hint=f"{loss.name} takes {wanted.get(loss.name, 'no number')}."
-    )
+    raise bad_value("loss", name, f"{loss.name} takes {wanted.get(loss.name, 'no number')}")

@@ -262,7 +262,7 @@ def test_pairs_reuse_settings_only_where_they_were_tuned_without_the_fold(number
         else:
             assert not outcome.archive
             assert outcome.settings == reuse.outcomes[f"knn/outer/0/{unit.fold}"].settings
-    assert "reuse the settings" in " ".join(repr(reuse).split())
+    assert "reuse settings" in " ".join(repr(reuse).split())
 
 
 def test_progress_can_be_watched(numbers):
@@ -274,7 +274,7 @@ def test_progress_can_be_watched(numbers):
 
 
 def test_the_time_left_knows_that_fits_with_reused_settings_are_short():
-    from clearwood.benchmarking.running.session import _Tally
+    from clearwood.benchmarking.running.run import _Tally
 
     tally = _Tally(2.0)
     tally.total.update({"outer": 5, "pair": 10})

@@ -25,7 +25,7 @@ def test_without_information_only_632_plus_reports_chance():
     # one neighbour repeats its training rows perfectly and knows nothing
     learner = cw.learner("knn", n_neighbors=1)
     several = [
-        bootstrap_risk(noise_table(seed=seed), learner, loss="zero-one", samples=30)
+        bootstrap_risk(learner, noise_table(seed=seed), loss="zero-one", samples=30)
         for seed in range(6)
     ]
     for found in several:
@@ -111,31 +111,31 @@ def test_no_information_risk_of_probabilities_is_exact():
 
 def test_bagging_helps_an_unstable_learner_out_of_bag():
     data = cw.datasets.load("diabetes").head(200)
-    found = bootstrap_risk(data, cw.learner("tree"), samples=40)
+    found = bootstrap_risk(cw.learner("tree"), data, samples=40)
     assert found.out_of_bag < 0.9 * found.leave_one_out
     assert found.training < found.weighted < found.corrected < found.leave_one_out
 
 
 @pytest.mark.parametrize("loss", ["log", "zero-one", "brier"])
 def test_every_kind_of_prediction_can_be_bagged(loss):
-    found = bootstrap_risk(cw.datasets.load("wine"), "logistic", loss=loss, samples=5)
+    found = bootstrap_risk("logistic", cw.datasets.load("wine"), loss=loss, samples=5)
     assert 0 <= found.out_of_bag < found.no_information
     json.dumps(found.to_json(), allow_nan=False)
 
 
 def test_workers_do_not_change_the_numbers():
     data = cw.datasets.load("diabetes").head(80)
-    alone = bootstrap_risk(data, "tree", samples=20)
+    alone = bootstrap_risk("tree", data, samples=20)
     with parallel_config("threading", n_jobs=2):
-        assert bootstrap_risk(data, "tree", samples=20) == alone
+        assert bootstrap_risk("tree", data, samples=20) == alone
 
 
 def test_result_has_a_frame_and_words():
-    found = bootstrap_risk(cw.datasets.load("diabetes").head(60), "ols", samples=25)
+    found = bootstrap_risk("ols", cw.datasets.load("diabetes").head(60), samples=25)
     assert found.to_frame("dict")["estimate"][1] == "leave-one-out bootstrap"
     assert "±" in repr(found)
 
 
 def test_several_learners_at_once_are_refused():
-    with pytest.raises(InputError, match="one learner is asked for, not 2"):
-        bootstrap_risk(noise_table(), ["knn", "tree"])
+    with pytest.raises(InputError, match="there are 2 learners, but one is needed"):
+        bootstrap_risk(["knn", "tree"], noise_table())

@@ -13,7 +13,7 @@ from clearwood import InputError
 from clearwood.benchmarking.diagnostics.calibration import (
     calibration_error,
     calibration_line,
-    calibration_of,
+    curve_of,
 )
 from clearwood.benchmarking.diagnostics.measures import MEANINGS, measures
 from clearwood.table import Task
@@ -155,7 +155,7 @@ def test_a_line_that_is_flat_from_the_start_is_found_without_a_step():
 )
 def test_bins_cover_all_rows_in_order_and_keep_ties_together(p, bins, seed):
     y = np.random.default_rng(seed).integers(0, 2, len(p))
-    curve = calibration_of(y, p, kind="probability", bins=bins)
+    curve = curve_of(y, p, kind="probability", bins=bins)
     assert curve.rows.sum() == len(p)
     assert len(curve.rows) <= bins
     assert (np.diff(curve.predicted) > 0).all()
@@ -166,7 +166,7 @@ def test_bins_cover_all_rows_in_order_and_keep_ties_together(p, bins, seed):
 
 def test_curve_of_a_calibrated_learner_covers_the_diagonal():
     y, p = binary(20_000)
-    curve = calibration_of(y, p[:, 1], kind="probability", confidence=0.99)
+    curve = curve_of(y, p[:, 1], kind="probability", confidence=0.99)
     assert ((curve.low <= curve.predicted) & (curve.predicted <= curve.high)).all()
     assert "slope" in repr(curve)
     json.dumps(curve.to_json(), allow_nan=False)

@@ -141,7 +141,7 @@ def test_a_winner_can_always_be_fitted(found):
 def test_learning_curves_can_be_drawn(found):
     data, _ = found
     loss = "squared" if data.task == "count" else None  # a mean of zero has no Poisson deviance
-    curve = learning_curve(data, "baseline", outer=3, sizes=[0.8, 1.0], loss=loss)
+    curve = learning_curve("baseline", data, outer=3, sizes=[0.8, 1.0], loss=loss)
     strict(curve.to_json())
     strict(curve.plot().to_dict())
 
@@ -150,21 +150,21 @@ def test_a_part_of_the_rows_that_a_learner_cannot_take_is_refused_in_words():
     # the most recent rows of the first span are all of one class
     data = table(["no"] * 30 + ["yes"] * 30, extra={"day": np.arange(ROWS)}, time="day")
     with pytest.raises(cw.InputError, match=r"'logistic' cannot be fitted to .* rows.*Hint"):
-        learning_curve(data, "logistic", outer=3)
+        learning_curve("logistic", data, outer=3)
 
 
 def test_two_rows_of_a_class_are_refused_with_a_way_out_that_works():
     data = table(["rare"] * 2 + ["a", "b"] * 29)
-    with pytest.raises(cw.InputError, match=r"'rare' has 2.*interval='holdout'"):
+    with pytest.raises(cw.InputError, match=r"'rare' has 2.*interval='hold-out'"):
         cw.benchmark(data, ["baseline", "tree"], tune=0)
-    bench = cw.benchmark(data, ["baseline", "tree"], tune=0, interval="holdout")
+    bench = cw.benchmark(data, ["baseline", "tree"], tune=0, interval="hold-out")
     strict(bench.to_json())
     assert bench.measures("tree")["accuracy"] > 0
     strict(bench.calibration("tree").to_json())
 
 
 def test_a_single_test_row_has_no_interval_and_is_still_drawn_and_told():
-    bench = cw.benchmark(table(numbers(5), rows=5), ["baseline"], tune=0, interval="holdout")
+    bench = cw.benchmark(table(numbers(5), rows=5), ["baseline"], tune=0, interval="hold-out")
     assert np.isnan(bench["baseline"].low)
     strict(bench.to_json())
     strict(bench.plot().to_dict())
@@ -202,4 +202,4 @@ def test_spans_of_time_are_told_in_words():
     bench = cw.benchmark(data, ["ridge"], tune=2, outer=3, inner=2)
     said = " ".join(repr(bench).split())
     assert "each after a fit to all before it; settings tuned" in said
-    assert "by testing 2 spans of time" in said
+    assert "by tests on 2 spans of time" in said

@@ -10,7 +10,7 @@ from sklearn.base import clone
 import clearwood as cw
 from clearwood import InputError
 from clearwood.benchmarking.diagnostics.in_sample import in_sample
-from clearwood.benchmarking.diagnostics.smoothers import linear_smoother, smoother_of_hat_matrix
+from clearwood.benchmarking.diagnostics.smoothers import LinearSmoother, linear_smoother
 from clearwood.resampling import LeaveOneOut
 from clearwood.table import Table
 
@@ -77,7 +77,7 @@ def test_any_penalised_hat_matrix_leaves_rows_out_exactly(seed, penalty, n):
         return np.linalg.solve(x[rows].T @ x[rows] + penalty * np.eye(3), x[rows].T @ y[rows])
 
     hat = x @ np.linalg.solve(x.T @ x + penalty * np.eye(3), x.T)
-    smoother = smoother_of_hat_matrix(hat, y)
+    smoother = LinearSmoother.from_hat_matrix(hat, y)
     refitted = [x[i] @ coefficients(np.arange(n) != i) for i in range(n)]
     np.testing.assert_allclose(smoother.left_out, refitted, rtol=1e-6, atol=1e-9)
     assert 0 < smoother.df < 3
@@ -105,33 +105,33 @@ def test_generalised_cross_validation_is_leave_one_out_where_leverages_are_alike
     # a balanced factor of four levels: every row has leverage 1/5
     y = np.random.default_rng(1).normal(size=20)
     hat = np.kron(np.eye(4), np.full((5, 5), 0.2))
-    smoother = smoother_of_hat_matrix(hat, y)
+    smoother = LinearSmoother.from_hat_matrix(hat, y)
     assert smoother.gcv == pytest.approx(smoother.leave_one_out.estimate)
     assert smoother.df == pytest.approx(4.0)
 
 
 def test_leave_one_out_of_the_mean_is_example_8():
     # Hiabu (2024), Example 8: with four rows, 4-fold cross-validation leaves one out
-    found = smoother_of_hat_matrix(np.full((4, 4), 0.25), [1.0, 1.0, 1.0, 0.0])
+    found = LinearSmoother.from_hat_matrix(np.full((4, 4), 0.25), [1.0, 1.0, 1.0, 0.0])
     assert found.leave_one_out.estimate == pytest.approx(1 / 3)
 
 
-def test_rows_that_decide_something_alone_are_told():
+def test_rows_with_leverage_1_are_refused():
     hat = np.diag([1.0, 0.5, 0.5])
-    smoother = smoother_of_hat_matrix(hat, [1.0, 2.0, 3.0])
+    smoother = LinearSmoother.from_hat_matrix(hat, [1.0, 2.0, 3.0])
     assert np.isnan(smoother.left_out[0])
-    with pytest.raises(InputError, match="1 rows decide something on their own"):
+    with pytest.raises(InputError, match="1 row with leverage 1"):
         _ = smoother.leave_one_out
     json.dumps(smoother.to_json(), allow_nan=False)
 
 
 def test_interpolating_smoothers_have_no_generalised_cross_validation():
-    assert smoother_of_hat_matrix(np.eye(3), [1.0, 2.0, 3.0]).gcv == np.inf
+    assert LinearSmoother.from_hat_matrix(np.eye(3), [1.0, 2.0, 3.0]).gcv == np.inf
 
 
 def test_learners_without_a_closed_form_are_refused():
     table = numbers()
-    with pytest.raises(InputError, match="'knn' is no linear smoother"):
+    with pytest.raises(InputError, match="'knn' is not a linear smoother"):
         linear_smoother(cw.learner("knn").fit(table), table)
 
 

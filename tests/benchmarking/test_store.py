@@ -15,7 +15,7 @@ import pytest
 import clearwood as cw
 from clearwood.benchmarking.running import store as _store
 from clearwood.benchmarking.running.store import Store
-from clearwood.benchmarking.running.work import Outcome, Trial
+from clearwood.benchmarking.running.work import Outcome, Trial, Unit
 from clearwood.models import Choice
 
 OPTIONS = {"tune": 3, "repeats": 1, "outer": 3, "inner": 3, "seed": 4}
@@ -210,7 +210,7 @@ def test_a_learner_with_other_settings_is_refused(numbers, tmp_path):
     store = tmp_path / "runs.db"
     options = {**OPTIONS, "tune": 0}
     cw.benchmark(numbers, [cw.learner("ridge", alpha=1.0)], store=store, **options)
-    with pytest.raises(cw.InputError, match="'ridge' was another learner there"):
+    with pytest.raises(cw.InputError, match="'ridge' is another learner there"):
         cw.benchmark(numbers, [cw.learner("ridge", alpha=2.0)], store=store, **options)
 
 
@@ -218,7 +218,7 @@ def test_a_file_that_is_no_store_is_left_alone(numbers, tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("my notes, which are longer than a page header of SQLite would be" * 50)
     before = path.read_bytes()
-    with pytest.raises(cw.InputError, match="is no store of benchmarks"):
+    with pytest.raises(cw.InputError, match="is not a store of benchmarks"):
         cw.benchmark(numbers, ["baseline"], store=path, **OPTIONS)
     assert path.read_bytes() == before
 
@@ -240,7 +240,7 @@ def test_a_full_disk_is_told_and_what_was_finished_is_kept(numbers, tmp_path, mo
 
     options = {**OPTIONS, "tune": 0, "repeats": 30}
     monkeypatch.setattr(Store, "_connection", small)
-    with pytest.raises(cw.InputError, match=r"cannot write the store.*full.*what was finished"):
+    with pytest.raises(cw.InputError, match=r"cannot write the store.*full.*finished fits"):
         cw.benchmark(numbers, ["baseline"], store=store, **options)
     monkeypatch.setattr(Store, "_connection", connection)
     kept = count(store, "outcomes")
@@ -254,7 +254,7 @@ def test_a_store_held_by_another_run_for_too_long(numbers, tmp_path, monkeypatch
     monkeypatch.setattr(_store, "_PATIENCE", 0.1)
     with sqlite3.connect(store, isolation_level=None) as base:
         base.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(cw.InputError, match="held by another run"):
+        with pytest.raises(cw.InputError, match="locked by another run"):
             cw.benchmark(numbers, ["baseline"], store=store, **OPTIONS)
         base.execute("ROLLBACK")
     base.close()
@@ -270,17 +270,19 @@ def test_a_unit_is_claimed_once_and_freed_when_its_process_dies(tmp_path, monkey
     identity = {"table": "", "loss": "", "plan": "", "pairs": "", "seed": 0, "tuning": None}
     identity |= {"versions": {}, "learners": {}}
     first, second = claimant(tmp_path / "a.db"), claimant(tmp_path / "a.db")
+    rows = np.arange(2)
+    unit = Unit("knn", "outer", 0, 0, rows, rows)
     with first.opened(identity, {}), second.opened(identity, {}):
-        assert first.claim("knn/outer/0/0")
-        assert first.claim("knn/outer/0/0")
-        assert not second.claim("knn/outer/0/0")
+        assert first.claim(unit.key)
+        assert first.claim(unit.key)
+        assert not second.claim(unit.key)
         process = subprocess.Popen([sys.executable, "-c", ""])
         process.wait()
         with first._write() as base:
             base.execute("UPDATE owners SET pid = ? WHERE owner = ?", (process.pid, first.owner))
-        assert second.claim("knn/outer/0/0")
-        second.add("knn/outer/0/0", Outcome(np.ones(2)))
-        assert not first.claim("knn/outer/0/0")
+        assert second.claim(unit.key)
+        second.add(unit, Outcome(np.ones(2)))
+        assert not first.claim(unit.key)
 
 
 def test_a_silent_process_counts_as_dead():
@@ -304,15 +306,16 @@ def test_outcomes_come_back_to_the_bit(tmp_path, numbers):
         1.5,
         0.5,
         None,
-        (Trial({"layers": odd}, float("inf"), 0.1, 2, failure="no"),),
+        (Trial({"layers": odd}, float("inf"), 0.1, 2, failure="no", is_past_best=True),),
         ("a note",),
     )
     store = claimant(tmp_path / "a.db", {"a/b": contender})
     with store._write() as base:
         for statement in filter(str.strip, _store._TABLES.split(";")):
             base.execute(statement)
-    store.add("a/b/outer/0/0", outcome)
-    back = store.outcomes()["a/b/outer/0/0"]
+    unit = Unit("a/b", "outer", 0, 0, np.arange(5), np.arange(5))
+    store.add(unit, outcome)
+    back = store.outcomes()[unit.key]
     store.close()
     np.testing.assert_array_equal(back.losses, outcome.losses)
     np.testing.assert_array_equal(back.predictions, outcome.predictions)

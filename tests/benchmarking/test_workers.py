@@ -11,7 +11,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import clearwood as cw
-from clearwood.benchmarking.running.run import Workers, _on_one_core
+from clearwood.benchmarking.running.workers import Workers, _on_one_core
 from clearwood.resampling import HoldOut
 
 OPTIONS = {"tune": 3, "repeats": 1, "outer": 3, "inner": 3}
@@ -39,7 +39,7 @@ def test_two_processes_give_the_numbers_of_one(numbers, alone, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:the best .* sits at:clearwood.ClearwoodWarning")
+@pytest.mark.filterwarnings("ignore:the best .* is at:clearwood.ClearwoodWarning")
 def test_boosted_trees_tuned_along_fits_do_not_depend_on_workers_or_interruptions(
     numbers, tmp_path
 ):
@@ -102,9 +102,9 @@ def test_workers_end_when_the_run_they_work_for_is_killed(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
         "import os, time\n"
-        "from clearwood.benchmarking.running.run import Workers, _end_with\n"
+        "from clearwood.benchmarking.running.workers import Workers, end_with\n"
         "def work(main):\n"
-        "    _end_with(main)\n"
+        "    end_with(main)\n"
         "    open(FILE, 'w').write(str(os.getpid()))\n"
         "    time.sleep(600)\n"
         f"FILE = {str(tmp_path / 'pid')!r}\n"

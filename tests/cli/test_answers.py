@@ -100,8 +100,8 @@ def test_words_that_mean_nothing(refused, words, said):
         ("decimal=',' (--decimal ,); if", "--decimal ,; if"),
         ("with --force (force=True).", "with --force."),
         (
-            "judge on one hold-out: interval='holdout'.",
-            "judge on one hold-out: --interval holdout.",
+            "judge on one hold-out: interval='hold-out'.",
+            "judge on one hold-out: --interval hold-out.",
         ),
         ("tune=-1 is not possible", "--tune -1 is not possible"),
         ("a budget=1e-06.", "a --budget 1e-06."),

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from clearwood._shared.numbers import duration
-from clearwood.benchmarking import Store
+from clearwood.benchmarking import Snapshot, Store
 from clearwood.benchmarking.running import run as _run
-from clearwood.benchmarking.running.session import Snapshot
 from clearwood.cli.support import benchmark_progress as _progress
 from clearwood.models import catalogue
 from clearwood.table import Task
@@ -54,7 +53,7 @@ def test_simultaneous_intervals_are_wider_and_said_to_be(cli, claims):
     answer = cli(*words(claims, *three, "--simultaneous", "-o", "all.json"))
     assert "all hold together" in " ".join(answer.out.split())
     each, together = (json.loads(Path(name).read_text()) for name in ("each.json", "all.json"))
-    assert together["method"]["simultaneous"]
+    assert together["method"]["is_simultaneous"]
     for one, other in zip(each["learners"][1:], together["learners"][1:], strict=True):
         assert other["difference"] == one["difference"]
         assert other["difference_low"] < one["difference_low"]

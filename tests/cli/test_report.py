@@ -32,7 +32,7 @@ def test_a_table_becomes_a_page_and_a_model(cli, claims):
 
 def test_the_same_command_goes_on_from_its_store_and_stands_on_the_page(cli, claims, monkeypatch):
     table = cw.read(claims, target="accidents")
-    cw.benchmark(table, ["baseline", "glm"], tune=0, interval="holdout", store="runs.db")
+    cw.benchmark(table, ["baseline", "glm"], tune=0, interval="hold-out", store="runs.db")
     command = [str(word) for word in words(claims, "--store", "runs.db", "--json")]
     monkeypatch.setattr("sys.argv", ["clearwood", *command])
     document = cli(*command).json

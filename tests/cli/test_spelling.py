@@ -54,7 +54,7 @@ def test_options_are_written_as_flags(spelling_in, option, typed):
         (Option("time_limit", 1e-06), "--time-limit 1e-06"),
         (Option("confidence", 1.5), "--confidence 1.5"),
         (Option("learners", ["ridge", "gbm"]), "--learners ridge --learners gbm"),
-        (Option("interval", "holdout"), "--interval holdout"),
+        (Option("interval", "hold-out"), "--interval hold-out"),
     ],
 )
 def test_numbers_and_lists_are_written_as_they_are_typed(spelling_in, option, typed):

@@ -71,7 +71,7 @@ def test_accidents_vary_as_a_poisson_count_does(portfolio):
     assert squares.mean() == pytest.approx(1.0, abs=0.05)
 
 
-def test_claims_are_paid_for_accidents_only_and_cost_what_the_law_says(portfolio):
+def test_claims_are_paid_for_accidents_only_and_cost_what_the_equations_state(portfolio):
     accidents, amount = portfolio["accidents"].values, portfolio["claim_amount"].values
     assert ((amount > 0) == (accidents > 0)).all()
     one = accidents == 1
@@ -126,9 +126,9 @@ def test_each_policy_can_be_set_to_a_value_of_its_own():
 
 
 def test_height_has_no_direct_effect():
-    found = truth.direct_effect("height", draws=2000)
-    assert (found.effect == 0).all()
-    assert (found.standard_error == 0).all()
+    result = truth.direct_effect("height", draws=2000)
+    assert (result.effect == 0).all()
+    assert (result.standard_error == 0).all()
 
 
 @pytest.mark.parametrize("target", ["accidents", "claim_amount"])
@@ -136,46 +136,46 @@ def test_height_has_no_direct_effect():
 def test_direct_effects_are_partial_dependence_up_to_a_constant(column, target):
     """Hiabu (2024), Theorem 8.2.2: no column here is both a cause and an effect of the others."""
     model = insurance_truth(target=target)
-    found = model.direct_effect(column, draws=40_000)
+    result = model.direct_effect(column, draws=40_000)
     rows = model.sample(40_000, seed=9)
     dependence = []
-    for value in found.at[column]:
+    for value in result.at[column]:
         held = {name: rows[name].labels() for name in rows.features} | {column: value}
         dependence.append(model.mean(model.do(40_000, **held)).mean())
-    between = np.diff(found.effect)
+    between = np.diff(result.effect)
     scale = np.abs(between).max()
     np.testing.assert_allclose(between, np.diff(dependence), atol=0.05 * scale)
 
 
 def test_the_direct_effect_of_gender_is_that_of_its_formula():
-    found = truth.direct_effect("gender", draws=50_000)
+    result = truth.direct_effect("gender", draws=50_000)
     women, men = (
         truth.mean(truth.do(200_000, seed=5, gender=g)).mean() for g in ("female", "male")
     )
     # half of the draws are women, whose mean would be exp(0.3) times as high were they men
     expected = [(men * np.exp(-0.3) - men) / 2, (women * np.exp(0.3) - women) / 2]
-    np.testing.assert_allclose(found.effect, expected, atol=4 * found.standard_error.max() + 3e-4)
+    np.testing.assert_allclose(result.effect, expected, atol=4 * result.standard_error.max() + 3e-4)
 
 
 def test_the_standard_error_is_that_of_repeated_draws():
     repeated = [truth.direct_effect("region", draws=500, seed=s) for s in range(60)]
-    spread = np.std([found.effect for found in repeated], axis=0, ddof=1)
-    stated = np.mean([found.standard_error for found in repeated], axis=0)
+    spread = np.std([result.effect for result in repeated], axis=0, ddof=1)
+    stated = np.mean([result.standard_error for result in repeated], axis=0)
     np.testing.assert_allclose(stated, spread, rtol=0.35)
 
 
 def test_the_direct_effect_of_several_columns_is_taken_at_rows_of_a_table():
     rows = insurance(3, seed=8)
     permitted = [name for name in rows.features if name != "gender"]
-    found = truth.direct_effect(permitted, at=rows, draws=5000)
+    result = truth.direct_effect(permitted, at=rows, draws=5000)
     women, men = (
         truth.mean(truth.do(3, **{n: rows[n].labels() for n in permitted}, gender=g))
         for g in ("female", "male")
     )
-    np.testing.assert_allclose(np.diff(found.effect), np.diff((women + men) / 2), rtol=0.05)
+    np.testing.assert_allclose(np.diff(result.effect), np.diff((women + men) / 2), rtol=0.05)
 
 
-def test_gaps_are_made_only_when_asked_and_leave_the_rest_as_it_was():
+def test_gaps_are_added_only_on_request_and_leave_the_rest_as_it_was():
     whole, gaps = insurance(20_000), insurance(20_000, missing=0.05)
     assert all(column.n_missing == 0 for column in whole)
     for name in whole.features:
@@ -185,7 +185,7 @@ def test_gaps_are_made_only_when_asked_and_leave_the_rest_as_it_was():
     assert same(gaps["accidents"], whole["accidents"])
 
 
-def test_dates_are_added_only_when_asked():
+def test_dates_are_added_only_on_request():
     assert "start" not in insurance(10).names
     start = insurance(2000, dates=True)["start"]
     assert start.kind is Kind.DATE
@@ -214,15 +214,18 @@ def test_levels_are_known_by_name_not_by_code():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: insurance(0), "n must be at least 1, not 0"),
-        (lambda: insurance(10, missing=1.5), "missing must be a share"),
-        (lambda: insurance(10, target="acidents"), r"cannot be 'acidents'.*'accidents'"),
+        (lambda: insurance(0), "n=0: it must be at least 1"),
+        (lambda: insurance(10, missing=1.5), "missing=1.5: it must be a share"),
+        (lambda: insurance(10, target="acidents"), r"target='acidents' .*'accidents'"),
         (lambda: truth.do(10, gendr="male"), r"no column 'gendr'.*'gender'"),
-        (lambda: truth.do(10, gender="mal"), r"gender cannot be 'mal'.*'male'"),
-        (lambda: truth.do(10, age="old"), "age is a number"),
+        (lambda: truth.do(10, gender="mal"), r"gender='mal' .*'male'"),
+        (lambda: truth.do(10, age="old"), "age='old': it must be a number"),
         (lambda: truth.do(10, age=[20, 30]), "age has 2 values for 10 policies"),
-        (lambda: truth.direct_effect("accidents"), "no feature 'accidents'"),
-        (lambda: truth.direct_effect(["age", "power"]), "say at which values"),
+        (lambda: truth.direct_effect("accidents"), "columns='accidents' is not a known column"),
+        (
+            lambda: truth.direct_effect(["age", "power"]),
+            "the values at which the columns are set are missing",
+        ),
         (lambda: truth.direct_effect("age", at={"power": [80]}), r"values for \['power'\]"),
         (
             lambda: truth.direct_effect(["age", "power"], at={"age": [20], "power": [80, 90]}),
@@ -230,12 +233,12 @@ def test_levels_are_known_by_name_not_by_code():
         ),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_in_words(call, message):
+def test_what_cannot_be_drawn_is_refused_with_a_clear_message(call, message):
     with pytest.raises(InputError, match=message):
         call()
 
 
 def test_effects_are_shown_and_written_as_json():
-    found = InsuranceModel().direct_effect("gender", draws=1000)
-    assert "direct effect of gender (1,000 draws)" in repr(found)
-    assert found.to_json()["at"] == {"gender": ["female", "male"]}
+    result = InsuranceModel().direct_effect("gender", draws=1000)
+    assert "direct effect of gender (1,000 draws)" in repr(result)
+    assert result.to_json()["at"] == {"gender": ["female", "male"]}

@@ -36,6 +36,6 @@ def test_diabetes_is_in_units_a_reader_knows():
     np.testing.assert_array_equal(table.y, load_diabetes().target)
 
 
-def test_an_unknown_table_is_answered_with_the_nearest():
+def test_an_unknown_table_error_offers_the_nearest():
     with pytest.raises(InputError, match=r"no table 'wines'.*'wine'"):
         load("wines")

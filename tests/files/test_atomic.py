@@ -15,7 +15,7 @@ from clearwood.files import atomic_write
 
 
 def names(folder):
-    return sorted(found.name for found in folder.iterdir())
+    return sorted(result.name for result in folder.iterdir())
 
 
 def write_and(path, then, **options):

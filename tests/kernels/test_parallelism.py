@@ -25,11 +25,11 @@ def test_numpy_integers_are_counts_too():
 @pytest.mark.parametrize(
     ("n_jobs", "message"),
     [
-        (0, "n_jobs=0 is not a number of threads"),
-        (1.5, "n_jobs=1.5 is not a whole number"),
-        ("2", "n_jobs='2' is not a whole number"),
-        (True, "n_jobs=True is not a whole number"),
-        (10**9, "n_jobs=1000000000 is more than the limit"),
+        (0, "n_jobs=0: it must not be 0"),
+        (1.5, "n_jobs=1.5: it must be a whole number"),
+        ("2", "n_jobs='2': it must be a whole number"),
+        (True, "n_jobs=True: it must be a whole number"),
+        (10**9, "n_jobs=1000000000: it must be at most"),
     ],
 )
 def test_anything_else_is_refused(n_jobs, message):

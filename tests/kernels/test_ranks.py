@@ -265,7 +265,7 @@ def test_unusable_thresholds_are_refused(thresholds, message):
         ({"values": [1j]}, r"values is of type complex128"),
         ({"side": "middle"}, r"side='middle' is not known\. Hint: use 'left' or 'right'"),
         ({"precision": "half"}, r"precision='half' is not known"),
-        ({"n_jobs": 0}, r"n_jobs=0 is not a number of threads"),
+        ({"n_jobs": 0}, r"n_jobs=0: it must not be 0"),
     ],
 )
 def test_unusable_arguments_are_refused(arguments, message):

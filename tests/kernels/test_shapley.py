@@ -1,7 +1,9 @@
 """Shapley kernels against brute force over all coalitions."""
 
+import gc
 import itertools
 import math
+import pickle
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -354,7 +356,7 @@ def test_sets_of_players_are_checked():
         components(trees, X, background, [(0, 0)])
     with pytest.raises(InputError, match="outside 0 to 2"):
         components(trees, X, background, [(3,)])
-    with pytest.raises(InputError, match="asked for twice"):
+    with pytest.raises(InputError, match="listed twice"):
         components(trees, X, background, [(0, 1), (1, 0)])
 
 
@@ -621,6 +623,56 @@ def test_trees_that_share_nodes_are_refused():
     right[0] = forest.roots[1] + 1
     with pytest.raises(ValueError, match="between its root and the next"):
         _ = Trees.of(replace(forest, right=right)).kernel
+
+
+def test_a_second_call_gives_the_same_bits_from_what_the_first_prepared():
+    grower = Grower(3, features=5, categorical=(1,))
+    trees = Trees.of(grower.forest(6))
+    X, background = grower.rows(50, missing=0.1), Background.of(trees, grower.rows(30))
+    for interactions in (False, True):
+        first = interventional(trees, X, background, interactions=interactions)
+        tables = background.tables(pairs=interactions)
+        second = interventional(trees, X, background, interactions=interactions)
+        assert background.tables(pairs=interactions) is tables
+        np.testing.assert_array_equal(first.values, second.values)
+        np.testing.assert_array_equal(first.baseline, second.baseline)
+    np.testing.assert_array_equal(path_dependent(trees, X).values, path_dependent(trees, X).values)
+
+
+def test_tables_of_a_large_forest_are_made_for_every_call():
+    grower = Grower(4, features=13, stop=0.02)
+    trees = Trees.of(grower.forest(13, trees=1))
+    X, background = grower.rows(3), Background.of(trees, grower.rows(30))
+    first, second = (interventional(trees, X, background).values for _ in range(2))
+    assert background.tables() is not background.tables()
+    np.testing.assert_array_equal(first, second)
+
+
+def test_tables_outlive_the_objects_they_were_made_from():
+    grower = Grower(5, features=4)
+    forest = grower.forest(4)
+    X = grower.rows(20)
+    trees = Trees.of(forest)
+    expected = interventional(trees, X, Background.of(trees, X)).values
+    codes = trees.encode(X)
+    tables = Background.of(Trees.of(forest), X).tables()
+    gc.collect()
+    values, baseline = np.zeros((4, 1, 20)), np.zeros(1)
+    tables.explain(codes, values, baseline, 1)
+    np.testing.assert_array_equal(np.moveaxis(values, -1, 0), expected)
+
+
+def test_trees_and_their_background_travel_to_other_processes():
+    grower = Grower(6, features=4, categorical=(2,))
+    trees = Trees.of(grower.forest(5))
+    X, background = grower.rows(20), Background.of(trees, grower.rows(15))
+    expected = interventional(trees, X, background)
+    copied_trees, copy = pickle.loads(pickle.dumps((trees, background)))
+    found = interventional(copied_trees, X, copy)
+    np.testing.assert_array_equal(found.values, expected.values)
+    np.testing.assert_array_equal(
+        path_dependent(copied_trees, X).values, path_dependent(trees, X).values
+    )
 
 
 def test_background_of_no_weight_is_refused():

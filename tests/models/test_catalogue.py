@@ -150,7 +150,7 @@ def test_the_catalogue_has_every_learner_the_documents_name():
     assert set(wanted.split()) <= set(catalogue.names())
 
 
-def test_a_mistyped_setting_is_answered_with_the_nearest():
+def test_a_mistyped_setting_error_offers_the_nearest():
     with pytest.raises(cw.InputError, match=r"no setting 'alhpa'.*did you mean 'alpha'"):
         cw.learner("ridge", alhpa=1.0)
 
@@ -203,7 +203,7 @@ def test_logistic_regression_with_each_penalty(penalty):
 
 
 @pytest.mark.parametrize("probabilities", ["platt", "isotonic", "none"])
-def test_support_vector_machines_give_probabilities_when_asked(probabilities):
+def test_support_vector_machines_predict_probabilities_on_request(probabilities):
     y = TRAIN_TARGETS[Task.BINARY]
     model = cw.learner("svm", probabilities=probabilities).fit(TRAIN, y)
     assert hasattr(model, "predict_proba") == (probabilities != "none")

@@ -70,7 +70,7 @@ def test_names_decide_which_column_is_which(order):
     np.testing.assert_array_equal(model.predict(frame[list(order)]), model.predict(frame))
 
 
-def test_labels_come_back_as_they_were_given():
+def test_labels_keep_their_type():
     X = np.arange(30.0).reshape(-1, 1)
     words = np.where(X[:, 0] > 14, "high", "low")
     model = cw.learner("logistic").fit(X, words)
@@ -118,25 +118,25 @@ def test_weights_of_zero_leave_rows_out():
     np.testing.assert_allclose(weighted.predict(X), fewer.predict(X))
 
 
-def test_a_learner_that_cannot_use_weights_says_so():
+def test_a_learner_that_cannot_use_weights_raises_an_error():
     X, y = make_regression(40, 2, random_state=1)
     with pytest.raises(cw.InputError, match="'knn' cannot use row weights"):
         cw.learner("knn").fit(X, y, sample_weight=np.linspace(1, 2, 40))
 
 
-def test_an_unknown_learner_is_answered_with_the_nearest():
+def test_an_unknown_learner_error_offers_the_nearest():
     with pytest.raises(cw.InputError, match=r"no learner 'rigde'.*'ridge'"):
         cw.learner("rigde")
 
 
-def test_an_unknown_setting_is_answered_with_the_nearest():
+def test_an_unknown_setting_error_offers_the_nearest():
     with pytest.raises(cw.InputError, match=r"'ridge' has no setting 'alhpa'.*'alpha'"):
         cw.learner("ridge", alhpa=1)
     with pytest.raises(cw.InputError, match="no setting 'alhpa'"):
         cw.learner("ridge").set_params(alhpa=1)
 
 
-def test_an_unknown_task_is_answered_with_the_known_ones():
+def test_an_unknown_task_error_lists_the_known_ones():
     with pytest.raises(cw.InputError, match=r"task='regresion'.*'regression'"):
         cw.learner("ridge", task="regresion").fit([[0.0], [1.0]], [0.0, 1.0])
 

@@ -136,8 +136,8 @@ def test_plain_estimators_and_pipelines_are_saved_too(tmp_path):
     cw.save(model, tmp_path / "m.cw")
     loaded = cw.load(tmp_path / "m.cw")
     np.testing.assert_array_equal(loaded.predict_proba(frame), model.predict_proba(frame))
-    found = cw.inspect(tmp_path / "m.cw")
-    assert (found.kind, found.learner, found.trusted) == ("estimator", "Pipeline", True)
+    result = cw.inspect(tmp_path / "m.cw")
+    assert (result.kind, result.learner, result.trusted) == ("estimator", "Pipeline", True)
 
 
 def test_a_boosted_model_is_inspected_by_the_name_of_its_library(tmp_path):
@@ -258,11 +258,11 @@ def test_other_versions_of_libraries_are_warned_about(tmp_path):
 # Inspecting
 
 
-def test_inspecting_tells_what_was_saved_and_imports_nothing(tmp_path):
+def test_inspecting_shows_what_was_saved_and_imports_nothing(tmp_path):
     model = fitted("forest", Task.BINARY)
     cw.save(model, tmp_path / "m.cw")
-    found = cw.inspect(tmp_path / "m.cw")
-    raw = found.to_json()
+    result = cw.inspect(tmp_path / "m.cw")
+    raw = result.to_json()
     assert json.loads(json.dumps(raw)) == raw
     assert (raw["learner"], raw["task"], raw["target"]) == ("forest", "binary", "y")
     assert raw["title"] == catalogue.get("forest").title
@@ -271,10 +271,10 @@ def test_inspecting_tells_what_was_saved_and_imports_nothing(tmp_path):
     assert {c["name"]: c["levels"] for c in raw["columns"]}["region"] == 3
     assert raw["training"]["rows"] == ROWS
     assert raw["size"] == (tmp_path / "m.cw").stat().st_size
-    assert "sklearn.tree._tree.Tree" in found.types
-    assert found.trusted
-    assert "forest" in repr(found)
-    assert "<th" in found._repr_html_()
+    assert "sklearn.tree._tree.Tree" in result.types
+    assert result.trusted
+    assert "forest" in repr(result)
+    assert "<th" in result._repr_html_()
 
 
 def test_html_is_escaped(tmp_path):

@@ -57,7 +57,7 @@ def test_folds_are_as_many_as_the_rarest_class_allows():
     np.testing.assert_array_equal(np.sort(np.concatenate([test for _, test in splits])), range(12))
 
 
-def test_a_class_with_one_row_is_answered_with_a_hint():
+def test_a_class_with_one_row_raises_an_error_with_a_hint():
     y = np.array(["a", "b", "c"])[np.r_[np.zeros(30, int), np.ones(29, int), 2]]
     with pytest.raises(cw.InputError, match=r"rarest class has a single row.*Hint: leave"):
         cw.learner("svm", task="multiclass").fit(X, y)

@@ -120,7 +120,7 @@ def test_leave_one_out_leaves_out_groups_where_there_are_any():
     assert [split.test.tolist() for split in splits] == [[0, 2], [1, 4], [3]]
 
 
-def test_leaving_out_one_of_very_many_is_answered_with_what_else_to_do():
+def test_leaving_out_one_of_very_many_raises_an_error_with_an_alternative():
     with pytest.raises(InputError, match=r"takes 20,000 fits.*linear_smoother"):
         LeaveOneOut().splits(20_000)
 
@@ -297,7 +297,7 @@ def test_plans_have_names(text, plan):
         ("k-fold:1", "number of folds is 1"),
     ],
 )
-def test_wrong_names_of_plans_are_answered_with_right_ones(text, message):
+def test_wrong_names_of_plans_raise_an_error_with_right_ones(text, message):
     with pytest.raises(InputError, match=message):
         default_plan(roles_table(), text)
 

@@ -11,7 +11,7 @@ moments = st.datetimes(datetime(1600, 1, 1), datetime(2400, 1, 1))  # noqa: DTZ0
 
 @given(moments)
 def test_calendar_features_agree_with_the_standard_library(moment):
-    found = calendar_features(np.array([moment], "datetime64[us]"))
+    result = calendar_features(np.array([moment], "datetime64[us]"))
     day = moment.timetuple()
     hour = (moment - datetime(moment.year, moment.month, moment.day)) / timedelta(hours=1)  # noqa: DTZ001
     expected = {
@@ -22,13 +22,13 @@ def test_calendar_features_agree_with_the_standard_library(moment):
         "day of year": day.tm_yday,
         "hour": hour,
     }
-    got = {name: values[0] for name, values in zip(CALENDAR_PARTS, found, strict=True)}
+    got = {name: values[0] for name, values in zip(CALENDAR_PARTS, result, strict=True)}
     assert got.keys() == expected.keys()
     np.testing.assert_allclose([got[k] for k in expected], list(expected.values()), rtol=1e-12)
 
 
 def test_a_missing_date_has_no_calendar_features():
     dates = np.array(["NaT", "2024-05-01"], "datetime64[us]")
-    found = np.array(calendar_features(dates))
-    assert np.isnan(found[:, 0]).all()
-    assert np.isfinite(found[:, 1]).all()
+    result = np.array(calendar_features(dates))
+    assert np.isnan(result[:, 0]).all()
+    assert np.isfinite(result[:, 1]).all()

@@ -76,15 +76,15 @@ def test_a_table_written_in_any_dialect_reads_back_equal(
         for name, values in columns.items()
     }
     # few short rows of odd words can look like another delimiter, which people then name
-    found = cw.read(
+    result = cw.read(
         path,
         kinds=kinds,
         decimal=decimal,
         delimiter=delimiter if named or any_delimiter_in(columns) else None,
     )
-    assert found.names == tuple(columns)
+    assert result.names == tuple(columns)
     for name, values in columns.items():
-        column = found[name]
+        column = result[name]
         if kinds[name] == "number":
             expected = [np.nan if value is None else float(value) for value in values]
             np.testing.assert_array_equal(column.values, expected)
@@ -118,8 +118,8 @@ def test_a_quoted_header_is_read_with_and_without_a_mark(tmp_path, mark, name):
 def test_spaces_around_names_and_cells_do_not_count(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text(' age , town\n 31, "Bern, old town"\n45 ,Chur \n28,Chur\n')
-    found = cw.read(path)
-    assert found.to_dict() == {"age": [31, 45, 28], "town": ["Bern, old town", "Chur", "Chur"]}
+    result = cw.read(path)
+    assert result.to_dict() == {"age": [31, 45, 28], "town": ["Bern, old town", "Chur", "Chur"]}
 
 
 @pytest.mark.parametrize("token", ["", "NA", "N/A", "NaN", "nan", "NULL", "null"])
@@ -141,8 +141,8 @@ def test_a_word_far_down_turns_the_column_without_losing_a_cell(tmp_path):
     cells[-1] = "unknown"
     path.write_text("x,y\n" + "\n".join(f"{cell},{i % 5}" for i, cell in enumerate(cells)) + "\n")
     with pytest.warns(cw.ClearwoodWarning, match="column 'x' holds numbers except for .*'unknown'"):
-        found = cw.read(path)
-    assert list(found["x"].labels()) == cells
+        result = cw.read(path)
+    assert list(result["x"].labels()) == cells
 
 
 def test_fractions_far_down_are_not_rounded(tmp_path):
@@ -173,9 +173,9 @@ def test_one_pass_and_two_give_the_same_table(tmp_path, monkeypatch, late):
 def test_codes_with_leading_zeros_keep_them(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("zip,x\n01234,1\n08005,2\n01234,4\n")
-    found = cw.read(path)
-    assert found["zip"].kind is Kind.CATEGORY
-    assert found.levels["zip"] == ("01234", "08005")
+    result = cw.read(path)
+    assert result["zip"].kind is Kind.CATEGORY
+    assert result.levels["zip"] == ("01234", "08005")
 
 
 def test_a_postcode_set_to_category_is_kept_as_written(tmp_path):
@@ -195,8 +195,8 @@ def test_files_that_are_not_utf8_are_read_with_a_warning(tmp_path):
     path = tmp_path / "table.csv"
     path.write_bytes("town,x\nZürich,1\nGenève,2\n".encode("cp1252"))
     with pytest.warns(cw.ClearwoodWarning, match="table.csv is not UTF-8; read as cp1252"):
-        found = cw.read(path)
-    assert found.levels["town"] == ("Genève", "Zürich")
+        result = cw.read(path)
+    assert result.levels["town"] == ("Genève", "Zürich")
 
 
 def test_an_odd_letter_beyond_the_first_look_is_found_too(tmp_path):
@@ -204,8 +204,8 @@ def test_an_odd_letter_beyond_the_first_look_is_found_too(tmp_path):
     body = "".join(f"{i % 7},town\n" for i in range(60_000)) + "1,Zürich\n"
     path.write_bytes(("x,town\n" + body).encode("cp1252"))
     with pytest.warns(cw.ClearwoodWarning, match="read as cp1252"):
-        found = cw.read(path)
-    assert "Zürich" in found.levels["town"]
+        result = cw.read(path)
+    assert "Zürich" in result.levels["town"]
 
 
 def test_the_encoding_can_be_named(tmp_path):
@@ -232,7 +232,7 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize(("content", "message"), BAD_FILES.values(), ids=BAD_FILES)
-def test_a_bad_file_is_refused_in_words(tmp_path, content, message):
+def test_a_bad_file_is_refused_with_a_clear_message(tmp_path, content, message):
     path = tmp_path / "bad.csv"
     path.write_bytes(content)
     with pytest.raises(cw.InputError, match=message):
@@ -253,7 +253,7 @@ def test_a_header_of_numbers_is_pointed_out(tmp_path):
         cw.read(path)
 
 
-def test_the_wrong_encoding_is_answered_with_the_byte(tmp_path):
+def test_the_wrong_encoding_error_names_the_byte(tmp_path):
     path = tmp_path / "bad.csv"
     path.write_bytes("a,b\nZürich,2\n".encode("cp1252"))
     with pytest.raises(cw.InputError, match=r"not utf-8: byte 5 \(b'\\xfc'\)"):

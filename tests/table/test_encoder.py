@@ -347,7 +347,7 @@ def test_something_other_than_a_table_is_refused():
         Encoder().fit(np.eye(2))
 
 
-def test_an_unknown_option_is_answered_with_the_nearest():
+def test_an_unknown_option_error_offers_the_nearest():
     with pytest.raises(InputError, match=r"categories='one-hot' is not.*'onehot'"):
         Encoder(categories="one-hot").fit(Table((number([1]),)))
 
@@ -365,7 +365,7 @@ def test_huge_numbers_are_standardised_without_overflow():
     np.testing.assert_allclose(matrix.ravel(), [1, -1, 1, -1])
 
 
-def test_names_that_meet_are_told_apart():
+def test_names_that_meet_become_unique():
     table = Table((number([1, NAN]), number([1, 2], "age:missing")))
     assert names(Encoder().fit(table)) == ["age", "age:missing", "age:missing (2)"]
 

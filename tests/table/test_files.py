@@ -25,12 +25,12 @@ def frame():
     )
 
 
-def check(found):
-    table = found.to_dict()
+def check(result):
+    table = result.to_dict()
     joined = [None if day is None else day.isoformat()[:10] for day in table.pop("joined")]
     assert table == COLUMNS
     assert joined == ["2024-02-29", None, "2023-12-31", "2024-01-01"]
-    assert [str(kind) for kind in found.kinds.values()] == [
+    assert [str(kind) for kind in result.kinds.values()] == [
         "whole number",
         "number",
         "category",
@@ -46,9 +46,9 @@ def test_parquet_is_read(tmp_path, frame):
 
 def test_parquet_categories_are_categories(tmp_path, frame):
     frame.with_columns(pl.col("town").cast(pl.Categorical)).write_parquet(tmp_path / "t.parquet")
-    found = cw.read(tmp_path / "t.parquet")
-    assert found["town"].kind is Kind.CATEGORY
-    assert found.levels["town"] == ("Bern", "Chur")
+    result = cw.read(tmp_path / "t.parquet")
+    assert result["town"].kind is Kind.CATEGORY
+    assert result.levels["town"] == ("Bern", "Chur")
 
 
 @pytest.mark.parametrize("ending", ["feather", "arrow", "ipc"])
@@ -110,7 +110,7 @@ def test_a_folder_is_no_file(tmp_path):
         cw.read(tmp_path)
 
 
-def test_an_unknown_ending_is_answered_with_the_known(tmp_path):
+def test_an_unknown_ending_error_lists_the_known(tmp_path):
     (tmp_path / "table.sav").write_bytes(b"PK")
     with pytest.raises(cw.InputError, match=r"table.sav has an unknown file extension.*\.parquet"):
         cw.read(tmp_path / "table.sav")

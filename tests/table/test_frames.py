@@ -79,9 +79,9 @@ def source(request):
 
 
 def test_values_kinds_and_missing_are_the_same_from_every_library(source):
-    found = cw.read(source, kinds={"size": ["S", "M", "L"]})
-    assert found.to_dict() == {**COLUMNS, "size": ["S", "L", None, "M"]}
-    assert list(found.kinds.values()) == [
+    result = cw.read(source, kinds={"size": ["S", "M", "L"]})
+    assert result.to_dict() == {**COLUMNS, "size": ["S", "L", None, "M"]}
+    assert list(result.kinds.values()) == [
         Kind.WHOLE,
         Kind.NUMBER,
         Kind.CATEGORY,
@@ -89,8 +89,8 @@ def test_values_kinds_and_missing_are_the_same_from_every_library(source):
         Kind.DATE,
         Kind.ORDERED,
     ]
-    assert found.levels["size"] == ("S", "M", "L")
-    assert set(found.missing.values()) == {1}
+    assert result.levels["size"] == ("S", "M", "L")
+    assert set(result.missing.values()) == {1}
 
 
 def test_fingerprints_agree_across_libraries(source):
@@ -100,9 +100,9 @@ def test_fingerprints_agree_across_libraries(source):
 
 @pytest.mark.parametrize("make", [pandas_frame, arrow_table])
 def test_an_ordered_category_stays_ordered(make):
-    found = cw.read(make())
-    assert found["size"].kind is Kind.ORDERED
-    assert found.levels["size"] == ("S", "M", "L")
+    result = cw.read(make())
+    assert result["size"].kind is Kind.ORDERED
+    assert result.levels["size"] == ("S", "M", "L")
 
 
 def test_a_polars_enum_is_a_category():
@@ -112,9 +112,9 @@ def test_a_polars_enum_is_a_category():
 def test_time_zones_are_brought_to_one():
     pd = pytest.importorskip("pandas")
     stamps = pd.to_datetime(["2024-01-01 01:00", "2024-07-01 01:00"]).tz_localize("Europe/Zurich")
-    found = cw.read(pd.DataFrame({"at": stamps}))
+    result = cw.read(pd.DataFrame({"at": stamps}))
     expected = np.array(["2024-01-01T00:00", "2024-06-30T23:00"], dtype="datetime64[us]")
-    np.testing.assert_array_equal(found["at"].values, expected)
+    np.testing.assert_array_equal(result["at"].values, expected)
 
 
 def test_pandas_columns_named_by_numbers_keep_their_order():
@@ -131,10 +131,10 @@ def test_two_pandas_columns_of_one_name_are_refused():
 
 
 def test_an_array_is_plain_numbers_named_by_position():
-    found = as_table(np.array([[0.0, 1.0], [1.0, np.nan], [0.0, 1.0]]))
-    assert found.names == found.features == ("x0", "x1")
-    assert set(found.kinds.values()) == {Kind.NUMBER}
-    assert found.missing == {"x0": 0, "x1": 1}
+    result = as_table(np.array([[0.0, 1.0], [1.0, np.nan], [0.0, 1.0]]))
+    assert result.names == result.features == ("x0", "x1")
+    assert set(result.kinds.values()) == {Kind.NUMBER}
+    assert result.missing == {"x0": 0, "x1": 1}
 
 
 def test_nothing_is_left_out_of_an_array():
@@ -144,14 +144,14 @@ def test_nothing_is_left_out_of_an_array():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int8, np.uint16, bool, object])
 def test_arrays_of_every_number_type_are_numbers(dtype):
-    found = as_table(np.array([[1, 0], [0, 1]], dtype=dtype))
-    np.testing.assert_array_equal(found["x0"].values, [1.0, 0.0])
-    assert found["x0"].values.dtype == np.float64
+    result = as_table(np.array([[1, 0], [0, 1]], dtype=dtype))
+    np.testing.assert_array_equal(result["x0"].values, [1.0, 0.0])
+    assert result["x0"].values.dtype == np.float64
 
 
 def test_object_arrays_may_hold_words_too():
-    found = as_table(np.array([[1.5, "a"], [2, "b"], [None, "a"]], dtype=object))
-    assert list(found.kinds.values()) == [Kind.NUMBER, Kind.CATEGORY]
+    result = as_table(np.array([[1.5, "a"], [2, "b"], [None, "a"]], dtype=object))
+    assert list(result.kinds.values()) == [Kind.NUMBER, Kind.CATEGORY]
 
 
 def test_a_structured_array_has_its_own_names():
@@ -160,15 +160,15 @@ def test_a_structured_array_has_its_own_names():
 
 
 def test_decimals_and_dates_among_objects_are_understood():
-    found = cw.read({"price": [decimal.Decimal("1.25"), None], "day": [dt.date(2024, 1, 2), None]})
-    assert list(found.kinds.values()) == [Kind.NUMBER, Kind.DATE]
-    assert found["price"].values[0] == 1.25
+    result = cw.read({"price": [decimal.Decimal("1.25"), None], "day": [dt.date(2024, 1, 2), None]})
+    assert list(result.kinds.values()) == [Kind.NUMBER, Kind.DATE]
+    assert result["price"].values[0] == 1.25
 
 
 def test_numbers_written_as_words_are_numbers_but_codes_are_not():
-    found = cw.read({"n": ["1.5", "2", "10"], "code": ["007", "010", "007"]})
-    assert list(found.kinds.values()) == [Kind.NUMBER, Kind.CATEGORY]
-    np.testing.assert_array_equal(found["n"].values, [1.5, 2.0, 10.0])
+    result = cw.read({"n": ["1.5", "2", "10"], "code": ["007", "010", "007"]})
+    assert list(result.kinds.values()) == [Kind.NUMBER, Kind.CATEGORY]
+    np.testing.assert_array_equal(result["n"].values, [1.5, 2.0, 10.0])
 
 
 def sparse():
@@ -196,6 +196,6 @@ BAD = {
 
 
 @pytest.mark.parametrize(("make", "message"), BAD.values(), ids=BAD)
-def test_what_is_no_table_is_refused_in_words(make, message):
+def test_what_is_no_table_is_refused_with_a_clear_message(make, message):
     with pytest.raises(cw.InputError, match=message):
         cw.read(make())

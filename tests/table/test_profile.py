@@ -13,40 +13,40 @@ floats = st.floats(-1e9, 1e9) | st.just(np.nan)
 
 @given(arrays(np.float64, st.integers(1, 40), elements=floats), st.integers(1, 30))
 def test_counts_and_missing_add_up_to_the_rows(values, bins):
-    found = profile(Column("x", Kind.NUMBER, values), bins=bins)
-    assert found.counts.sum() + found.n_missing == len(values)
-    if len(found.counts):
-        assert len(found.edges) == len(found.counts) + 1
+    result = profile(Column("x", Kind.NUMBER, values), bins=bins)
+    assert result.counts.sum() + result.n_missing == len(values)
+    if len(result.counts):
+        assert len(result.edges) == len(result.counts) + 1
 
 
 def test_few_whole_numbers_have_a_bin_each():
-    found = profile(Column("doors", Kind.WHOLE, np.array([2.0, 2, 3, 5])))
-    assert found.counts.tolist() == [2, 1, 0, 1]
-    assert found.edges.tolist() == [1.5, 2.5, 3.5, 4.5, 5.5]
+    result = profile(Column("doors", Kind.WHOLE, np.array([2.0, 2, 3, 5])))
+    assert result.counts.tolist() == [2, 1, 0, 1]
+    assert result.edges.tolist() == [1.5, 2.5, 3.5, 4.5, 5.5]
 
 
 def test_rare_levels_are_counted_together():
     codes = np.repeat(np.arange(20, dtype=np.int32), 3)
-    found = profile(
+    result = profile(
         Column("town", Kind.CATEGORY, codes, tuple(f"t{k}" for k in range(20))), levels=5
     )
-    assert found.levels[-1] == "(others)"
-    assert found.counts.tolist() == [3, 3, 3, 3, 48]
-    assert found.n_distinct == 20
+    assert result.levels[-1] == "(others)"
+    assert result.counts.tolist() == [3, 3, 3, 3, 48]
+    assert result.n_distinct == 20
 
 
 def test_ordered_levels_keep_their_order():
     codes = np.array([2, 2, 2, 0, 1, 1], dtype=np.int32)
-    found = profile(Column("size", Kind.ORDERED, codes, ("S", "M", "L")))
-    assert found.levels == ("S", "M", "L")
-    assert found.counts.tolist() == [1, 2, 3]
+    result = profile(Column("size", Kind.ORDERED, codes, ("S", "M", "L")))
+    assert result.levels == ("S", "M", "L")
+    assert result.counts.tolist() == [1, 2, 3]
 
 
 def test_dates_are_binned_as_dates():
     days = np.datetime64("2024-01-01", "us") + np.arange(10) * np.timedelta64(1, "D")
-    found = profile(Column("day", Kind.DATE, days), bins=5)
-    assert found.edges.dtype.kind == "M"
-    assert found.counts.tolist() == [2, 2, 2, 2, 2]
+    result = profile(Column("day", Kind.DATE, days), bins=5)
+    assert result.edges.dtype.kind == "M"
+    assert result.counts.tolist() == [2, 2, 2, 2, 2]
 
 
 def test_a_constant_and_an_empty_column_are_described():

@@ -87,12 +87,12 @@ def test_a_warning_points_at_the_line_that_read(data):
 
 
 @pytest.mark.parametrize("option", ["target", "weight", "group", "time", "protected", "ignore"])
-def test_a_misspelt_role_is_answered_with_the_nearest_name(data, option):
+def test_a_misspelt_role_error_offers_the_nearest_name(data, option):
     with pytest.raises(cw.InputError, match=rf"'expsure' \(set as {option}\).*'exposure'"):
         cw.read(data, **{option: "expsure"})
 
 
-def test_a_misspelt_kind_is_answered_with_the_nearest_name(data):
+def test_a_misspelt_kind_error_offers_the_nearest_name(data):
     with pytest.raises(cw.InputError, match=r"'ge' \(set as kinds\).*"):
         cw.read(data, kinds={"ge": "number"})
 

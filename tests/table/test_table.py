@@ -43,12 +43,12 @@ def test_rows_are_taken_by_position_mask_and_slice(table):
     assert by_position.schema == table.schema
 
 
-def test_a_misspelt_column_is_answered_with_the_nearest(table):
+def test_a_misspelt_column_error_offers_the_nearest(table):
     with pytest.raises(cw.InputError, match=r"there is no column 'hight'.*did you mean 'height'"):
         table["hight"]
 
 
-def test_a_table_without_target_says_how_to_name_one(table):
+def test_a_table_without_target_is_an_error_with_a_hint(table):
     with pytest.raises(cw.InputError, match=r"the table has no target.*target="):
         _ = table.X.y
 
@@ -84,7 +84,7 @@ def test_a_table_goes_out_to_every_library_and_comes_back_equal(table, library):
     assert cw.read(frame, target="cost", protected="smokes").fingerprint() == table.fingerprint()
 
 
-def test_an_unknown_library_is_answered_with_the_known(table):
+def test_an_unknown_library_error_lists_the_known(table):
     with pytest.raises(cw.InputError, match=r"library='panda'.*'pandas'"):
         table.to_frame("panda")
     assert table.to_frame("dict") == table.to_dict()

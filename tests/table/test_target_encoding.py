@@ -52,7 +52,7 @@ def test_two_classes_give_one_column_for_the_class_that_sorts_last():
     np.testing.assert_allclose(encoder.transform(table).ravel(), [-0.25, -0.25, 0.25, 0.25])
 
 
-def test_whole_numbers_are_classes_only_when_the_task_says_so():
+def test_whole_numbers_are_classes_only_when_the_task_raises_an_error():
     codes, y = [0, 0, 1, 1, 2, 2], np.array([0, 1, 2, 2, 1, 1])
     as_numbers, _, _ = encode(codes, 3, y)
     as_classes, _, _ = encode(codes, 3, y, task="multiclass")

@@ -26,7 +26,7 @@ Categories = Literal["onehot", "ordinal", "native", "target"]
 
 # Benchmarks.
 Search = Literal["random", "grid", "halving", "hyperband", "tpe", "gp"]
-Interval = Literal["nested", "naive", "holdout"]
+Interval = Literal["nested", "naive", "hold-out"]
 
 # Explanations.
 EffectKind = Literal["pdp", "ice", "marginal", "ale", "supported_pdp", "component"]
@@ -41,6 +41,9 @@ Conditional = Literal["gaussian", "copula", "kernel", "forest"]
 LimeSelection = Literal["forward", "lasso"]
 
 # Condensing.
+#: What must be equal: the predicted class, or the value it is derived from.
 Equal = Literal["class", "value"]
+#: How much work goes into a small tree.
 Effort = Literal["fast", "good", "optimal"]
+#: What is minimised.
 Objective = Literal["leaves", "depth", "questions"]

@@ -17,15 +17,26 @@ __all__ = [
 IN_SENTENCES, IN_TABLES = 3, 4
 
 
-def number(value: float, digits: int = IN_SENTENCES) -> str:
+def number(value: float, digits: int = IN_SENTENCES, *, longest: int = 12) -> str:
     """Write a number with a few significant digits, thousands apart, without an exponent if short.
+
+    Parameters
+    ----------
+    value
+        The number.
+    digits
+        Significant digits.
+    longest
+        The power of ten from which on an exponent is written; tables with little room take less.
 
     Examples
     --------
     >>> number(0.123456), number(1234567.0), number(3.0), number(-0.00001234)
     ('0.123', '1,230,000', '3', '-0.0000123')
     >>> number(0.123456, 4), number(float("nan")), number(1e-12), number(2.5e15)
-    ('0.1235', 'NaN', '1e-12', '2.5e+15')
+    ('0.1235', 'NaN', '1e-12', '2.5e15')
+    >>> number(4786123456.0, 4, longest=6)
+    '4.786e9'
     """
     value = float(value)
     if math.isnan(value):
@@ -38,8 +49,9 @@ def number(value: float, digits: int = IN_SENTENCES) -> str:
     if math.isinf(rounded):  # the largest doubles, rounded up
         return f"{value:g}"
     size_of = math.floor(math.log10(abs(rounded)))
-    if not -6 < size_of < 12:
-        return f"{rounded:g}"
+    if not -6 < size_of < longest:
+        mantissa, power = f"{rounded:.{digits - 1}e}".split("e")
+        return f"{float(mantissa):g}e{int(power)}"
     decimals = max(0, digits - 1 - size_of)
     written = f"{rounded:,.{decimals}f}"
     return written.rstrip("0").rstrip(".") if "." in written else written

@@ -1,73 +1,69 @@
-"""Honest benchmarks: resampling, tuning inside it, risks with intervals, a run store."""
+"""Benchmarks: risks of learners with intervals, tuning inside, a run store, and diagnostics."""
 
-from clearwood.benchmarking.compare import benchmark
-from clearwood.benchmarking.diagnostics.bias_variance import BiasVariance, bias_variance
-from clearwood.benchmarking.diagnostics.bootstrap import BootstrapRisk, bootstrap_risk
-from clearwood.benchmarking.diagnostics.calibration import CalibrationCurve, calibration_of
-from clearwood.benchmarking.diagnostics.choosing import Choosing
-from clearwood.benchmarking.diagnostics.curves import (
-    LearningCurve,
-    calibration_curve,
-    learning_curve,
-)
-from clearwood.benchmarking.diagnostics.excess_risk import ExcessRisk, excess_risk
-from clearwood.benchmarking.diagnostics.in_sample import InSample, in_sample
-from clearwood.benchmarking.diagnostics.measures import Measures, measures
-from clearwood.benchmarking.diagnostics.residuals import Residuals, residuals_of
-from clearwood.benchmarking.diagnostics.smoothers import (
-    LinearSmoother,
-    linear_smoother,
-    smoother_of_hat_matrix,
-)
-from clearwood.benchmarking.intervals.intervals import (
-    Interval,
-    corrected_interval,
-    holdout_interval,
-    naive_interval,
-    origin_interval,
-)
-from clearwood.benchmarking.intervals.nested import nested_interval
-from clearwood.benchmarking.result import Benchmark, Difference, Method, Standing
-from clearwood.benchmarking.running.session import Snapshot
-from clearwood.benchmarking.running.store import Store
-from clearwood.benchmarking.running.work import judge
-from clearwood.benchmarking.target import target_codes
-from clearwood.benchmarking.text import duration
-from clearwood.benchmarking.tuning.archive import Archive, Curve
-from clearwood.benchmarking.winner import Winner
+from typing import TYPE_CHECKING
+
+from clearwood._shared.lazy import lazy
+
+if TYPE_CHECKING:
+    from clearwood.benchmarking.compare import benchmark
+    from clearwood.benchmarking.diagnostics.bias_variance import BiasVariance, bias_variance
+    from clearwood.benchmarking.diagnostics.bootstrap import BootstrapRisk, bootstrap_risk
+    from clearwood.benchmarking.diagnostics.calibration import (
+        CalibrationCurve,
+        calibration_curve,
+        calibration_of,
+    )
+    from clearwood.benchmarking.diagnostics.choosing import Choosing
+    from clearwood.benchmarking.diagnostics.excess_risk import ExcessRisk, excess_risk
+    from clearwood.benchmarking.diagnostics.in_sample import InSample, in_sample
+    from clearwood.benchmarking.diagnostics.learning_curve import LearningCurve, learning_curve
+    from clearwood.benchmarking.diagnostics.measures import Measures, measures
+    from clearwood.benchmarking.diagnostics.residuals import Residuals, residuals_of
+    from clearwood.benchmarking.diagnostics.smoothers import LinearSmoother, linear_smoother
+    from clearwood.benchmarking.findings import Finding
+    from clearwood.benchmarking.intervals.intervals import (
+        Interval,
+        corrected_interval,
+        holdout_interval,
+        naive_interval,
+        origin_interval,
+    )
+    from clearwood.benchmarking.intervals.nested import nested_interval
+    from clearwood.benchmarking.result import Benchmark, Difference
+    from clearwood.benchmarking.running.run import Snapshot
+    from clearwood.benchmarking.running.store import Store
+    from clearwood.benchmarking.running.work import row_losses
+    from clearwood.benchmarking.tuning.archive import TuningCurve
+else:
+    __getattr__, __dir__ = lazy(__name__, __file__)
 
 __all__ = [
-    "Archive",
     "Benchmark",
     "BiasVariance",
     "BootstrapRisk",
     "CalibrationCurve",
     "Choosing",
-    "Curve",
     "Difference",
     "ExcessRisk",
+    "Finding",
     "InSample",
     "Interval",
     "LearningCurve",
     "LinearSmoother",
     "Measures",
-    "Method",
     "Residuals",
     "Snapshot",
-    "Standing",
     "Store",
-    "Winner",
+    "TuningCurve",
     "benchmark",
     "bias_variance",
     "bootstrap_risk",
     "calibration_curve",
     "calibration_of",
     "corrected_interval",
-    "duration",
     "excess_risk",
     "holdout_interval",
     "in_sample",
-    "judge",
     "learning_curve",
     "linear_smoother",
     "measures",
@@ -75,6 +71,5 @@ __all__ = [
     "nested_interval",
     "origin_interval",
     "residuals_of",
-    "smoother_of_hat_matrix",
-    "target_codes",
+    "row_losses",
 ]

@@ -1,26 +1,26 @@
-"""What a benchmark found."""
+"""The result of a benchmark."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, Option, did_you_mean, unknown_choice, words
 from clearwood._shared.frames import frame
-from clearwood._shared.results import Result
-from clearwood.benchmarking.diagnostics.calibration import CalibrationCurve, calibration_of_target
-from clearwood.benchmarking.diagnostics.choosing import Choosing, choosing, simultaneous
+from clearwood._shared.results import Result, document
+from clearwood.benchmarking.diagnostics.calibration import CalibrationCurve, calibration_of
+from clearwood.benchmarking.diagnostics.choosing import Choosing, choosing
 from clearwood.benchmarking.diagnostics.measures import Measures, measures
-from clearwood.benchmarking.intervals.estimates import interval_of, losses_of
+from clearwood.benchmarking.findings import Finding
+from clearwood.benchmarking.intervals.estimates import LossesOf, interval_of, losses_of
 from clearwood.benchmarking.intervals.intervals import simultaneous_level
-from clearwood.benchmarking.running.work import Array, Context, Outcome, Rows, Unit
-from clearwood.benchmarking.text import as_html, as_text, comparison_text
-from clearwood.benchmarking.tuning.archive import Archive, Curve, archive_of, curve_of
+from clearwood.benchmarking.running.work import Context, Outcome, Rows, Unit
+from clearwood.benchmarking.text import as_html, as_text, comparison_text, settings_text
+from clearwood.benchmarking.tuning.archive import Archive, TuningCurve, archive_of, curve_of
 from clearwood.benchmarking.winner import Winner
-
-if TYPE_CHECKING:
-    from clearwood.benchmarking.intervals.estimates import LossesOf
 
 __all__ = ["Benchmark", "Difference", "Method", "Standing"]
 
@@ -41,8 +41,8 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How one learner did.
+class Standing(Result):
+    """The result of one learner.
 
     Parameters
     ----------
@@ -55,17 +55,17 @@ class Standing:
     difference, difference_low, difference_high
         Risk above that of the best learner, with an interval from paired differences.
     fit_seconds
-        What tuning, fitting and predicting took, on average over the outer folds.
+        Seconds of tuning, fitting and predicting, on average over the outer folds.
     failures
         How many fits failed.
     settings
-        What tuning chose, typical of the folds: the median of numbers, the most frequent choice.
+        Typical settings of the outer folds: the median of numbers, the most frequent choice.
     interval
-        Which interval it is: "nested", "naive", "hold-out", ...
+        The kind of the interval, see `Interval`; "none" where every fold failed.
     inflation
         How many times wider than the naive interval it is.
     folds
-        How many outer folds the estimate rests on.
+        How many outer folds the estimate is based on.
     """
 
     learner: str
@@ -84,10 +84,15 @@ class Standing:
     inflation: float = 1.0
     folds: int = 0
 
+    @property
+    def settings_text(self) -> str:
+        """The settings as one would type them."""
+        return settings_text(self.settings)
+
 
 @dataclass(frozen=True)
 class Difference(Result):
-    """The risk of one learner less that of another, from paired differences row by row.
+    """The risk of one learner minus that of another, from paired differences of row losses.
 
     Parameters
     ----------
@@ -98,9 +103,11 @@ class Difference(Result):
     confidence
         The level of the interval.
     interval
-        Which interval it is.
+        The kind of the interval, see `Interval`.
     loss
         What the risks are means of.
+    is_simultaneous
+        Whether the intervals of all differences hold together: see `Benchmark.simultaneous`.
     """
 
     first: str
@@ -112,11 +119,12 @@ class Difference(Result):
     confidence: float
     interval: str
     loss: str
+    is_simultaneous: bool = False
     _derived: ClassVar[tuple[str, ...]] = ("clear",)
 
     @property
     def clear(self) -> bool:
-        """Whether the interval leaves zero out, so that one of the two is better."""
+        """Whether the interval excludes zero, so that one of the two is better."""
         return self.low > 0 or self.high < 0
 
     def __repr__(self) -> str:
@@ -125,7 +133,7 @@ class Difference(Result):
 
 @dataclass(frozen=True)
 class Method:
-    """How a benchmark was made.
+    """How the risks of a benchmark are estimated.
 
     Parameters
     ----------
@@ -134,9 +142,9 @@ class Method:
     splits, repeats
         How many outer splits there are, over how many repeats.
     interval
-        Which interval was asked for.
+        The kind of the intervals, see `Interval`.
     confidence
-        Its level.
+        Their level.
     tuning
         How settings were chosen, in words.
     pairs
@@ -144,7 +152,7 @@ class Method:
         "defaults", or "none" where there are no such fits.
     seed
         Fixes every random choice.
-    simultaneous
+    is_simultaneous
         Whether the intervals of all differences hold together: see `Benchmark.simultaneous`.
     """
 
@@ -156,31 +164,31 @@ class Method:
     tuning: str
     pairs: Literal["tuned", "reused", "defaults", "none"]
     seed: int
-    simultaneous: bool = False
+    is_simultaneous: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Benchmark:
-    """Learners compared on one table, each with an honest risk; best first.
+class Benchmark(Result):
+    """Learners compared on one table, each with its risk and interval; best first.
 
-    Made by `clearwood.benchmark`.
+    The result of `clearwood.benchmark`.
 
     Parameters
     ----------
     standings
         One per learner, by risk; those with failures last.
     method
-        How it was made.
+        How risks are estimated.
     context
         Table, loss, learners and tuning of the run.
     units
-        Every unit of work of the plan, by key.
+        Every fit of the plan, by key.
     outcomes
-        What the finished ones gave.
+        The results of the finished ones.
     warnings
-        What the reader should know.
+        What the reader should know, as findings; ``str`` of each is a sentence.
     seconds
-        By the clock, for this call.
+        How long the call took.
 
     Examples
     --------
@@ -198,9 +206,8 @@ class Benchmark:
     context: Context
     units: Mapping[str, Unit]
     outcomes: Mapping[str, Outcome]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Finding, ...] = ()
     seconds: float = 0.0
-    failures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -214,8 +221,18 @@ class Benchmark:
 
     @property
     def complete(self) -> bool:
-        """Whether every fit of the plan was done; not so after Ctrl-C or a spent budget."""
+        """Whether every fit of the plan is done; not after Ctrl-C or at the time limit."""
         return len(self.outcomes) == len(self.units)
+
+    @property
+    def failures(self) -> dict[str, tuple[str, ...]]:
+        """The errors of learners that failed, by learner, each with its split."""
+        errors: dict[str, list[str]] = {}
+        for key, outcome in self.outcomes.items():
+            if outcome.failure:
+                unit = self.units[key]
+                errors.setdefault(unit.learner, []).append(f"{unit.split}: {outcome.failure}")
+        return {name: tuple(texts) for name, texts in errors.items()}
 
     def __getitem__(self, learner: str) -> Standing:
         return self.standings[self._place(learner)]
@@ -223,12 +240,15 @@ class Benchmark:
     def _place(self, learner: str) -> int:
         if learner not in self.learners:
             raise InputError(
-                f"{learner!r} was not compared", hint=did_you_mean(str(learner), self.learners)
+                f"{learner!r} is not one of the learners",
+                parameter="learner",
+                value=learner,
+                hint=did_you_mean(str(learner), self.learners),
             )
         return self.learners.index(learner)
 
     def best(self, rule: Literal["one_se"] | None = None) -> Winner:
-        """The learner to use.
+        """Return the learner to use.
 
         Parameters
         ----------
@@ -239,17 +259,15 @@ class Benchmark:
         Returns
         -------
         Winner
-            Its ``fit`` tunes on all rows, as each outer fold did, and fits.
+            Its ``fit`` tunes and fits on all rows, as was done in each outer fold.
         """
         if rule not in (None, "one_se"):
-            raise InputError(f"there is no rule {rule!r}", hint="None or 'one_se'.")
+            raise unknown_choice("rule", rule, ["one_se"])
         finished = [one for one in self.standings if np.isfinite(one.risk)]
-        # where all have failed somewhere, the one that did so least comes first
+        # where all have failed somewhere, the one with the fewest failures comes first
         able = [one for one in finished if not one.failures] or finished
         if not able:
-            raise InputError(
-                "every learner failed", hint="bench.failures tells what went wrong in each."
-            )
+            raise InputError("every learner failed", hint="the result's failures list the errors.")
         chosen = able[0]
         if rule == "one_se":
             near = [one for one in able if one.risk <= chosen.risk + chosen.se]
@@ -259,7 +277,7 @@ class Benchmark:
         return self.choose(chosen.learner)
 
     def choose(self, learner: str) -> Winner:
-        """Any of the learners, ready to be tuned and fitted as the benchmark judged it.
+        """Return any of the learners, ready to be tuned and fitted as in the benchmark.
 
         Examples
         --------
@@ -280,10 +298,10 @@ class Benchmark:
         )
 
     def choosing(self) -> Choosing:
-        """The risk of choosing the best of these learners, and by how much the winner looks better.
+        """Estimate the risk of choosing the best of these learners, which removes selection bias.
 
         Needs the fits of the nested interval. Where these reuse settings (`Method.pairs`), the
-        fold that judges has had a say in the settings, though not in the choice among learners.
+        fold that judges was used for the settings, but not for the choice among learners.
 
         Examples
         --------
@@ -293,47 +311,59 @@ class Benchmark:
         >>> dict(bench.choosing().chosen)
         {'ols': 5}
         """
-        return choosing(self)
+        result = choosing(self)
+        if result is None:
+            raise InputError(
+                "choosing needs fits that leave two folds out, and there are none",
+                hint=words("use ", Option("interval", "nested"), " and k-fold cross-validation."),
+            )
+        return result
 
     def compare(self, first: str, second: str) -> Difference:
-        """By how much the risk of one learner is above that of another, with an interval.
+        """Compare the risks of two learners, with an interval for the difference.
 
-        The interval is for two learners that were named before looking. Of several, each holds its
-        level alone; for all to hold together, compare in `simultaneous`.
+        The interval is for two learners that were chosen beforehand. Each interval holds at its own
+        level; for several to hold together, compare in `simultaneous`.
         """
         for name in (first, second):
             self._place(name)
         method = self.method
         judged = sum(bool(np.isfinite(one.risk)) for one in self.standings)
         level = simultaneous_level(method.confidence, judged)
-        found = interval_of(
+        gap = interval_of(
             self.losses(first) - self.losses(second),
             kind=method.interval,
-            confidence=level if method.simultaneous else method.confidence,
+            confidence=level if method.is_simultaneous else method.confidence,
             folds=method.splits // method.repeats,
             context=self.context,
         )
-        if found is None:
-            raise InputError(f"no fold of both {first!r} and {second!r} has succeeded")
+        if gap is None:
+            raise InputError(
+                f"{first!r} and {second!r} have no fold in which both succeeded",
+                parameter="second",
+                value=second,
+            )
         return Difference(
             first,
             second,
-            found.estimate,
-            found.se,
-            found.low,
-            found.high,
+            gap.estimate,
+            gap.se,
+            gap.low,
+            gap.high,
             method.confidence,
-            f"simultaneous {found.kind}" if method.simultaneous else found.kind,
+            gap.kind,
             self.loss,
+            method.is_simultaneous,
         )
 
     def simultaneous(self) -> "Benchmark":
-        """The same, with wider intervals of differences: all of them hold together.
+        """Return the benchmark with wider intervals of differences, which hold all together.
 
-        The best learner has been chosen by the rows that compare it, and where several intervals
-        hold 90 % of the time each, all of them do so less often. Here what may be missed is shared
-        among all pairs of learners (Bonferroni), so that every difference, to whichever turned out
-        best, is covered at the level of the benchmark or more often. Risks keep their intervals.
+        The best learner was chosen on the rows that it is compared on, and if several intervals
+        hold 90 % of the time each, all of them hold together less often. Here the error level is
+        divided among all pairs of learners (Bonferroni), so that all differences to the best,
+        whichever that is, are covered together at the level of the benchmark. Risks keep their
+        intervals.
 
         Examples
         --------
@@ -346,10 +376,19 @@ class Benchmark:
         >>> together.difference_low < each.difference_low
         True
         """
-        return simultaneous(self)
+        wider = replace(self, method=replace(self.method, is_simultaneous=True))
+        best = self.standings[0].learner
 
-    def losses(self, learner: str) -> "LossesOf":
-        """The losses of every row under one learner, split by split."""
+        def widened(one: Standing) -> Standing:
+            if one.learner == best or not np.isfinite(one.difference_low):
+                return one
+            gap = wider.compare(one.learner, best)
+            return replace(one, difference_low=gap.low, difference_high=gap.high)
+
+        return replace(wider, standings=tuple(map(widened, self.standings)))
+
+    def losses(self, learner: str) -> LossesOf:
+        """Return the losses of every row under one learner, split by split."""
         self._place(learner)
         return losses_of(
             (self.units[key], outcome)
@@ -357,30 +396,27 @@ class Benchmark:
             if self.units[key].learner == learner
         )
 
-    def predictions(self, learner: str, *, repeat: int = 0) -> Array:
-        """Predictions of each row by the fit that had not seen it, NaN where there is none.
+    def predictions(self, learner: str, *, repeat: int = 0) -> Floats:
+        """Return held-out predictions: of each row by the fit without it, NaN where there is none.
 
         Numbers for regression and counts; for classes what the loss needs: one column of
         probabilities a class, positions of classes, or margins.
         """
         self._place(learner)
-        found: Array | None = None
-        for key, outcome in self.outcomes.items():
-            unit = self.units[key]
-            if unit.learner != learner or unit.purpose != "outer" or unit.repeat != repeat:
+        predictions: Floats | None = None
+        for unit, outcome in self._outer(learner):
+            if unit.repeat != repeat or outcome.predictions is None:
                 continue
-            if outcome.predictions is None:
-                continue
-            if found is None:
+            if predictions is None:
                 shape = (self.context.table.n_rows, *outcome.predictions.shape[1:])
-                found = np.full(shape, np.nan)
-            found[unit.test] = outcome.predictions
-        if found is None:
-            raise InputError(f"no fold of {learner!r} has succeeded")
-        return found
+                predictions = np.full(shape, np.nan)
+            predictions[unit.test] = outcome.predictions
+        if predictions is None:
+            raise _no_fold(learner)
+        return predictions
 
     def measures(self, learner: str) -> Measures:
-        """AUC, accuracy, R2, calibration and the like, over all rows tested.
+        """Return AUC, accuracy, R², calibration and similar measures over all held-out rows.
 
         Examples
         --------
@@ -403,15 +439,15 @@ class Benchmark:
     def calibration(
         self, learner: str, *, label: str | None = None, bins: int = 10
     ) -> CalibrationCurve:
-        """What was observed where a learner predicted about the same, on rows it had not seen.
+        """Compare held-out predictions of a learner with what was observed.
 
         Parameters
         ----------
         learner
-            One of those compared.
+            One of the learners.
         label
-            Whose probability to look at; by default the last class of two, and of several the
-            class that is predicted, row by row.
+            The class whose probability to compare; by default the last class of two, and of
+            several the predicted class, row by row.
         bins
             How many bins of about equally many rows.
         """
@@ -419,13 +455,15 @@ class Benchmark:
         context = self.context
         if context.classes is not None and context.loss.needs != "probability":
             raise InputError(
-                f"the {context.loss.name} loss has kept no probabilities to calibrate",
-                hint="compare with loss='log' or 'brier'.",
+                f"a benchmark by the {context.loss.name} loss has no probabilities to calibrate",
+                parameter="learner",
+                value=learner,
+                hint=words("use ", Option("loss", "log"), " or ", Option("loss", "brier"), "."),
             )
-        return calibration_of_target(
+        return calibration_of(
             context.codes[rows],
             predicted,
-            context.classes,
+            classes=context.classes,
             target=str(context.table.target),
             label=label,
             bins=bins,
@@ -433,27 +471,27 @@ class Benchmark:
             learner=learner,
         )
 
-    def _tested(self, learner: str) -> tuple[Rows, Array, Rows]:
-        """Rows tested, what was predicted for them, and the number of the fit that did."""
+    def _tested(self, learner: str) -> tuple[Rows, Floats, Rows]:
+        """Return the held-out rows, their predictions, and the number of the fit of each."""
         self._place(learner)
-        found = [
+        tested = [
             (unit.test, outcome.predictions)
             for unit, outcome in self._outer(learner)
             if outcome.predictions is not None
         ]
-        if not found:
-            raise InputError(f"no fold of {learner!r} has succeeded")
-        rows, predicted = zip(*found, strict=True)
+        if not tested:
+            raise _no_fold(learner)
+        rows, predicted = zip(*tested, strict=True)
         fits = np.repeat(np.arange(len(rows)), [len(part) for part in rows])
         return np.concatenate(rows), np.concatenate(predicted), fits
 
     def archive(self, learner: str) -> Archive:
-        """Every configuration that tuning tried, in every outer fold."""
+        """Return every configuration that tuning tried, in every outer fold."""
         self._place(learner)
         return archive_of(learner, self._outer(learner))
 
-    def curve(self, learner: str) -> Curve:
-        """Inner risk against the values tried, averaged over the outer folds."""
+    def curve(self, learner: str) -> TuningCurve:
+        """Return the inner risk of the values tried, averaged over the outer folds."""
         self._place(learner)
         return curve_of(learner, self._outer(learner), self.context.contenders[learner].space)
 
@@ -465,23 +503,71 @@ class Benchmark:
         ]
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Give one row a learner, best first, as a data frame.
+        """Return one row per learner, best first, as a data frame.
 
         Parameters
         ----------
         library
-            "pandas", "polars", "pyarrow" or "dict"; the first installed when left out.
+            "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
         """
-        rows = [vars(standing) for standing in self.standings]
-        columns = {name: [row[name] for row in rows] for name in _COLUMNS}
-        columns["settings"] = [dict(settings) for settings in columns["settings"]]
-        return frame(columns, library)
+        return frame(
+            {name: [getattr(one, name) for one in self.standings] for name in _COLUMNS}, library
+        )
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything but the losses of single rows as plain JSON values."""
-        from clearwood.benchmarking.document import document
+        """Return everything but the losses of single rows, as plain JSON values."""
+        table = self.context.table
+        return document(
+            {
+                "task": str(table.task),
+                "target": table.target,
+                "rows": table.n_rows,
+                "features": table.features,
+                "fingerprint": table.fingerprint(),
+                "loss": self.loss,
+                "proper": self.context.loss.proper,
+                "method": vars(self.method),
+                "complete": self.complete,
+                "learners": [
+                    {**vars(one), "by_fold": self._by_fold(one.learner)} for one in self.standings
+                ],
+                "archive": {name: self.archive(name).to_json() for name in self.learners},
+                "choosing": None if (chosen := choosing(self)) is None else chosen.to_json(),
+                "failures": self.failures,
+                "warnings": [one.to_json() for one in self.warnings],
+                "seconds": self.seconds,
+                "versions": {
+                    name: version(name) for name in ("clearwood", "scikit-learn", "numpy")
+                },
+                "text": self.to_text(),
+            }
+        )
 
-        return document(self)
+    def _by_fold(self, learner: str) -> list[dict[str, Any]]:
+        return [
+            {
+                "repeat": unit.repeat,
+                "fold": unit.fold,
+                "rows": len(unit.test),
+                "risk": None if outcome.losses is None else float(outcome.losses.mean()),
+                "settings": outcome.settings,
+                "seconds": outcome.seconds,
+                "failure": outcome.failure,
+            }
+            for unit, outcome in sorted(
+                self._outer(learner), key=lambda one: (one[0].repeat, one[0].fold)
+            )
+        ]
+
+    def to_text(self, *, warnings: bool = True) -> str:
+        """Return the table of learners, their settings and the method, at most 80 columns wide.
+
+        Parameters
+        ----------
+        warnings
+            Whether warnings follow.
+        """
+        return as_text(self, warnings=warnings)
 
     def plot(self) -> Any:
         """Draw the risks and the differences to the best, with their intervals (Altair)."""
@@ -490,7 +576,11 @@ class Benchmark:
         return plot_benchmark(self)
 
     def __repr__(self) -> str:
-        return as_text(self)
+        return self.to_text()
 
     def _repr_html_(self) -> str:
         return as_html(self)
+
+
+def _no_fold(learner: str) -> InputError:
+    return InputError(f"no fold of {learner!r} succeeded", parameter="learner", value=learner)

@@ -1,36 +1,37 @@
-"""Ranking: from the outcomes of all units to one line a learner, and what to warn of."""
+"""Ranking: from the outcomes of all units to one standing per learner, and to warnings."""
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
+from clearwood.benchmarking.findings import Finding
 from clearwood.benchmarking.intervals.estimates import LossesOf, interval_of, losses_of, possible
 from clearwood.benchmarking.result import Method, Standing
 from clearwood.benchmarking.running.contenders import Contender
 from clearwood.benchmarking.running.work import Context, Outcome, Unit
 from clearwood.benchmarking.tuning.searches import position
-from clearwood.benchmarking.tuning.tree_path import GROWING_ENDED
 from clearwood.models import Choice, Real, Whole
 
-__all__ = ["edge_warnings", "failures_of", "note_warnings", "standings", "trial_warnings"]
+__all__ = ["findings_of", "standings"]
 
-Found = Mapping[str, Sequence[tuple[Unit, Outcome]]]
+#: Units with their outcomes, by learner.
+Outcomes = Mapping[str, Sequence[tuple[Unit, Outcome]]]
 
 
-def standings(context: Context, found: Found, method: Method) -> tuple[Standing, ...]:
-    """One standing per learner, by risk; those with failures last.
+def standings(context: Context, outcomes: Outcomes, method: Method) -> tuple[Standing, ...]:
+    """Rank the learners by risk; those with failures come last.
 
     Parameters
     ----------
     context
-        What the run shared.
-    found
+        What the units share.
+    outcomes
         Units with their outcomes, by learner.
     method
-        How the benchmark was made.
+        How the risks are estimated.
     """
     options: dict[str, Any] = {
         "kind": method.interval,
@@ -38,24 +39,25 @@ def standings(context: Context, found: Found, method: Method) -> tuple[Standing,
         "folds": method.splits // method.repeats,
         "context": context,
     }
-    losses = {name: losses_of(one) for name, one in found.items()}
+    losses = {name: losses_of(one) for name, one in outcomes.items()}
     risks = {name: possible(interval_of(one, **options), one) for name, one in losses.items()}
     failures = {
-        name: sum(outcome.failure is not None for _, outcome in one) for name, one in found.items()
+        name: sum(outcome.failure is not None for _, outcome in one)
+        for name, one in outcomes.items()
     }
 
     def rank(name: str) -> tuple[bool, int, float]:
         risk = risks[name]
         return risk is None, failures[name], np.inf if risk is None else risk.estimate
 
-    order = sorted(found, key=rank)
+    order = sorted(outcomes, key=rank)
     best = order[0]
-    made = []
+    ranked = []
     for name in order:
         risk = risks[name]
-        behind = _behind(losses[name], losses[best], options) if name != best else (0.0, 0.0, 0.0)
-        outer = [outcome for unit, outcome in found[name] if unit.purpose == "outer"]
-        made.append(
+        gap = (0.0, 0.0, 0.0) if name == best else _gap(losses[name], losses[best], options)
+        outer = [outcome for unit, outcome in outcomes[name] if unit.purpose == "outer"]
+        ranked.append(
             Standing(
                 learner=name,
                 loss=context.loss.name,
@@ -63,9 +65,9 @@ def standings(context: Context, found: Found, method: Method) -> tuple[Standing,
                 se=np.nan if risk is None else risk.se,
                 low=np.nan if risk is None else risk.low,
                 high=np.nan if risk is None else risk.high,
-                difference=behind[0],
-                difference_low=behind[1],
-                difference_high=behind[2],
+                difference=gap[0],
+                difference_low=gap[1],
+                difference_high=gap[2],
                 fit_seconds=float(np.mean([one.seconds for one in outer])) if outer else np.nan,
                 failures=failures[name],
                 settings=_typical([one.settings for one in outer if one.failure is None]),
@@ -74,111 +76,102 @@ def standings(context: Context, found: Found, method: Method) -> tuple[Standing,
                 folds=len(losses[name].outer),
             )
         )
-    return tuple(made)
+    return tuple(ranked)
 
 
-def _behind(
-    mine: LossesOf, best: LossesOf, options: Mapping[str, Any]
-) -> tuple[float, float, float]:
-    found = interval_of(mine - best, **options)
-    return (np.nan,) * 3 if found is None else (found.estimate, found.low, found.high)
+def _gap(own: LossesOf, best: LossesOf, options: Mapping[str, Any]) -> tuple[float, float, float]:
+    gap = interval_of(own - best, **options)
+    return (np.nan,) * 3 if gap is None else (gap.estimate, gap.low, gap.high)
 
 
 def _typical(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The median of each number and the most frequent of each choice."""
+    """Return the median of each number and the most frequent value of each choice."""
     if not several:
         return {}
-    found: dict[str, Any] = {}
+    typical: dict[str, Any] = {}
     for key in several[0]:
         values = [settings[key] for settings in several if key in settings]
         if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
-            found[key] = statistics.median_low(values)
+            typical[key] = statistics.median_low(values)
         else:
-            counted = Counter(map(repr, values)).most_common(1)[0][0]
-            found[key] = next(value for value in values if repr(value) == counted)
-    return found
+            most_frequent = Counter(map(repr, values)).most_common(1)[0][0]
+            typical[key] = next(value for value in values if repr(value) == most_frequent)
+    return typical
 
 
-def failures_of(found: Found) -> dict[str, tuple[str, ...]]:
-    """What went wrong, by learner, each with its split."""
-    told = {
-        name: tuple(f"{unit.split}: {outcome.failure}" for unit, outcome in one if outcome.failure)
-        for name, one in found.items()
-    }
-    return {name: texts for name, texts in told.items() if texts}
+def findings_of(contenders: Mapping[str, Contender], outcomes: Outcomes) -> list[Finding]:
+    """Return what to warn of: failed fits and trials, edges of ranges, warnings of learners."""
+    return [
+        *_failed_fits(outcomes),
+        *_failed_trials(outcomes),
+        *_edges(contenders, outcomes),
+        *_raised(outcomes),
+    ]
 
 
-def failure_warnings(found: Found) -> list[str]:
-    """One sentence a learner that failed somewhere."""
-    told = []
-    for name, one in found.items():
-        texts = [outcome.failure for _, outcome in one if outcome.failure]
-        if texts:
-            reason, _ = Counter(texts).most_common(1)[0]
-            told.append(f"{name} failed in {len(texts)} of {len(one)} fits: {reason}")
-    return told
+def _failed_fits(outcomes: Outcomes) -> Iterator[Finding]:
+    for name, one in outcomes.items():
+        reasons = [outcome.failure for _, outcome in one if outcome.failure]
+        if reasons:
+            reason, _ = Counter(reasons).most_common(1)[0]
+            yield Finding("failed fits", len(reasons), len(one), learner=name, reason=reason)
 
 
-def trial_warnings(found: Found) -> list[str]:
-    """Learners most of whose configurations could not be fitted: their space is at fault."""
-    told = []
-    for name, one in found.items():
+def _failed_trials(outcomes: Outcomes) -> Iterator[Finding]:
+    """Yield learners at least half of whose configurations failed: their space is at fault."""
+    for name, one in outcomes.items():
         trials = [trial for _, outcome in one if not outcome.failure for trial in outcome.archive]
-        reasons = [
-            trial.failure
-            for trial in trials
-            if trial.failure and not trial.failure.startswith(GROWING_ENDED)
-        ]
+        reasons = [t.failure for t in trials if t.failure and not t.is_past_best]
         if 2 * len(reasons) >= max(len(trials), 1):
             reason, _ = Counter(reasons).most_common(1)[0]
-            told.append(
-                f"{len(reasons)} of {len(trials)} configurations of {name} could not be fitted, so "
-                f"that tuning had little to choose from: {reason}"
-            )
-    return told
+            yield Finding("failed trials", len(reasons), len(trials), learner=name, reason=reason)
 
 
-def edge_warnings(contenders: Mapping[str, Contender], found: Found) -> list[str]:
-    """Settings whose best value sits on the edge of its range in most folds.
+def _edges(contenders: Mapping[str, Contender], outcomes: Outcomes) -> Iterator[Finding]:
+    """Yield settings whose best value is at an end of its range in most folds.
 
-    An edge that no value can lie beyond, such as one neighbour or all of the features, is none,
-    and neither is one that values well inside the range do as well as.
+    Ends that no value can lie beyond, such as one neighbour or all of the features, do not count,
+    and neither do those that values well inside the range do as well as.
     """
-    told = []
-    for name, one in found.items():
+    for name, one in outcomes.items():
         tuned = [o for u, o in one if u.purpose == "outer" and o.archive and not o.failure]
         for key, dimension in contenders[name].space.items():
             if isinstance(dimension, Choice) or not tuned:
                 continue
-            # a value that pays no better than those inside its range counts as one of them
+            # a value that does no better than those inside its range counts as one of them
             where = [
-                _place(dimension, o.settings.get(key)) if _pays(o, key, dimension) else 0.5
+                _place(dimension, o.settings.get(key)) if _beats_inside(o, key, dimension) else 0.5
                 for o in tuned
             ]
             low = sum(place <= _EDGE for place in where)
             high = sum(place >= 1 - _EDGE for place in where)
-            side = "lower" if low >= high else "upper"
-            if 2 * max(low, high) > len(tuned) and not _natural(key, dimension, side):
-                bound = dimension.low if side == "lower" else dimension.high
-                told.append(
-                    f"the best {key} of {name} sits at the {side} edge of its range ({bound:g}) in "
-                    f"{max(low, high)} of {len(tuned)} folds; a wider range may do better: "
-                    f"space={{{name!r}: {{{key!r}: ...}}}}"
+            side: Literal["low", "high"] = "low" if low >= high else "high"
+            count = max(low, high)
+            if 2 * count > len(tuned) and not _is_natural(key, dimension, side):
+                bound = dimension.low if side == "low" else dimension.high
+                yield Finding(
+                    "edge", count, len(tuned), learner=name, setting=key, side=side, bound=bound
                 )
-    return told
 
 
-#: How near to an end of its range, on the range's scale, a value counts as on the edge.
+def _raised(outcomes: Outcomes) -> Iterator[Finding]:
+    for name, one in outcomes.items():
+        counts = Counter(note for _, outcome in one for note in outcome.notes)
+        for note, count in counts.items():
+            yield Finding("raised", count, len(one), learner=name, reason=note)
+
+
+#: How near to an end of its range, on the range's scale, a value counts as at the edge.
 _EDGE = 0.01
 
 #: Values at least this far from both ends are well inside; doing better than all of them by less
-#: than this share of the risk is no reason to go on beyond an end.
+#: than this share of the risk is no reason to search beyond an end.
 _INSIDE = 0.1
-_WORTH = 0.001
+_RELEVANT = 0.001
 
 
-def _pays(outcome: Outcome, key: str, dimension: Real | Whole) -> bool:
-    """Whether the value chosen does better than those well inside its range."""
+def _beats_inside(outcome: Outcome, key: str, dimension: Real | Whole) -> bool:
+    """Return whether the best value does better than those well inside its range."""
     risks = [
         (trial.risk, _INSIDE <= _place(dimension, trial.settings.get(key)) <= 1 - _INSIDE)
         for trial in outcome.archive
@@ -186,13 +179,14 @@ def _pays(outcome: Outcome, key: str, dimension: Real | Whole) -> bool:
     ]
     inside = min((risk for risk, well_inside in risks if well_inside), default=np.inf)
     least = min((risk for risk, _ in risks), default=np.inf)
-    return bool(inside > least + _WORTH * abs(least))
+    return bool(inside > least + _RELEVANT * abs(least))
 
 
 def _place(dimension: Real | Whole, value: Any) -> float:
-    """Where a value lies; a default beyond an end counts as on that end.
+    """Return where a value lies in its range; a default beyond an end counts as at that end.
 
-    No number, and zero below a range by magnitude, which switches something off, count as inside.
+    What is not a number counts as inside, and so does zero below a positive range: it switches
+    something off.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.5
@@ -205,22 +199,10 @@ def _place(dimension: Real | Whole, value: Any) -> float:
 _FEWEST = {"max_leaves": 2, "max_leaf_nodes": 2, "num_leaves": 2}
 
 
-def _natural(key: str, dimension: Real | Whole, side: str) -> bool:
-    """Whether no value can lie beyond an end of the range."""
-    if side == "lower" and dimension.low <= _FEWEST.get(key.rpartition("__")[2], -np.inf):
+def _is_natural(key: str, dimension: Real | Whole, side: Literal["low", "high"]) -> bool:
+    """Return whether no value can lie beyond an end of the range."""
+    if side == "low" and dimension.low <= _FEWEST.get(key.rpartition("__")[2], -np.inf):
         return True
-    if side == "lower":
+    if side == "low":
         return (dimension.low in (0, 1) and isinstance(dimension, Whole)) or dimension.low == 0
     return isinstance(dimension, Real) and dimension.high == 1.0 and not dimension.log
-
-
-def note_warnings(found: Found) -> list[str]:
-    """Warnings raised in fits, each once, with how many fits raised it."""
-    told = []
-    for name, one in found.items():
-        counts = Counter(note for _, outcome in one for note in outcome.notes)
-        for note, count in counts.items():
-            prefix = "" if name in note else f"{name}: "
-            times = "" if len(one) == 1 else f" ({count} of {len(one)} fits)"
-            told.append(f"{prefix}{note}{times}")
-    return told

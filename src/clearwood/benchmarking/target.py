@@ -5,28 +5,47 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import Call, InputError, words
+from clearwood.losses import Loss, default_loss, find_loss
 from clearwood.table import Table
 
-__all__ = ["checked_table", "target_codes"]
+__all__ = ["checked_table", "loss_for", "target_codes"]
 
 
 def checked_table(data: Any) -> Table:
-    """Refuse what is no table with a target."""
+    """Refuse what is not a table with a target and features."""
     if not isinstance(data, Table):
         raise InputError(
             f"a benchmark needs a table with a target, not {type(data).__name__}",
-            hint='make one: cw.read(data, target="...") takes files and frames.',
+            parameter="data",
+            value=data,
+            hint=words("files and frames become one by ", Call("read", ("data",), {"target": "…"})),
         )
     if data.target is None or data.task is None:
-        raise InputError("the table has no target", hint="name one: cw.read(..., target=...).")
+        raise InputError(
+            "the table has no target",
+            parameter="data",
+            hint=words("name one: ", Call("read", ("data",), {"target": "…"})),
+        )
     if not data.features:
-        raise InputError("the table has no features", hint="give it a column besides the target.")
+        raise InputError(
+            "the table has no features",
+            parameter="data",
+            hint="it needs a column besides the target.",
+        )
     return data
 
 
+def loss_for(table: Table, loss: str | Loss | None) -> Loss:
+    """Return a loss by its name, or the one of the table's task."""
+    assert table.task is not None
+    if loss is None:
+        return default_loss(table.task)
+    return loss if isinstance(loss, Loss) else find_loss(loss, task=table.task)
+
+
 def target_codes(table: Table) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """The target as numbers, classes as positions in the sorted labels, which come with it.
+    """Return the target as numbers, and the sorted labels that classes are positions in.
 
     Examples
     --------

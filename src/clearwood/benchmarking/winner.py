@@ -1,14 +1,15 @@
-"""The learner a benchmark recommends, ready to be tuned and fitted."""
+"""A learner of a benchmark, ready to be tuned and fitted."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearwood._shared.numbers import interval, number
 from clearwood._shared.progress import progress
 from clearwood.benchmarking.running.contenders import Contender
-from clearwood.benchmarking.running.run import Workers
 from clearwood.benchmarking.running.work import Context, Unit, seed_of
+from clearwood.benchmarking.running.workers import Workers
 from clearwood.benchmarking.target import checked_table, target_codes
 from clearwood.losses import Loss
 from clearwood.models import Learner
@@ -22,14 +23,14 @@ __all__ = ["Winner"]
 
 @dataclass(frozen=True, repr=False)
 class Winner:
-    """A learner with the tuning that the benchmark judged it with.
+    """A learner with the tuning that was used in the benchmark.
 
     Parameters
     ----------
     name
         The learner.
     standing
-        How it did.
+        Its result.
     contender, loss, tuning, seed
         As in the benchmark, so that ``fit`` is the procedure whose risk was estimated.
     """
@@ -42,7 +43,7 @@ class Winner:
     seed: int
 
     def fit(self, data: Any, *, n_jobs: int = 1) -> Any:
-        """Tune on all rows as each outer fold did, then fit.
+        """Tune and fit on all rows, as was done in each outer fold.
 
         Parameters
         ----------
@@ -77,8 +78,7 @@ class Winner:
 
     def __repr__(self) -> str:
         one = self.standing
-        between = f"{one.low:.4g} to {one.high:.4g}"
         return (
-            f"Winner: {self.name}, {one.loss} risk {one.risk:.4g} ({between}); "
-            "fit(data) tunes and fits it on all rows"
+            f"Winner: {self.name}, {one.loss} risk {number(one.risk, 4)} "
+            f"({interval(one.low, one.high, 4)}); fit(data) tunes and fits it on all rows"
         )

@@ -1,5 +1,6 @@
 """One tree that predicts exactly what an ensemble predicts: compose, reduce, certify, export."""
 
+from clearwood._shared.choices import Effort, Equal, Objective
 from clearwood.condensing.budget import (
     DoesNotFitError,
     Limit,
@@ -9,7 +10,6 @@ from clearwood.condensing.budget import (
 from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.diagram import Diagram
 from clearwood.condensing.export.json import from_json, load
-from clearwood.condensing.options import Effort, Equal, Objective
 from clearwood.condensing.proof.certificate import Certificate, Certification, Region, Verdict
 from clearwood.condensing.proof.certify import certify
 from clearwood.condensing.reading.path import Path

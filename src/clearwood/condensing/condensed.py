@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats
+from clearwood._shared.choices import Effort, Equal, Objective
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.numbers import count
 from clearwood._shared.results import Result
 from clearwood.condensing.diagram import Diagram
-from clearwood.condensing.options import Effort, Equal, Objective
 from clearwood.condensing.proof.certificate import Certificate
 from clearwood.forest import Forest, links
 

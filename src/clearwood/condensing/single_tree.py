@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.choices import Effort, Equal, Objective
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count, percent
@@ -35,7 +36,6 @@ from clearwood.condensing.compose.restrict import restricted
 from clearwood.condensing.condensed import Condensed, bare, shell_of
 from clearwood.condensing.diagram import Diagram
 from clearwood.condensing.names import with_names_of
-from clearwood.condensing.options import Effort, Equal, Objective
 from clearwood.condensing.proof.certificate import Certificate, Region
 from clearwood.condensing.proof.fingerprint import of_diagram, of_forest
 from clearwood.forest import Forest, from_model, rounded

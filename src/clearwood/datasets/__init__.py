@@ -1,4 +1,4 @@
-"""Tables to try things on: a simulated portfolio whose truth is known, and small real ones."""
+"""Example tables: a simulated insurance portfolio with known effects, and small real tables."""
 
 from clearwood.datasets.insurance import insurance, insurance_truth
 from clearwood.datasets.insurance_model import InsuranceModel

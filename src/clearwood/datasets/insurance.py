@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import bad_value
 from clearwood.datasets.insurance_model import FEATURES, InsuranceModel, Target
 from clearwood.table import Column, Kind, Table
 
@@ -21,8 +21,8 @@ def insurance(
 ) -> Table:
     """Simulate a motor portfolio.
 
-    The equations are those of `InsuranceModel`, which also knows what a model fitted to the table
-    should find: `insurance_truth`.
+    The equations are those of `InsuranceModel`, which also computes the true effects that a model
+    fitted to the table should recover: `insurance_truth`.
 
     Parameters
     ----------
@@ -52,9 +52,9 @@ def insurance(
     ('gender', 'age', 'region', 'height', 'mileage', 'power', 'exposure')
     """
     if not 0 <= missing < 1:
-        raise InputError(f"missing must be a share from 0 to below 1, not {missing}")
+        raise bad_value("missing", missing, "it must be a share from 0 to below 1")
     table = insurance_truth(target=target).sample(n, seed=seed)
-    # streams of their own: asking for gaps or dates leaves the rest of the portfolio as it was
+    # separate streams: gaps and dates leave the rest of the portfolio unchanged
     gap_seed, date_seed = np.random.SeedSequence([seed, n]).spawn(2)
     if missing:
         table = _with_gaps(table, missing, np.random.default_rng(gap_seed))

@@ -1,4 +1,4 @@
-"""The structural causal model behind the simulated motor portfolio."""
+"""The structural causal model of the simulated motor portfolio."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.errors import (
+    InputError,
+    Option,
+    bad_value,
+    did_you_mean,
+    unknown_choice,
+    words,
+)
 from clearwood.datasets.true_effect import TrueEffect, average_natural_direct_effect
 from clearwood.table import Column, Kind, Role, Table, Task
 
@@ -119,7 +126,7 @@ _NODES: dict[str, _Node] = {
     "claim_amount": _Node(Kind.NUMBER, ("region", "power", "accidents"), _claim_amount),
 }
 
-#: The columns a model may see.
+#: The columns a model may use.
 FEATURES = tuple(name for name in _NODES if name not in ("accidents", "claim_amount"))
 
 
@@ -146,9 +153,9 @@ class InsuranceModel:
     Heights and mileages are rounded to one decimal, powers to whole numbers, exposures and amounts
     to two decimals.
 
-    Height follows from gender and has no effect on accidents, so a model that cannot see gender
-    will use height in its stead: Hiabu (2024), Example 27. Gender acts on accidents directly and
-    through mileage. Strong cars are dangerous for young drivers above all: age and power interact.
+    Height follows from gender and has no effect on accidents, so a model without gender will use
+    height as a substitute: Hiabu (2024), Example 27. Gender acts on accidents directly and through
+    mileage. Powerful cars are dangerous above all for young drivers: age and power interact.
 
     Parameters
     ----------
@@ -170,10 +177,7 @@ class InsuranceModel:
     def __post_init__(self) -> None:
         targets = ("accidents", "claim_amount")
         if self.target not in targets:
-            raise InputError(
-                f"the target cannot be {self.target!r}",
-                hint=did_you_mean(str(self.target), targets),
-            )
+            raise unknown_choice("target", self.target, targets)
 
     @property
     def graph(self) -> tuple[tuple[str, str], ...]:
@@ -237,11 +241,15 @@ class InsuranceModel:
         True
         """
         if n < 1:
-            raise InputError(f"n must be at least 1, not {n}")
+            raise bad_value("n", n, "it must be at least 1")
         fixed = {name: _numeric(name, value) for name, value in values.items()}
         for name, value in fixed.items():
             if value.shape not in ((), (n,)):
-                raise InputError(f"{name} has {value.size} values for {n} policies")
+                raise InputError(
+                    f"{name} has {value.size} values for {n} policies",
+                    parameter=name,
+                    value=value.size,
+                )
         return self._table(self._draw(n, seed, fixed))
 
     def mean(self, table: Table) -> Floats:
@@ -250,7 +258,7 @@ class InsuranceModel:
         Parameters
         ----------
         table
-            With all causes of the target, complete. `height` is not looked at.
+            With all causes of the target, complete. `height` is not used.
 
         Returns
         -------
@@ -269,8 +277,8 @@ class InsuranceModel:
     ) -> TrueEffect:
         """Return the average natural direct effect of columns on the target.
 
-        It is what the target's mean changes by when the columns are set to given values while all
-        other columns stay as they would have been without: Hiabu (2024), Definition 8.2.1. The mean
+        It is the change of the target's mean when the columns are set to chosen values while all
+        other columns stay as they would have been: Hiabu (2024), Definition 8.2.1. The mean
         over portfolios is taken from random draws; their number and standard errors are in the
         result. All values are compared on the same draws.
 
@@ -292,14 +300,14 @@ class InsuranceModel:
 
         Examples
         --------
-        >>> found = InsuranceModel().direct_effect("gender", draws=20_000)
-        >>> found.at["gender"], found.effect.round(3)
+        >>> result = InsuranceModel().direct_effect("gender", draws=20_000)
+        >>> result.at["gender"], result.effect.round(3)
         (('female', 'male'), array([-0.034,  0.029]))
         """
         names = (columns,) if isinstance(columns, str) else tuple(columns)
         for name in names:
             if name not in FEATURES:
-                raise InputError(f"there is no feature {name!r}", hint=did_you_mean(name, FEATURES))
+                raise unknown_choice("columns", name, FEATURES, what="column")
         shown = self._points(names, at)
         marginal = self._draw(draws, seed, {})
         drawn = {name: marginal[name] for name in names}
@@ -341,15 +349,21 @@ class InsuranceModel:
         if at is not None:
             if set(at) != set(names):
                 raise InputError(
-                    f"`at` has values for {sorted(at)}, but the effect is of {sorted(names)}"
+                    words(Option("at"), f" has values for {sorted(at)}, not for {sorted(names)}"),
+                    parameter="at",
+                    value=sorted(at),
                 )
             if len({len(values) for values in at.values()}) > 1:
-                raise InputError("the columns in `at` have different numbers of values")
+                raise InputError(
+                    words("the columns in ", Option("at"), " have different numbers of values"),
+                    parameter="at",
+                )
             return {name: tuple(at[name]) for name in names}
         if len(names) > 1:
             raise InputError(
-                "say at which values the columns are set",
-                hint=f"at={{{names[0]!r}: [...], ...}}, or a table of rows.",
+                "the values at which the columns are set are missing",
+                parameter="at",
+                hint=words("pass ", Option("at"), ": values by column, or a table of rows."),
             )
         node = _NODES[names[0]]
         if node.levels:
@@ -361,31 +375,36 @@ class InsuranceModel:
 
 def _node(name: str) -> _Node:
     if name not in _NODES:
-        raise InputError(f"there is no column {name!r}", hint=did_you_mean(name, _NODES))
+        raise InputError(
+            f"there is no column {name!r}",
+            parameter="column",
+            value=name,
+            hint=did_you_mean(name, _NODES),
+        )
     return _NODES[name]
 
 
-def _numeric(name: str, given: Any) -> NDArray[Any]:
-    """Return values as the model counts: levels as their position."""
+def _numeric(name: str, value: Any) -> NDArray[Any]:
+    """Return values as numbers: levels as their position."""
     levels = _node(name).levels
-    values = np.asarray(given)
+    values = np.asarray(value)
     if levels:
-        found, which = np.unique(values.astype(str), return_inverse=True)
-        coded: NDArray[Any] = _positions(name, found.tolist())[which].reshape(values.shape)
+        distinct, which = np.unique(values.astype(str), return_inverse=True)
+        coded: NDArray[Any] = _positions(name, distinct.tolist())[which].reshape(values.shape)
         return coded
     try:
         return values.astype(np.float64)
     except ValueError:
-        raise InputError(f"{name} is a number; it cannot be {given!r}") from None
+        raise bad_value(name, value, "it must be a number") from None
 
 
-def _positions(name: str, found: Sequence[str]) -> Index:
+def _positions(name: str, wanted: Sequence[str]) -> Index:
     """Return the position of levels among those of the model."""
     levels = _NODES[name].levels
-    for level in found:
+    for level in wanted:
         if level not in levels:
-            raise InputError(f"{name} cannot be {level!r}", hint=did_you_mean(level, levels))
-    return np.array([levels.index(level) for level in found], dtype=np.intp)
+            raise unknown_choice(name, level, levels)
+    return np.array([levels.index(level) for level in wanted], dtype=np.intp)
 
 
 def _complete(column: Column, name: str) -> NDArray[Any]:
@@ -393,7 +412,9 @@ def _complete(column: Column, name: str) -> NDArray[Any]:
         raise InputError(
             f"column {name!r} has {column.n_missing} missing values; the true mean is known for "
             "complete rows",
-            hint="simulate without `missing`, or take the complete rows.",
+            parameter=name,
+            value=column.n_missing,
+            hint=words("simulate without ", Option("missing"), ", or take the complete rows."),
         )
     if not _NODES[name].levels:
         return column.values

@@ -32,14 +32,19 @@ def load(name: str) -> Table:
     (569, 'binary', 'mean radius', 'malignant')
     """
     if name not in _TABLES:
-        raise InputError(f"there is no table {name!r}", hint=did_you_mean(name, _TABLES))
+        raise InputError(
+            f"there is no table {name!r}",
+            parameter="name",
+            value=name,
+            hint=did_you_mean(name, _TABLES),
+        )
     return _TABLES[name]()
 
 
 def _diabetes() -> Table:
     from sklearn.datasets import load_diabetes
 
-    # the scaled version would hide ages and blood pressures behind numbers no one can read
+    # the scaled version replaces ages and blood pressures by numbers without a unit
     columns = _columns(load_diabetes(scaled=False))
     # the source codes the two sexes 1 and 2 and does not say which is which
     columns["sex"] = [f"{value:.0f}" for value in columns["sex"]]

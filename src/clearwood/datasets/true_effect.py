@@ -8,14 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.numbers import IN_TABLES, number
+from clearwood._shared.results import Result
 
 __all__ = ["TrueEffect", "average_natural_direct_effect"]
 
 Values = Mapping[str, NDArray[Any]]
 
 
-@dataclass(frozen=True, eq=False)
-class TrueEffect:
+@dataclass(frozen=True, eq=False, repr=False)
+class TrueEffect(Result):
     """The direct effect of setting columns to values.
 
     Parameters
@@ -35,14 +37,10 @@ class TrueEffect:
     standard_error: Floats
     draws: int
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
-        return {
-            "at": {name: list(values) for name, values in self.at.items()},
-            "effect": self.effect.tolist(),
-            "standard_error": self.standard_error.tolist(),
-            "draws": self.draws,
-        }
+    def _columns(self) -> Mapping[str, Any]:
+        """Return one row per value."""
+        columns = {"effect": self.effect, "standard_error": self.standard_error}
+        return {**{name: list(values) for name, values in self.at.items()}, **columns}
 
     def __repr__(self) -> str:
         names = ", ".join(self.at)
@@ -50,7 +48,7 @@ class TrueEffect:
         points = zip(*self.at.values(), self.effect, self.standard_error, strict=True)
         for *values, effect, error in list(points)[:12]:
             place = ", ".join(f"{v:g}" if isinstance(v, int | float) else str(v) for v in values)
-            lines.append(f"  {place:>12}  {effect:+.4g} ± {error:.2g}")
+            lines.append(f"  {place:>12}  {number(effect, IN_TABLES)} ± {number(error, 2)}")
         if len(self.effect) > 12:
             lines.append(f"  … {len(self.effect)} in all")
         return "\n".join(lines)
@@ -63,7 +61,7 @@ def average_natural_direct_effect(
     points: Values,
     shown: Mapping[str, tuple[Any, ...]],
 ) -> TrueEffect:
-    """Average the change from drawn values to given ones, all else as under the drawn ones.
+    """Average the change from drawn values to chosen ones, all else as under the drawn ones.
 
     This is Hiabu (2024), Definition 8.2.1: the mean of ``m(x_S, X_R) - m(X'_S, X_R)``, where
     ``X'_S`` comes from its marginal law and ``X_R``, the rest, from ``do(X_S = X'_S)``.
@@ -79,7 +77,7 @@ def average_natural_direct_effect(
     points
         The columns in S as set, as numbers.
     shown
-        The same as the reader knows them.
+        The same as labels.
 
     Returns
     -------

@@ -223,7 +223,7 @@ def assemble(trees: Trees | Sequence[Tree], **settings: Any) -> Forest:
         raise InputError(f"tree {int(sizes.argmin())} of the model has no nodes")
     roots = np.cumsum(sizes) - sizes
     leaf = np.asarray(trees.left) < 0
-    start = np.repeat(roots, sizes)
+    start = np.repeat(roots.astype(np.int32), sizes)  # a forest has fewer than 2**31 nodes
     left = np.where(leaf, -1, trees.left + start)
     right = np.where(leaf, -1, trees.right + start)
     order, place = _order(left, right, roots, sizes)
@@ -239,15 +239,15 @@ def assemble(trees: Trees | Sequence[Tree], **settings: Any) -> Forest:
     def flag(values: NDArray[Any] | None) -> NDArray[np.bool_]:
         return np.zeros(len(leaf), bool) if values is None else at(values).astype(bool) & inner
 
-    value = at(trees.value)
-    value = np.where(leaf if value.ndim == 1 else leaf[:, None], value, 0.0)
+    value, zero = at(trees.value), np.float64(0)
+    value = np.where(leaf if value.ndim == 1 else leaf[:, None], value, zero)
     arrays: dict[str, Any] = {
         "roots": roots.astype(np.int32),
-        "left": left.astype(np.int32),
-        "right": right.astype(np.int32),
-        "feature": np.where(leaf, -1, at(trees.feature)).astype(np.int32),
-        "threshold": np.where(leaf, 0.0, at(trees.threshold).astype(np.float64, copy=False)),
-        "value": value.reshape(len(leaf), -1).astype(np.float64, copy=False),
+        "left": left.astype(np.int32, copy=False),
+        "right": right.astype(np.int32, copy=False),
+        "feature": np.where(leaf, -1, at(trees.feature)).astype(np.int32, copy=False),
+        "threshold": np.where(leaf, zero, at(trees.threshold)),
+        "value": value.reshape(len(leaf), -1),
         "cover": at(trees.cover).astype(np.float64),
         "default_left": flag(trees.default_left),
         "unseen_left": flag(trees.unseen_left),
@@ -282,7 +282,7 @@ def _order(
     Trees whose children follow already and that have no unreachable nodes keep their order; the
     others are put into depth-first order, left before right. None where nothing has to move.
     """
-    node = np.arange(len(left))
+    node = np.arange(len(left), dtype=left.dtype)
     inner = left >= 0
     falls = inner & ((left <= node) | (right <= node))
     if 2 * np.count_nonzero(inner) == len(left) - len(roots) and not falls.any():

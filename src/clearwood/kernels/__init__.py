@@ -1,4 +1,4 @@
-"""Compiled loops on arrays: arrays in, arrays out, nothing known about models."""
+"""Compiled loops on arrays: arrays in, arrays out, independent of models."""
 
 from clearwood.kernels._core import certify, compose, compose_within, exponential
 from clearwood.kernels.decomposition import Components, component_sets, components
@@ -14,6 +14,7 @@ from clearwood.kernels.shapley import (
     path_dependent,
 )
 from clearwood.kernels.trees import Trees, TreesLike
+from clearwood.kernels.ubjson import UbjsonDocument, UbjsonError
 
 __all__ = [
     "Background",
@@ -23,6 +24,8 @@ __all__ = [
     "ShapleyValues",
     "Trees",
     "TreesLike",
+    "UbjsonDocument",
+    "UbjsonError",
     "certify",
     "component_sets",
     "components",

@@ -95,19 +95,36 @@ class ShapleyForest:
         counts: NDArray[np.float64],
         n_threads: int,
     ) -> None: ...
-    def interventional(
+
+class ShapleyTables:
+    def __init__(
         self,
-        codes: NDArray[np.uint16],
+        forest: ShapleyForest,
         counts: NDArray[np.float64],
         background_codes: NDArray[np.uint16],
         background_weights: NDArray[np.float64],
         total_weight: float,
         pairs: bool,
         sets: tuple[NDArray[np.int64], NDArray[np.int32]] | None,
+        n_threads: int,
+    ) -> None: ...
+    @property
+    def are_kept(self) -> bool: ...
+    def explain(
+        self,
+        codes: NDArray[np.uint16],
         result: NDArray[np.float64],
         baseline: NDArray[np.float64],
         n_threads: int,
     ) -> None: ...
+
+# ubjson
+class UbjsonDocument:
+    def __init__(self, data: NDArray[np.uint8]) -> None: ...
+    def find(self, object: int, name: str) -> int: ...  # noqa: A002
+    def count(self, position: int) -> int: ...
+    def value(self, position: int) -> Any: ...
+    def column(self, records: int, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]: ...
 
 # certify
 def certify(

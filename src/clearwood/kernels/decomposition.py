@@ -44,9 +44,9 @@ class Components:
 
 
 def component_sets(trees: Trees, *, max_order: int | None = None) -> tuple[PlayerSet, ...]:
-    """Give the sets of players whose component can differ from zero.
+    """Return the sets of players whose component can differ from zero.
 
-    Those are the sets that some path from a root asks about together.
+    These are the sets of players that split together on some path from a root.
 
     Parameters
     ----------
@@ -61,13 +61,13 @@ def component_sets(trees: Trees, *, max_order: int | None = None) -> tuple[Playe
         By size, then by players.
     """
     order = trees.n_players if max_order is None else max_order
-    found = trees.kernel.path_sets(order, _MOST_SETS)
-    if len(found) > _MOST_SETS:
+    path_sets = trees.kernel.path_sets(order, _MOST_SETS)
+    if len(path_sets) > _MOST_SETS:
         raise InputError(
             f"the trees have more than {_MOST_SETS:,} components of up to {order} players",
             hint="lower max_order; what lies beyond is the prediction less the components.",
         )
-    return tuple(tuple(players) for players in found)
+    return tuple(tuple(players) for players in path_sets)
 
 
 def components(
@@ -106,7 +106,7 @@ def components(
     np.cumsum([len(one) for one in chosen], out=offsets[1:])
     players = np.fromiter(itertools.chain.from_iterable(chosen), np.int32, int(offsets[-1]))
     if len(set(chosen)) < len(chosen):
-        raise InputError("a set of players was asked for twice")
+        raise InputError("a set of players is listed twice")
     result, baseline = run_kernel(
         trees,
         X,

@@ -1,4 +1,4 @@
-"""Rows through many trees at once."""
+"""Predictions of many trees at once."""
 
 from typing import Any, SupportsIndex
 
@@ -19,9 +19,9 @@ class PackedForest:
     Parameters
     ----------
     roots, left, right, feature, threshold, default_left, zero_missing
-        The trees and their numeric questions.
+        The trees and their numeric splits.
     category_start, category_size, category_words, unseen_left
-        The questions about categories.
+        The categorical splits.
     value
         What each leaf adds, weights included: one column where trees belong to one output, else
         one per output.
@@ -72,7 +72,7 @@ class PackedForest:
         base: NDArray[np.float64],
         n_jobs: SupportsIndex | None = 1,
     ) -> NDArray[np.float64]:
-        """Add up what the trees hold for every row, tree by tree, starting from ``base``.
+        """Add up the values of the leaves that each row reaches, tree by tree, from ``base`` on.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class PackedForest:
         return out
 
     def leaves(self, X: NDArray[Any], *, n_jobs: SupportsIndex | None = 1) -> NDArray[np.int32]:
-        """Give the node at which each row ends, for every tree.
+        """Return the leaf that each row reaches, for every tree.
 
         Returns
         -------

@@ -12,9 +12,9 @@ _VARIABLE = "CLEARWOOD_SIMD"
 
 
 def simd_level() -> str:
-    """Tell which instruction set the compiled kernels use.
+    """Return the instruction set that the compiled kernels use.
 
-    The widest one that the processor offers is chosen when Clearwood is loaded. The environment
+    The widest one that the processor supports is chosen when Clearwood is loaded. The environment
     variable ``CLEARWOOD_SIMD`` chooses another: ``baseline``, ``avx2`` or ``avx512``. Results do
     not depend on it.
 

@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex
 
 from threadpoolctl import ThreadpoolController
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import bad_value
 
 __all__ = ["limited", "threads"]
 
@@ -34,22 +34,21 @@ def threads(n_jobs: SupportsIndex | None) -> int:
     >>> threads(0)
     Traceback (most recent call last):
     ...
-    clearwood.InputError: n_jobs=0 is not a number of threads. Hint: use 1 for one thread,
-    -1 for all cores.
+    clearwood.InputError: n_jobs=0: it must not be 0. Hint: use 1 for one thread, -1 for all cores.
     """
     if n_jobs is None:
         return 1
     hint = "use 1 for one thread, -1 for all cores."
-    # True is an index too, but who writes n_jobs=True means "yes, in parallel", not 1
+    # True is an index too, but n_jobs=True is written to mean "in parallel", not 1
     if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__"):
-        raise InputError(f"n_jobs={n_jobs!r} is not a whole number", hint=hint)
+        raise bad_value("n_jobs", n_jobs, "it must be a whole number", hint=hint)
     count = operator.index(n_jobs)
     if count == 0:
-        raise InputError("n_jobs=0 is not a number of threads", hint=hint)
+        raise bad_value("n_jobs", count, "it must not be 0", hint=hint)
     if count < 0:
         return max(1, _usable_cores() + 1 + count)
     if count > _MOST:
-        raise InputError(f"n_jobs={count} is more than the limit of {_MOST} threads", hint=hint)
+        raise bad_value("n_jobs", count, f"it must be at most {_MOST}", hint=hint)
     return count
 
 
@@ -80,7 +79,7 @@ def limited(count: int) -> AbstractContextManager[Any]:
     return limits
 
 
-# More is a slip of the keyboard; the system would refuse most of them anyway.
+# More is a typing error; the system would refuse most of them anyway.
 _MOST = 4096
 
 

@@ -29,11 +29,11 @@ def missing_code(dtype: DTypeLike) -> int:
     >>> missing_code(np.uint8)
     255
     """
-    found = np.dtype(dtype)
-    if found not in _CODE_TYPES:
+    code_type = np.dtype(dtype)
+    if code_type not in _CODE_TYPES:
         known = ", ".join(str(known) for known in _CODE_TYPES)
-        raise InputError(f"ranks are never of type {found}", hint=f"they are one of {known}.")
-    return int(np.iinfo(found).max)
+        raise InputError(f"ranks are never of type {code_type}", hint=f"they are one of {known}.")
+    return int(np.iinfo(code_type).max)
 
 
 def rank(
@@ -46,7 +46,7 @@ def rank(
 ) -> Codes:
     """Count, for every value, the thresholds below it.
 
-    The rank r of x tells the outcome of every split at once: x goes left at ``thresholds[k]``
+    The rank r of x gives the outcome of every split at once: x goes left at ``thresholds[k]``
     exactly if r <= k.
 
     Parameters
@@ -159,7 +159,7 @@ def _rank(
 
 
 def as_float32(thresholds: NDArray[np.float64], *, up: bool) -> NDArray[np.float32]:
-    """Thresholds that compare with every float32 as the given ones do.
+    """Round thresholds to float32 such that every float32 compares with them as before.
 
     For a float32 x, t < x holds exactly if it holds for the largest float32 that is not above t,
     and t <= x exactly if it holds for the smallest that is not below t.
@@ -178,35 +178,35 @@ def _code_type(n_thresholds: int) -> np.dtype[Any]:
     raise InputError(f"{n_thresholds} thresholds are more than a column can have")
 
 
-def _thresholds(given: ArrayLike, name: str) -> NDArray[np.float64]:
-    found = np.ascontiguousarray(_numbers(given, name, n_dimensions=1), dtype=np.float64)
-    if np.isnan(found).any():
+def _thresholds(thresholds: ArrayLike, name: str) -> NDArray[np.float64]:
+    cuts = np.ascontiguousarray(_numbers(thresholds, name, n_dimensions=1), dtype=np.float64)
+    if np.isnan(cuts).any():
         raise InputError(f"{name} has missing values", hint="leave them out.")
-    wrong = np.flatnonzero(found[1:] <= found[:-1])
+    wrong = np.flatnonzero(cuts[1:] <= cuts[:-1])
     if wrong.size:
         k = int(wrong[0])
         raise InputError(
-            f"{name} must rise, but {found[k]} is followed by {found[k + 1]}",
+            f"{name} must rise, but {cuts[k]} is followed by {cuts[k + 1]}",
             hint="numpy.unique sorts them and drops doubles.",
         )
-    return found
+    return cuts
 
 
-def _numbers(given: ArrayLike, name: str, *, n_dimensions: int) -> NDArray[Any]:
-    """Give an aligned float32 or float64 array in this machine's byte order, a view if possible."""
-    found = np.asarray(given)
-    if found.ndim != n_dimensions:
+def _numbers(values: ArrayLike, name: str, *, n_dimensions: int) -> NDArray[Any]:
+    """Return an aligned float32 or float64 array in native byte order, a view if possible."""
+    array = np.asarray(values)
+    if array.ndim != n_dimensions:
         wanted = {1: "one column of numbers", 2: "a matrix"}[n_dimensions]
-        raise InputError(f"{name} has {found.ndim} dimensions; expected {wanted}")
-    if found.dtype.kind not in "fiub":
-        if found.size:
+        raise InputError(f"{name} has {array.ndim} dimensions; expected {wanted}")
+    if array.dtype.kind not in "fiub":
+        if array.size:
             raise InputError(
-                f"{name} is of type {found.dtype}; expected numbers",
+                f"{name} is of type {array.dtype}; expected numbers",
                 hint="convert it with numpy.asarray(..., dtype=float).",
             )
-        found = found.astype(np.float64)
-    dtype = np.float32 if found.dtype in (np.float16, np.float32) else np.float64
-    return np.require(found, dtype=dtype, requirements="A")
+        array = array.astype(np.float64)
+    dtype = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
+    return np.require(array, dtype=dtype, requirements="A")
 
 
 def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:

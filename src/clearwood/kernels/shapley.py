@@ -11,13 +11,14 @@ raw prediction. Axes are always rows, then players (or sets), then outputs.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import SupportsIndex
+from dataclasses import dataclass, field
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
+from clearwood.kernels import _core
 from clearwood.kernels.parallelism import threads
 from clearwood.kernels.trees import Trees
 
@@ -41,7 +42,7 @@ _ROWS_PER_CHUNK = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class ShapleyValues:
-    """Shapley values of rows, and their interactions where asked.
+    """Shapley values of rows, and their interactions if requested.
 
     Parameters
     ----------
@@ -63,10 +64,10 @@ class ShapleyValues:
 
 @dataclass(frozen=True, eq=False)
 class Background:
-    """What the kernels keep of background rows; those of chunks add up with ``+``.
+    """Background rows as the kernels need them; those of chunks add up with ``+``.
 
-    Trees with short paths need only how much weight falls on each pattern of answers, of a size
-    that does not grow with the rows. Trees with long paths have too many patterns: for them the
+    For trees with short paths it holds the total weight of each pattern of split outcomes, whose
+    size does not grow with the rows. Trees with long paths have too many patterns: for them the
     rows are kept, as codes of two bytes.
 
     Parameters
@@ -89,6 +90,12 @@ class Background:
     weights: tuple[Floats, ...]
     n_rows: int
     total_weight: float
+    # Tables for Shapley values (False) and interactions (True), where they are small.
+    _tables: dict[bool, _core.ShapleyTables] = field(default_factory=dict, init=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # compiled objects stay in their process and are built again where they are needed
+        return self.__dict__ | {"_tables": {}}
 
     @classmethod
     def of(
@@ -138,7 +145,7 @@ class Background:
         )
 
     def rows(self) -> tuple[NDArray[np.uint16], Floats]:
-        """Give the kept codes and weights in one piece each."""
+        """Return the kept codes and weights in one piece each."""
         n_codes = self.trees.n_codes
         if not self.codes:
             return np.empty((0, n_codes), np.uint16, order="F"), np.empty(0)
@@ -147,6 +154,32 @@ class Background:
         codes = np.empty((sum(map(len, self.codes)), n_codes), np.uint16, order="F")
         np.concatenate(self.codes, out=codes)
         return codes, np.concatenate(self.weights)
+
+    def tables(
+        self,
+        *,
+        pairs: bool = False,
+        sets: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None,
+        n_jobs: SupportsIndex | None = 1,
+    ) -> _core.ShapleyTables:
+        """Return the tables that the kernel looks rows up in.
+
+        Tables for Shapley values and interactions are built once, unless they take much memory.
+        """
+        if sets is None and pairs in self._tables:
+            return self._tables[pairs]
+        tables = _core.ShapleyTables(
+            self.trees.kernel,
+            self.counts,
+            *self.rows(),
+            self.total_weight,
+            pairs,
+            sets,
+            threads(n_jobs),
+        )
+        if sets is None and tables.are_kept:
+            self._tables[pairs] = tables
+        return tables
 
 
 def path_dependent(
@@ -159,9 +192,9 @@ def path_dependent(
 ) -> ShapleyValues:
     """Shapley values of the path-dependent value function (TreeSHAP's default).
 
-    A coalition's value is found by walking each tree: at splits of its players as the row goes, at
-    the others along both branches in proportion to the training rows that took them. No background
-    is needed; the values depend on the order of the splits.
+    A coalition's value is computed by walking each tree: splits of its players send the row one
+    way; at other splits both branches count, in proportion to the training rows that took them. No
+    background is needed; the values depend on the order of the splits.
 
     Parameters
     ----------
@@ -251,7 +284,7 @@ def run_kernel(
     n_jobs: SupportsIndex | None = 1,
     progress: Progress | None = None,
 ) -> tuple[Floats, Floats]:
-    """Fill an array of shape (slots, outputs, rows); give the baseline with it."""
+    """Return an array of shape (slots, outputs, rows) and the baseline."""
     if background.trees is not trees:
         raise InputError("the background was counted for other trees")
     if not background.total_weight > 0:
@@ -261,24 +294,14 @@ def run_kernel(
             hint="give it at least one row with a positive weight.",
         )
     X = np.asarray(X, np.float64)
-    codes_kept, weights_kept = background.rows()
+    tables = background.tables(pairs=pairs, sets=sets, n_jobs=n_jobs)
     result = np.zeros((n_slots, trees.n_outputs, len(X)))
     baseline = np.zeros(trees.n_outputs)
     # no rows at all still have a baseline
     for first, last in list(_chunks(len(X))) or [(0, 0)]:
         baseline[:] = 0.0
-        trees.kernel.interventional(
-            trees.encode(X[first:last], n_jobs=n_jobs),
-            background.counts,
-            codes_kept,
-            weights_kept,
-            background.total_weight,
-            pairs,
-            sets,
-            result[:, :, first:last],
-            baseline,
-            threads(n_jobs),
-        )
+        codes = trees.encode(X[first:last], n_jobs=n_jobs)
+        tables.explain(codes, result[:, :, first:last], baseline, threads(n_jobs))
         if progress is not None:
             progress(last - first)
     return result, baseline + trees.forest.base
@@ -294,7 +317,7 @@ def _n_pairs(trees: Trees) -> int:
 
 
 def _explained(values: Floats, baseline: Floats, pairs: Floats | None) -> ShapleyValues:
-    """Turn the kernels' order (players, outputs, rows) around and pairs into matrices."""
+    """Put rows first, instead of the kernels' (players, outputs, rows), and pairs into matrices."""
     turned = np.moveaxis(values, -1, 0)
     if pairs is None:
         return ShapleyValues(turned, baseline)

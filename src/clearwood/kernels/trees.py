@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, SupportsIndex
+from typing import Any, Protocol, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ _MOST_THRESHOLDS = 65_000
 
 
 class TreesLike(Protocol):
-    """What the kernels read of a forest (`clearwood.forest.Forest` has it all)."""
+    """The fields of a forest that the kernels read, as in `clearwood.forest.Forest`."""
 
     @property
     def roots(self) -> Integers: ...
@@ -65,7 +65,7 @@ class TreesLike(Protocol):
 class Trees:
     """A forest prepared for the Shapley kernels.
 
-    Every column of the model that is asked for thresholds becomes one column of ranks; every set
+    Every column that is split at thresholds becomes one column of ranks; every set
     of categories (and every split that treats zero as missing) becomes a column of outcomes of its
     own. So all splits are tests of integers, and a player is the set of columns that are known or
     unknown together.
@@ -78,16 +78,20 @@ class Trees:
         The player each column of the model belongs to; by default ``forest.groups``, the user's
         columns.
     n_players
-        How many there are; players that no split asks for get zeros.
+        How many there are; players without a split get zeros.
     """
 
     forest: TreesLike
     players: Integers
     n_players: int
 
+    def __getstate__(self) -> dict[str, Any]:
+        # compiled objects stay in their process and are built again where they are needed
+        return {name: value for name, value in self.__dict__.items() if name != "kernel"}
+
     @classmethod
     def of(cls, forest: TreesLike, *, players: Integers | None = None) -> "Trees":
-        """Prepare a forest; without `players`, its groups play."""
+        """Prepare a forest; by default its groups are the players."""
         chosen = np.asarray(forest.groups if players is None else players, np.int32)
         return cls(forest, chosen, int(chosen.max(initial=-1)) + 1)
 
@@ -191,9 +195,9 @@ class Trees:
 
 @dataclass(frozen=True, eq=False)
 class _Splits:
-    """Which column of codes each node asks for, and which codes go left."""
+    """The column of codes that each node tests, and the codes that go left."""
 
-    ranked: NDArray[np.intp]  # the model's column behind each column of ranks
+    ranked: NDArray[np.intp]  # the model's column of each column of ranks
     thresholds: Floats  # of all columns of ranks, end to end
     offsets: NDArray[np.int64]
     special: NDArray[np.intp]  # a node for each column of outcomes
@@ -227,7 +231,7 @@ class _Splits:
         known: dict[tuple[object, ...], int] = {}
         special: list[int] = []
         for node in np.flatnonzero(odd):
-            key = _question(forest, int(node))
+            key = _split_key(forest, int(node))
             if key not in known:
                 known[key] = len(ranked) + len(special)
                 special.append(int(node))
@@ -245,8 +249,8 @@ class _Splits:
         )
 
 
-def _question(forest: TreesLike, node: int) -> tuple[object, ...]:
-    """What a node asks, such that equal questions have equal answers."""
+def _split_key(forest: TreesLike, node: int) -> tuple[object, ...]:
+    """A key that is equal for nodes whose splits send every value the same way."""
     start, size = int(forest.category_start[node]), int(forest.category_size[node])
     words = forest.category_words[start : start + size].tobytes() if start >= 0 else None
     threshold = None if start >= 0 else float(forest.threshold[node])

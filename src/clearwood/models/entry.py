@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, Literal
 
+from clearwood._shared.choices import Categories
 from clearwood._shared.errors import MissingExtraError
 from clearwood.models.estimators.stages import Stages
 from clearwood.models.spaces import Dimension
@@ -12,7 +13,6 @@ from clearwood.table import Task
 
 __all__ = ["Categories", "Entry", "Job", "Reading"]
 
-Categories = Literal["onehot", "ordinal", "native", "target"]
 
 Reading = Literal["glass box", "tree", "black box"]
 

@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.frames import plain
+from clearwood._shared.numbers import interval, number, percent
 from clearwood.models import Choice
 
 if TYPE_CHECKING:
-    from clearwood.benchmarking import Benchmark, Curve
+    from clearwood.benchmarking import Benchmark, TuningCurve
 
 __all__ = ["plot_benchmark", "plot_curve"]
 
@@ -20,7 +21,7 @@ def plot_benchmark(bench: "Benchmark") -> Any:
     Parameters
     ----------
     bench
-        What a benchmark found.
+        The benchmark.
 
     Returns
     -------
@@ -44,9 +45,9 @@ def plot_benchmark(bench: "Benchmark") -> Any:
     # a single fold of few rows may have no interval, and JSON has no NaN
     data = alt.InlineData(values=plain(rows))
     order = [str(row["learner"]) for row in rows]
-    level = f"{100 * bench.method.confidence:g} % interval"
+    level = f"{percent(bench.method.confidence)} interval"
     risk = _intervals(data, order, ("risk", "low", "high"), f"{bench.loss} risk, {level}")
-    behind = _intervals(
+    gap = _intervals(
         data,
         order,
         ("difference", "difference_low", "difference_high"),
@@ -58,7 +59,7 @@ def plot_benchmark(bench: "Benchmark") -> Any:
         .mark_rule(strokeDash=[4, 4])
         .encode(x="zero:Q")
     )
-    figure = alt.hconcat(risk, zero + behind)
+    figure = alt.hconcat(risk, zero + gap)
     return figure.properties(
         title=f"{bench.context.table.target}: {bench.method.plan}", description=_words(bench)
     )
@@ -85,23 +86,23 @@ def _intervals(
 
 
 def _words(bench: "Benchmark") -> str:
-    """The numbers of the figure as a sentence, for those who cannot see it."""
+    """Write the numbers of the figure as text, for screen readers."""
     return "; ".join(
-        f"{one.learner} {one.risk:.4g} ({one.low:.4g} to {one.high:.4g})"
+        f"{one.learner} {number(one.risk)} ({interval(one.low, one.high)})"
         for one in bench.standings
         if one.folds
     )
 
 
-def plot_curve(curve: "Curve", setting: str | None = None) -> Any:
+def plot_curve(curve: "TuningCurve", setting: str | None = None) -> Any:
     """Draw inner risk against one tuned setting.
 
     Parameters
     ----------
     curve
-        What tuning found.
+        The curve.
     setting
-        The setting to draw against; the first that is a number when left out.
+        The setting to draw against; by default the first that is a number.
 
     Returns
     -------
@@ -124,7 +125,7 @@ def plot_curve(curve: "Curve", setting: str | None = None) -> Any:
         x = alt.X("value:Q", title=setting, scale=scale)
     y = alt.Y("risk:Q", title="inner risk ± one standard error", scale=alt.Scale(zero=False))
     base = alt.Chart(data).encode(x=x)
-    # along a single setting the points make a line; with others varying too they are a cloud
+    # with a single setting the points are on a line; if others vary too, they scatter
     marks = base.mark_point(filled=True, size=30).encode(y=y, tooltip=["value:N", "risk:Q"])
     figure = (
         base.mark_rule(opacity=0.25).encode(
@@ -139,5 +140,5 @@ def plot_curve(curve: "Curve", setting: str | None = None) -> Any:
         width=420,
         height=260,
         title=f"{curve.learner}: risk while tuning",
-        description=f"smallest inner risk {best['risk']:.4g} at {setting} = {best['value']}",
+        description=f"smallest inner risk {number(best['risk'])} at {setting} = {best['value']}",
     )

@@ -1,17 +1,20 @@
-"""Figures of how error comes about: learning curves, calibration, bias and variance."""
+"""Figures of diagnostics: learning curves, calibration, residuals, bias and variance."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood.plot.style import AXIS, DOWN, GREY, UP, number, records
+from clearwood._shared.numbers import number, percent
+from clearwood.plot.style import AXIS, DOWN, GREY, UP, records
 
 if TYPE_CHECKING:
-    from clearwood.benchmarking.diagnostics.bias_variance import BiasVariance
-    from clearwood.benchmarking.diagnostics.calibration import CalibrationCurve
-    from clearwood.benchmarking.diagnostics.curves import LearningCurve
-    from clearwood.benchmarking.diagnostics.excess_risk import ExcessRisk
-    from clearwood.benchmarking.diagnostics.residuals import Residuals
+    from clearwood.benchmarking import (
+        BiasVariance,
+        CalibrationCurve,
+        ExcessRisk,
+        LearningCurve,
+        Residuals,
+    )
 
 __all__ = [
     "plot_bias_variance",
@@ -30,7 +33,7 @@ def plot_learning(curve: "LearningCurve") -> Any:
     Parameters
     ----------
     curve
-        What `learning_curve` gave.
+        The curve.
 
     Returns
     -------
@@ -53,7 +56,7 @@ def plot_learning(curve: "LearningCurve") -> Any:
         x=alt.X("rows:Q", title="training rows", axis=alt.Axis(**AXIS))
     )
     scale = alt.Scale(zero=False)
-    level = f"{100 * curve.confidence:g} % {curve.interval} interval"
+    level = f"{percent(curve.confidence)} {curve.interval} interval"
     band = base.mark_area(opacity=0.2, color=DOWN).encode(
         y=alt.Y("low:Q", title=f"{curve.loss} loss", scale=scale), y2="high:Q"
     )
@@ -66,24 +69,24 @@ def plot_learning(curve: "LearningCurve") -> Any:
     ]
     last = rows[-1]
     words = (
-        f"Risk of {curve.learner} falls from {number(rows[0]['risk'])} with {rows[0]['rows']} rows "
-        f"to {number(last['risk'])} with {last['rows']}"
+        f"The risk of {curve.learner} is {number(rows[0]['risk'])} with {rows[0]['rows']} training "
+        f"rows and {number(last['risk'])} with {last['rows']}"
     )
     return _titled(
         alt.layer(band, *lines),
         f"Learning curve of {curve.learner}",
-        f"solid: risk on unseen rows, {level}; dashed: loss on training rows",
+        f"solid: risk on test rows, {level}; dashed: loss on training rows",
         words,
     )
 
 
 def plot_calibration(curve: "CalibrationCurve") -> Any:
-    """Draw what was observed against what was predicted, with the line of perfect calibration.
+    """Draw observed means against predictions, with the line of perfect calibration.
 
     Parameters
     ----------
     curve
-        What `calibration_curve` gave.
+        The curve.
 
     Returns
     -------
@@ -121,18 +124,18 @@ def plot_calibration(curve: "CalibrationCurve") -> Any:
     line = f"slope {number(curve.slope)}, intercept {number(curve.intercept)}, "
     note = (
         f"{line if np.isfinite(curve.slope) else ''}expected calibration error "
-        f"{number(curve.error)}; {100 * curve.confidence:g} % intervals"
+        f"{number(curve.error)}; {percent(curve.confidence)} intervals"
     )
     return _titled(alt.layer(diagonal, span, dots), f"Calibration of {curve.learner}", note, note)
 
 
-def plot_residuals(found: "Residuals") -> Any:
-    """Draw quantiles of truth less prediction against the prediction.
+def plot_residuals(residuals: "Residuals") -> Any:
+    """Draw quantiles of the residuals against the prediction.
 
     Parameters
     ----------
-    found
-        What `residuals_of` gave.
+    residuals
+        The residuals.
 
     Returns
     -------
@@ -144,17 +147,20 @@ def plot_residuals(found: "Residuals") -> Any:
     rows = [
         {"predicted": at, **dict(zip(names, line, strict=True)), "rows": count}
         for at, line, count in zip(
-            found.predicted.tolist(), found.quantiles.tolist(), found.rows.tolist(), strict=True
+            residuals.predicted.tolist(),
+            residuals.quantiles.tolist(),
+            residuals.rows.tolist(),
+            strict=True,
         )
     ]
     x = alt.X(
         "predicted:Q",
-        title=f"predicted {found.what}",
+        title=f"predicted {residuals.what}",
         scale=alt.Scale(zero=False),
         axis=alt.Axis(**AXIS),
     )
     base = alt.Chart(records(rows)).encode(x=x)
-    y = alt.Y("q05:Q", title="truth less prediction")
+    y = alt.Y("q05:Q", title="truth minus prediction")
     tooltip = [alt.Tooltip(f"{name}:Q", format=".4g") for name in rows[0]]
     zero = alt.Chart(records([{"at": 0}])).mark_rule(color=GREY, strokeDash=[4, 4])
     layers = [
@@ -164,11 +170,11 @@ def plot_residuals(found: "Residuals") -> Any:
         base.mark_line(point=True, color=DOWN).encode(y="q50:Q", tooltip=tooltip),
     ]
     words = (
-        f"half of the predictions are off by at most {number(found.typical)}, nine tenths by at "
-        f"most {number(found.large)}"
+        f"half of the residuals are at most {number(residuals.typical)} in size, nine tenths at "
+        f"most {number(residuals.large)}"
     )
     note = "line: median; darker: half of the rows; lighter: nine tenths"
-    return _titled(alt.layer(*layers), f"Residuals of {found.learner}", note, words)
+    return _titled(alt.layer(*layers), f"Residuals of {residuals.learner}", note, words)
 
 
 def plot_bias_variance(parts: "BiasVariance") -> Any:
@@ -177,7 +183,7 @@ def plot_bias_variance(parts: "BiasVariance") -> Any:
     Parameters
     ----------
     parts
-        What `bias_variance` gave.
+        The decomposition.
 
     Returns
     -------
@@ -207,13 +213,13 @@ def plot_bias_variance(parts: "BiasVariance") -> Any:
     return figure.properties(height=alt.Step(30))
 
 
-def plot_excess_risk(found: "ExcessRisk") -> Any:
+def plot_excess_risk(excess: "ExcessRisk") -> Any:
     """Draw approximation and estimation error against the number of training rows.
 
     Parameters
     ----------
-    found
-        What `excess_risk` gave.
+    excess
+        The excess risk.
 
     Returns
     -------
@@ -223,9 +229,9 @@ def plot_excess_risk(found: "ExcessRisk") -> Any:
 
     rows = [
         {"rows": str(size), "part": part, "error": value, "rank": rank}
-        for size, estimation in zip(found.sizes.tolist(), found.estimation.tolist(), strict=True)
+        for size, estimation in zip(excess.sizes.tolist(), excess.estimation.tolist(), strict=True)
         for rank, (part, value) in enumerate(
-            (("approximation", found.approximation), ("estimation", estimation))
+            (("approximation", excess.approximation), ("estimation", estimation))
         )
     ]
     colours = alt.Scale(domain=["approximation", "estimation"], range=[DOWN, UP])
@@ -234,18 +240,18 @@ def plot_excess_risk(found: "ExcessRisk") -> Any:
         .mark_bar()
         .encode(
             x=alt.X("rows:N", sort=None, title="training rows", axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("error:Q", title=f"{found.loss} risk above the least possible"),
+            y=alt.Y("error:Q", title=f"{excess.loss} risk above the least possible"),
             color=alt.Color("part:N", scale=colours, title=None),
             order=alt.Order("rank:Q"),
             tooltip=["rows:N", "part:N", alt.Tooltip("error:Q", format=".4g")],
         )
     )
     words = (
-        f"Approximation error {number(found.approximation)}; estimation error "
-        f"{number(found.estimation[0])} with {found.sizes[0]} rows"
+        f"Approximation error {number(excess.approximation)}; estimation error "
+        f"{number(excess.estimation[0])} with {excess.sizes[0]} rows"
     )
-    note = f"{found.tables} tables a size; {found.large:,} rows stand for infinitely many"
-    return _titled(chart, f"Excess risk of {found.learner}", note, words)
+    note = f"{excess.tables} tables per size; {excess.large:,} rows represent infinitely many"
+    return _titled(chart, f"Excess risk of {excess.learner}", note, words)
 
 
 def _titled(chart: Any, title: str, note: str, description: str) -> Any:

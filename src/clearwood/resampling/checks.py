@@ -91,7 +91,7 @@ def _check_classes(data: RowData, least: int, plan: str) -> None:
             hint=words(
                 "use fewer folds, leave that class out, merge it with another, or, in a "
                 "benchmark, hold out one part of the rows: ",
-                Option("interval", "holdout"),
+                Option("interval", "hold-out"),
                 ".",
             ),
         )

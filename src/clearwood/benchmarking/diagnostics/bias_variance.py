@@ -1,13 +1,15 @@
-"""Bias and variance of a learner, by fitting it to many resampled tables."""
+"""Bias and variance of a learner, from fits to many resampled tables."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
+from clearwood._shared.numbers import number
 from clearwood._shared.results import Result
 from clearwood.benchmarking.running.fits import candidate, judge_all
 from clearwood.resampling import Bootstrap, HoldOut, splits_of
@@ -15,21 +17,19 @@ from clearwood.table import Table
 
 __all__ = ["BiasVariance", "bias_variance", "split_squared_error"]
 
-Array = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BiasVariance(Result):
-    """Expected squared error taken apart.
+    """Expected squared error, decomposed.
 
-    ``risk = bias + variance`` exactly, where the truth is not known and `bias` then contains the
-    noise of the target; ``risk = noise + bias + variance + cross`` exactly where it is, with a
-    `cross` term that is zero on average over targets.
+    If the truth is unknown, ``risk = bias + variance`` exactly, and `bias` contains the noise of
+    the target. If it is known, ``risk = noise + bias + variance + cross`` exactly, with a `cross`
+    term that is zero on average over targets.
 
     Parameters
     ----------
     learner
-        What was fitted.
+        The learner.
     samples, rows
         How many training tables, and how many test rows.
     risk
@@ -54,7 +54,7 @@ class BiasVariance(Result):
     variance: float
     noise: float
     cross: float
-    by_row: dict[str, Array]
+    by_row: dict[str, Floats]
     _omitted: ClassVar[tuple[str, ...]] = ("by_row",)
 
     def _columns(self) -> dict[str, list[Any]]:
@@ -62,7 +62,7 @@ class BiasVariance(Result):
 
     def plot(self) -> Any:
         """Draw the parts of the error (Altair)."""
-        from clearwood.plot.curves import plot_bias_variance
+        from clearwood.plot import plot_bias_variance
 
         return plot_bias_variance(self)
 
@@ -77,23 +77,23 @@ class BiasVariance(Result):
                 ("variance", self.variance),
                 ("noise × bias", self.cross),
             ]
-        lines = [f"  {name:16} {value:.4g}" for name, value in [*parts, ("risk", self.risk)]]
+        lines = [f"  {name:16} {number(value, 4)}" for name, value in [*parts, ("risk", self.risk)]]
         return "\n".join([head, *lines])
 
 
 def split_squared_error(
     y: ArrayLike, predictions: ArrayLike, truth: ArrayLike | None = None
-) -> dict[str, Array]:
-    """Squared error of each row as bias and variance over several predictions.
+) -> dict[str, Floats]:
+    """Decompose the squared error of each row into bias and variance over several predictions.
 
     Parameters
     ----------
     y
         The target, of shape (rows,) or (rows, classes).
     predictions
-        One line a fit, each in the shape of y.
+        One row per fit, each in the shape of y.
     truth
-        The mean of the target given the features, where known.
+        The mean of the target given the features, if known.
 
     Returns
     -------
@@ -107,28 +107,29 @@ def split_squared_error(
     [0.5, 0.25, 0.25]
     """
     target = np.asarray(y, dtype=np.float64)
-    told = np.asarray(predictions, dtype=np.float64)
-    if told.ndim != target.ndim + 1 or told.shape[1:] != target.shape:
+    predicted = np.asarray(predictions, dtype=np.float64)
+    if predicted.ndim != target.ndim + 1 or predicted.shape[1:] != target.shape:
         raise InputError(
-            f"predictions of shape {told.shape} do not go with a target of shape {target.shape}"
+            f"predictions of shape {predicted.shape} do not match a target of shape {target.shape}",
+            parameter="predictions",
         )
-    target, told = target.reshape(len(target), -1), told.reshape(*told.shape[:2], -1)
-    average = told.mean(axis=0)
+    target, predicted = target.reshape(len(target), -1), predicted.reshape(*predicted.shape[:2], -1)
+    average = predicted.mean(axis=0)
     centre = target if truth is None else np.asarray(truth, np.float64).reshape(target.shape)
-    found = {
-        "risk": ((told - target) ** 2).sum(axis=2).mean(axis=0),
+    parts = {
+        "risk": ((predicted - target) ** 2).sum(axis=2).mean(axis=0),
         "bias": ((average - centre) ** 2).sum(axis=1),
-        "variance": ((told - average) ** 2).sum(axis=2).mean(axis=0),
+        "variance": ((predicted - average) ** 2).sum(axis=2).mean(axis=0),
     }
     if truth is not None:
-        found["noise"] = ((target - centre) ** 2).sum(axis=1)
-        found["cross"] = 2 * ((target - centre) * (centre - average)).sum(axis=1)
-    return found
+        parts["noise"] = ((target - centre) ** 2).sum(axis=1)
+        parts["cross"] = 2 * ((target - centre) * (centre - average)).sum(axis=1)
+    return parts
 
 
 def bias_variance(
-    data: Any,
     learner: Any,
+    data: Any,
     *,
     samples: int = 50,
     test: float = 0.25,
@@ -136,23 +137,22 @@ def bias_variance(
     seed: int = 0,
     n_jobs: int | None = 1,
 ) -> BiasVariance:
-    """Take the expected squared error of a learner apart by resampling.
+    """Decompose the expected squared error of a learner by resampling.
 
     The learner is fitted to bootstrap samples of the training rows and predicts held-out rows.
-    Samples of one table vary less than new tables would and repeat rows, so the variance is that
-    of resampling: good for comparing learners, not for its own sake.
+    Bootstrap samples of one table contain repeated rows and vary less than new tables, so use the
+    variance to compare learners, not as an estimate of its own.
 
     Parameters
     ----------
-    data
-        A table with a target; for classes, probabilities are taken apart (Brier score).
     learner
-        A name of the catalogue, a `Learner` or a scikit-learn estimator; with its settings as they
-        are.
+        A name of the catalogue, a `Learner` or a scikit-learn estimator; it is not tuned.
+    data
+        A table with a target; for classes, the Brier score is decomposed.
     samples
         How many fits.
     test
-        The share of rows to predict.
+        The share of rows to hold out.
     truth
         The mean of the target given the features, for simulated data:
         ``cw.datasets.insurance_truth().mean``.
@@ -165,27 +165,27 @@ def bias_variance(
     --------
     >>> import clearwood as cw
     >>> data = cw.datasets.load("diabetes")
-    >>> line = bias_variance(data, "ols", samples=10)
-    >>> tree = bias_variance(data, "tree", samples=10)
+    >>> line = bias_variance("ols", data, samples=10)
+    >>> tree = bias_variance("tree", data, samples=10)
     >>> tree.variance > 5 * line.variance
     True
     """
     task = getattr(data, "task", None)
     loss = "brier" if task is not None and task.is_classification else "squared"
-    one = candidate(data, learner, loss=loss, seed=seed)
+    one = candidate(learner, data, loss=loss, seed=seed)
     (held_out,) = splits_of(one.table, HoldOut(test), seed=seed)
     inside = one.table.take(held_out.train)
     draws = splits_of(inside, Bootstrap(samples), seed=seed)
     work = [(held_out.train[draw.train], [held_out.test]) for draw in draws]
-    found = judge_all(one, work, title="resampled fits", n_jobs=n_jobs)
+    fits = judge_all(one, work, title="resampled fits", n_jobs=n_jobs)
     codes = one.codes[held_out.test]
     target = codes if one.classes is None else np.eye(len(one.classes))[codes]
     known = None
     if truth is not None:
         if one.classes is not None:
-            raise InputError("the truth is asked for where a number is predicted, not a class")
+            raise InputError("a truth needs a target that is a number", parameter="truth")
         known = np.asarray(truth(one.table.take(held_out.test)), dtype=np.float64)
-    by_row = split_squared_error(target, [judged.predictions for (judged,) in found], known)
+    by_row = split_squared_error(target, [judged.predictions for (judged,) in fits], known)
     means = {name: float(values.mean()) for name, values in by_row.items()}
     return BiasVariance(
         learner=one.contender.name,

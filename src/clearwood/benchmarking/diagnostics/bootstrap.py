@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.arrays import Bools, Floats
+from clearwood._shared.errors import InputError, Option, words
+from clearwood._shared.numbers import count, number
 from clearwood._shared.results import Result
 from clearwood.benchmarking.running.fits import Judged, candidate, judge_all
 from clearwood.losses import Loss
@@ -14,11 +16,9 @@ from clearwood.resampling import Bootstrap, splits_of
 
 __all__ = ["BootstrapRisk", "bootstrap_estimates", "bootstrap_risk", "no_information_risk"]
 
-Array = NDArray[np.float64]
-
 # The chance that a row is in a bootstrap sample of as many rows as there are: 1 - 1/e.
 _IN_SAMPLE = 0.632
-# Up to here every pair of a target and a prediction is judged; above, this many for each.
+# Up to this many rows every pair of a target and a prediction is used; above, this many for each.
 _ALL_PAIRS = 2_000
 _SHIFTS = 200
 
@@ -30,24 +30,24 @@ class BootstrapRisk(Result):
     Parameters
     ----------
     learner, loss
-        What was judged, and by what.
+        The learner, and the loss it is judged by.
     rows, samples
-        How many.
+        How many rows and bootstrap samples there are.
     training
-        Mean loss of the fit to all rows on these rows: too good.
+        Mean training loss of the fit to all rows: too optimistic.
     leave_one_out
         Mean over rows of the mean loss under the samples without that row. Too high, as a sample
         has only about 63.2 % of the rows.
     weighted
-        The .632 estimate: 0.368 training + 0.632 leave_one_out. Too good where the learner fits
-        the training rows perfectly.
+        The .632 estimate: 0.368 training + 0.632 leave_one_out. Too optimistic where the learner
+        overfits.
     corrected
         The .632+ estimate: the weight of leave_one_out rises to 1 with the overfitting.
     out_of_bag
         Loss of the average prediction under the samples without the row: the risk of the *bagged*
         learner.
     no_information
-        Mean loss if predictions and targets had nothing to do with each other.
+        Mean loss if predictions and targets were independent.
     overfitting
         The relative rate (leave_one_out - training) / (no_information - training), from 0 to 1.
     se
@@ -73,11 +73,12 @@ class BootstrapRisk(Result):
         return {"estimate": list(values), "risk": list(values.values())}
 
     def __repr__(self) -> str:
-        head = f"{self.loss} loss, {self.rows} rows, {self.samples} samples"
+        head = f"{self.loss} loss, {count(self.rows, 'row')}, {count(self.samples, 'sample')}"
         lines = [f"Bootstrap risk of {self.learner!r}: {head}"]
         for name, key in _NAMES.items():
-            error = f" ± {self.se:.2g}" if key == "leave_one_out" and np.isfinite(self.se) else ""
-            lines.append(f"  {name:24} {getattr(self, key):.4g}{error}")
+            has_error = key == "leave_one_out" and np.isfinite(self.se)
+            error = f" ± {number(self.se, 2)}" if has_error else ""
+            lines.append(f"  {name:24} {number(getattr(self, key), 4)}{error}")
         return "\n".join(lines)
 
 
@@ -92,8 +93,8 @@ _NAMES = {
 
 
 def bootstrap_risk(
-    data: Any,
     learner: Any,
+    data: Any,
     *,
     samples: int = 200,
     loss: str | None = None,
@@ -102,20 +103,19 @@ def bootstrap_risk(
 ) -> BootstrapRisk:
     """Estimate the risk of a learner from bootstrap samples.
 
-    It estimates the average risk over tables of this size, not that of this very table. The rows
-    of classes are drawn within each class, groups as a whole.
+    It estimates the average risk over tables of this size, not that of a fit to this table. Rows
+    are drawn within each class, and groups as a whole.
 
     Parameters
     ----------
+    learner
+        A name of the catalogue, a `Learner` or a scikit-learn estimator; it is not tuned.
     data
         A table with a target.
-    learner
-        A name of the catalogue, a `Learner` or a scikit-learn estimator; with its settings as they
-        are.
     samples
         How many bootstrap samples; 200 or more for a standard error.
     loss
-        What predictions are judged by; by default the one that goes with the task.
+        The loss to judge by; by default that of the task.
     seed
         Fixes the samples and the learner's random choices.
     n_jobs
@@ -124,7 +124,7 @@ def bootstrap_risk(
     Examples
     --------
     >>> import clearwood as cw
-    >>> bootstrap_risk(cw.datasets.load("diabetes").head(100), "ols", samples=20)
+    >>> bootstrap_risk("ols", cw.datasets.load("diabetes").head(100), samples=20)
     Bootstrap risk of 'ols': squared loss, 100 rows, 20 samples
       training                 ...
       leave-one-out bootstrap  ...
@@ -133,15 +133,15 @@ def bootstrap_risk(
       out of bag (bagged)      ...
       no information           ...
     """
-    one = candidate(data, learner, loss=loss, seed=seed)
+    one = candidate(learner, data, loss=loss, seed=seed)
     n = one.table.n_rows
     splits = splits_of(one.table, Bootstrap(samples), seed=seed)
     everyone = np.arange(n)
     work = [(everyone, [everyone]), *((split.train, [split.test]) for split in splits)]
-    (apparent,), *found = judge_all(one, work, title="bootstrap samples", n_jobs=n_jobs)
+    (apparent,), *fits = judge_all(one, work, title="bootstrap samples", n_jobs=n_jobs)
     counts = np.stack([np.bincount(split.train, minlength=n) for split in splits])
     losses = np.full((samples, n), np.nan)
-    for line, (split, (judged,)) in enumerate(zip(splits, found, strict=True)):
+    for line, (split, (judged,)) in enumerate(zip(splits, fits, strict=True)):
         losses[line, split.test] = judged.losses
     estimates = bootstrap_estimates(
         counts,
@@ -149,7 +149,7 @@ def bootstrap_risk(
         apparent.losses,
         no_information_risk(one.loss, one.codes, apparent.predictions, seed=seed),
     )
-    tested = [(split.test, judged) for split, (judged,) in zip(splits, found, strict=True)]
+    tested = [(split.test, judged) for split, (judged,) in zip(splits, fits, strict=True)]
     bagged = _bagged(one.loss, one.codes, tested, n)
     if one.table.groups is not None:
         estimates["se"] = float("nan")
@@ -161,12 +161,12 @@ def bootstrap_risk(
 def bootstrap_estimates(
     counts: ArrayLike, losses: ArrayLike, training: ArrayLike, no_information: float
 ) -> dict[str, float]:
-    """Leave-one-out bootstrap, .632, .632+ and the standard error of the first, from losses.
+    """Compute the leave-one-out bootstrap, .632 and .632+ estimates from losses.
 
     Parameters
     ----------
     counts
-        How often each row (columns) is in each sample (lines).
+        How often each row (columns) is in each sample (rows of the array).
     losses
         The loss of each row under the fit to each sample that does not have it; NaN elsewhere.
     training
@@ -178,8 +178,8 @@ def bootstrap_estimates(
     --------
     >>> counts = [[2, 0], [0, 2]]
     >>> losses = [[np.nan, 1.0], [0.5, np.nan]]
-    >>> found = bootstrap_estimates(counts, losses, [0.25, 0.25], 2.0)
-    >>> found["leave_one_out"], round(found["weighted"], 3)
+    >>> estimates = bootstrap_estimates(counts, losses, [0.25, 0.25], 2.0)
+    >>> estimates["leave_one_out"], round(estimates["weighted"], 3)
     (0.75, 0.566)
     """
     times = np.asarray(counts, dtype=np.float64)
@@ -188,7 +188,11 @@ def bootstrap_estimates(
     often = tested.sum(axis=0)
     known = often > 0
     if not known.any():
-        raise InputError("no row was ever left out of a sample", hint="draw more samples.")
+        raise InputError(
+            "every row is in every sample",
+            parameter="samples",
+            hint=words("raise ", Option("samples"), "."),
+        )
     by_row = np.where(tested, values, 0.0).sum(axis=0)[known] / often[known]
     apparent = float(np.mean(np.asarray(training, dtype=np.float64)))
     left_out = float(by_row.mean())
@@ -209,9 +213,9 @@ def bootstrap_estimates(
 
 
 def _standard_error(
-    times: Array, values: Array, tested: NDArray[np.bool_], often: NDArray[np.int64], mean: float
+    times: Floats, values: Floats, tested: Bools, often: NDArray[np.int64], mean: float
 ) -> float:
-    """How much the estimate changes with the weight of each row, added up in squares."""
+    """Return the root of the summed squares of each row's influence on the estimate."""
     samples, n = times.shape
     if samples < 20 or (often == 0).any():
         return float("nan")
@@ -224,9 +228,9 @@ def _standard_error(
 
 
 def no_information_risk(loss: Loss, y: ArrayLike, predicted: ArrayLike, *, seed: int = 0) -> float:
-    """Mean loss over all pairs of a target and a prediction: what chance would give.
+    """Return the mean loss over all pairs of a target and a prediction.
 
-    Exact for classes, and for numbers up to 2,000 rows; above, every target is judged with 200
+    Exact for classes, and for numbers up to 2,000 rows; above, every target is paired with 200
     predictions drawn at random.
 
     Examples
@@ -235,32 +239,33 @@ def no_information_risk(loss: Loss, y: ArrayLike, predicted: ArrayLike, *, seed:
     >>> no_information_risk(find_loss("zero-one"), [0, 0, 1, 1], [0, 1, 1, 1])
     0.5
     """
-    truth, told = np.asarray(y), np.asarray(predicted, dtype=np.float64)
+    truth, predictions = np.asarray(y), np.asarray(predicted, dtype=np.float64)
     n = len(truth)
     if loss.needs != "prediction":
         labels, counts = np.unique(truth, return_counts=True)
-        means = [loss.per_row(np.full(n, label), told).mean() for label in labels]
+        means = [loss.per_row(np.full(n, label), predictions).mean() for label in labels]
         return float(np.average(means, weights=counts))
     if n <= _ALL_PAIRS:
         shifts: NDArray[Any] = np.arange(n)
     else:
         shifts = np.random.default_rng(seed).choice(n, _SHIFTS, replace=False)
-    return float(np.mean([loss.per_row(truth, np.roll(told, shift)).mean() for shift in shifts]))
+    means = [loss.per_row(truth, np.roll(predictions, shift)).mean() for shift in shifts]
+    return float(np.mean(means))
 
 
 def _bagged(
     loss: Loss, y: NDArray[Any], tested: list[tuple[NDArray[np.int64], Judged]], n: int
 ) -> float:
-    """Loss of the average prediction (for labels: the most frequent) of the samples without it."""
+    """Return the loss of the average prediction (of labels, the most frequent) out of bag."""
     labels = loss.needs == "label"
     first = tested[0][1].predictions
     width = int(y.max()) + 1 if labels else first[0].size
     total, often = np.zeros((n, width)), np.zeros(n)
     for rows, judged in tested:
-        told = judged.predictions
+        predicted = judged.predictions
         if labels:
-            told = np.eye(width)[told.astype(np.intp)]
-        total[rows] += told.reshape(len(rows), -1)
+            predicted = np.eye(width)[predicted.astype(np.intp)]
+        total[rows] += predicted.reshape(len(rows), -1)
         often[rows] += 1
     known = often > 0
     average = total[known] / often[known, None]

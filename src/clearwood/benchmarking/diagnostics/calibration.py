@@ -1,4 +1,4 @@
-"""Calibration: whether what is predicted comes true as often, or as much, as predicted."""
+"""Calibration: whether predictions agree on average with what is observed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,32 +8,38 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, bad_value, did_you_mean
+from clearwood._shared.numbers import interval, number
 from clearwood._shared.results import Result
+from clearwood.benchmarking.running.fits import candidate, judge_all
+from clearwood.resampling import Plan, default_plan, splits_of
 
 __all__ = [
     "CalibrationCurve",
+    "bins_of",
+    "calibration_curve",
     "calibration_error",
     "calibration_line",
     "calibration_of",
-    "calibration_of_target",
+    "checked_pairs",
+    "curve_of",
 ]
 
-Array = NDArray[np.float64]
 Kind = Literal["probability", "number"]
 
-# Sure predictions have no finite log-odds; this far inside they still count as very sure.
+# Probabilities of 0 and 1 have no finite log-odds; they are moved inside by this much.
 _EDGE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationCurve(Result):
-    """What was observed where about the same was predicted.
+    """Observed means against predictions, in bins of similar predictions.
 
     Parameters
     ----------
     learner
-        Whose predictions they are.
+        The learner whose predictions they are.
     what
         What is predicted: the target, or "P(target = class)".
     kind
@@ -55,10 +61,10 @@ class CalibrationCurve(Result):
     learner: str
     what: str
     kind: Kind
-    predicted: Array
-    observed: Array
-    low: Array
-    high: Array
+    predicted: Floats
+    observed: Floats
+    low: Floats
+    high: Floats
     rows: NDArray[np.int64]
     slope: float
     intercept: float
@@ -71,26 +77,154 @@ class CalibrationCurve(Result):
 
     def plot(self) -> Any:
         """Draw observed against predicted (Altair)."""
-        from clearwood.plot.curves import plot_calibration
+        from clearwood.plot import plot_calibration
 
         return plot_calibration(self)
 
     def __repr__(self) -> str:
         head = (
-            f"Calibration of {self.learner!r}, {self.what}: slope {self.slope:.3g}, intercept "
-            f"{self.intercept:.3g}, expected calibration error {self.error:.3g}"
+            f"Calibration of {self.learner!r}, {self.what}: slope {number(self.slope)}, intercept "
+            f"{number(self.intercept)}, expected calibration error {number(self.error)}"
         )
         lines = [f"{'predicted':>10} {'observed':>10} {'interval':>21} {'rows':>6}"]
         for values in zip(
             self.predicted, self.observed, self.low, self.high, self.rows, strict=True
         ):
             predicted, observed, low, high, rows = values
-            span = f"{low:.3g} to {high:.3g}"
-            lines.append(f"{predicted:10.3g} {observed:10.3g} {span:>21} {rows:6d}")
+            span = interval(low, high)
+            lines.append(f"{number(predicted):>10} {number(observed):>10} {span:>21} {rows:6d}")
         return "\n".join([head, *lines])
 
 
+def calibration_curve(
+    learner: Any,
+    data: Any,
+    *,
+    outer: int | str | Plan = 5,
+    bins: int = 10,
+    label: str | None = None,
+    confidence: float = 0.9,
+    seed: int = 0,
+    n_jobs: int | None = 1,
+) -> CalibrationCurve:
+    """Compare predictions of a learner for held-out rows with what is observed.
+
+    Parameters
+    ----------
+    learner
+        A name of the catalogue, a `Learner` or a scikit-learn estimator; it is not tuned.
+    data
+        A table with a target.
+    outer
+        How many folds, or a plan; see `default_plan`.
+    bins
+        How many bins of about equally many rows.
+    label
+        The class whose probability to compare; by default the last class of two, and of several
+        the predicted class, row by row.
+    confidence
+        The level of the intervals.
+    seed
+        Fixes every draw.
+    n_jobs
+        Processes to use.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> curve = calibration_curve("ols", cw.datasets.load("diabetes"), bins=4)
+    >>> curve.rows.tolist()
+    [110, 111, 110, 111]
+    """
+    one = candidate(learner, data, seed=seed)
+    splits = splits_of(one.table, default_plan(one.table, outer), seed=seed)
+    work = [(split.train, [split.test]) for split in splits]
+    fits = judge_all(one, work, title="calibration", n_jobs=n_jobs)
+    rows = np.concatenate([split.test for split in splits])
+    predicted = np.concatenate([judged.predictions for (judged,) in fits])
+    return calibration_of(
+        one.codes[rows],
+        predicted,
+        classes=one.classes,
+        target=str(one.table.target),
+        label=label,
+        bins=bins,
+        confidence=confidence,
+        learner=one.contender.name,
+    )
+
+
 def calibration_of(
+    y: ArrayLike,
+    predicted: ArrayLike,
+    *,
+    classes: Sequence[Any] | NDArray[Any] | None = None,
+    target: str = "target",
+    label: str | None = None,
+    bins: int = 10,
+    confidence: float = 0.9,
+    learner: str = "",
+) -> CalibrationCurve:
+    """Return the calibration curve of predictions: of a number, or of a class's probability.
+
+    Parameters
+    ----------
+    y
+        The truth; classes as positions in `classes`.
+    predicted
+        Predictions of held-out rows: numbers, or one column of probabilities a class.
+    classes
+        The labels; None for a number.
+    target
+        The name of the target.
+    label
+        The class whose probability to compare; by default the last class of two, and of several
+        the predicted class, row by row.
+    bins
+        How many bins, at most; rows with the same prediction stay together.
+    confidence
+        The level of the intervals.
+    learner
+        The name of the learner.
+
+    Examples
+    --------
+    >>> curve = calibration_of([1.0, 2.0, 3.0, 4.0], [1.5, 1.5, 3.0, 3.0], bins=2)
+    >>> curve.observed.tolist()
+    [1.5, 3.5]
+    """
+    options: dict[str, Any] = {"bins": bins, "confidence": confidence, "learner": learner}
+    if classes is None:
+        if label is not None:
+            raise InputError(
+                f"{target!r} is a number and has no class {label!r}",
+                parameter="label",
+                value=label,
+            )
+        return curve_of(y, predicted, kind="number", what=target, **options)
+    codes, probabilities = np.asarray(y), np.asarray(predicted, dtype=np.float64)
+    names = [str(name) for name in classes]
+    if label is None and len(names) > 2:
+        chosen = probabilities.argmax(axis=1)
+        highest = probabilities[np.arange(len(codes)), chosen]
+        what = f"P({target} = class predicted)"
+        return curve_of(chosen == codes, highest, kind="probability", what=what, **options)
+    label = names[-1] if label is None else str(label)
+    if label not in names:
+        raise InputError(
+            f"{target!r} has no class {label!r}",
+            parameter="label",
+            value=label,
+            hint=did_you_mean(label, names),
+        )
+    position = names.index(label)
+    what = f"P({target} = {label})"
+    return curve_of(
+        codes == position, probabilities[:, position], kind="probability", what=what, **options
+    )
+
+
+def curve_of(
     y: ArrayLike,
     predicted: ArrayLike,
     *,
@@ -100,32 +234,32 @@ def calibration_of(
     learner: str = "",
     what: str = "target",
 ) -> CalibrationCurve:
-    """The calibration curve of given predictions.
+    """Return the calibration curve of predictions of a number or of a probability.
 
     Parameters
     ----------
     y
         The truth: 0 or 1 where probabilities are predicted.
     predicted
-        What was predicted for rows the learner had not seen.
+        Predictions of held-out rows.
     kind
         "probability" or "number".
     bins
-        How many bins, at most; rows of the same prediction stay together.
+        How many bins, at most; rows with the same prediction stay together.
     confidence
         The level of the intervals.
     learner, what
-        For the result's words.
+        Names for the result.
 
     Examples
     --------
-    >>> curve = calibration_of([0, 1, 0, 1, 1, 1], [0.2, 0.2, 0.2, 0.8, 0.8, 0.8],
-    ...                        kind="probability")
+    >>> curve = curve_of([0, 1, 0, 1, 1, 1], [0.2, 0.2, 0.2, 0.8, 0.8, 0.8],
+    ...                  kind="probability")
     >>> curve.observed.round(2).tolist()
     [0.33, 1.0]
     """
-    truth, told = _checked(y, predicted)
-    which = _bins(told, bins)
+    truth, values = checked_pairs(y, predicted)
+    which = bins_of(values, bins)
     rows = np.bincount(which)
     observed = np.bincount(which, truth) / rows
     if kind == "probability":
@@ -136,79 +270,30 @@ def calibration_of(
             se = np.sqrt(spread / (rows - 1) / rows)
             half = stats.t.ppf(0.5 + confidence / 2, rows - 1) * se
         low, high = observed - half, observed + half
-    slope, intercept = calibration_line(truth, told, kind=kind)
+    slope, intercept = calibration_line(truth, values, kind=kind)
     return CalibrationCurve(
         learner=learner,
         what=what,
         kind=kind,
-        predicted=np.bincount(which, told) / rows,
+        predicted=np.bincount(which, values) / rows,
         observed=observed,
         low=low,
         high=high,
         rows=rows,
         slope=slope,
         intercept=intercept,
-        error=calibration_error(truth, told, bins=bins),
+        error=calibration_error(truth, values, bins=bins),
         confidence=confidence,
     )
 
 
-def calibration_of_target(
-    codes: NDArray[Any],
-    predicted: Array,
-    classes: Sequence[Any] | NDArray[Any] | None,
-    *,
-    target: str,
-    label: str | None = None,
-    bins: int = 10,
-    confidence: float = 0.9,
-    learner: str = "",
-) -> CalibrationCurve:
-    """The calibration curve of a target that is a number, or of one of its classes.
-
-    Parameters
-    ----------
-    codes
-        The target; classes as positions in `classes`.
-    predicted
-        Numbers, or one column of probabilities a class.
-    classes
-        The labels; None for a number.
-    target
-        Its name.
-    label
-        Whose probability to look at; by default the last class of two, and of several the class
-        that is predicted, row by row.
-    bins, confidence, learner
-        As for `calibration_of`.
-    """
-    options: dict[str, Any] = {"bins": bins, "confidence": confidence, "learner": learner}
-    if classes is None:
-        if label is not None:
-            raise InputError(f"{target!r} is a number and has no class {label!r}")
-        return calibration_of(codes, predicted, kind="number", what=target, **options)
-    names = [str(name) for name in classes]
-    if label is None and len(names) > 2:
-        chosen = predicted.argmax(axis=1)
-        sure = predicted[np.arange(len(codes)), chosen]
-        what = f"P({target} = class predicted)"
-        return calibration_of(chosen == codes, sure, kind="probability", what=what, **options)
-    label = names[-1] if label is None else str(label)
-    if label not in names:
-        raise InputError(f"{target!r} has no class {label!r}", hint=did_you_mean(label, names))
-    position = names.index(label)
-    what = f"P({target} = {label})"
-    return calibration_of(
-        codes == position, predicted[:, position], kind="probability", what=what, **options
-    )
-
-
 def calibration_error(y: ArrayLike, predicted: ArrayLike, *, bins: int = 10) -> float:
-    """Expected calibration error: Σ over bins of (rows in bin / rows) · |mean y - mean predicted|.
+    """Return the expected calibration error.
 
-    The bins hold about equally many rows. It depends on their number, and is above zero even for a
-    calibrated learner, as the mean of a bin is noisy: about sqrt(bins / rows) times the spread of y
-    within bins.
+    It is the sum over bins of (rows in bin / rows) · |mean y - mean predicted|, with about equally
+    many rows in each bin. It depends on the number of bins, and is above zero even for a calibrated
+    learner, as the mean of a bin is noisy: about sqrt(bins / rows) times the standard deviation of
+    y within bins.
 
     Examples
     --------
@@ -217,21 +302,21 @@ def calibration_error(y: ArrayLike, predicted: ArrayLike, *, bins: int = 10) -> 
     >>> calibration_error([0, 0, 1, 1], [0.3, 0.3, 0.9, 0.9])
     0.2
     """
-    truth, told = _checked(y, predicted)
-    which = _bins(told, bins)
-    gaps = np.abs(np.bincount(which, truth - told))
+    truth, values = checked_pairs(y, predicted)
+    which = bins_of(values, bins)
+    gaps = np.abs(np.bincount(which, truth - values))
     return round(float(gaps.sum() / len(truth)), 12)
 
 
 def calibration_line(
     y: ArrayLike, predicted: ArrayLike, *, kind: Kind, steps: int = 50
 ) -> tuple[float, float]:
-    """Slope and intercept of the truth on the prediction: 1 and 0 where it is calibrated.
+    """Return slope and intercept of the truth on the prediction: 1 and 0 if it is calibrated.
 
     For numbers, least squares of y on the prediction. For probabilities, the logistic regression
-    of y on the log-odds of the prediction: a slope below 1 says that predictions are too extreme.
-    NaN where the line is not determined: all predictions alike, one class only, or classes that
-    the predictions separate.
+    of y on the log-odds of the prediction: with a slope below 1, predictions are too extreme. NaN
+    where the line is not determined: equal predictions, a single class, or classes that the
+    predictions separate perfectly.
 
     Examples
     --------
@@ -239,8 +324,8 @@ def calibration_line(
     >>> round(slope, 6), round(intercept, 6) + 0.0
     (0.5, 0.0)
     """
-    truth, told = _checked(y, predicted)
-    x = special.logit(np.clip(told, _EDGE, 1 - _EDGE)) if kind == "probability" else told
+    truth, values = checked_pairs(y, predicted)
+    x = special.logit(np.clip(values, _EDGE, 1 - _EDGE)) if kind == "probability" else values
     centre = x.mean()
     x = x - centre
     if not (x**2).sum() > 1e-20 * max(1.0, centre**2) * len(x):
@@ -264,18 +349,22 @@ def calibration_line(
     return np.nan, np.nan
 
 
-def _checked(y: ArrayLike, predicted: ArrayLike) -> tuple[Array, Array]:
+def checked_pairs(y: ArrayLike, predicted: ArrayLike) -> tuple[Floats, Floats]:
+    """Refuse targets and predictions of different numbers of rows."""
     truth = np.asarray(y, dtype=np.float64).ravel()
-    told = np.asarray(predicted, dtype=np.float64).ravel()
-    if len(truth) != len(told) or not len(truth):
-        raise InputError(f"there are {len(truth)} values of y, but {len(told)} predictions")
-    return truth, told
+    values = np.asarray(predicted, dtype=np.float64).ravel()
+    if len(truth) != len(values) or not len(truth):
+        raise InputError(
+            f"there are {len(truth)} values of y, but {len(values)} predictions",
+            parameter="predicted",
+        )
+    return truth, values
 
 
-def _bins(predicted: Array, bins: int) -> NDArray[np.int64]:
-    """Bins of about equally many rows; ties stay together, so there may be fewer."""
+def bins_of(predicted: Floats, bins: int) -> NDArray[np.int64]:
+    """Return bins of about equally many rows; ties stay together, so there may be fewer."""
     if bins < 1:
-        raise InputError(f"the number of bins is {bins}", hint="10 is usual.")
+        raise bad_value("bins", bins, "it must be 1 or more; 10 is usual")
     _, position, counts = np.unique(predicted, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - counts / 2
     which = np.minimum((middle / len(predicted) * bins).astype(np.int64), bins - 1)
@@ -284,7 +373,7 @@ def _bins(predicted: Array, bins: int) -> NDArray[np.int64]:
     return codes
 
 
-def _wilson(share: Array, n: NDArray[np.int64], confidence: float) -> tuple[Array, Array]:
+def _wilson(share: Floats, n: NDArray[np.int64], confidence: float) -> tuple[Floats, Floats]:
     z = stats.norm.ppf(0.5 + confidence / 2)
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))

@@ -1,42 +1,42 @@
-"""What it costs to choose the best of several learners by the rows that then judge it."""
+"""Selection bias: the risk of choosing the best of several learners, on rows not used for it."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.numbers import interval, number
 from clearwood._shared.results import Result
 
 if TYPE_CHECKING:
     from clearwood.benchmarking.intervals.estimates import LossesOf
     from clearwood.benchmarking.result import Benchmark
 
-__all__ = ["Choosing", "choosing", "simultaneous"]
+__all__ = ["Choosing", "choosing"]
 
 
 @dataclass(frozen=True)
 class Choosing(Result):
     """The risk of choosing the best of the learners on a table like this, then using it.
 
-    The best of several risks is the best partly by luck, so the risk of the winner is too good. In
-    every outer fold the best learner is chosen by cross-validation on the other folds, and judged
-    on the fold that had no say (Hiabu 2024, section 2.3, with as many inner folds as there are
-    others). The fits are those the nested interval has made anyway.
+    The smallest of several risks is too optimistic, as it was selected. In every outer fold the
+    best learner is chosen by cross-validation on the other folds and judged on the fold that was
+    not used for the choice (Hiabu 2024, section 2.3, with the other folds as inner folds), which
+    removes selection bias. The fits are those of the nested interval.
 
     Parameters
     ----------
     winner
         The learner with the smallest risk on all rows.
     risk, low, high
-        Its risk and interval, moved by `optimism`.
+        Its risk and interval, shifted by `optimism`.
     optimism
-        Mean loss of what was chosen fold by fold, less that of the winner.
+        Mean loss of the learners chosen fold by fold, minus that of the winner.
     chosen
         In how many of the outer folds each learner was chosen; one that is nearly always chosen
-        has won by more than luck.
+        is better by more than chance.
     confidence
         The level of the interval.
     loss
@@ -57,17 +57,19 @@ class Choosing(Result):
 
     def __repr__(self) -> str:
         folds = sum(self.chosen.values())
-        told = ", ".join(f"{name} {count}" for name, count in self.chosen.items())
+        counts = ", ".join(f"{name} {count}" for name, count in self.chosen.items())
         side = "above" if self.optimism >= 0 else "below"
         return (
-            f"Choosing the best: {self.loss} risk {self.risk:.4g} ({self.low:.4g} to "
-            f"{self.high:.4g}), {abs(self.optimism):.2g} {side} that of {self.winner!r}; chosen in "
-            f"{folds} folds: {told}"
+            f"Choosing the best: {self.loss} risk {number(self.risk, 4)} "
+            f"({interval(self.low, self.high, 4)}), {number(abs(self.optimism), 2)} {side} that of "
+            f"{self.winner!r}; chosen in {folds} folds: {counts}"
         )
 
 
-def choosing(bench: "Benchmark") -> Choosing:
-    """Judge the choice among the learners of a benchmark: see `Choosing`."""
+def choosing(bench: "Benchmark") -> Choosing | None:
+    """Judge the choice among the learners of a benchmark; None without fits that can judge it."""
+    if not any(np.isfinite(one.risk) for one in bench.standings):
+        return None
     winner = bench.best()
     names = [
         one.learner for one in bench.standings if np.isfinite(one.risk) and not one.failures
@@ -75,10 +77,7 @@ def choosing(bench: "Benchmark") -> Choosing:
     losses = {name: bench.losses(name) for name in names}
     folds = [key for key in losses[winner.name].outer if _has_pairs(losses.values(), key)]
     if not folds:
-        raise InputError(
-            "choosing is judged by fits that leave two folds out, and there are none",
-            hint="compare with interval='nested' and k-fold cross-validation.",
-        )
+        return None
     weights = bench.context.table.weights
     above, total = 0.0, 0.0
     counts: Counter[str] = Counter()
@@ -104,32 +103,18 @@ def choosing(bench: "Benchmark") -> Choosing:
     )
 
 
-def simultaneous(bench: "Benchmark") -> "Benchmark":
-    """Widen the intervals of differences until all hold together: see `Benchmark.simultaneous`."""
-    wider = replace(bench, method=replace(bench.method, simultaneous=True))
-    best = bench.standings[0].learner
-    made = []
-    for one in bench.standings:
-        if one.learner == best or not np.isfinite(one.difference_low):
-            made.append(one)
-            continue
-        found = wider.compare(one.learner, best)
-        made.append(replace(one, difference_low=found.low, difference_high=found.high))
-    return replace(wider, standings=tuple(made))
-
-
-def _has_pairs(several: "Any", key: tuple[int, int]) -> bool:
+def _has_pairs(several: "Iterable[LossesOf]", key: tuple[int, int]) -> bool:
     return all(key in one.outer and len(_others(one, key)) > 1 for one in several)
 
 
 def _others(losses: "LossesOf", key: tuple[int, int]) -> Sequence[tuple[int, int, int]]:
-    """Pairs whose losses are those of another fold, by fits without that and without this one."""
+    """Return the pairs with losses of another fold under fits without that and this fold."""
     repeat, fold = key
     return [pair for pair in losses.pairs if pair[0] == repeat and pair[2] == fold]
 
 
 def _inside(losses: "LossesOf", key: tuple[int, int], weights: Any) -> float:
-    """Cross-validation of the table without a fold."""
+    """Cross-validate the table without a fold."""
     pairs = _others(losses, key)
     together = np.concatenate([losses.pairs[pair] for pair in pairs])
     rows = np.concatenate([losses.rows[repeat, other] for repeat, other, _ in pairs])

@@ -1,4 +1,4 @@
-"""How far a learner is from the best prediction, and why: its form, or too few rows."""
+"""Excess risk of a learner: approximation error and estimation error."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,16 +7,16 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
+from clearwood._shared.numbers import number
 from clearwood._shared.progress import progress
 from clearwood._shared.results import Result
 from clearwood.benchmarking.running.fits import Candidate, candidate
-from clearwood.benchmarking.running.run import Workers
+from clearwood.benchmarking.running.workers import Workers
 from clearwood.table import Table
 
 __all__ = ["ExcessRisk", "Truth", "excess_risk"]
-
-Array = NDArray[np.float64]
 
 #: Losses whose expectation is least at the mean; for these L(mean, prediction) is the excess risk.
 _AT_THE_MEAN = ("squared", "poisson", "gamma")
@@ -29,7 +29,7 @@ class Truth(Protocol):
         """Draw a table."""
 
     def mean(self, data: Table) -> Any:
-        """Give the mean of the target for each row."""
+        """Return the mean of the target for each row."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,36 +37,36 @@ class ExcessRisk(Result):
     """Risk above the least possible, as approximation and estimation error.
 
     ``R(fit) - R(truth) = [R(best of its kind) - R(truth)] + [R(fit) - R(best of its kind)]``: the
-    first is the approximation error, which more rows do not mend; the second the estimation error,
-    which they do.
+    first is the approximation error, which more rows do not reduce; the second the estimation
+    error, which they do.
 
     Parameters
     ----------
     learner, loss
-        What was judged, and by what.
+        The learner, and the loss it is judged by.
     sizes
         Training rows.
     approximation
-        Excess risk of a fit to `large` rows, which stands for the best of its kind. For learners
-        that grow with the rows (trees, neighbours) it is what remains at that size.
+        Excess risk of a fit to `large` rows, which represents the best of its kind. For learners
+        that grow with the rows (trees, neighbours) it is the excess risk at that size.
     estimation, estimation_se
         Mean over tables of the excess risk beyond that, with its standard error.
     tables, large
-        How many tables of each size, and how many rows stand for infinitely many.
+        How many tables of each size, and how many rows represent infinitely many.
     """
 
     learner: str
     loss: str
     sizes: NDArray[np.int64]
     approximation: float
-    estimation: Array
-    estimation_se: Array
+    estimation: Floats
+    estimation_se: Floats
     tables: int
     large: int
     _derived: ClassVar[tuple[str, ...]] = ("excess",)
 
     @property
-    def excess(self) -> Array:
+    def excess(self) -> Floats:
         """Risk above that of the truth, for each size."""
         return self.approximation + self.estimation
 
@@ -81,25 +81,28 @@ class ExcessRisk(Result):
 
     def plot(self) -> Any:
         """Draw both errors against the number of rows (Altair)."""
-        from clearwood.plot.curves import plot_excess_risk
+        from clearwood.plot import plot_excess_risk
 
         return plot_excess_risk(self)
 
     def __repr__(self) -> str:
         lines = [
-            f"Excess risk of {self.learner!r}: {self.loss} loss, {self.tables} tables a size",
+            f"Excess risk of {self.learner!r}: {self.loss} loss, {self.tables} tables per size",
             f"{'rows':>8} {'approximation':>14} {'estimation':>14} {'± se':>9}",
         ]
         for size, estimation, se in zip(
             self.sizes, self.estimation, self.estimation_se, strict=True
         ):
-            lines.append(f"{size:8d} {self.approximation:14.4g} {estimation:14.4g} {se:9.2g}")
+            lines.append(
+                f"{size:8d} {number(self.approximation, 4):>14} {number(estimation, 4):>14} "
+                f"{number(se, 2):>9}"
+            )
         return "\n".join(lines)
 
 
 def excess_risk(
-    truth: Truth,
     learner: Any,
+    truth: Truth,
     *,
     sizes: Sequence[int] = (500, 2_000),
     tables: int = 5,
@@ -109,29 +112,28 @@ def excess_risk(
     seed: int = 0,
     n_jobs: int | None = 1,
 ) -> ExcessRisk:
-    """Approximation and estimation error of a learner on simulated data.
+    """Estimate approximation and estimation error of a learner on simulated data.
 
     New tables are drawn from the truth for every fit. Risks are compared on rows whose true mean
-    is known, so there is no noise of targets in them.
+    is known, so they contain no noise of the target.
 
     Parameters
     ----------
+    learner
+        A name of the catalogue, a `Learner` or a scikit-learn estimator; it is not tuned.
     truth
         What to draw from: ``cw.datasets.insurance_truth()``, or anything with its ``sample`` and
         ``mean``.
-    learner
-        A name of the catalogue, a `Learner` or a scikit-learn estimator; with its settings as they
-        are.
     sizes
         Training rows.
     tables
         How many tables of each size.
     large
-        Rows of the fit that stands for the best of its kind.
+        Rows of the fit that represents the best of its kind.
     test
         Rows to judge on.
     loss
-        "squared", "poisson" or "gamma"; by default the one that goes with the task.
+        "squared", "poisson" or "gamma"; by default that of the task.
     seed
         Fixes every draw.
     n_jobs
@@ -141,27 +143,29 @@ def excess_risk(
     --------
     >>> import clearwood as cw
     >>> truth = cw.datasets.insurance_truth()
-    >>> found = excess_risk(truth, "glm", sizes=[200, 2000], large=10_000, test=5_000)
-    >>> bool(found.estimation[0] > found.estimation[1] > 0)
+    >>> excess = excess_risk("glm", truth, sizes=[200, 2000], large=10_000, test=5_000)
+    >>> bool(excess.estimation[0] > excess.estimation[1] > 0)
     True
     """
     judged_on = truth.sample(test, seed=_seed(seed, 0, 0))
-    one = candidate(judged_on, learner, loss=loss, seed=seed)
+    one = candidate(learner, judged_on, loss=loss, seed=seed)
     if one.loss.name not in _AT_THE_MEAN:
         raise InputError(
-            f"the truth knows the mean, which is not what the {one.loss.name} loss asks for",
+            f"the {one.loss.name} loss is not smallest at the mean, which is all the truth has",
+            parameter="loss",
+            value=one.loss.name,
             hint=f"choose from {', '.join(_AT_THE_MEAN)}.",
         )
     mean = np.asarray(truth.mean(judged_on), dtype=np.float64)
     draws = [(large, 0), *((size, table) for size in sizes for table in range(tables))]
-    found: list[float] = []
+    risks: list[float] = []
     with progress("simulated fits", total=len(draws)) as step, Workers(n_jobs).spread() as spread:
         for start in range(0, len(draws), tables):
             part = draws[start : start + tables]
-            found += spread(_excess, [(one, truth, mean, rows, table) for rows, table in part])
+            risks += spread(_excess, [(one, truth, mean, rows, table) for rows, table in part])
             step(len(part))
-    approximation = found[0]
-    estimation = np.reshape(found[1:], (len(sizes), tables)) - approximation
+    approximation = risks[0]
+    estimation = np.reshape(risks[1:], (len(sizes), tables)) - approximation
     deviation = estimation.std(axis=1, ddof=1) if tables > 1 else np.full(len(sizes), np.nan)
     return ExcessRisk(
         learner=one.contender.name,
@@ -175,8 +179,8 @@ def excess_risk(
     )
 
 
-def _excess(one: Candidate, truth: Truth, mean: Array, rows: int, table: int) -> float:
-    """Mean excess loss of a fit to a newly drawn table."""
+def _excess(one: Candidate, truth: Truth, mean: Floats, rows: int, table: int) -> float:
+    """Return the mean excess loss of a fit to a newly drawn table."""
     drawn = truth.sample(rows, seed=_seed(one.seed, rows, table + 1))
     model = one.contender.build({}, seed=one.seed).fit(drawn)
     predicted = np.asarray(model.predict(one.table), dtype=np.float64)

@@ -4,11 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 from sklearn.linear_model import ElasticNet, LogisticRegression
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
+from clearwood._shared.numbers import number
 from clearwood._shared.results import Result
 from clearwood.benchmarking.diagnostics.smoothers import linear_smoother, parts_of, ridge_leverage
 from clearwood.models import Learner
@@ -16,15 +17,13 @@ from clearwood.table import Table
 
 __all__ = ["InSample", "in_sample"]
 
-Array = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class InSample(Result):
     """Criteria computed from the rows a model was fitted to.
 
-    They estimate the error at the same feature values with new targets, and hold if the model's
-    form is right. They are for choosing among models of one kind, not for stating a risk.
+    They estimate the error at the same feature values with new targets, and are valid if the
+    model's form is right. Use them to choose among models of one kind, not to state a risk.
 
     Parameters
     ----------
@@ -74,13 +73,13 @@ class InSample(Result):
         return -2 * self.log_likelihood + float(np.log(self.rows)) * self.df
 
     def __repr__(self) -> str:
-        told = ((key, getattr(self, key)) for key in ("df", "cp", "aic", "bic", "gcv"))
-        words = ", ".join(f"{key} {value:.5g}" for key, value in told if not np.isnan(value))
-        return f"InSample({self.learner!r}, {self.rows} rows, {words})"
+        values = ((key, getattr(self, key)) for key in ("df", "cp", "aic", "bic", "gcv"))
+        written = [f"{key} {number(value, 4)}" for key, value in values if not np.isnan(value)]
+        return f"InSample({self.learner!r}, {self.rows} rows, {', '.join(written)})"
 
 
 def in_sample(model: Any, data: Table) -> InSample:
-    """Cp, AIC, BIC and effective degrees of freedom of a fitted learner that has them.
+    """Compute Cp, AIC, BIC and effective degrees of freedom of a fitted learner.
 
     AIC and BIC follow Rosso's notes on The Elements of Statistical Learning, (43)-(46), not divided
     by the number of rows; the noise variance in the penalty of (44) is a slip there, as the
@@ -99,12 +98,14 @@ def in_sample(model: Any, data: Table) -> InSample:
     >>> import clearwood as cw
     >>> data = cw.datasets.load("diabetes")
     >>> in_sample(cw.learner("ols").fit(data), data)
-    InSample('ols', 442 rows, df 11, cp 3005.7, aic 4794, bic 4839, gcv 3007.5)
+    InSample('ols', 442 rows, df 11, cp 3,006, aic 4,794, bic 4,839, gcv 3,008)
     """
     learner, encoded, estimator = parts_of(model, data)
     if data.weights is not None:
         raise InputError(
-            "in-sample criteria are not defined for weighted rows", hint="use cross-validation."
+            "in-sample criteria are not defined for weighted rows",
+            parameter="data",
+            hint="use cross-validation.",
         )
     if isinstance(estimator, LogisticRegression):
         return _of_logistic(learner, estimator, encoded, model, data)
@@ -116,11 +117,11 @@ def in_sample(model: Any, data: Table) -> InSample:
         fitted = np.ravel(model.estimator_.predict(encoded))
         return _gaussian(learner, y, fitted, df, encoded)
     smoother = linear_smoother(model, data)
-    found = _gaussian(learner, y, smoother.fitted, smoother.df, encoded)
-    return replace(found, gcv=smoother.gcv)
+    criteria = _gaussian(learner, y, smoother.fitted, smoother.df, encoded)
+    return replace(criteria, gcv=smoother.gcv)
 
 
-def _gaussian(learner: str, y: Array, fitted: Array, df: float, x: Array) -> InSample:
+def _gaussian(learner: str, y: Floats, fitted: Floats, df: float, x: Floats) -> InSample:
     n = len(y)
     training = float(np.mean((y - fitted) ** 2))
     design = np.column_stack([np.ones(n), x])
@@ -135,8 +136,8 @@ def _gaussian(learner: str, y: Array, fitted: Array, df: float, x: Array) -> InS
     return InSample(learner, n, df, float(likelihood), training, noise, cp)
 
 
-def _active_df(estimator: Any, x: Array) -> float:
-    """Degrees of freedom of a lasso (columns kept) or elastic net (ridge on the columns kept)."""
+def _active_df(estimator: Any, x: Floats) -> float:
+    """Return degrees of freedom of a lasso (columns kept) or elastic net (ridge on those)."""
     kept = np.ravel(estimator.coef_) != 0
     ratio = float(getattr(estimator, "l1_ratio", 1.0))
     squared = float(estimator.alpha) * (1 - ratio) * len(x)
@@ -147,11 +148,13 @@ def _active_df(estimator: Any, x: Array) -> float:
 
 
 def _of_logistic(
-    learner: str, estimator: LogisticRegression, x: Array, model: Learner, data: Table
+    learner: str, estimator: LogisticRegression, x: Floats, model: Learner, data: Table
 ) -> InSample:
     if len(model.classes_) != 2:
         raise InputError(
             f"in-sample criteria of {learner!r} are for two classes, not {len(model.classes_)}",
+            parameter="model",
+            value=learner,
             hint="use cross-validation.",
         )
     score = x @ np.ravel(estimator.coef_) + float(np.ravel(estimator.intercept_)[0])
@@ -164,18 +167,20 @@ def _of_logistic(
 
 
 def _penalties(model: Learner) -> tuple[bool, float]:
-    """Whether the penalty is absolute (in part), and the weight of its squared part."""
+    """Return whether the penalty is absolute (in part), and the weight of its squared part."""
     settings = model.all_settings
     penalty, c = settings["penalty"], float(settings["C"])
     ratio = {"none": 0.0, "l2": 0.0, "l1": 1.0}.get(penalty, settings["l1_ratio"])
     return ratio > 0, 0.0 if penalty == "none" else (1 - ratio) / c
 
 
-def _of_counts(learner: str, estimator: Any, x: Array, y: Array) -> InSample:
+def _of_counts(learner: str, estimator: Any, x: Floats, y: Floats) -> InSample:
     if estimator.distribution_ != "poisson":
         raise InputError(
             f"in-sample criteria of {learner!r} are for the Poisson distribution, not "
             f"{estimator.distribution_}",
+            parameter="model",
+            value=learner,
             hint="use cross-validation.",
         )
     mean = np.ravel(estimator.predict(x)).astype(np.float64)
@@ -185,6 +190,6 @@ def _of_counts(learner: str, estimator: Any, x: Array, y: Array) -> InSample:
     return InSample(learner, len(y), _working_df(x, mean, penalty), likelihood)
 
 
-def _working_df(x: Array, variance: Array, penalty: float) -> float:
-    """Trace of the hat matrix of the last step of iterated least squares, with an intercept."""
+def _working_df(x: Floats, variance: Floats, penalty: float) -> float:
+    """Return the trace of the hat matrix of the last step of iterated least squares."""
     return float(ridge_leverage(x, np.sqrt(variance), penalty, intercept=True).sum())

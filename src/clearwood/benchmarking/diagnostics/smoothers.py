@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import Call, InputError, words
+from clearwood._shared.numbers import count, number
 from clearwood._shared.results import Result
 from clearwood.benchmarking.intervals.intervals import Interval, naive_interval
 from clearwood.models import Learner
@@ -26,10 +28,7 @@ __all__ = [
     "linear_smoother",
     "parts_of",
     "ridge_leverage",
-    "smoother_of_hat_matrix",
 ]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,18 +42,63 @@ class LinearSmoother(Result):
     y, fitted
         The target and the fitted values.
     leverage
-        The diagonal of H: what each fitted value owes to its own target.
+        The diagonal of H: how much each fitted value depends on its own target.
     weights
         Of the rows, or None.
     """
 
     learner: str
-    y: Array
-    fitted: Array
-    leverage: Array
-    weights: Array | None = None
+    y: Floats
+    fitted: Floats
+    leverage: Floats
+    weights: Floats | None = None
     _derived: ClassVar[tuple[str, ...]] = ("df", "gcv", "left_out")
     _omitted: ClassVar[tuple[str, ...]] = ("weights",)
+
+    @classmethod
+    def from_hat_matrix(
+        cls,
+        hat: ArrayLike,
+        y: ArrayLike,
+        *,
+        learner: str = "hat matrix",
+        weights: ArrayLike | None = None,
+    ) -> "LinearSmoother":
+        """Make a linear smoother from its hat matrix.
+
+        The closed form of leave-one-out is valid for least squares, weighted or with a quadratic
+        penalty (ridge, splines, kernel ridge) that does not depend on the number of rows. It is not
+        valid for, say, nearest neighbours: without a row, another one becomes a neighbour.
+
+        Parameters
+        ----------
+        hat
+            H, with fitted = H y.
+        y
+            The target.
+        learner
+            The name of the learner.
+        weights
+            Of the rows.
+
+        Examples
+        --------
+        The mean of all rows as a smoother; without a row it is the mean of the others:
+
+        >>> mean = LinearSmoother.from_hat_matrix(np.full((4, 4), 0.25), [1.0, 1.0, 1.0, 0.0])
+        >>> mean.left_out.round(3)
+        array([0.667, 0.667, 0.667, 1.   ])
+        """
+        matrix = np.asarray(hat, dtype=np.float64)
+        target = np.asarray(y, dtype=np.float64)
+        if matrix.shape != (len(target), len(target)):
+            raise InputError(
+                f"the hat matrix is {' by '.join(map(str, matrix.shape))}, but there are "
+                f"{count(len(target), 'row')}",
+                parameter="hat",
+            )
+        shares = None if weights is None else np.asarray(weights, dtype=np.float64)
+        return cls(learner, target, matrix @ target, np.diag(matrix).copy(), shares)
 
     @property
     def df(self) -> float:
@@ -62,14 +106,14 @@ class LinearSmoother(Result):
         return float(self.leverage.sum())
 
     @property
-    def left_out(self) -> Array:
+    def left_out(self) -> Floats:
         """The prediction for each row of the fit without it; NaN where no such fit is determined.
 
-        A row with leverage 1 is fitted whatever its target is: without it, something it alone
-        decides is not determined.
+        A row with leverage 1 is fitted exactly, whatever its target: it alone determines some
+        coefficient.
         """
-        alone = self.leverage > 1 - 1e-10
-        share = np.where(alone, np.nan, 1 - self.leverage)
+        is_exact = self.leverage > 1 - 1e-10
+        share = np.where(is_exact, np.nan, 1 - self.leverage)
         return np.asarray(self.y - (self.y - self.fitted) / share)
 
     @property
@@ -78,8 +122,8 @@ class LinearSmoother(Result):
         losses = (self.y - self.left_out) ** 2
         if np.isnan(losses).any():
             raise InputError(
-                f"{int(np.isnan(losses).sum())} rows decide something on their own (leverage 1), "
-                "so that the fit without them is not determined",
+                f"{count(int(np.isnan(losses).sum()), 'row')} with leverage 1: the fit without it "
+                "is not determined",
                 hint="use k-fold cross-validation, or a learner with a penalty such as 'ridge'.",
             )
         return naive_interval(losses, self.weights)
@@ -99,56 +143,17 @@ class LinearSmoother(Result):
 
     def __repr__(self) -> str:
         return (
-            f"LinearSmoother of {self.learner!r}: {len(self.y)} rows, {self.df:.4g} effective "
-            f"degrees of freedom, generalised cross-validation {self.gcv:.4g}"
+            f"LinearSmoother of {self.learner!r}: {count(len(self.y), 'row')}, {number(self.df)} "
+            f"effective degrees of freedom, generalised cross-validation {number(self.gcv)}"
         )
-
-
-def smoother_of_hat_matrix(
-    hat: ArrayLike, y: ArrayLike, *, learner: str = "hat matrix", weights: ArrayLike | None = None
-) -> LinearSmoother:
-    """A linear smoother from its hat matrix.
-
-    The closed form of leave-one-out holds for least squares, weighted or with a quadratic penalty
-    (ridge, splines, kernel ridge), whose penalty does not depend on the number of rows. It does not
-    for, say, nearest neighbours, where leaving a row out lets another in.
-
-    Parameters
-    ----------
-    hat
-        H, with fitted = H y.
-    y
-        The target.
-    learner
-        For the result's words.
-    weights
-        Of the rows.
-
-    Examples
-    --------
-    The mean of all rows, as a smoother; leaving a row out leaves the mean of the others:
-
-    >>> smoother_of_hat_matrix(np.full((4, 4), 0.25), [1.0, 1.0, 1.0, 0.0]).left_out.round(3)
-    array([0.667, 0.667, 0.667, 1.   ])
-    """
-    matrix = np.asarray(hat, dtype=np.float64)
-    target = np.asarray(y, dtype=np.float64)
-    if matrix.shape != (len(target), len(target)):
-        raise InputError(
-            f"the hat matrix is {' by '.join(map(str, matrix.shape))}, but there are "
-            f"{len(target)} rows"
-        )
-    shares = None if weights is None else np.asarray(weights, dtype=np.float64)
-    return LinearSmoother(learner, target, matrix @ target, np.diag(matrix).copy(), shares)
 
 
 def linear_smoother(model: Any, data: Table) -> LinearSmoother:
-    """The smoother that a fitted learner is: least squares, ridge or kernel ridge.
+    """Return a fitted learner as a linear smoother: least squares, ridge or kernel ridge.
 
-    Leave-one-out then keeps what the learner's encoding has learned from all rows (scales, levels,
-    filled-in values; for kernel ridge the mean of the target too). For least squares on complete
-    columns this changes nothing; for the others it is of the order of one part in the number of
-    rows.
+    Leave-one-out then keeps the encoding learned from all rows (scales, levels, imputed values; for
+    kernel ridge the mean of the target too). For least squares on complete columns this makes no
+    difference; for the others it is a relative difference of order 1 / rows.
 
     Parameters
     ----------
@@ -163,9 +168,9 @@ def linear_smoother(model: Any, data: Table) -> LinearSmoother:
     >>> data = cw.datasets.load("diabetes")
     >>> smoother = linear_smoother(cw.learner("ridge", alpha=10.0).fit(data), data)
     >>> smoother
-    LinearSmoother of 'ridge': 442 rows, 9.803 effective degrees of freedom, ...
+    LinearSmoother of 'ridge': 442 rows, 9.8 effective degrees of freedom, ...
     >>> smoother.leave_one_out
-    Interval(3001, 90 % naive from ...)
+    Interval(3,001, 90 % naive from ...)
     """
     learner, encoded, estimator = parts_of(model, data)
     y = np.asarray(data.y, dtype=np.float64)
@@ -180,36 +185,41 @@ def linear_smoother(model: Any, data: Table) -> LinearSmoother:
         leverage = _kernel_leverage(estimator, encoded, root)
     else:
         raise InputError(
-            f"learner {learner!r} is no linear smoother with a closed form",
+            f"learner {learner!r} is not a linear smoother with a closed form",
+            parameter="model",
+            value=learner,
             hint="'ols', 'ridge' and 'kernel-ridge' (up to 5,000 rows) are; use cross-validation.",
         )
     fitted = np.ravel(model.estimator_.predict(encoded)).astype(np.float64)
     return LinearSmoother(learner, y, fitted, leverage, data.weights)
 
 
-def parts_of(model: Any, data: Table) -> tuple[str, Array, Any]:
-    """The learner's name, the columns as its estimator sees them, and that estimator."""
+def parts_of(model: Any, data: Table) -> tuple[str, Floats, Any]:
+    """Return the learner's name, the encoded columns, and the estimator fitted to them."""
     if not isinstance(model, Learner):
         raise InputError(
-            f"{type(model).__name__} is no learner of the catalogue",
-            hint="such as cw.learner('ridge').fit(data).",
+            f"{type(model).__name__} is not a learner of the catalogue",
+            parameter="model",
+            value=model,
+            hint=words("use a fitted ", Call("learner", ("'ridge'",)), "."),
         )
     check_is_fitted(model, "estimator_")
     if model.training_["rows"] != data.n_rows:
         raise InputError(
             f"the learner was fitted to {model.training_['rows']} rows, but the table has "
             f"{data.n_rows}",
-            hint="give the table it was fitted to.",
+            parameter="data",
+            hint="pass the table it was fitted to.",
         )
     estimator = model.estimator_
-    # a target brought to scale around a model around scikit-learn's, as far as the learner has them
+    # the learner may wrap a scaled target, which may wrap a model, which wraps scikit-learn's
     for attribute in ("regressor_", "model_"):
         estimator = getattr(estimator, attribute, estimator)
     return model.name, np.asarray(model.encoder_.transform(data), dtype=np.float64), estimator
 
 
-def ridge_leverage(x: Array, root: Array, penalty: float, *, intercept: bool) -> Array:
-    """Diagonal of H for penalised least squares with an intercept that is not penalised."""
+def ridge_leverage(x: Floats, root: Floats, penalty: float, *, intercept: bool) -> Floats:
+    """Return the diagonal of H for penalised least squares; the intercept is not penalised."""
     shares = root**2
     leverage = np.zeros(len(x))
     if intercept:
@@ -221,7 +231,7 @@ def ridge_leverage(x: Array, root: Array, penalty: float, *, intercept: bool) ->
     return np.asarray(leverage + (u**2) @ shrink)
 
 
-def _kernel_leverage(estimator: KernelRidge, x: Array, root: Array) -> Array:
+def _kernel_leverage(estimator: KernelRidge, x: Floats, root: Floats) -> Floats:
     options = {"gamma": estimator.gamma, "degree": estimator.degree, "coef0": estimator.coef0}
     kernel = pairwise_kernels(x, metric=estimator.kernel, filter_params=True, **options)
     kernel = kernel * root[:, None] * root

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood.benchmarking.intervals.intervals import (
     Interval,
     corrected_interval,
@@ -15,12 +16,12 @@ from clearwood.benchmarking.intervals.intervals import (
     origin_interval,
 )
 from clearwood.benchmarking.intervals.nested import nested_interval
-from clearwood.benchmarking.running.work import Array, Context, Outcome, Rows, Unit
+from clearwood.benchmarking.running.work import Context, Outcome, Rows, Unit
 from clearwood.table import Table
 
 __all__ = ["LossesOf", "interval_of", "losses_of", "possible"]
 
-# Losses nearer to each other than this share of them differ by how sums were rounded.
+# Losses whose relative difference is below this differ by rounding only.
 _ROUNDING = 1e-12
 
 
@@ -40,13 +41,13 @@ class LossesOf:
         (repeat, fold) → how many rows the fit had.
     """
 
-    outer: Mapping[tuple[int, int], Array] = field(default_factory=dict)
-    pairs: Mapping[tuple[int, int, int], Array] = field(default_factory=dict)
+    outer: Mapping[tuple[int, int], Floats] = field(default_factory=dict)
+    pairs: Mapping[tuple[int, int, int], Floats] = field(default_factory=dict)
     rows: Mapping[tuple[int, int], Rows] = field(default_factory=dict)
     trained: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
     def __sub__(self, other: "LossesOf") -> "LossesOf":
-        """Row by row; rows that are hard for both cancel."""
+        """Subtract row by row; what is hard for both learners cancels."""
         return LossesOf(
             {k: _less(self.outer[k], other.outer[k]) for k in self.outer if k in other.outer},
             {k: _less(self.pairs[k], other.pairs[k]) for k in self.pairs if k in other.pairs},
@@ -55,19 +56,19 @@ class LossesOf:
         )
 
 
-def _less(mine: Array, its: Array) -> Array:
-    """Differences, those of rounding alone taken for zero: equal learners are to tie."""
-    gap: Array = mine - its
-    return np.where(np.abs(gap) <= _ROUNDING * (np.abs(mine) + np.abs(its)), 0.0, gap)
+def _less(first: Floats, second: Floats) -> Floats:
+    """Subtract; differences of rounding only become zero, so that equal learners tie."""
+    gap: Floats = first - second
+    return np.where(np.abs(gap) <= _ROUNDING * (np.abs(first) + np.abs(second)), 0.0, gap)
 
 
-def losses_of(found: Iterable[tuple[Unit, Outcome]]) -> LossesOf:
-    """Sort the outcomes of one learner's units by split; failures leave gaps."""
-    outer: dict[tuple[int, int], Array] = {}
-    pairs: dict[tuple[int, int, int], Array] = {}
+def losses_of(outcomes: Iterable[tuple[Unit, Outcome]]) -> LossesOf:
+    """Sort the losses of one learner's units by split; failures leave gaps."""
+    outer: dict[tuple[int, int], Floats] = {}
+    pairs: dict[tuple[int, int, int], Floats] = {}
     rows: dict[tuple[int, int], Rows] = {}
     trained: dict[tuple[int, int], int] = {}
-    for unit, outcome in found:
+    for unit, outcome in outcomes:
         if outcome.losses is None:
             continue
         if unit.purpose == "outer":
@@ -90,17 +91,17 @@ def losses_of(found: Iterable[tuple[Unit, Outcome]]) -> LossesOf:
 def interval_of(
     losses: LossesOf, *, kind: str, confidence: float, folds: int, context: Context
 ) -> Interval | None:
-    """The risk with its interval; None where no fold succeeded.
+    """Return the risk with its interval; None if no fold succeeded.
 
-    Where folds are missing, because a fit failed or the run was stopped, the interval asked for
-    cannot be had and the naive one comes instead, labelled so.
+    Where folds are missing, because a fit failed or the run was stopped, the interval is the naive
+    one, and its kind tells.
 
     Parameters
     ----------
     losses
         Of one learner, or differences of two.
     kind
-        The interval that goes with the plan: see `clearwood.benchmark.Interval`.
+        The kind of interval: see `Interval`.
     confidence
         Its level.
     folds
@@ -116,9 +117,9 @@ def interval_of(
     if kind == "per-origin" and len(splits) > 1:
         return origin_interval(splits, confidence)
     if kind == "nested":
-        found = _nested(losses, confidence, folds, context.table)
-        if found is not None:
-            return found
+        nested = _nested(losses, confidence, folds, context.table)
+        if nested is not None:
+            return nested
     rows = np.concatenate(list(losses.rows.values()))
     weights, groups = context.table.weights, context.table.groups
     tied = None if groups is None else groups[rows]
@@ -129,25 +130,25 @@ def interval_of(
     return plain(np.concatenate(splits), of_rows, confidence, groups=tied)
 
 
-def possible(found: Interval | None, losses: LossesOf) -> Interval | None:
-    """Keep a risk among the values it can have: where no loss is below zero, no mean of them is.
+def possible(risk: Interval | None, losses: LossesOf) -> Interval | None:
+    """Keep a risk among its possible values: if no loss is negative, neither is the risk.
 
-    Correcting for the rows that fits lacked, and an interval as wide below the estimate as above
-    it, can reach further down. The upper end stays as far from the estimate as it was.
+    The correction for fewer training rows and the symmetry of the interval can lead below zero. The
+    distance of the upper end to the estimate does not change.
 
     Parameters
     ----------
-    found
+    risk
         The interval of one learner's risk.
     losses
-        What it was made of.
+        The losses it is computed from.
     """
     every = [*losses.outer.values(), *losses.pairs.values()]
-    if found is None or not found.low < 0 or any((one < 0).any() for one in every):
-        return found
-    estimate = max(found.estimate, 0.0)
-    high = found.high + (estimate - found.estimate)
-    return replace(found, estimate=estimate, low=0.0, high=high)
+    if risk is None or not risk.low < 0 or any((one < 0).any() for one in every):
+        return risk
+    estimate = max(risk.estimate, 0.0)
+    high = risk.high + (estimate - risk.estimate)
+    return replace(risk, estimate=estimate, low=0.0, high=high)
 
 
 def _nested(losses: LossesOf, confidence: float, folds: int, table: Table) -> Interval | None:

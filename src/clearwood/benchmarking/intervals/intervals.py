@@ -1,18 +1,19 @@
 """Intervals for a risk, or for the difference of two risks, from the losses of rows.
 
 Every function takes losses (one learner) or differences of losses on the same rows (two learners)
-and gives an `Interval`. A row may have a weight; rows may be tied in groups, which then count as
-one observation each.
+and returns an `Interval`. Rows may have weights; rows of one group count as one observation.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, bad_value
+from clearwood._shared.numbers import interval, number, percent
 from clearwood._shared.results import Result
 
 __all__ = [
@@ -25,8 +26,6 @@ __all__ = [
     "origin_interval",
     "simultaneous_level",
 ]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -42,15 +41,15 @@ class Interval(Result):
     low, high
         The ends of the interval.
     kind
-        "nested", "naive", "hold-out", "corrected" or "per-origin": how it was made, and so what it
-        promises.
+        "nested", "naive", "hold-out", "corrected" or "per-origin": how it is computed, and so what
+        it covers (`target`).
     n
-        How many independent observations it rests on: rows, groups, splits or spans of time.
+        How many independent observations it is based on: rows, groups, splits or spans of time.
     inflation
         The standard error as a multiple of the naive one; below 1 where learners differ less with
         all rows than in the fits that were judged.
     bias
-        What was taken off the mean of the losses because fits had fewer rows than there are.
+        What was subtracted from the mean loss because fits had fewer rows than the table.
     confidence
         The level of the interval.
     """
@@ -67,21 +66,20 @@ class Interval(Result):
 
     @property
     def target(self) -> str:
-        """What the interval is meant to cover, in words."""
+        """What the interval is for, in words."""
         return _TARGETS[self.kind]
 
     def __repr__(self) -> str:
-        level = f"{100 * self.confidence:g} %"
         return (
-            f"Interval({self.estimate:.4g}, {level} {self.kind} from {self.low:.4g} to "
-            f"{self.high:.4g})"
+            f"Interval({number(self.estimate, 4)}, {percent(self.confidence)} {self.kind} from "
+            f"{interval(self.low, self.high, 4)})"
         )
 
 
 _TARGETS = {
     "nested": "the risk of the procedure fitted to all rows of this table",
-    "naive": "the average risk of fits to the training folds, as if they were unrelated: too "
-    "narrow for the risk of the fit to all rows",
+    "naive": "the average risk of fits to the training folds, as if these were independent: too "
+    "short for the risk of the fit to all rows",
     "hold-out": "the risk of the one fit to the training rows",
     "corrected": "the average risk of fits to as many rows as were trained on",
     "per-origin": "the average risk of the fits, each on the span of time that follows its rows",
@@ -95,22 +93,22 @@ def naive_interval(
     *,
     groups: ArrayLike | None = None,
 ) -> Interval:
-    """The mean of cross-validated losses, as if they came from unrelated fits.
+    """Return the mean of cross-validated losses, as if the fits were independent.
 
-    Losses of different folds are correlated, as their fits share rows; this interval ignores it
-    and misses far more often than it says (Bates, Hastie and Tibshirani, 2024, section 4).
+    Losses of different folds are correlated, as their fits share rows; this interval ignores that
+    and covers far less often than its level (Bates, Hastie and Tibshirani, 2024, section 4).
 
     Parameters
     ----------
     losses
-        One for every row tested.
+        One for every test row.
     weights
         Of the rows.
     confidence
         The level.
     groups
-        What ties losses together: the group of a row, or the row itself where rows are tested more
-        than once. The interval is then the cluster-robust one, with Student's quantile.
+        The group of each row, or the row itself where rows are tested more than once. The interval
+        is then the cluster-robust one, with Student's quantile.
 
     Examples
     --------
@@ -127,10 +125,10 @@ def holdout_interval(
     *,
     groups: ArrayLike | None = None,
 ) -> Interval:
-    """The mean loss of one fit on rows it has not seen.
+    """Return the mean loss of one fit on held-out rows.
 
     Given the training rows, the losses are independent and this is the textbook interval for a
-    mean; it speaks of the fit to the training rows, which had fewer of them than there are.
+    mean. It is for the fit to the training rows, not for a fit to all rows.
 
     Parameters
     ----------
@@ -148,7 +146,7 @@ def holdout_interval(
 def corrected_interval(
     losses: Sequence[ArrayLike], trained: Sequence[int], confidence: float = 0.9
 ) -> Interval:
-    """The mean over random hold-outs, its variance raised for the rows their fits share.
+    """Return the mean over random hold-outs, with a variance that allows for shared training rows.
 
     The variance of the mean over J splits is taken as (1/J + n_test/n_train) times the variance
     between splits, with Student's quantile of J - 1 degrees of freedom (Nadeau and Bengio, 2003).
@@ -170,7 +168,9 @@ def corrected_interval(
     by_split = [np.asarray(part, dtype=np.float64) for part in losses]
     if len(by_split) < 2:
         raise InputError(
-            "the corrected interval needs two splits or more", hint="ask for more repeats."
+            "the corrected interval needs two splits or more",
+            parameter="losses",
+            hint="use more repeats.",
         )
     means = np.array([part.mean() for part in by_split])
     between = float(means.var(ddof=1))
@@ -189,11 +189,11 @@ def corrected_interval(
 
 
 def origin_interval(losses: Sequence[ArrayLike], confidence: float = 0.9) -> Interval:
-    """The mean loss over spans of time, each span counting as one observation.
+    """Return the mean loss over spans of time, each span one observation.
 
     Losses that follow each other in time are correlated, so spans, not rows, are the observations:
-    a cluster-robust interval over spans with Student's quantile. It is about forecasts from fits
-    to ever longer pasts, and says nothing about a future unlike them.
+    a cluster-robust interval over spans with Student's quantile. It is for forecasts from fits to
+    ever longer pasts, and does not cover a future that differs from them.
 
     Parameters
     ----------
@@ -213,10 +213,10 @@ def origin_interval(losses: Sequence[ArrayLike], confidence: float = 0.9) -> Int
 
 
 def simultaneous_level(confidence: float, learners: int) -> float:
-    """The level at which to ask for each difference, for those of all learners to hold together.
+    """Return the level of each difference for the differences of all learners to hold together.
 
-    After Bonferroni: what may be missed is shared among all pairs. That is enough for differences
-    to the best, whichever of the learners the same rows have made the best.
+    Bonferroni: the error level is divided among all pairs. That is enough for differences to the
+    best learner, whichever it is.
 
     Parameters
     ----------
@@ -238,12 +238,12 @@ def simultaneous_level(confidence: float, learners: int) -> float:
 class Mean:
     """A weighted mean of losses as a ratio of totals over independent units.
 
-    With one unit a row and equal weights, `variance` is the usual s² / n; with units of several
-    rows it is the cluster-robust variance of the ratio.
+    With rows as units and equal weights, `variance` is the usual s² / n; with units of several rows
+    it is the cluster-robust variance of the ratio.
     """
 
-    losses: Array  # total of weight × loss, by unit
-    weights: Array  # total weight, by unit
+    losses: Floats  # total of weight × loss, by unit
+    weights: Floats  # total weight, by unit
 
     @classmethod
     def of(cls, losses: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None) -> "Mean":
@@ -285,7 +285,7 @@ class Mean:
 
     @property
     def degrees(self) -> float:
-        """Degrees of freedom of `variance`: few where few units make most of it.
+        """Degrees of freedom of `variance`: few where few units make up most of it.
 
         Those of the multiple of a chi-square with the same mean and variance (Satterthwaite), at
         most one less than there are units, which is about what normal losses have.
@@ -305,7 +305,7 @@ def _plain(
 ) -> Interval:
     mean = Mean.of(losses, weights, groups)
     if mean.n == 0:
-        raise InputError("there are no losses to average")
+        raise InputError("there are no losses to average", parameter="losses")
     # one observation has a mean, but no standard error
     se = float(np.sqrt(mean.variance))
     degrees = None if groups is None else max(mean.n - 1, 1)
@@ -323,11 +323,9 @@ def make_interval(
     inflation: float = 1.0,
     bias: float = 0.0,
 ) -> Interval:
-    """Put the interval around the estimate: Student's quantile where `degrees` are given."""
+    """Put the interval around the estimate, with Student's quantile if there are `degrees`."""
     if not 0.0 < confidence < 1.0:
-        raise InputError(
-            f"confidence is {confidence!r}", hint="it must lie between 0 and 1, such as 0.9."
-        )
+        raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
     tail = 0.5 + confidence / 2
     quantile = float(stats.norm.ppf(tail) if degrees is None else stats.t.ppf(tail, degrees))
     low, high = estimate - quantile * se, estimate + quantile * se

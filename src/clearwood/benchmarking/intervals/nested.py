@@ -1,18 +1,18 @@
-"""The interval that accounts for folds sharing their training rows."""
+"""The nested interval, which accounts for folds that share training rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import InputError, Option, words
 from clearwood.benchmarking.intervals.intervals import Interval, Mean, make_interval
 
 __all__ = ["nested_interval"]
 
-Array = NDArray[np.float64]
-#: Something for every row of every fold of every repeat.
+#: Values for every row of every fold of every repeat.
 Folded = Sequence[Sequence[ArrayLike]]
 Pairs = Sequence[Mapping[tuple[int, int], ArrayLike]]
 
@@ -26,33 +26,34 @@ def nested_interval(
     weights: Folded | None = None,
     groups: Folded | None = None,
 ) -> Interval:
-    """The estimate of nested cross-validation, with its interval.
+    """Return the estimate of nested cross-validation, with its interval.
 
-    It estimates the risk of the procedure fitted to all n rows of this very table, or the
-    difference of two such risks, from the fits of Bates, Hastie and Tibshirani (2024). For a repeat
-    with folds 1, ..., K, write out for the losses of the rows of each fold j under the fit without
-    j, and in for their losses under the fits without j and another fold k. Row by row, averaged
-    over k and over the repeats,
+    It estimates the risk of the procedure fitted to all n rows of this table, or the difference of
+    two such risks. The fits are those of Bates, Hastie and Tibshirani (2024); the width is
+    Clearwood's own rule, not theirs. For a repeat with folds 1, ..., K, write out for the losses of
+    the rows of each fold j under the fit without j, and in for their losses under the fits without
+    j and another fold k. Row by row, averaged over k and over the repeats,
 
     - corrected = out - (K-2)/K × (in - out), as fits with fewer rows are worse: the gap between
       one fold less and none is that multiple of the gap between two folds less and one, if risk
       falls towards its limit as 1 / rows;
     - estimate = mean of the corrected losses.
 
-    Its variance is the naive one of the corrected losses, raised for what rows have in common: two
-    rows move together, as each was in the training rows of the other. Write M_jk for the sum over
-    the rows of fold j of their losses under the fit without j and k, each less its mean over all
-    k: what leaving out k did to j. Then
+    Its variance is the naive one of the corrected losses, raised for the covariance of rows: the
+    losses of two rows are correlated, as each was in the training rows of the other. Write M_jk for
+    the sum over the rows of fold j of their losses under the fit without j and k, each minus its
+    mean over all k: the effect of leaving out k on j. Then
 
-    - shared = sum over j ≠ k of M_jk × M_kj / n², what the covariances of rows add to the variance
+    - shared = sum over j ≠ k of M_jk × M_kj / n², the contribution of covariances to the variance
       of the mean;
     - se² = naive variance of corrected × (1 + shared / naive variance of in), where in is taken for
       one k at a time; shared and this variance are averaged over k and the repeats.
 
-    The fraction is kept between 0 and K - 1, those of independent and of identical folds. The page
-    on intervals derives it, says where it departs from the paper, and what it covers. The interval
-    is the estimate ± Student's quantile × se, with the degrees of freedom that the variance of the
-    corrected losses has (Satterthwaite): few where few rows make most of it, at most n - 1.
+    The fraction is kept between 0 and K - 1, its values for independent and identical folds. The
+    page on intervals derives it, explains how it differs from the paper, and reports its coverage.
+    The interval is the estimate ± Student's quantile × se, with the degrees of freedom of the
+    variance of the corrected losses (Satterthwaite): few where few rows make up most of it, at most
+    n - 1.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ def nested_interval(
     weights
         Of the rows, in the same shape.
     groups
-        What ties rows together, in the same shape; the folds must not cut through groups.
+        The group of each row, in the same shape; no group may be in two folds.
 
     Examples
     --------
@@ -79,10 +80,10 @@ def nested_interval(
     >>> losses = rng.exponential(size=100)
     >>> outer = [np.split(losses, 5)]
     >>> pairs = [{(j, k): outer[0][j] for j in range(5) for k in range(5) if j != k}]
-    >>> found = nested_interval(outer, pairs)
-    >>> found
+    >>> nested = nested_interval(outer, pairs)
+    >>> nested
     Interval(1.181, 90 % nested from 0.9901 to 1.371)
-    >>> round(found.se, 4), round(naive_interval(losses).se, 4)
+    >>> round(nested.se, 4), round(naive_interval(losses).se, 4)
     (0.1133, 0.1133)
     """
     repeats = _repeats(outer, pairs, rows, weights, groups)
@@ -125,23 +126,23 @@ class _Repeat:
         the column of its own fold.
     """
 
-    weights: Array
-    fold: NDArray[np.intp]
-    outer: Array
-    inside: Array
+    weights: Floats
+    fold: Index
+    outer: Floats
+    inside: Floats
 
     @property
     def k(self) -> int:
         return int(self.inside.shape[1])
 
     @property
-    def inside_of_row(self) -> Array:
+    def inside_of_row(self) -> Floats:
         """Mean over the fits without another fold."""
         return np.asarray(self.inside.sum(axis=1) / (self.k - 1))
 
     @property
     def shared(self) -> float:
-        """What the covariances of units add to the variance of the mean.
+        """The contribution of the covariances of units to the variance of the mean.
 
         Leaving a fold out is compared with leaving out the others, unit by unit, as fits to fewer
         rows are worse whichever fold is left out.
@@ -153,16 +154,16 @@ class _Repeat:
 
     @property
     def naive_inside(self) -> float:
-        """Of a cross-validation of the table without a fold, averaged over folds.
+        """The naive variance of a cross-validation without a fold, averaged over folds.
 
-        That it is a mean of fewer rows, that centring takes something from `shared`, and that
-        `shared` is about fits to fewer rows cancels, if the fraction falls as 1 / rows.
+        It is a mean of fewer rows, centring reduces `shared`, and `shared` is for fits to fewer
+        rows: these effects cancel if the fraction falls as 1 / rows.
         """
-        found = []
+        variances = []
         for fold in range(self.k):
             others = self.fold != fold
-            found.append(Mean(self.inside[others, fold], self.weights[others]).variance)
-        return float(np.mean(found))
+            variances.append(Mean(self.inside[others, fold], self.weights[others]).variance)
+        return float(np.mean(variances))
 
 
 def _repeats(
@@ -175,7 +176,7 @@ def _repeats(
     _check_shape(outer, pairs)
     units = _units(outer, rows, groups)
     count = int(max(labels.max() for labels in units)) + 1
-    made = []
+    repeats = []
     for number, (folds, by_pair) in enumerate(zip(outer, pairs, strict=True)):
         of_row = units[number]
         sizes = [len(np.asarray(part)) for part in folds]
@@ -186,7 +187,7 @@ def _repeats(
         fold = np.zeros(count, dtype=np.intp)
         fold[of_row] = fold_of_row
 
-        def total(losses: Array, of_row: NDArray[np.intp] = of_row, share: Array = share) -> Array:
+        def total(losses: Floats, of_row: Index = of_row, share: Floats = share) -> Floats:
             return np.bincount(of_row, share * losses, count).astype(np.float64)
 
         inside = np.zeros((count, len(folds)))
@@ -202,45 +203,52 @@ def _repeats(
         if members.min() < 2:
             raise InputError(
                 "the nested interval needs two rows (or groups) or more in every fold",
-                hint="ask for fewer folds.",
+                parameter="outer",
+                hint="use fewer folds.",
             )
-        made.append(repeat)
-    return made
+        repeats.append(repeat)
+    return repeats
 
 
 def _check_shape(outer: Folded, pairs: Pairs) -> None:
     if not outer or len(outer) != len(pairs):
         raise InputError(
-            f"there are outer losses of {len(outer)} repeats, but pair losses of {len(pairs)}"
+            f"there are outer losses of {len(outer)} repeats, but pair losses of {len(pairs)}",
+            parameter="pairs",
         )
     k = len(outer[0])
     if k < 3:
         raise InputError(
             f"the nested interval needs 3 folds or more, not {k}",
-            hint="5 or 10 are usual; the naive interval does with fewer.",
+            parameter="outer",
+            hint="5 or 10 are usual; the naive interval works with fewer.",
         )
     wanted = {(j, i) for j in range(k) for i in range(k) if i != j}
     for number, (folds, by_pair) in enumerate(zip(outer, pairs, strict=True)):
         if len(folds) != k or set(by_pair) != wanted:
             raise InputError(
                 f"repeat {number} lacks losses of a fold or of a pair of folds",
-                hint="the nested interval takes every fold and every pair; use the naive one.",
+                parameter="pairs",
+                hint="the nested interval needs every fold and every pair; use the naive one.",
             )
 
 
-def _units(outer: Folded, rows: Folded | None, groups: Folded | None) -> list[NDArray[np.intp]]:
-    """For every repeat, the unit of every row: the same number for the same unit in all repeats."""
+def _units(outer: Folded, rows: Folded | None, groups: Folded | None) -> list[Index]:
+    """Return the unit of every row, for every repeat; a unit has the same number in all repeats."""
     tied = groups if groups is not None else rows
     if tied is None:
         if len(outer) > 1:
             raise InputError(
-                "with several repeats the nested interval has to know which row is which",
-                hint="pass rows=, in the same shape as the losses.",
+                "with several repeats the nested interval needs to know the row of each loss",
+                parameter="rows",
+                hint=words("pass ", Option("rows"), ", in the same shape as the losses."),
             )
         return [np.arange(sum(len(np.asarray(part)) for part in outer[0]), dtype=np.intp)]
     flat = [np.concatenate([np.asarray(part) for part in folds]) for folds in tied]
     labels, codes = np.unique(np.concatenate(flat), return_inverse=True)
     by_repeat = np.split(codes.astype(np.intp), np.cumsum([len(part) for part in flat])[:-1])
     if any(len(np.unique(part)) < len(labels) for part in by_repeat):
-        raise InputError("the repeats of the nested interval must hold the same rows")
+        raise InputError(
+            "the repeats of the nested interval must have the same rows", parameter="rows"
+        )
     return by_repeat

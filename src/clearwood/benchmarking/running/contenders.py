@@ -1,8 +1,8 @@
-"""What may take part in a benchmark: names, learners and scikit-learn estimators."""
+"""The learners of a benchmark: catalogue names, learners and scikit-learn estimators."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.errors import Call, InputError, Option, bad_value, did_you_mean, words
+from clearwood._shared.numbers import interval
 from clearwood.losses import Loss
 from clearwood.models import Choice, Dimension, Learner, Real, Whole, catalogue
 from clearwood.table import Encoder, Table, Task
@@ -26,7 +27,7 @@ _UNKNOWN_COMPLEXITY = 10
 
 @dataclass(frozen=True)
 class Contender:
-    """A learner that takes part, with everything tuning needs to know about it.
+    """A learner of a benchmark, with what tuning needs to know about it.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ class Contender:
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """The values that the searched settings have when nothing is tuned."""
+        """The values of the searched settings without tuning."""
         known = self.template.get_params(deep=True)
         return {key: known[key] for key in self.space}
 
@@ -76,7 +77,7 @@ class Contender:
         }
 
     def encoded(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Settings in values that JSON has: what it has not is told by its place in the range."""
+        """Return settings as JSON values; other values are written as positions in their range."""
         return {key: self._encode(key, value) for key, value in settings.items()}
 
     def _encode(self, key: str, value: Any) -> Any:
@@ -92,16 +93,16 @@ class Contender:
         return {"default": True}
 
     def decoded(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Settings that `encoded` made, as they were."""
-        found = dict(settings)
+        """Return the settings that `encoded` has written."""
+        decoded = dict(settings)
         for key, value in settings.items():
             if isinstance(value, Mapping) and "choice" in value:
                 dimension = self.space[key]
                 assert isinstance(dimension, Choice)
-                found[key] = dimension.values[value["choice"]]
+                decoded[key] = dimension.values[value["choice"]]
             elif isinstance(value, Mapping):
-                found[key] = self.defaults[key]
-        return found
+                decoded[key] = self.defaults[key]
+        return decoded
 
 
 def contenders(
@@ -112,7 +113,7 @@ def contenders(
     seed: int,
     space: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> tuple[Contender, ...]:
-    """Turn what the user named into contenders, each checked against the task and the loss.
+    """Turn the user's learners into contenders, each checked against the task and the loss.
 
     Parameters
     ----------
@@ -120,7 +121,7 @@ def contenders(
         One or several of: names of the catalogue, `Learner` objects, scikit-learn estimators, and
         pairs of a name and one of these; or a dict of them by name.
     table
-        The rows; its task decides what the learners have to do.
+        The rows; its task decides what the learners predict.
     loss
         What their predictions will be judged by.
     seed
@@ -131,80 +132,107 @@ def contenders(
     assert table.task is not None
     named = list(_named(learners))
     if not named:
-        raise InputError("there is no learner to compare", hint='name some: ["ridge", "gbm"].')
-    made: dict[str, Contender] = {}
-    for name, given in named:
-        contender = _contender(name, given, table.task, seed)
-        unique = _unused(contender.name, made, chosen=name is not None)
-        made[unique] = Contender(unique, contender.template, contender.space, contender.complexity)
-    if space is not None and not _by_name(space):
-        raise InputError(
-            f"space={space!r} is no tuning space",
+        raise bad_value(
+            "learners", learners, "there is no learner to compare", hint='such as ["ridge", "gbm"].'
+        )
+    by_name: dict[str, Contender] = {}
+    for name, learner in named:
+        contender = _contender(name, learner, table.task, seed)
+        unique = _unused(contender.name, by_name, is_chosen=name is not None)
+        by_name[unique] = replace(contender, name=unique)
+    if space is not None and not _is_by_name(space):
+        raise bad_value(
+            "space",
+            space,
+            "it is not a tuning space",
             hint="ranges of settings by learner: {'knn': {'n_neighbors': Whole(1, 50)}}.",
         )
     for name, ranges in (space or {}).items():
-        if name not in made:
+        if name not in by_name:
             raise InputError(
-                f"space names {name!r}, which is not compared", hint=did_you_mean(name, made)
+                words(Option("space"), f" has {name!r}, which is not compared"),
+                parameter="space",
+                value=name,
+                hint=did_you_mean(name, by_name),
             )
-        made[name] = _with_space(made[name], ranges)
-    for contender in made.values():
-        _check(contender, table, loss)
-    return tuple(made.values())
+        by_name[name] = _with_space(by_name[name], ranges)
+    for contender in by_name.values():
+        _check_predictions(contender, loss)
+    return tuple(by_name.values())
 
 
-def _by_name(space: Any) -> bool:
+def _is_by_name(space: Any) -> bool:
     return isinstance(space, Mapping) and all(isinstance(one, Mapping) for one in space.values())
 
 
 def _named(learners: Any) -> Iterable[tuple[str | None, Any]]:
     if isinstance(learners, Mapping):
-        return [(str(name), given) for name, given in learners.items()]
+        return [(str(name), learner) for name, learner in learners.items()]
     if isinstance(learners, str) or hasattr(learners, "fit"):
         return [(None, learners)]
     if not isinstance(learners, Iterable):
-        raise InputError(f"learners is {learners!r}", hint='name them in a list: ["ridge", "gbm"].')
+        raise bad_value(
+            "learners", learners, "it is not a list of learners", hint='such as ["ridge", "gbm"].'
+        )
     return [
         (str(one[0]), one[1]) if isinstance(one, tuple) and len(one) == 2 else (None, one)
         for one in learners
     ]
 
 
-def _contender(name: str | None, given: Any, task: Task, seed: int) -> Contender:
-    if isinstance(given, str):
-        given = Learner(given, task=task.value, seed=seed)
-    if isinstance(given, Learner):
-        given.check_settings()
-        entry = given.entry
+def _contender(name: str | None, learner: Any, task: Task, seed: int) -> Contender:
+    if isinstance(learner, str):
+        learner = Learner(learner, task=task.value, seed=seed)
+    if isinstance(learner, Learner):
+        learner.check_settings()
+        entry = learner.entry
         entry.require()
         if task not in entry.tasks:
             able = ", ".join(repr(other) for other in catalogue.names(task)[:8])
             raise InputError(
-                f"learner {entry.name!r} cannot do {task} (it does "
+                f"learner {entry.name!r} cannot be used for {task} (only for "
                 f"{', '.join(sorted(entry.tasks))})",
+                parameter="learners",
+                value=entry.name,
                 hint=f"learners that can: {able}, ...",
             )
-        template = clone(given).set_params(task=task.value)
+        template = clone(learner).set_params(task=task.value)
         return Contender(name or entry.name, template, dict(entry.space), entry.complexity)
-    if isinstance(given, type) or not hasattr(given, "fit") or not hasattr(given, "get_params"):
+    if isinstance(learner, type) or not (
+        hasattr(learner, "fit") and hasattr(learner, "get_params")
+    ):
         raise InputError(
-            f"{given!r} is no learner",
-            hint="give a name that `clearwood models` lists, a cw.learner(...) or a scikit-learn "
-            "estimator.",
+            f"{learner!r} is not a learner",
+            parameter="learners",
+            value=learner,
+            hint=words(
+                "use a name of the catalogue, ",
+                Call("learner", ("name",)),
+                " or a scikit-learn estimator.",
+            ),
         )
-    wrong = is_regressor(given) if task.is_classification else is_classifier(given)
-    if wrong:
+    is_wrong = is_regressor(learner) if task.is_classification else is_classifier(learner)
+    if is_wrong:
         kind = "regressor" if task.is_classification else "classifier"
-        raise InputError(f"{type(given).__name__} is a {kind}, but the task is {task}")
-    return Contender(name or type(given).__name__, WrappedEstimator(clone(given)))
+        raise InputError(
+            f"{type(learner).__name__} is a {kind}, but the task is {task}",
+            parameter="learners",
+            value=learner,
+        )
+    return Contender(name or type(learner).__name__, WrappedEstimator(clone(learner)))
 
 
-def _unused(name: str, made: Mapping[str, Contender], *, chosen: bool) -> str:
-    if name not in made:
+def _unused(name: str, taken: Mapping[str, Contender], *, is_chosen: bool) -> str:
+    if name not in taken:
         return name
-    if chosen:
-        raise InputError(f"two learners are called {name!r}", hint="give each a name of its own.")
-    return next(f"{name} {i}" for i in range(2, len(made) + 3) if f"{name} {i}" not in made)
+    if is_chosen:
+        raise InputError(
+            f"two learners are called {name!r}",
+            parameter="learners",
+            value=name,
+            hint="names must differ.",
+        )
+    return next(f"{name} {i}" for i in range(2, len(taken) + 3) if f"{name} {i}" not in taken)
 
 
 def _with_space(contender: Contender, ranges: Mapping[str, Any]) -> Contender:
@@ -214,48 +242,52 @@ def _with_space(contender: Contender, ranges: Mapping[str, Any]) -> Contender:
     for key in ranges:
         if key not in settable:
             raise InputError(
-                f"the tuning space of {contender.name!r} names {key!r}, which is no setting of it",
+                f"the tuning space of {contender.name!r} has {key!r}, which is not one of its "
+                "settings",
+                parameter="space",
+                value=key,
                 hint=did_you_mean(key, settable),
             )
-    space = {key: _dimension(key, given) for key, given in ranges.items()}
-    return Contender(contender.name, contender.template, space, contender.complexity)
+    return replace(contender, space={key: _dimension(key, each) for key, each in ranges.items()})
 
 
-def _dimension(key: str, given: Any) -> Dimension:
-    if isinstance(given, Choice) and not given.values:
-        raise InputError(f"the tuning space of {key!r} is empty")
-    if isinstance(given, Real | Whole):
-        if not given.low <= given.high or (given.log and given.low <= 0):
+def _dimension(key: str, values: Any) -> Dimension:
+    if isinstance(values, Real | Whole):
+        if not values.low <= values.high or (values.log and values.low <= 0):
             raise InputError(
-                f"the range of {key!r} goes from {given.low:g} to {given.high:g}",
-                hint="it has to rise, and to start above zero where log=True.",
+                f"the range of {key!r} is {interval(values.low, values.high)}",
+                parameter="space",
+                value=values,
+                hint="it must increase, and start above zero on a log scale.",
             )
-        return given
-    if isinstance(given, Choice):
-        return given
-    if isinstance(given, Iterable) and not isinstance(given, str):
-        values = list(given)
-        if values:
-            return Choice(*values)
+        return values
+    if isinstance(values, Choice) and values.values:
+        return values
+    if isinstance(values, Iterable) and not isinstance(values, str):
+        listed = list(values)
+        if listed:
+            return Choice(*listed)
     raise InputError(
-        f"the range of {key!r} is {given!r}",
-        hint="give a list of values, or Real(low, high), Whole(low, high), Choice(...).",
+        f"the range of {key!r} is {values!r}",
+        parameter="space",
+        value=values,
+        hint="use a list of values, or Real(low, high), Whole(low, high), Choice(...).",
     )
 
 
-def _check(contender: Contender, table: Table, loss: Loss) -> None:
-    """Refuse what would fail in every fold."""
-    model = contender.template
-    gives = hasattr(model, "predict_proba")
-    scores = hasattr(model, "decision_function")
-    if (loss.needs == "probability" and not gives) or (
-        loss.needs == "margin" and not (gives or scores)
+def _check_predictions(contender: Contender, loss: Loss) -> None:
+    """Refuse a learner without the predictions that the loss needs: it would fail in every fold."""
+    has_probabilities = hasattr(contender.template, "predict_proba")
+    has_scores = hasattr(contender.template, "decision_function")
+    if (loss.needs == "probability" and not has_probabilities) or (
+        loss.needs == "margin" and not (has_probabilities or has_scores)
     ):
         raise InputError(
-            f"learner {contender.name!r} gives no probabilities, which the {loss.name} loss needs",
-            hint="leave it out, or judge classes only, by the zero-one loss.",
+            f"learner {contender.name!r} has no probabilities, which the {loss.name} loss needs",
+            parameter="learners",
+            value=contender.name,
+            hint=words("leave it out, or use ", Option("loss", "zero-one"), "."),
         )
-    del table
 
 
 def _is_jobs(key: str) -> bool:
@@ -291,9 +323,9 @@ def _plain(value: Any) -> Any:
 class WrappedEstimator(BaseEstimator):
     """A scikit-learn estimator that can be fitted to a table.
 
-    The columns are encoded (categories as 0/1 columns, missing values filled), and what that
-    learns is learned from the rows it is fitted to. A pipeline that begins with a
-    ``ColumnTransformer`` prepares its columns itself and gets them as they are, in a pandas frame.
+    The columns are encoded (categories as 0/1 columns, missing values imputed), and the encoding is
+    learned from the rows it is fitted to. A pipeline that begins with a ``ColumnTransformer``
+    prepares its columns itself and gets them unchanged, in a pandas frame.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which fits a benchmark consists of."""
+"""Which fits a benchmark consists of: outer splits, pairs of folds, and folds for tuning."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,13 +7,22 @@ from typing import Literal
 
 import numpy as np
 
-from clearwood.benchmarking.running.work import Outcome, Unit
-from clearwood.resampling import Split, pair_splits
+from clearwood._shared.errors import InputError, Option, bad_value, words
+from clearwood.benchmarking.running.work import Context, Outcome, Rows, Unit, outer_key
+from clearwood.resampling import HoldOut, KFold, Plan, Split, TimeOrdered, pair_splits
+from clearwood.table import Table
 
-__all__ = ["REUSE_FROM", "Design", "default_repeats"]
+__all__ = [
+    "REUSE_FROM",
+    "Design",
+    "default_repeats",
+    "inner_splits",
+    "interval_kind",
+    "outer_plan",
+]
 
-#: From this many rows on, fits that leave two folds out reuse settings unless told otherwise:
-#: tuning in each would make a benchmark three times as long, and matters on small tables.
+#: From this many rows on, fits that leave two folds out reuse settings by default: tuning in each
+#: would make a benchmark three times as long, and matters on small tables.
 REUSE_FROM = 200
 
 
@@ -41,7 +50,7 @@ class Design:
 
     @cached_property
     def _pairs(self) -> tuple[tuple[Unit, ...], ...]:
-        """Units of nobody for every repeat: the rows of a pair are kept once for all learners."""
+        """Pairs of folds of every repeat, without a learner: their rows are stored once for all."""
         return tuple(
             tuple(
                 Unit(
@@ -84,28 +93,27 @@ class Design:
         if self.pairs == "none":
             return []
         names = list(names)
-        found = [
-            replace(unit, learner=name) for units in self._pairs for name in names for unit in units
+        units = [
+            replace(unit, learner=name) for pairs in self._pairs for name in names for unit in pairs
         ]
         if self.pairs == "reused" and known is not None:
-            return list(_with_settings(found, known))
-        return found
+            return list(_with_settings(units, known))
+        return units
 
 
 def _with_settings(units: Sequence[Unit], known: Mapping[str, Outcome]) -> Iterator[Unit]:
     for unit in units:
-        keys = [f"{unit.learner}/outer/{unit.repeat}/{fold}" for fold in (unit.fold, unit.other)]
-        outcomes = [known.get(key) for key in keys]
+        outcomes = [known.get(outer_key(unit, fold)) for fold in (unit.fold, unit.other)]
         if all(outcome is not None and outcome.failure is None for outcome in outcomes):
             settings = tuple(outcome.settings for outcome in outcomes if outcome is not None)
             yield replace(unit, settings=settings)
 
 
 def default_repeats(n_rows: int, *, tuned: bool) -> int:
-    """How often the nested interval repeats its splits where the user does not say.
+    """Return how often the nested interval repeats its splits by default.
 
     The interval needs repeats where it differs from the naive one, which is on small tables. Three
-    do nearly as well as ten (see the page on intervals), so that is what tuning is paid for.
+    do nearly as well as ten (see the page on intervals), so tuned learners get no more than three.
 
     Examples
     --------
@@ -118,3 +126,81 @@ def default_repeats(n_rows: int, *, tuned: bool) -> int:
         if n_rows < rows:
             return with_tuning if tuned else plain
     return 1
+
+
+def outer_plan(
+    table: Table,
+    plan: Plan | None,
+    *,
+    outer: int,
+    repeats: int | None,
+    interval: str,
+    tuned: bool,
+) -> Plan:
+    """Return the user's plan, or the one that suits the table.
+
+    Rows with times are split in time; a hold-out sets aside as much as one fold.
+    """
+    if plan is not None:
+        if not isinstance(plan, Plan):
+            raise bad_value(
+                "plan",
+                plan,
+                "it is not a resampling plan",
+                hint="take one from clearwood.resampling: KFold(10), MonteCarlo(50, 0.2), ...",
+            )
+        if repeats is not None:
+            raise bad_value("repeats", repeats, "it cannot be combined with a plan")
+        return plan
+    if interval == "hold-out":
+        return HoldOut(1 / outer)
+    if table.times is not None:
+        return TimeOrdered(outer)
+    if repeats is None:
+        nested = interval == "nested"
+        repeats = default_repeats(table.n_rows, tuned=tuned) if nested else 1
+    return KFold(outer, repeats)
+
+
+def interval_kind(plan: Plan, interval: str) -> str:
+    """Return the kind of interval for the losses of a plan: the user's choice, or the plan's own.
+
+    Examples
+    --------
+    >>> interval_kind(KFold(5), "nested"), interval_kind(TimeOrdered(5), "nested")
+    ('nested', 'per-origin')
+    """
+    if interval == "hold-out" and interval not in plan.intervals:
+        raise InputError(
+            words(Option("interval", interval), f" does not go with {plan.words}"),
+            parameter="interval",
+            value=interval,
+            hint="leave the plan out, or use HoldOut(0.25).",
+        )
+    return interval if interval in plan.intervals else plan.intervals[0]
+
+
+def inner_splits(context: Context, rows: Rows, k: int, seed: int) -> tuple[Split, ...]:
+    """Cut the training rows of a unit into folds for tuning; positions count among these rows.
+
+    Groups and times are respected as in the outer splits. Where a class has too few of these rows
+    for k folds there are fewer folds; where it has a single row, folds ignore the classes.
+    """
+    table = context.table
+    groups = None if table.groups is None else table.groups[rows]
+    if groups is None and len(np.unique(rows)) < len(rows):
+        groups = rows  # a row that a bootstrap drew twice must not be on both sides
+    if table.times is not None:
+        times = table.times[rows]
+        spans = min(k, len(np.unique(times)) - 1)
+        return TimeOrdered(max(spans, 1)).splits(len(rows), groups=groups, times=times, seed=seed)
+    units = len(rows) if groups is None else len(np.unique(groups))
+    k = max(2, min(k, units))
+    if context.classes is None:
+        return KFold(k).splits(len(rows), groups=groups, seed=seed)
+    y = context.codes[rows]
+    rarest = int(np.unique(y, return_counts=True)[1].min())
+    try:
+        return KFold(max(2, min(k, rarest))).splits(len(rows), y=y, groups=groups, seed=seed)
+    except InputError:
+        return KFold(k).splits(len(rows), groups=groups, seed=seed)

@@ -1,38 +1,36 @@
-"""One learner fitted to chosen rows of a table and judged on others, again and again."""
+"""One learner, fitted many times to some rows of a table and judged on others."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
+from clearwood._shared.numbers import count
 from clearwood._shared.progress import progress
 from clearwood.benchmarking.running.contenders import Contender, contenders
-from clearwood.benchmarking.running.run import Workers
-from clearwood.benchmarking.running.work import in_words, judge, seed_of
-from clearwood.benchmarking.target import checked_table, target_codes
-from clearwood.losses import Loss, default_loss, find_loss
+from clearwood.benchmarking.running.work import Rows, in_words, judge, seed_of
+from clearwood.benchmarking.running.workers import Workers
+from clearwood.benchmarking.target import checked_table, loss_for, target_codes
+from clearwood.losses import Loss
 from clearwood.table import Table
 
 __all__ = ["Candidate", "Judged", "candidate", "judge_all"]
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.int64]
-
 
 @dataclass(frozen=True)
 class Judged:
-    """Losses and predictions on the rows asked for."""
+    """Losses and predictions of test rows."""
 
-    losses: Array
-    predictions: Array
+    losses: Floats
+    predictions: Floats
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A learner and the table it is to be fitted to.
+    """A learner and the table it is fitted to.
 
     Parameters
     ----------
@@ -56,18 +54,20 @@ class Candidate:
     seed: int
 
     def judge(self, train: Rows, tests: Iterable[Rows]) -> list[Judged]:
-        """Fit to some rows, which may repeat, and judge on others."""
+        """Fit to some rows, which may be repeated, and judge on others."""
         # the seed depends on the rows, not on when they come up, so workers cannot change results
         seed = seed_of(self.seed, self.contender.name, train.tobytes().hex())
         try:
             model = self.contender.build({}, seed=seed).fit(self.table.take(train))
         except InputError:
             raise
-        except Exception as error:  # a library's own words, said of what
+        except Exception as error:  # of the learner's library
             raise InputError(
-                f"learner {self.contender.name!r} cannot be fitted to {len(train)} of the "
-                f"{self.table.n_rows} rows: {in_words(error)}",
-                hint="ask for fits to more rows, or for another learner.",
+                f"learner {self.contender.name!r} cannot be fitted to {len(train):,} of the "
+                f"{count(self.table.n_rows, 'row')}: {in_words(error)}",
+                parameter="learner",
+                value=self.contender.name,
+                hint="use larger training sets, or another learner.",
             ) from error
         return [
             Judged(*judge(model, self.table.take(rows), self.codes[rows], self.loss, self.classes))
@@ -75,16 +75,19 @@ class Candidate:
         ]
 
 
-def candidate(data: Any, learner: Any, *, loss: str | None = None, seed: int = 0) -> Candidate:
-    """Check the table, the loss and the learner, and put them together."""
+def candidate(learner: Any, data: Any, *, loss: str | None = None, seed: int = 0) -> Candidate:
+    """Check the learner, the table and the loss, and put them together."""
     table = checked_table(data)
-    assert table.task is not None
-    judged = default_loss(table.task) if loss is None else find_loss(loss, task=table.task)
-    made = contenders(learner, table, judged, seed=seed)
-    if len(made) != 1:
-        raise InputError(f"one learner is asked for, not {len(made)}", hint="give one at a time.")
+    judged_by = loss_for(table, loss)
+    several = contenders(learner, table, judged_by, seed=seed)
+    if len(several) != 1:
+        raise InputError(
+            f"there are {len(several)} learners, but one is needed",
+            parameter="learner",
+            hint="call it once for each.",
+        )
     codes, classes = target_codes(table)
-    return Candidate(table, codes, classes, judged, made[0], seed)
+    return Candidate(table, codes, classes, judged_by, several[0], seed)
 
 
 def judge_all(
@@ -94,10 +97,10 @@ def judge_all(
     work = list(work)
     # as many at a time as keeps workers busy while the display moves
     batch = max(1, len(work) // 20)
-    found: list[list[Judged]] = []
+    results: list[list[Judged]] = []
     with progress(title, total=len(work)) as step, Workers(n_jobs).spread() as spread:
         for start in range(0, len(work), batch):
             part = work[start : start + batch]
-            found += spread(one.judge, part)
+            results += spread(one.judge, part)
             step(len(part))
-    return found
+    return results

@@ -1,93 +1,225 @@
-"""Running units of work: on one core or many, stopped and resumed."""
+"""One run of a benchmark: units begun, finished, stored, counted and shown."""
 
 import os
-import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from functools import cache
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
 
-from joblib import Parallel, delayed, effective_n_jobs
+import numpy as np
 
-from clearwood.benchmarking.running.work import Context, Outcome, Spread, Unit, in_turn, run_unit
-from clearwood.kernels import limited, threads
+from clearwood._shared.clock import Clock
+from clearwood._shared.errors import InputError, Option, words
+from clearwood._shared.numbers import number
+from clearwood._shared.progress import progress
+from clearwood.benchmarking.findings import Finding
+from clearwood.benchmarking.running.design import Design
+from clearwood.benchmarking.running.store import Store, identity_of
+from clearwood.benchmarking.running.work import Context, Outcome, Unit, run_unit
+from clearwood.benchmarking.running.workers import LOOK_EVERY, Workers, end_with
+from clearwood.kernels import limited
+from clearwood.resampling import Plan
 
-if TYPE_CHECKING:
-    from clearwood.benchmarking.running.store import Store
-
-__all__ = ["Workers", "run_units"]
-
-# Arrays above this size are shared with worker processes through files rather than copied.
-_SHARED_FROM = "256K"
-
-#: Seconds between two looks at units that another process is working on, or at whether it lives.
-_LOOK_EVERY = 0.5
+__all__ = ["Session", "Snapshot", "run_units"]
 
 
-class Workers:
-    """Where fits run: in this process, or in those of joblib's backend.
+@dataclass(frozen=True)
+class Snapshot:
+    """Progress of a run.
 
     Parameters
     ----------
-    n_jobs
-        As in joblib. With 1, a surrounding ``joblib.parallel_config`` decides.
+    done, total
+        Fits finished, and all of them.
+    by_learner
+        For each learner: fits finished, all of them, and the risk so far (NaN before the first).
+    seconds
+        Seconds since the start.
+    left
+        An estimate of the seconds left; None before the first fit is finished.
     """
 
-    def __init__(self, n_jobs: int | None) -> None:
-        count = threads(n_jobs)
-        self.asked: int | None = count
-        if count == 1:
-            # a backend that the user has chosen, Dask's say, brings its own number of workers
-            count, self.asked = int(effective_n_jobs(None)), None
-        self.count = max(1, count)
+    done: int
+    total: int
+    by_learner: Mapping[str, tuple[int, int, float]]
+    seconds: float
+    left: float | None
 
-    @property
-    def shares_files(self) -> bool:
-        """Whether workers see the files of this machine, the store among them."""
-        return self.count == 1 or "dask" not in type(self._backend).__name__.lower()
 
-    @property
-    def _backend(self) -> Any:
-        return Parallel(self.asked)._backend  # noqa: SLF001 - joblib offers no other way to ask
+class Session:
+    """A run under way.
 
-    def unordered(
-        self, call: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
-    ) -> Iterator[Any]:
-        """Give results as they are finished; arguments are drawn no earlier than needed."""
-        options = {"batch_size": 1, "max_nbytes": _SHARED_FROM}
-        if not getattr(self._backend, "supports_return_generator", False):
-            return self._in_rounds(call, arguments, options)
-        parallel = Parallel(
-            self.asked, return_as="generator_unordered", pre_dispatch="n_jobs", **options
-        )
-        found: Iterator[Any] = parallel(delayed(call)(*given) for given in arguments)
-        return found
+    Parameters
+    ----------
+    context, design
+        What is run.
+    workers
+        Where.
+    clock
+        When it is over, no further unit is begun.
+    errors
+        "raise" stops at the first failure.
+    watch
+        Called after every unit.
+    """
 
-    def _in_rounds(
+    def __init__(
         self,
-        call: Callable[..., Any],
-        arguments: Iterable[tuple[Any, ...]],
-        options: Mapping[str, Any],
-    ) -> Iterator[Any]:
-        """Results of a backend that gives them all at once: so many calls at a time."""
-        waiting = iter(arguments)
-        with Parallel(self.asked, **options) as parallel:
-            while batch := list(islice(waiting, self.count)):
-                yield from parallel(delayed(call)(*given) for given in batch)
+        context: Context,
+        design: Design,
+        workers: Workers,
+        clock: Clock,
+        *,
+        errors: Literal["rank", "raise"],
+        watch: Callable[[Snapshot], None] | None,
+    ) -> None:
+        self.context, self.design, self.workers, self.clock = context, design, workers, clock
+        self.errors, self.watch = errors, watch
+        self.store: Store | None = None
+        self.names = list(context.contenders)
+        if workers.count > 1:
+            # the slow ones first, so that the end of a run is not one core waiting for a forest
+            self.names.sort(key=lambda name: -context.contenders[name].complexity)
+        self.units: dict[str, Unit] = {
+            unit.key: unit for unit in (*design.outer(self.names), *design.pair(self.names))
+        }
+        # settings that are reused leave a pair nothing but to be fitted, for each of them
+        again = 2.0 if design.pairs == "reused" else None
+        self.tallies = {name: _Tally(again) for name in context.contenders}
+        for unit in self.units.values():
+            self.tallies[unit.learner].total[unit.purpose] += 1
+        self.outcomes: dict[str, Outcome] = {}
+        self.stopped = False
 
     @contextmanager
-    def spread(self) -> Iterator[Spread]:
-        """A way to run many small calls, their results in order."""
-        if self.count == 1:
-            yield in_turn
+    def opened(self, store: str | Path | None, *, plan: Plan) -> Iterator[None]:
+        """Open the store, if there is one, for as long as the run takes."""
+        if store is None:
+            yield
             return
-        with Parallel(self.asked, max_nbytes=_SHARED_FROM) as parallel:
-            yield lambda call, arguments: parallel(
-                delayed(_on_one_core)(os.getpid(), call, *given) for given in arguments
-            )
+        identity = identity_of(self.context, self.design, plan)
+        with Store(store).opened(identity, self.context.contenders) as self.store:
+            yield
+
+    def run(self) -> None:
+        """Run all units; Ctrl-C or the time limit ends it with what is done."""
+        # whoever watches shows the progress; two displays would fight over the terminal
+        shown = progress("benchmark", total=len(self.units))
+        with nullcontext(_quiet) if self.watch is not None else shown as step:
+            try:
+                for unit, outcome in self._all():
+                    self._count(unit, outcome)
+                    if outcome.failure is not None and self.errors == "raise":
+                        raise InputError(
+                            f"learner {unit.learner!r} failed in {unit.split}: {outcome.failure}",
+                            hint=words(Option("errors", "rank"), " ranks it last and goes on."),
+                        )
+                    step(1, note=self._note(unit.learner))
+                    if self.watch is not None:
+                        self.watch(self.snapshot())
+            except KeyboardInterrupt:
+                self.stopped = True
+
+    def _all(self) -> Iterator[tuple[Unit, Outcome]]:
+        options: dict[str, Any] = {
+            "workers": self.workers,
+            "store": self.store,
+            "clock": self.clock,
+        }
+        outer = self.design.outer(self.names)
+        if self.design.pairs != "reused":
+            yield from run_units(self.context, [*outer, *self.design.pair(self.names)], **options)
+            return
+        yield from run_units(self.context, outer, **options)
+        pairs = self.design.pair(self.names, self.outcomes)
+        for key in set(self.units) - {unit.key for unit in (*outer, *pairs)}:
+            self.tallies[self.units[key].learner].total["pair"] -= 1
+            del self.units[key]  # there are no settings to reuse where an outer fit failed
+        yield from run_units(self.context, pairs, **options)
+
+    def findings(self) -> list[Finding]:
+        """Report that the run ended early."""
+        done, total = len(self.outcomes), len(self.units)
+        if done == total:
+            return []
+        kind: Literal["stopped", "time limit"] = "stopped" if self.stopped else "time limit"
+        return [Finding(kind, count=done, total=total, is_stored=self.store is not None)]
+
+    def _count(self, unit: Unit, outcome: Outcome) -> None:
+        self.outcomes[unit.key] = outcome
+        tally = self.tallies[unit.learner]
+        tally.done[unit.purpose] += 1
+        tally.seconds[unit.purpose] += outcome.seconds
+        tally.fit_seconds += outcome.fit_seconds if unit.purpose == "outer" else 0.0
+        if unit.purpose == "outer" and outcome.losses is not None:
+            tally.loss += float(outcome.losses.sum())
+            tally.rows += len(outcome.losses)
+
+    def _note(self, learner: str) -> str:
+        risk = self.tallies[learner].risk
+        return learner if np.isnan(risk) else f"{learner}: risk {number(risk)} so far"
+
+    def snapshot(self) -> Snapshot:
+        """Return the progress of the run."""
+        done = len(self.outcomes)
+        left = None
+        if done:
+            mean = sum(sum(tally.seconds.values()) for tally in self.tallies.values()) / done
+            left = sum(tally.left(mean) for tally in self.tallies.values()) / self.workers.count
+        return Snapshot(
+            done,
+            len(self.units),
+            {
+                name: (tally.done.total(), tally.total.total(), tally.risk)
+                for name, tally in self.tallies.items()
+            },
+            self.clock.passed,
+            left,
+        )
+
+
+def _quiet(n: int = 0, *, note: str = "") -> None:
+    """Show nothing."""
+
+
+@dataclass
+class _Tally:
+    """Units of a learner that are done, by purpose.
+
+    Parameters
+    ----------
+    fits_of_a_pair
+        How many plain fits a unit that leaves two folds out is, at most; None where it tunes too.
+    """
+
+    fits_of_a_pair: float | None
+    total: Counter[str] = field(default_factory=Counter)
+    done: Counter[str] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    fit_seconds: float = 0.0
+    loss: float = 0.0
+    rows: int = 0
+
+    @property
+    def risk(self) -> float:
+        return self.loss / self.rows if self.rows else np.nan
+
+    def left(self, otherwise: float) -> float:
+        """Estimate the seconds left, from its own units or else from those of all learners."""
+        outer = self._each("outer", otherwise)
+        pair = outer
+        if self.fits_of_a_pair is not None and self.done["outer"]:
+            pair = self.fits_of_a_pair * self.fit_seconds / self.done["outer"]
+        return (self.total["outer"] - self.done["outer"]) * outer + (
+            self.total["pair"] - self.done["pair"]
+        ) * self._each("pair", pair)
+
+    def _each(self, purpose: str, otherwise: float) -> float:
+        done = self.done[purpose]
+        return self.seconds[purpose] / done if done else otherwise
 
 
 def run_units(
@@ -95,13 +227,13 @@ def run_units(
     units: Sequence[Unit],
     *,
     workers: Workers,
-    store: "Store | None" = None,
-    deadline: float | None = None,
+    store: Store | None = None,
+    clock: Clock,
 ) -> Iterator[tuple[Unit, Outcome]]:
-    """Run units and give each with its outcome as soon as it is known.
+    """Run units and yield each with its outcome as soon as it is known.
 
     What the store holds comes first. Units that another process has claimed are left to it; their
-    outcomes are read from the store, or the units run here should that process have died.
+    outcomes are read from the store, or the units run here if that process has died.
 
     Parameters
     ----------
@@ -113,8 +245,8 @@ def run_units(
         Where they run.
     store
         Keeps every finished fit.
-    deadline
-        The value of ``time.monotonic`` after which no unit is begun.
+    clock
+        When it is over, no further unit is begun.
     """
     waiting = deque(units)
     if store is not None:
@@ -125,30 +257,30 @@ def run_units(
         waiting = deque(unit for unit in units if unit.key not in known)
     while waiting:
         elsewhere: list[Unit] = []
-        yield from _run_here(context, waiting, elsewhere, workers, store, deadline)
-        if not elsewhere or (deadline is not None and time.monotonic() > deadline):
+        yield from _run_here(context, waiting, elsewhere, workers, store, clock)
+        if not elsewhere or clock.is_over:
             return
         assert store is not None
-        found = store.outcomes([unit.key for unit in elsewhere])
+        finished = store.outcomes([unit.key for unit in elsewhere])
         for unit in elsewhere:
-            if unit.key in found:
-                yield unit, found[unit.key]
-        waiting = deque(unit for unit in elsewhere if unit.key not in found)
-        if len(found) == 0:
-            time.sleep(_LOOK_EVERY)
+            if unit.key in finished:
+                yield unit, finished[unit.key]
+        waiting = deque(unit for unit in elsewhere if unit.key not in finished)
+        if not finished:
+            time.sleep(LOOK_EVERY)
 
 
 def _run_here(
     context: Context,
-    waiting: "deque[Unit]",
+    waiting: deque[Unit],
     elsewhere: list[Unit],
     workers: Workers,
-    store: "Store | None",
-    deadline: float | None,
+    store: Store | None,
+    clock: Clock,
 ) -> Iterator[tuple[Unit, Outcome]]:
     def claimed() -> Iterator[Unit]:
         while waiting:
-            if deadline is not None and time.monotonic() > deadline:
+            if clock.is_over:
                 return
             unit = waiting.popleft()
             if store is None or store.claim(unit.key):
@@ -170,42 +302,15 @@ def _run_here(
             yield unit, _kept(unit, outcome, store)
 
 
-def _kept(unit: Unit, outcome: Outcome, store: "Store | None") -> Outcome:
+def _kept(unit: Unit, outcome: Outcome, store: Store | None) -> Outcome:
     if store is not None:
-        store.add(unit.key, outcome)
+        store.add(unit, outcome)
     return outcome
 
 
 def _in_worker(
-    context: Context, unit: Unit, store: "Store | None", main: int
+    context: Context, unit: Unit, store: Store | None, main: int
 ) -> tuple[Unit, Outcome]:
-    _end_with(main)
+    end_with(main)
     with limited(1):
         return unit, run_unit(context, unit, store)
-
-
-@cache
-def _end_with(main: int) -> None:
-    """End this process when the one that started it has been killed, rather than work for nobody.
-
-    Parameters
-    ----------
-    main
-        The process of the run; a worker that is not its child, a thread say or one of a cluster,
-        is left alone.
-    """
-    if os.name == "nt" or os.getppid() != main:
-        return
-
-    def look() -> None:
-        while os.getppid() == main:
-            time.sleep(_LOOK_EVERY)
-        os._exit(1)
-
-    threading.Thread(target=look, daemon=True).start()
-
-
-def _on_one_core(main: int, call: Callable[..., Any], *arguments: Any) -> Any:
-    _end_with(main)
-    with limited(1):
-        return call(*arguments)

@@ -1,6 +1,6 @@
 """The run store: every finished fit in one SQLite file, so that nothing is fitted twice.
 
-Numbers are kept as plain bytes, everything else as JSON; nothing in the file is ever run.
+Numbers are stored as plain bytes, everything else as JSON; nothing in the file is ever executed.
 """
 
 import json
@@ -20,16 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.benchmarking.running.work import Context, Outcome, Trial
+from clearwood._shared.numbers import duration
+from clearwood.benchmarking.running.work import Context, Outcome, Trial, Unit
+from clearwood.resampling import Plan
 
 if TYPE_CHECKING:
     from clearwood.benchmarking.running.contenders import Contender
     from clearwood.benchmarking.running.design import Design
-    from clearwood.benchmarking.tuning.tune import Result
+    from clearwood.benchmarking.tuning.tune import FoldResult
 
 __all__ = ["Store", "identity_of"]
 
-FORMAT = 1
+FORMAT = 2
 
 #: Seconds between two signs of life of a run, and after which a silent one counts as dead.
 _SIGN_EVERY = 2.0
@@ -42,13 +44,14 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS learners (name TEXT PRIMARY KEY, identity TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS outcomes (
-    unit TEXT PRIMARY KEY, losses BLOB, losses_form TEXT, predictions BLOB, predictions_form TEXT,
+    unit TEXT PRIMARY KEY, learner TEXT NOT NULL, losses BLOB, losses_form TEXT,
+    predictions BLOB, predictions_form TEXT,
     settings TEXT NOT NULL, archive TEXT NOT NULL, notes TEXT NOT NULL,
     seconds REAL NOT NULL, fit_seconds REAL NOT NULL, failure TEXT
 );
 CREATE TABLE IF NOT EXISTS trials (
     unit TEXT NOT NULL, trial TEXT NOT NULL, losses BLOB, losses_form TEXT,
-    seconds REAL NOT NULL, failure TEXT, PRIMARY KEY (unit, trial)
+    seconds REAL NOT NULL, failure TEXT, is_past_best INTEGER NOT NULL, PRIMARY KEY (unit, trial)
 );
 CREATE TABLE IF NOT EXISTS claims (unit TEXT PRIMARY KEY, owner TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS owners (
@@ -57,13 +60,13 @@ CREATE TABLE IF NOT EXISTS owners (
 """
 
 
-def identity_of(context: Context, design: "Design", plan: str) -> dict[str, Any]:
-    """What decides the numbers of a run, apart from the learners, in plain values."""
+def identity_of(context: Context, design: "Design", plan: Plan) -> dict[str, Any]:
+    """Return what determines the numbers of a run, in plain values."""
     tuning = context.tuning
     return {
         "table": context.table.fingerprint(),
         "loss": context.loss.name,
-        "plan": f"{plan}, {len(design.splits)} splits",
+        "plan": {**plan.to_json(), "splits": len(design.splits)},
         "pairs": design.pairs,
         "seed": context.seed,
         "tuning": None
@@ -74,14 +77,14 @@ def identity_of(context: Context, design: "Design", plan: str) -> dict[str, Any]
             "inner": tuning.inner,
             "rule": tuning.rule,
             "racing": tuning.racing,
-            "budget": tuning.seconds is not None,
+            "time_limit": tuning.time_limit is not None,
         },
         "versions": {name: version(name) for name in ("clearwood", "scikit-learn", "numpy")},
         "learners": {name: one.identity() for name, one in context.contenders.items()},
     }
 
 
-#: What differs, and what to say of it.
+#: How a store that does not fit a run differs from it, by the key of the identity.
 _REASONS = {
     "table": "another table (the values, columns or roles differ)",
     "loss": "another loss",
@@ -96,13 +99,13 @@ _REASONS = {
 class Store:
     """A file of finished fits.
 
-    Several processes may work on one store at a time: each claims a unit before it begins it, and
-    the claims of a process that has died are void.
+    Several processes may work on one store at the same time: each claims a fit before it begins
+    it, and the claims of a process that has died are void.
 
     Parameters
     ----------
     path
-        The file; made when it does not exist.
+        The file; created if it does not exist.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -120,7 +123,7 @@ class Store:
 
     @contextmanager
     def opened(self, identity: Mapping[str, Any], contenders: Mapping[str, Any]) -> Iterator[Self]:
-        """Check that the store is of this run, and show signs of life while it is open."""
+        """Check that the store belongs to this run, and show signs of life while it is open."""
         self._contenders = contenders
         self._prepare(identity)
         self._forget_dead()
@@ -140,10 +143,17 @@ class Store:
         if not self.path.parent.is_dir():
             raise InputError(
                 f"the folder {str(self.path.parent)!r} does not exist",
-                hint=f"make it first: mkdir -p {self.path.parent}",
+                parameter="store",
+                value=str(self.path),
+                hint=f"create it first: mkdir -p {self.path.parent}",
             )
         if self.path.is_dir():
-            raise InputError(f"{str(self.path)!r} is a folder", hint="give the name of a file.")
+            raise InputError(
+                f"{str(self.path)!r} is a folder",
+                parameter="store",
+                value=str(self.path),
+                hint="a store is a file.",
+            )
 
     def _prepare(self, identity: Mapping[str, Any]) -> None:
         with self._write() as base:
@@ -160,9 +170,7 @@ class Store:
             for name, one in identity["learners"].items():
                 text = json.dumps(one, sort_keys=True)
                 if stored.setdefault(name, text) != text:
-                    raise self._refusal(
-                        f"{name!r} was another learner there, or had other settings"
-                    )
+                    raise self._refusal(f"{name!r} is another learner there, or has other settings")
             base.executemany("INSERT OR IGNORE INTO learners VALUES (?, ?)", stored.items())
 
     def _check(self, known: Mapping[str, str], identity: Mapping[str, Any]) -> None:
@@ -172,23 +180,25 @@ class Store:
             text = json.dumps(identity[key], sort_keys=True)
             if known.get(key, text) == text:
                 continue
-            said = reason
+            difference = ""
             if key != "table":
                 there, here = _spelled(known[key], text)
-                said += f": {there} there, {here} here"
-            raise self._refusal(f"it is of {said}")
+                difference = f": {there} there, {here} here"
+            raise self._refusal(f"it belongs to {reason}{difference}")
 
     def _refusal(self, reason: str) -> InputError:
         return InputError(
             f"the store {str(self.path)!r} cannot be used: {reason}",
-            hint="give each benchmark a store of its own, or make the call that began this one.",
+            parameter="store",
+            value=str(self.path),
+            hint="use another file, or repeat the call that began this one.",
         )
 
     def outcomes(self, units: Iterable[str] | None = None) -> dict[str, Outcome]:
-        """What is known of units, of all of them when none is named."""
+        """Return the outcomes of units that are finished; of all of them by default."""
         columns = (
-            "unit, losses, losses_form, predictions, predictions_form, settings, archive, notes, "
-            "seconds, fit_seconds, failure"
+            "unit, learner, losses, losses_form, predictions, predictions_form, settings, archive, "
+            "notes, seconds, fit_seconds, failure"
         )
         with self._read() as base:
             if units is None:
@@ -202,11 +212,11 @@ class Store:
                         (unit,),
                     )
                 ]
-        return {row[0]: self._outcome(*row) for row in rows}
+        return {row[0]: self._outcome(*row[1:]) for row in rows}
 
     def _outcome(
         self,
-        unit: str,
+        learner: str,
         losses: bytes | None,
         losses_form: str | None,
         predictions: bytes | None,
@@ -218,7 +228,7 @@ class Store:
         fit_seconds: float,
         failure: str | None,
     ) -> Outcome:
-        contender = self._contenders.get(unit.rsplit("/", 3)[0])
+        contender = self._contenders.get(learner)
         return Outcome(
             _array(losses, losses_form),
             _array(predictions, predictions_form),
@@ -230,15 +240,16 @@ class Store:
             tuple(json.loads(notes)),
         )
 
-    def add(self, unit: str, outcome: Outcome) -> None:
-        """Keep a finished unit; its trials, now summed up in it, and its claim go."""
-        contender = self._contenders.get(unit.rsplit("/", 3)[0])
+    def add(self, unit: Unit, outcome: Outcome) -> None:
+        """Store a finished unit, and delete its claim and its trials, which the outcome sums up."""
+        contender = self._contenders.get(unit.learner)
         archive = [
             {**vars(trial), "settings": _encoded(trial.settings, contender)}
             for trial in outcome.archive
         ]
         row = (
-            unit,
+            unit.key,
+            unit.learner,
             *_bytes(outcome.losses),
             *_bytes(outcome.predictions),
             json.dumps(_encoded(outcome.settings, contender)),
@@ -251,36 +262,37 @@ class Store:
         with self._write() as base:
             places = ", ".join("?" * len(row))
             base.execute(f"INSERT OR REPLACE INTO outcomes VALUES ({places})", row)  # noqa: S608 - constants
-            base.execute("DELETE FROM trials WHERE unit = ?", (unit,))
-            base.execute("DELETE FROM claims WHERE unit = ?", (unit,))
+            base.execute("DELETE FROM trials WHERE unit = ?", (unit.key,))
+            base.execute("DELETE FROM claims WHERE unit = ?", (unit.key,))
 
-    def trials(self, unit: str, keys: Sequence[str]) -> "dict[str, Result]":
-        """Fits of tuning that an earlier run has finished."""
-        from clearwood.benchmarking.tuning.tune import Result
+    def trials(self, unit: str, keys: Sequence[str]) -> "dict[str, FoldResult]":
+        """Return fits of tuning that an earlier run has finished."""
+        from clearwood.benchmarking.tuning.tune import FoldResult
 
-        found: dict[str, Result] = {}
+        finished: dict[str, FoldResult] = {}
         with self._read() as base:
             for key in keys:
                 row = base.execute(
-                    "SELECT losses, losses_form, seconds, failure FROM trials "
+                    "SELECT losses, losses_form, seconds, failure, is_past_best FROM trials "
                     "WHERE unit = ? AND trial = ?",
                     (unit, key),
                 ).fetchone()
                 if row is not None:
-                    found[key] = Result(_array(row[0], row[1]), row[2], row[3])
-        return found
+                    losses = _array(row[0], row[1])
+                    finished[key] = FoldResult(losses, row[2], row[3], is_past_best=bool(row[4]))
+        return finished
 
-    def add_trials(self, unit: str, results: "Mapping[str, Result]") -> None:
-        """Keep fits of tuning as soon as they are done."""
+    def add_trials(self, unit: str, results: "Mapping[str, FoldResult]") -> None:
+        """Store fits of tuning as soon as they are done."""
         rows = [
-            (unit, key, *_bytes(result.losses), result.seconds, result.failure)
-            for key, result in results.items()
+            (unit, key, *_bytes(one.losses), one.seconds, one.failure, one.is_past_best)
+            for key, one in results.items()
         ]
         with self._write() as base:
-            base.executemany("INSERT OR REPLACE INTO trials VALUES (?, ?, ?, ?, ?, ?)", rows)
+            base.executemany("INSERT OR REPLACE INTO trials VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
 
     def claim(self, unit: str) -> bool:
-        """Take a unit on; False where it is done or another living process has it."""
+        """Claim a unit; False if it is done or another living process has it."""
         with self._write() as base:
             if base.execute("SELECT 1 FROM outcomes WHERE unit = ?", (unit,)).fetchone():
                 return False
@@ -295,7 +307,7 @@ class Store:
         return True
 
     def count(self) -> int:
-        """How many finished fits it holds, those of tuning included."""
+        """Return how many finished fits it holds, those of tuning included."""
         total = 0
         with self._read() as base:
             for table in ("outcomes", "trials"):
@@ -307,13 +319,13 @@ class Store:
         return total
 
     def note(self, key: str, value: Any) -> None:
-        """Keep a plain value beside the run, such as the command that began it."""
+        """Store a plain value beside the run, such as the command that began it."""
         with self._write() as base:
             base.execute("CREATE TABLE IF NOT EXISTS notes (key TEXT PRIMARY KEY, value TEXT)")
             base.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, json.dumps(value)))
 
     def noted(self, key: str) -> Any:
-        """A value kept by `note`; None where there is none."""
+        """Return a value stored by `note`; None if there is none."""
         with self._read() as base:
             tables = base.execute("SELECT 1 FROM sqlite_master WHERE name = 'notes'").fetchone()
             if tables is None:
@@ -329,7 +341,7 @@ class Store:
             )
 
     def _forget_dead(self) -> None:
-        """Take out what runs that were killed have left behind."""
+        """Delete the claims of runs that were killed."""
         with self._write() as base:
             known = base.execute("SELECT owner, host, pid, seen FROM owners").fetchall()
             dead = [(owner,) for owner, *signs in known if not _lives(*signs)]
@@ -341,7 +353,7 @@ class Store:
             while not over.wait(_SIGN_EVERY):
                 self._sign()
         except InputError:
-            # the run itself will meet the same trouble and tell of it
+            # the run itself will fail in the same way and report it
             return
         finally:
             self.close()
@@ -352,7 +364,7 @@ class Store:
                 base.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
                 base.execute("DELETE FROM owners WHERE owner = ?", (self.owner,))
         except InputError:
-            return  # nobody minds: the claims of a run that has ended are void anyway
+            return  # the claims of a run that has ended are void anyway
 
     def _connection(self) -> sqlite3.Connection:
         # a connection belongs to one thread of one process
@@ -393,38 +405,35 @@ class Store:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turn SQLite's errors into ones that name the file and say what to do."""
+        """Turn SQLite's errors into ones that name the file and suggest a fix."""
         try:
             yield
         except sqlite3.Error as error:
-            where = f"the store {str(self.path)!r}"
             # the low byte is the kind of error; errors raised by Python itself have no code
             kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
+            store = f"the store {str(self.path)!r}"
             if kind in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-                raise InputError(
-                    f"cannot write {where}: {error}",
-                    hint="make room and make the same call again; what was finished is kept.",
-                ) from error
-            if kind in (sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_BUSY):
-                raise InputError(
-                    f"{where} has been held by another run for {_PATIENCE:g} seconds",
-                    hint="wait for it, or give this run a store of its own.",
-                ) from error
-            # our statements are right, so an error in one means that the tables are not ours
-            if kind in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
-                raise InputError(
-                    f"{where} is no store of benchmarks: {error}", hint="choose another file."
-                ) from error
-            raise InputError(
-                f"cannot use {where}: {error}", hint="choose a file in a folder you may write to."
-            ) from error
+                message = f"cannot write {store}: {error}"
+                hint = "free some space and repeat the call; finished fits are kept."
+            elif kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                message = f"{store} has been locked by another run for {duration(_PATIENCE)}"
+                hint = "wait for it, or use another file for this run."
+            # our statements are correct, so an error in one means that the tables are not ours
+            elif kind in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
+                message = f"{store} is not a store of benchmarks: {error}"
+                hint = "use another file."
+            else:
+                message = f"cannot use {store}: {error}"
+                hint = "use a file in a folder you may write to."
+            raise InputError(message, parameter="store", value=str(self.path), hint=hint) from error
 
 
 def _spelled(one: str, other: str) -> tuple[str, str]:
-    """Two values in JSON, in words; of mappings what they differ in."""
+    """Write two JSON values in words; of mappings only what differs."""
     first, second = json.loads(one), json.loads(other)
     if isinstance(first, dict) and isinstance(second, dict):
-        differing = [key for key in first if first[key] != second.get(key)]
+        keys = dict.fromkeys((*first, *second))
+        differing = [key for key in keys if first.get(key) != second.get(key)]
         first, second = ({key: each.get(key) for key in differing} for each in (first, second))
     return _in_words(first), _in_words(second)
 
@@ -436,7 +445,7 @@ def _in_words(value: Any) -> str:
 
 
 def _lives(host: str | None, pid: int | None, seen: float | None) -> bool:
-    """Whether the process that claimed something is still at work."""
+    """Return whether the process that claimed something is still running."""
     if host is None or pid is None or seen is None or time.time() - seen > _DEAD_AFTER:
         return False
     # on Windows signal 0 is Ctrl-C; there the signs of life have to do
@@ -464,7 +473,7 @@ def _array(data: bytes | None, form: str | None) -> NDArray[Any] | None:
         return None
     kind, shape = json.loads(form)
     if kind not in ("<f4", "<f8"):
-        raise InputError(f"the store holds numbers of the unknown kind {kind!r}")
+        raise InputError(f"the store holds numbers of the unknown type {kind!r}", parameter="store")
     return np.frombuffer(data, dtype=np.dtype(kind)).reshape(shape).astype(kind[1:])
 
 

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood.benchmarking.running.contenders import Contender
+from clearwood.benchmarking.target import target_codes
 from clearwood.losses import Loss
 from clearwood.table import Table
 
@@ -20,9 +22,19 @@ if TYPE_CHECKING:
     from clearwood.benchmarking.running.store import Store
     from clearwood.benchmarking.tuning.tune import Tuning
 
-__all__ = ["Context", "Outcome", "Trial", "Unit", "judge", "run_unit", "seed_of"]
+__all__ = [
+    "Context",
+    "Outcome",
+    "Rows",
+    "Trial",
+    "Unit",
+    "judge",
+    "outer_key",
+    "row_losses",
+    "run_unit",
+    "seed_of",
+]
 
-Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 Purpose = Literal["outer", "pair", "final"]
 
@@ -42,9 +54,12 @@ class Trial:
     share
         The share of the training rows it was fitted on (below 1 in halving and Hyperband).
     seconds
-        What it took.
+        How long it took.
     failure
-        What went wrong, if anything did.
+        Why it has no risk, if it has none.
+    is_past_best
+        Whether it has no risk because growing ended before its number of trees: more trees had
+        stopped helping. That is not an error.
     """
 
     settings: Mapping[str, Any]
@@ -54,6 +69,7 @@ class Trial:
     share: float = 1.0
     seconds: float = 0.0
     failure: str | None = None
+    is_past_best: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,19 +105,24 @@ class Unit:
 
     @property
     def split(self) -> str:
-        """The split in a few characters, the same for every learner."""
+        """The split, in a few characters; the same for every learner."""
         pair = f"+{self.other}" if self.other >= 0 else ""
         return f"{self.purpose}/{self.repeat}/{self.fold}{pair}"
 
     @property
     def key(self) -> str:
-        """A name for the unit that no other unit of the run has."""
+        """The name of the unit, unique in the run."""
         return f"{self.learner}/{self.split}"
+
+
+def outer_key(unit: Unit, fold: int) -> str:
+    """Return the key of the unit of the same learner and repeat that leaves out one fold."""
+    return replace(unit, purpose="outer", fold=fold, other=-1).key
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a unit gave.
+    """The result of a unit.
 
     Parameters
     ----------
@@ -111,18 +132,18 @@ class Outcome:
         Of each test row (numbers, or probabilities with a column a class); None for pairs.
     settings
         What tuning chose; for a pair that reuses settings, those of its first fold.
-    seconds
-        For everything; ``fit_seconds`` for the last fit alone.
+    seconds, fit_seconds
+        How long everything took, and how long the last fit took.
     failure
-        What went wrong, in words.
+        The error, in words, if there was one.
     archive
         Every configuration tried.
     notes
-        Warnings raised on the way, each once.
+        Warnings raised by the learner, each once.
     """
 
-    losses: Array | None
-    predictions: Array | None = None
+    losses: Floats | None
+    predictions: Floats | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     fit_seconds: float = 0.0
@@ -162,21 +183,21 @@ class Context:
     seed: int
 
 
-#: Runs calls, perhaps in parallel, and gives their results in order.
+#: Runs calls, perhaps in parallel, and returns their results in order.
 Spread = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], list[Any]]
 
 
 def in_turn(call: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> list[Any]:
     """Run calls one after the other."""
-    return [call(*given) for given in arguments]
+    return [call(*each) for each in arguments]
 
 
 def run_unit(
     context: Context, unit: Unit, store: "Store | None" = None, spread: Spread = in_turn
 ) -> Outcome:
-    """Tune, fit and judge; whatever goes wrong is told in the outcome, not raised.
+    """Tune, fit and judge; an error is recorded in the outcome, not raised.
 
-    Nothing outside the training rows is seen before the model is judged: encoding, imputation,
+    Nothing outside the training rows is used before the model is judged: encoding, imputation,
     selection and tuning all happen here, on ``unit.train``.
     """
     start = time.perf_counter()
@@ -216,7 +237,7 @@ def _tune_fit_judge(context: Context, unit: Unit, store: "Store | None", spread:
 
 def _fit_and_judge(
     context: Context, unit: Unit, train: Table, settings: tuple[Mapping[str, Any], ...]
-) -> tuple[Array, Array]:
+) -> tuple[Floats, Floats]:
     contender = context.contenders[unit.learner]
     seed = seed_of(context.seed, unit.learner, unit.split)
     parts = [unit.test] if len(settings) == 1 else np.split(unit.test, [unit.first])
@@ -225,18 +246,18 @@ def _fit_and_judge(
     for rows, chosen, before in zip(parts, settings, (None, *settings), strict=False):
         if model is None or chosen != before:
             model = contender.build(chosen, seed=seed).fit(train)
-        found = judge(
+        loss, predicted = judge(
             model, context.table.take(rows), context.codes[rows], context.loss, context.classes
         )
-        losses.append(found[0])
-        predictions.append(found[1])
+        losses.append(loss)
+        predictions.append(predicted)
     return np.concatenate(losses), np.concatenate(predictions)
 
 
 def judge(
     model: Any, table: Table, codes: NDArray[Any], loss: Loss, classes: NDArray[Any] | None
-) -> tuple[Array, Array]:
-    """Loss and prediction of each row under a fitted model.
+) -> tuple[Floats, Floats]:
+    """Return the loss and the prediction of each row under a fitted model.
 
     Parameters
     ----------
@@ -280,14 +301,38 @@ def judge(
     return losses, predicted
 
 
-def _positions(labels: NDArray[Any], classes: NDArray[Any]) -> Array:
+def row_losses(model: Any, data: Table, loss: Loss) -> Floats:
+    """Return the loss of each row of a table under a fitted learner.
+
+    Parameters
+    ----------
+    model
+        A fitted learner.
+    data
+        Rows with the target.
+    loss
+        What to judge by.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> from clearwood.losses import find_loss
+    >>> wine = cw.datasets.load("wine")
+    >>> int(row_losses(cw.learner("lda").fit(wine), wine, find_loss("zero-one")).sum())
+    1
+    """
+    codes, classes = target_codes(data)
+    return judge(model, data, codes, loss, classes)[0]
+
+
+def _positions(labels: NDArray[Any], classes: NDArray[Any]) -> Floats:
     position = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     if not (classes[position] == labels).all():
         raise InputError("it predicted a class that the table does not have")
     return position.astype(np.float64)
 
 
-def _margins(model: Any, table: Table) -> Array:
+def _margins(model: Any, table: Table) -> Floats:
     if hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(table), dtype=np.float64)
     probability = np.clip(model.predict_proba(table)[:, 1], 1e-15, 1 - 1e-15)
@@ -295,7 +340,7 @@ def _margins(model: Any, table: Table) -> Array:
 
 
 def seed_of(*parts: Any) -> int:
-    """A seed that depends on all parts and on nothing else: not on order, workers or machine.
+    """Return a seed that depends on all parts and on nothing else: not on order or workers.
 
     Examples
     --------
@@ -309,7 +354,7 @@ def seed_of(*parts: Any) -> int:
 
 
 def in_words(error: BaseException) -> str:
-    """Say what went wrong in one line; errors of our own speak for themselves."""
+    """Describe an error in one line, with its type unless it is one of Clearwood's."""
     text = " ".join(str(error).split()) or "no message"
     text = text if len(text) <= 300 else text[:299] + "…"
     return text if isinstance(error, InputError) else f"{type(error).__name__}: {text}"
@@ -317,9 +362,9 @@ def in_words(error: BaseException) -> str:
 
 @contextmanager
 def _collected() -> Iterator[list[str]]:
-    """Keep warnings for the result: in a worker nobody would see them, and each would come often.
+    """Keep warnings for the result: those of a worker would be lost, and many are repeated.
 
-    Developers' warnings (deprecations) are not for users and are dropped.
+    Deprecations are for developers and are dropped.
     """
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:

@@ -1,4 +1,4 @@
-"""The record of tuning: every configuration, and what it promised."""
+"""The record of tuning: every configuration with its inner risk."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, Option, did_you_mean, words
 from clearwood._shared.frames import plain
+from clearwood._shared.numbers import number
 from clearwood._shared.results import Result
 from clearwood.benchmarking.running.work import Outcome, Trial, Unit
 from clearwood.models import Choice, Dimension
 
-__all__ = ["Archive", "Curve", "archive_of", "curve_of"]
+__all__ = ["Archive", "TuningCurve", "archive_of", "curve_of"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Archive(Result):
     learner
         The learner.
     trials
-        For each: the repeat and fold of the outer split, and what was found.
+        For each: the repeat and fold of the outer split, and the trial.
     """
 
     learner: str
@@ -42,12 +43,12 @@ class Archive(Result):
         }
         for key in keys:
             columns[key] = [trial.settings.get(key) for _, _, trial in self.trials]
-        for key in ("risk", "se", "folds", "share", "seconds", "failure"):
+        for key in ("risk", "se", "folds", "share", "seconds", "failure", "is_past_best"):
             columns[key] = [getattr(trial, key) for _, _, trial in self.trials]
         return columns
 
     def to_json(self) -> list[dict[str, Any]]:  # type: ignore[override]
-        """Give one object a configuration and outer fold, as plain JSON values."""
+        """Return one object per configuration and outer fold, as plain JSON values."""
         return [
             plain({**vars(trial), "repeat": repeat, "fold": fold})
             for repeat, fold, trial in self.trials
@@ -59,11 +60,11 @@ class Archive(Result):
 
 
 @dataclass(frozen=True)
-class Curve(Result):
+class TuningCurve(Result):
     """Inner risk against the values that tuning tried, averaged over the outer folds.
 
-    The risks are those of tuning: the smallest of them is too good to be true, which is why the
-    outer folds exist. They show which values matter, not how well the learner will do.
+    The smallest of these risks is too optimistic, as it was selected; the outer folds correct for
+    that. The curve shows which values matter, not how well the learner will do.
 
     Parameters
     ----------
@@ -87,13 +88,15 @@ class Curve(Result):
     space: Mapping[str, Dimension]
 
     def along(self, setting: str | None = None) -> str:
-        """The setting to draw against: the one named, or the first that is a number."""
+        """Return the setting to draw against: the one named, or the first that is a number."""
         if setting is None:
             numbers = [key for key, dim in self.space.items() if not isinstance(dim, Choice)]
             setting = next(iter(numbers or self.space))
         if setting not in self.space:
             raise InputError(
                 f"{setting!r} of {self.learner!r} was not tuned",
+                parameter="setting",
+                value=setting,
                 hint=did_you_mean(str(setting), self.space),
             )
         return setting
@@ -105,7 +108,7 @@ class Curve(Result):
         return {**columns, "risk": self.risk, "se": self.se, "folds": self.folds}
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain JSON values: a list for every setting, and the risks."""
+        """Return plain JSON values: a list for every setting, and the risks."""
         return {"learner": self.learner, **{k: plain(v) for k, v in self._columns().items()}}
 
     def plot(self, setting: str | None = None) -> Any:
@@ -118,41 +121,46 @@ class Curve(Result):
         best = int(np.argmin(self.risk))
         chosen = ", ".join(f"{key}={value}" for key, value in self.settings[best].items())
         return (
-            f"Curve of {self.learner!r}: {len(self.risk)} configurations, smallest inner risk "
-            f"{self.risk[best]:.4g} ± {self.se[best]:.2g} at {chosen}"
+            f"TuningCurve of {self.learner!r}: {len(self.risk)} configurations, smallest inner "
+            f"risk {number(self.risk[best], 4)} ± {number(self.se[best], 2)} at {chosen}"
         )
 
 
-def archive_of(learner: str, found: Iterable[tuple[Unit, Outcome]]) -> Archive:
+def archive_of(learner: str, outcomes: Iterable[tuple[Unit, Outcome]]) -> Archive:
     """Collect the trials of one learner's outer folds."""
     return Archive(
         learner,
         tuple(
-            (unit.repeat, unit.fold, trial) for unit, outcome in found for trial in outcome.archive
+            (unit.repeat, unit.fold, trial)
+            for unit, outcome in outcomes
+            for trial in outcome.archive
         ),
     )
 
 
 def curve_of(
-    learner: str, found: Iterable[tuple[Unit, Outcome]], space: Mapping[str, Dimension]
-) -> Curve:
+    learner: str, outcomes: Iterable[tuple[Unit, Outcome]], space: Mapping[str, Dimension]
+) -> TuningCurve:
     """Average the trials of one learner over its outer folds."""
     together: dict[str, list[Trial]] = {}
-    for _, outcome in found:
+    for _, outcome in outcomes:
         for trial in outcome.archive:
             if trial.failure is None and trial.share == 1.0:
                 key = json.dumps(trial.settings, sort_keys=True, default=repr)
                 together.setdefault(key, []).append(trial)
     if not together:
         raise InputError(
-            f"{learner!r} was not tuned", hint="it has nothing to tune, or tune=0 was asked for."
+            f"{learner!r} was not tuned",
+            parameter="learner",
+            value=learner,
+            hint=words("it has no settings to tune, or ", Option("tune"), " was below 2."),
         )
     groups = list(together.values())
-    return Curve(
+    return TuningCurve(
         learner,
         tuple(trials[0].settings for trials in groups),
         tuple(float(np.mean([trial.risk for trial in trials])) for trials in groups),
-        # the folds share most rows, so averaging them takes little of the error out
+        # the folds share most rows, so averaging over them reduces the error little
         tuple(float(np.mean([trial.se for trial in trials])) for trials in groups),
         tuple(len(trials) for trials in groups),
         space,

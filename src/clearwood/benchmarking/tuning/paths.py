@@ -1,28 +1,34 @@
-"""Settings whose whole range costs about one fit, and fits that may be cheaper while tuning."""
+"""Settings whose whole range costs about one fit, and fits that are cheaper while tuning.
+
+The penalties of a linear model are fitted one after the other from the strongest to the weakest; a
+boosted model with fewer trees is the first part of one with more.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood.benchmarking.running.contenders import Contender
+from clearwood.benchmarking.running.work import Context
 from clearwood.benchmarking.tuning.searches import Settings, drawn
-from clearwood.models import Learner
+from clearwood.models import PATIENCE, Job, Learner, Stages, fit_boosting
 from clearwood.table import Table
 
-if TYPE_CHECKING:
-    from clearwood.benchmarking.running.work import Context
+__all__ = ["KnownPredictions", "NotGrown", "Path", "path_of", "while_tuning"]
 
-__all__ = ["Path", "Told", "alike_but_for", "path_of", "while_tuning"]
+#: Penalties tried along a path, and numbers of trees that a boosted fit is judged at.
+_PENALTIES = 100
+_NUMBERS_OF_TREES = 14
 
-Array = NDArray[np.float64]
+#: A boosted fit of a path has as many trees as about this many with numbers drawn from the range.
+_FITS_OF_A_PATH = 3
 
-#: Values tried along a path.
-_VALUES = 100
-
-#: Trees of a forest while its other settings are compared; the chosen one has all of them. Many
-#: rows to judge on leave less to chance, so that fewer do.
+#: Trees of a forest while its other settings are compared; the chosen one has all of them. With
+#: many rows to judge on there is less noise, so that fewer are enough.
 _TREES_WHILE_TUNING = 100
 _TREES_ON_MANY_ROWS = 50
 _MANY_ROWS = 5_000
@@ -38,9 +44,9 @@ Racer = TypeVar("Racer", bound=_HasSettings)
 def while_tuning(
     contender: Contender, settings: Mapping[str, Any], *, n_rows: int
 ) -> dict[str, Any]:
-    """Settings to compare a configuration with: averages of trees need fewer trees for that.
+    """Return the settings to fit while tuning: forests are compared with fewer trees.
 
-    More trees take variance out of every configuration alike, so some tell which is best.
+    More trees reduce the variance of every configuration alike, so fewer show which is best.
     """
     changed = dict(settings)
     template = contender.template
@@ -55,10 +61,8 @@ def while_tuning(
     return changed
 
 
-def path_of(contender: Contender, context: "Context") -> "Path | None":
-    """The path along which a contender can be fitted, if it has one and the data allow it."""
-    from clearwood.benchmarking.tuning.tree_path import tree_path_of
-
+def path_of(contender: Contender, context: Context) -> "Path | None":
+    """Return the path along which a contender can be fitted, if there is one for these data."""
     template = contender.template
     # codes of categories by their target differ between fitting and predicting
     if not isinstance(template, Learner) or template.categories == "target":
@@ -66,29 +70,39 @@ def path_of(contender: Contender, context: "Context") -> "Path | None":
     if template.name in _COEFFICIENTS:
         fits = "alpha" in contender.space and context.table.weights is None
         return PenaltyPath(template.name) if fits else None
-    return tree_path_of(contender, template, context)
+    stages = template.entry.stages
+    if (
+        stages is None
+        or stages.setting not in contender.space
+        # such a learner chooses the number itself
+        or template.all_settings.get("early_stopping")
+        # a margin comes from the model, not from its predictions
+        or context.loss.needs == "margin"
+    ):
+        return None
+    return TreePath(stages)
 
 
-def alike_but_for(setting: str, races: Sequence[Racer]) -> list[list[Racer]]:
-    """Bring together configurations that differ in one setting only."""
-    found: dict[str, list[Racer]] = {}
+def _alike_but_for(setting: str, races: Sequence[Racer]) -> list[list[Racer]]:
+    """Group configurations that differ in one setting only."""
+    groups: dict[str, list[Racer]] = {}
     for race in races:
         others = {key: value for key, value in race.settings.items() if key != setting}
-        found.setdefault(repr(sorted(others.items())), []).append(race)
-    return list(found.values())
+        groups.setdefault(repr(sorted(others.items())), []).append(race)
+    return list(groups.values())
 
 
 class Path(Protocol):
     """Configurations that differ in one setting and share a fit."""
 
-    #: Whether it pays to give up configurations early.
+    #: Whether giving up configurations early saves time.
     racing: bool
 
     def configurations(self, contender: Contender, trials: int, seed: int) -> list[Settings]:
-        """Which configurations to try, the defaults aside."""
+        """Return the configurations to try, without the defaults."""
 
     def groups(self, races: Sequence[Racer]) -> list[list[Racer]]:
-        """Bring together the configurations that one fit serves."""
+        """Group the configurations that one fit serves."""
 
     def fit(
         self,
@@ -98,8 +112,8 @@ class Path(Protocol):
         test: Table,
         *,
         seed: int,
-    ) -> Sequence["Told | str"]:
-        """Fit once; give for each configuration a model, or why there is none."""
+    ) -> Sequence["KnownPredictions | NotGrown"]:
+        """Fit once; return for each configuration its predictions for the test rows, if any."""
 
 
 class PenaltyPath:
@@ -112,7 +126,7 @@ class PenaltyPath:
         that starts each value where the one before ended).
     """
 
-    #: the values cost about one fit together: nothing is saved by giving some up
+    #: all values together cost about one fit: giving some up saves nothing
     racing = False
 
     def __init__(self, learner: str) -> None:
@@ -120,14 +134,14 @@ class PenaltyPath:
 
     def configurations(self, contender: Contender, trials: int, seed: int) -> list[Settings]:
         """All values of the path, for some draws of the other settings."""
-        alphas = contender.space["alpha"].grid(_VALUES)
+        alphas = contender.space["alpha"].grid(_PENALTIES)
         others = {key: dim for key, dim in contender.space.items() if key != "alpha"}
         draws = drawn(others, max(1, trials // 6), seed) if others else [{}]
         return [{"alpha": alpha, **draw} for draw in draws for alpha in alphas]
 
     def groups(self, races: Sequence[Racer]) -> list[list[Racer]]:
-        """Bring together the configurations that one path serves."""
-        return alike_but_for("alpha", races)
+        """Group the configurations that one path serves."""
+        return _alike_but_for("alpha", races)
 
     def fit(
         self,
@@ -137,8 +151,8 @@ class PenaltyPath:
         test: Table,
         *,
         seed: int,
-    ) -> list["Told"]:
-        """Fit one path; give for each configuration a model that knows its predictions."""
+    ) -> list["KnownPredictions"]:
+        """Fit one path; return the predictions of each configuration."""
         order = np.argsort([-settings["alpha"] for settings in several], kind="stable")
         # an ordinary fit, with the strongest penalty since that is quickest, learns the encoding
         first: Learner = contender.build(several[int(order[0])], seed=seed).fit(train)
@@ -152,57 +166,173 @@ class PenaltyPath:
         coefficients = _COEFFICIENTS[self.learner](X - mean, (y - centre) / scale, alphas, settings)
         rows = first.encoder_.transform(test) - mean
         predicted = rows @ coefficients * scale + centre
-        models = [Told(predicted[:, j]) for j in range(len(order))]
+        models = [KnownPredictions(predicted[:, j]) for j in range(len(order))]
         back = np.argsort(order, kind="stable")
         return [models[int(j)] for j in back]
 
 
-class Told:
-    """A model whose predictions are known already.
+@dataclass(frozen=True, eq=False)
+class KnownPredictions:
+    """A model that is known by its predictions for the test rows.
 
     Parameters
     ----------
     predicted
         Numbers, or a column of probabilities a class.
-    classes
+    classes_
         The labels of the columns.
     """
 
-    def __init__(self, predicted: Array, classes: NDArray[Any] | None = None) -> None:
-        self.predicted = predicted
-        self.classes_ = classes
+    predicted: Floats
+    classes_: NDArray[Any] | None = None
 
     def predict(self, X: Table) -> NDArray[Any]:
-        """Give the predictions, whose rows are those of the table."""
+        """Return the predictions; their rows are those of the table."""
         assert len(self.predicted) == X.n_rows
         if self.classes_ is None:
             return self.predicted
         labels: NDArray[Any] = self.classes_[self.predicted.argmax(axis=1)]
         return labels
 
-    def predict_proba(self, X: Table) -> Array:
-        """Give the probabilities."""
+    def predict_proba(self, X: Table) -> Floats:
+        """Return the probabilities."""
         assert self.classes_ is not None
         assert len(self.predicted) == X.n_rows
         return self.predicted
 
 
-def _ridge(X: Array, y: Array, alphas: Array, settings: Mapping[str, Any]) -> Array:
+@dataclass(frozen=True)
+class NotGrown:
+    """A configuration without predictions: the fit ended with fewer trees, as more did not help.
+
+    Parameters
+    ----------
+    trees
+        With how many trees the fit ended.
+    """
+
+    trees: int
+
+    def __str__(self) -> str:
+        return f"the fit ended with {self.trees} trees, as more did not help"
+
+
+class TreePath:
+    """The number of trees of a boosted model: the first so many of one fit, for many values.
+
+    The fit ends early where more trees have not helped on the inner test rows for a while. These
+    rows choose among the configurations anyway, and belong to the training side of the outer fold.
+
+    Parameters
+    ----------
+    stages
+        How the model is read at fewer trees.
+    """
+
+    #: giving configurations up makes fits shorter, or saves them
+    racing = True
+
+    def __init__(self, stages: Stages) -> None:
+        self.stages = stages
+
+    def configurations(self, contender: Contender, trials: int, seed: int) -> list[Settings]:
+        """Numbers of trees on the scale of their range, for some draws of the other settings."""
+        setting = self.stages.setting
+        counts = contender.space[setting].grid(_NUMBERS_OF_TREES)
+        others = {key: dim for key, dim in contender.space.items() if key != setting}
+        usual = {key: contender.defaults[key] for key in others}
+        draws = drawn(others, max(1, trials // _FITS_OF_A_PATH) - 1, seed) if others else []
+        return [
+            settings
+            for draw in (usual, *draws)
+            for count in counts
+            if (settings := {setting: count, **draw}) != contender.defaults
+        ]
+
+    def groups(self, races: Sequence[Racer]) -> list[list[Racer]]:
+        """Group the configurations that are stages of one fit."""
+        return _alike_but_for(self.stages.setting, races)
+
+    def fit(
+        self,
+        contender: Contender,
+        several: Sequence[Settings],
+        train: Table,
+        test: Table,
+        *,
+        seed: int,
+    ) -> list["KnownPredictions | NotGrown"]:
+        """Grow one model; return what the trees of each configuration predict.
+
+        A configuration with more trees than were grown is given up: its predictions are not known,
+        only that it is past the best.
+        """
+        counts = [int(settings[self.stages.setting]) for settings in several]
+        longest = {**several[0], self.stages.setting: max(counts)}
+        first, job = _prepared(contender, longest, train, seed=seed)
+        X, rows = first.encoder_.transform(train), first.encoder_.transform(test)
+        y, watched = _targets(first, train), _targets(first, test)
+        seen = watched >= 0 if first.task_.is_classification else np.isfinite(watched)
+        # at least as patient as it takes to reach the smallest number of trees
+        patience = max(PATIENCE, min(counts))
+        fitted, judged = (X, y, train.weights), (rows[seen], watched[seen])
+        model = fit_boosting(first.entry, job, fitted, judged, patience=patience)
+        most = self.stages.trees(model)
+        if most < patience:
+            # no tree can be added (too few rows to split, say): more of them would be these
+            counts = [min(count, most) for count in counts]
+        reached = sorted({count for count in counts if count <= most})
+        classes = first.classes_ if first.task_.is_classification else None
+        stages = self.stages.at(model, rows, reached, classes is not None)
+        known = {
+            count: KnownPredictions(np.asarray(predicted, dtype=np.float64), classes)
+            for count, predicted in zip(reached, stages, strict=True)
+        }
+        return [known.get(count, NotGrown(most)) for count in counts]
+
+
+def _prepared(
+    contender: Contender, settings: Settings, train: Table, *, seed: int
+) -> tuple[Learner, Job]:
+    """Return a learner fitted to a single tree, which learns the encoding, and the full job."""
+    full: Learner = contender.build(settings, seed=seed)
+    assert full.entry.stages is not None
+    one_tree = {**settings, full.entry.stages.setting: 1}
+    small: Learner = contender.build(one_tree, seed=seed).fit(train)
+    job = Job(
+        task=small.task_,
+        settings=full.all_settings,
+        categorical=small.encoder_.categorical_,
+        seed=seed,
+        n_columns=len(small.encoder_.get_feature_names_out()),
+    )
+    return small, job
+
+
+def _targets(fitted: Learner, table: Table) -> Floats:
+    """Return the target as the model takes it; -1 for a class that it has not seen."""
+    if not fitted.task_.is_classification:
+        return np.asarray(table.y, dtype=np.float64)
+    position = np.minimum(np.searchsorted(fitted.classes_, table.y), len(fitted.classes_) - 1)
+    return np.where(fitted.classes_[position] == table.y, position, -1)
+
+
+def _ridge(X: Floats, y: Floats, alphas: Floats, settings: Mapping[str, Any]) -> Floats:
     del settings
     left, values, right = np.linalg.svd(X, full_matrices=False)
     shrunk = values[:, None] / (values[:, None] ** 2 + alphas[None, :])
-    coefficients: Array = right.T @ (shrunk * (left.T @ y)[:, None])
+    coefficients: Floats = right.T @ (shrunk * (left.T @ y)[:, None])
     return coefficients
 
 
-def _elastic_net(X: Array, y: Array, alphas: Array, settings: Mapping[str, Any]) -> Array:
+def _elastic_net(X: Floats, y: Floats, alphas: Floats, settings: Mapping[str, Any]) -> Floats:
     from sklearn.linear_model import enet_path
 
     ratio = settings.get("l1_ratio", 1.0)
     X, y = np.asfortranarray(X), np.ascontiguousarray(y)
-    # equal penalties would be fitted twice, and the solver asks for a falling sequence
+    # equal penalties would be fitted twice, and the solver needs a decreasing sequence
     distinct, position = np.unique(-alphas, return_inverse=True)
-    found = enet_path(
+    path = enet_path(
         X,
         y,
         l1_ratio=ratio,
@@ -211,7 +341,7 @@ def _elastic_net(X: Array, y: Array, alphas: Array, settings: Mapping[str, Any])
         check_input=False,
         precompute="auto",
     )
-    coefficients: Array = found[1][:, position]
+    coefficients: Floats = path[1][:, position]
     return coefficients
 
 

@@ -4,11 +4,18 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from clearwood._shared.errors import InputError, MissingExtraError, did_you_mean
+from clearwood._shared.choices import Search
+from clearwood._shared.errors import (
+    InputError,
+    MissingExtraError,
+    Option,
+    unknown_choice,
+    words,
+)
 from clearwood.benchmarking.running.work import Trial
 from clearwood.models import Choice, Dimension, Whole
 
@@ -16,25 +23,27 @@ __all__ = ["SEARCHES", "Evaluate", "check_search", "drawn", "gridded", "position
 
 Settings = dict[str, Any]
 
-#: Judges configurations, fitted on a share of the training rows; better ones may cut others short.
+#: Judges configurations, fitted to a share of the training rows; bad ones may be given up early.
 Evaluate = Callable[[Sequence[Settings], float], list[Trial]]
 
 #: In halving and Hyperband each round keeps one in this many, on this many times the rows.
 ETA = 3
 
-SEARCHES = ("random", "grid", "halving", "hyperband", "tpe", "gp")
+SEARCHES: tuple[str, ...] = get_args(Search)
 
 
 def check_search(name: str) -> None:
-    """Refuse a search that is not known or whose package is missing."""
+    """Refuse an unknown search, or one whose package is missing."""
     if name not in SEARCHES:
-        raise InputError(f"there is no search {name!r}", hint=did_you_mean(str(name), SEARCHES))
+        raise unknown_choice("search", name, SEARCHES)
     if name in ("tpe", "gp") and find_spec("optuna") is None:
-        raise MissingExtraError(f"search={name!r}", extra="tune")
+        raise MissingExtraError(f"the search {name!r}", extra="tune")
     if name == "gp" and find_spec("torch") is None:
         raise InputError(
-            "search='gp' needs PyTorch, which Optuna's Gaussian process is written in",
-            hint="pip install torch, or use search='tpe'.",
+            words(Option("search", "gp"), " needs PyTorch, which its Gaussian process is based on"),
+            parameter="search",
+            value=name,
+            hint=words("pip install torch, or use ", Option("search", "tpe"), "."),
         )
 
 
@@ -48,7 +57,7 @@ def search(
     evaluate: Evaluate,
     least_share: float = 0.0,
 ) -> list[Trial]:
-    """Run a search and give all its trials; the defaults are always among them.
+    """Run a search and return all its trials; the defaults are always among them.
 
     Parameters
     ----------
@@ -85,7 +94,7 @@ def drawn(space: Mapping[str, Dimension], n: int, seed: int) -> list[Settings]:
     Examples
     --------
     >>> from clearwood.models import Real
-    >>> [round(found["alpha"], 3) for found in drawn({"alpha": Real(0.01, 1, log=True)}, 2, 0)]
+    >>> [round(one["alpha"], 3) for one in drawn({"alpha": Real(0.01, 1, log=True)}, 2, 0)]
     [0.188, 0.035]
     """
     rng = np.random.default_rng(seed)
@@ -93,14 +102,14 @@ def drawn(space: Mapping[str, Dimension], n: int, seed: int) -> list[Settings]:
 
 
 def gridded(space: Mapping[str, Dimension], n: int, seed: int) -> list[Settings]:
-    """Give a grid of at most n points, as many values a setting as fit.
+    """Return a grid of at most n points, with as many values of each setting as possible.
 
-    Where even two values a setting make too many, n points of that grid are drawn.
+    Where even two values of each setting make too many points, n of them are drawn.
 
     Examples
     --------
     >>> space = {"depth": Whole(1, 3), "weights": Choice("uniform", "distance")}
-    >>> [found["depth"] for found in gridded(space, 6, seed=0)]
+    >>> [one["depth"] for one in gridded(space, 6, seed=0)]
     [1, 1, 2, 2, 3, 3]
     """
     values = {key: dim.grid(2) for key, dim in space.items()}
@@ -122,7 +131,7 @@ def _with_defaults(configurations: list[Settings], defaults: Settings) -> list[S
 
 
 def _steps(n: int, least_share: float) -> int:
-    """How many times the rows can grow by ETA: limited by the configurations and by the rows."""
+    """Return how many times the rows can grow by ETA, given the configurations and the rows."""
     by_trials = math.floor(math.log(max(n, 1), ETA) + 1e-9)
     by_rows = math.floor(math.log(1 / max(least_share, 1e-6), ETA) + 1e-9)
     return max(0, min(by_trials, by_rows))
@@ -145,8 +154,8 @@ def _hyperband(
 ) -> list[Trial]:
     """Halving from several starting points: many configurations on few rows, few on many."""
     most = _steps(len(configurations), least_share)
-    appetite = [ETA**step / (step + 1) for step in range(most, -1, -1)]
-    counts = np.floor(np.cumsum(appetite) / sum(appetite) * len(configurations) + 0.5).astype(int)
+    shares = [ETA**step / (step + 1) for step in range(most, -1, -1)]
+    counts = np.floor(np.cumsum(shares) / sum(shares) * len(configurations) + 0.5).astype(int)
     everything: list[Trial] = []
     start = 0
     for step, end in zip(range(most, -1, -1), counts, strict=True):
@@ -170,7 +179,7 @@ def _optuna(
     seed: int,
     evaluate: Evaluate,
 ) -> list[Trial]:
-    """Let Optuna propose one configuration after the other, learning from those before."""
+    """Try the configurations that Optuna proposes, each based on the results of those before."""
     import warnings
 
     import optuna
@@ -187,33 +196,33 @@ def _optuna(
     done = evaluate([defaults], 1.0)
     if _inside(defaults, space):
         study.enqueue_trial(_numbered(defaults, space))
-        asked = study.ask()
-        # a trial that never asked for its settings would leave the sampler no space to model
+        proposal = study.ask()
+        # without suggestions for its settings the sampler would have no space to model
         for key, dim in space.items():
-            _suggested(asked, key, dim)
+            _suggested(proposal, key, dim)
         if not done[0].failure:
-            study.tell(asked, done[0].risk)
+            study.tell(proposal, done[0].risk)
         else:
-            study.tell(asked, state=optuna.trial.TrialState.FAIL)
+            study.tell(proposal, state=optuna.trial.TrialState.FAIL)
     while len(done) < trials:
-        asked = study.ask()
-        settings = {key: _suggested(asked, key, dim) for key, dim in space.items()}
-        found = evaluate([settings], 1.0)
-        done.extend(found)
-        if found[0].failure:
-            study.tell(asked, state=optuna.trial.TrialState.FAIL)
+        proposal = study.ask()
+        settings = {key: _suggested(proposal, key, dim) for key, dim in space.items()}
+        trial = evaluate([settings], 1.0)[0]
+        done.append(trial)
+        if trial.failure:
+            study.tell(proposal, state=optuna.trial.TrialState.FAIL)
         else:
-            study.tell(asked, found[0].risk)
+            study.tell(proposal, trial.risk)
     return done
 
 
-def _suggested(asked: Any, key: str, dimension: Dimension) -> Any:
+def _suggested(proposal: Any, key: str, dimension: Dimension) -> Any:
     if isinstance(dimension, Choice):
         # by position: Optuna's own values must be plain, those of a space may be anything
-        return dimension.values[asked.suggest_categorical(key, range(len(dimension.values)))]
+        return dimension.values[proposal.suggest_categorical(key, range(len(dimension.values)))]
     if isinstance(dimension, Whole):
-        return asked.suggest_int(key, dimension.low, dimension.high, log=dimension.log)
-    return asked.suggest_float(key, dimension.low, dimension.high, log=dimension.log)
+        return proposal.suggest_int(key, dimension.low, dimension.high, log=dimension.log)
+    return proposal.suggest_float(key, dimension.low, dimension.high, log=dimension.log)
 
 
 def _inside(settings: Settings, space: Mapping[str, Dimension]) -> bool:
@@ -228,7 +237,7 @@ def _numbered(settings: Settings, space: Mapping[str, Dimension]) -> Settings:
 
 
 def position(dimension: Dimension, value: Any) -> float | None:
-    """Where a value lies in its range, from 0 to 1 on the range's own scale; None outside it.
+    """Return where a value lies in its range, from 0 to 1 on the range's scale; None outside it.
 
     Examples
     --------

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError
 from clearwood.benchmarking.running.contenders import Contender
-from clearwood.benchmarking.running.splits import inner_splits
+from clearwood.benchmarking.running.design import inner_splits
 from clearwood.benchmarking.running.work import (
     Context,
     Rows,
@@ -23,30 +24,30 @@ from clearwood.benchmarking.running.work import (
     judge,
     seed_of,
 )
-from clearwood.benchmarking.tuning.paths import Path, path_of, while_tuning
+from clearwood.benchmarking.tuning.paths import NotGrown, Path, path_of, while_tuning
 from clearwood.benchmarking.tuning.searches import Settings, position, search
 from clearwood.models import Choice, Dimension
 
 if TYPE_CHECKING:
     from clearwood.benchmarking.running.store import Store
 
-__all__ = ["Tuning", "simplicity", "tune"]
+__all__ = ["FoldResult", "Tuning", "simplicity", "tune"]
 
 Losses = NDArray[np.float32]
 
 # A configuration is given up when it is worse than the best so far by this many standard errors of
 # the paired difference and by this share of the best risk. The first rarely happens by chance; the
-# second keeps those that fitting them again on another fold might put in front. On many rows the
-# standard error is so small that a wrong choice costs next to nothing.
+# second keeps those that might be ahead after another fold. On many rows the standard error is so
+# small that a wrong choice costs next to nothing.
 _HOPELESS = 3.0
 _HOPELESS_ON_MANY_ROWS = 2.0
 _MANY_ROWS = 2_000
 _NEAR = 0.005
 
-#: Configurations begun together where there is a limit in seconds.
+#: Configurations begun together where there is a time limit.
 _BATCH = 4
 
-#: A fit on fewer rows than this says little about a fit on all of them.
+#: A fit to fewer rows than this is a poor guide to a fit to all of them.
 _LEAST_ROWS = 100
 
 
@@ -66,8 +67,8 @@ class Tuning:
         "best" takes the smallest risk; "one_se" the simplest within one standard error of it.
     racing
         Give up configurations that are clearly worse before all folds are done.
-    seconds
-        Begin no further configuration after this long.
+    time_limit
+        Seconds after which no further configuration is begun.
     """
 
     search: str = "random"
@@ -75,7 +76,7 @@ class Tuning:
     inner: int = 5
     rule: Literal["best", "one_se"] = "best"
     racing: bool = True
-    seconds: float | None = None
+    time_limit: float | None = None
 
 
 def tune(
@@ -119,7 +120,7 @@ def _chosen(trials: Sequence[Trial], space: Mapping[str, Dimension], rule: str) 
     if not valid:
         reason = next((trial.failure for trial in trials if trial.failure), "none was tried")
         raise InputError(f"none of {len(trials)} configurations could be fitted: {reason}")
-    # racing judges the survivors on all folds; one that fell early cannot have won
+    # racing judges the survivors on all folds; one that was given up early cannot have won
     most = max(trial.folds for trial in valid)
     best = min((trial for trial in valid if trial.folds == most), key=lambda trial: trial.risk)
     if rule == "one_se":
@@ -159,10 +160,10 @@ _SIMPLER = {
 
 
 def simplicity(settings: Mapping[str, Any], space: Mapping[str, Dimension]) -> float:
-    """How simple a configuration is: the sum of where its settings lie in their ranges.
+    """Return how simple a configuration is: the sum of where its settings lie in their ranges.
 
-    Settings of which larger values make simpler models count as they are, those that make them
-    more complex count against it, others not at all.
+    A setting counts positively if larger values make simpler models, negatively if they make more
+    complex ones, and not at all otherwise.
 
     Examples
     --------
@@ -193,17 +194,17 @@ class _Judge:
         self.folds = [(unit.train[split.train], unit.train[split.test]) for split in splits]
         weights = context.table.weights
         self.weights = [None if weights is None else weights[test] for _, test in self.folds]
-        self.start = time.perf_counter()
+        self.clock = Clock(self.tuning.time_limit)
 
     def __call__(self, configurations: Sequence[Settings], share: float) -> list[Trial]:
         races = [_Race(settings) for settings in configurations]
-        if self.tuning.seconds is None:
+        if self.tuning.time_limit is None:
             self._judge(races, races, share)
             return _trials(races, self.weights, share)
-        # by the clock: the defaults, which come first, then a few at a time
+        # with a time limit: the defaults, which come first, then a few at a time
         done: list[_Race] = []
         while len(done) < len(races):
-            if done and time.perf_counter() - self.start > self.tuning.seconds:
+            if done and self.clock.is_over:
                 break
             batch = races[len(done) : len(done) + (_BATCH if done else 1)]
             done.extend(batch)
@@ -230,8 +231,8 @@ class _Judge:
                 )
                 for group in groups
             ]
-            found = self.spread(try_settings, arguments)
-            for group, results in zip(groups, found, strict=True):
+            by_group = self.spread(try_settings, arguments)
+            for group, results in zip(groups, by_group, strict=True):
                 for race, result in zip(group, results, strict=True):
                     race.add(result)
             if self.tuning.racing and (self.path is None or self.path.racing):
@@ -258,8 +259,8 @@ class Fold:
 
 
 @dataclass(frozen=True)
-class Result:
-    """What a configuration gave on one inner fold.
+class FoldResult:
+    """The losses of a configuration on one inner fold, or why it has none.
 
     Losses are kept in single precision: a run that is resumed reads them back from the store, and
     has to decide as the first one did.
@@ -268,6 +269,7 @@ class Result:
     losses: Losses | None
     seconds: float
     failure: str | None = None
+    is_past_best: bool = False
 
 
 def try_settings(
@@ -277,7 +279,7 @@ def try_settings(
     several: Sequence[Settings],
     path: "Path | None",
     store: "Store | None",
-) -> list[Result]:
+) -> list[FoldResult]:
     """Fit configurations on one inner fold; those of a path share one fit."""
     if store is None:
         return _try(context, unit, fold, several, path)
@@ -297,7 +299,7 @@ def _try(
     fold: Fold,
     several: Sequence[Settings],
     path: "Path | None",
-) -> list[Result]:
+) -> list[FoldResult]:
     contender = context.contenders[unit.learner]
     seed = seed_of(context.seed, unit.learner, unit.split, "inner", fold.number)
     start = time.perf_counter()
@@ -309,23 +311,28 @@ def _try(
         else:
             settings = while_tuning(contender, several[0], n_rows=train.n_rows)
             models = [contender.build(settings, seed=seed).fit(train)]
-        found = [
+        losses = [
             model
-            if isinstance(model, str)
+            if isinstance(model, NotGrown)
             else judge(model, test, codes, context.loss, context.classes)[0].astype(np.float32)
             for model in models
         ]
     except Exception as error:  # a configuration that cannot be fitted loses
-        took = (time.perf_counter() - start) / len(several)
-        return [Result(None, took, in_words(error)) for _ in several]
-    took = (time.perf_counter() - start) / len(several)
-    return [Result(None, took, one) if isinstance(one, str) else Result(one, took) for one in found]
+        seconds = (time.perf_counter() - start) / len(several)
+        return [FoldResult(None, seconds, in_words(error)) for _ in several]
+    seconds = (time.perf_counter() - start) / len(several)
+    return [
+        FoldResult(None, seconds, str(one), is_past_best=True)
+        if isinstance(one, NotGrown)
+        else FoldResult(one, seconds)
+        for one in losses
+    ]
 
 
 def _trial_key(contender: Contender, settings: Mapping[str, Any], fold: Fold) -> str:
-    """A name for a configuration on an inner fold."""
-    told = json.dumps(contender.encoded(settings), sort_keys=True)
-    return f"{fold.number}/{fold.share:.6g}/{told}"
+    """Return the name of a configuration on an inner fold."""
+    written = json.dumps(contender.encoded(settings), sort_keys=True)
+    return f"{fold.number}/{fold.share:.6g}/{written}"
 
 
 class _Race:
@@ -336,12 +343,14 @@ class _Race:
         self.losses: list[Losses] = []
         self.seconds = 0.0
         self.failure: str | None = None
+        self.is_past_best = False
         self.running = True
 
-    def add(self, result: Result) -> None:
+    def add(self, result: FoldResult) -> None:
         self.seconds += result.seconds
         if result.losses is None:
             self.failure, self.running = result.failure, False
+            self.is_past_best = result.is_past_best
         else:
             self.losses.append(result.losses)
 
@@ -350,7 +359,7 @@ Weights = Sequence[NDArray[np.float64] | None]
 
 
 def _mean(losses: Sequence[NDArray[Any]], weights: Weights) -> tuple[float, float]:
-    """Mean of the losses of the first folds, and its standard error over rows."""
+    """Return the mean loss over the first folds, and its standard error over rows."""
     together = np.concatenate([one.astype(np.float64) for one in losses])
     of_rows = [
         np.ones(len(one)) if w is None else w for one, w in zip(losses, weights, strict=False)
@@ -372,14 +381,14 @@ def _give_up_hopeless(races: "Sequence[_Race]", weights: Weights) -> None:
                 continue
             pairs = zip(race.losses, best.losses, strict=False)
             differences = [mine - its for mine, its in pairs]
-            behind, error = _mean(differences, weights)
+            gap, error = _mean(differences, weights)
             many = sum(map(len, differences)) >= _MANY_ROWS
             errors = _HOPELESS_ON_MANY_ROWS if many else _HOPELESS
-            race.running = behind <= max(errors * error, _NEAR * abs(least))
+            race.running = gap <= max(errors * error, _NEAR * abs(least))
 
 
 def _trials(races: "Sequence[_Race]", weights: Weights, share: float) -> list[Trial]:
-    """Sum up; one that was given up early is put on the scale of the best by their difference."""
+    """Sum up; the risk of one that was given up early is estimated from its gap to the best."""
     judged = [race for race in races if race.failure is None and race.losses]
     most = max((len(race.losses) for race in judged), default=0)
     finishers = [race for race in judged if len(race.losses) == most]
@@ -393,6 +402,15 @@ def _trials(races: "Sequence[_Race]", weights: Weights, share: float) -> list[Tr
                 head = _mean(best.losses[: len(race.losses)], weights)[0]
                 risk += _mean(best.losses, weights)[0] - head
         trials.append(
-            Trial(race.settings, risk, error, len(race.losses), share, race.seconds, race.failure)
+            Trial(
+                race.settings,
+                risk,
+                error,
+                len(race.losses),
+                share,
+                race.seconds,
+                race.failure,
+                race.is_past_best,
+            )
         )
     return trials

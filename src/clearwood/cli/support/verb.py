@@ -16,7 +16,7 @@ from typer.models import ArgumentInfo
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.cli.support.spelling import CommandLine
 
-__all__ = ["VerbGroup", "choices_of", "verb"]
+__all__ = ["VerbGroup", "choices_of", "verb", "words_of"]
 
 _CONTEXT = "context"
 
@@ -97,21 +97,21 @@ def _is_argument(parameter: inspect.Parameter) -> bool:
 def choices_of(context: Any, name: str) -> tuple[str, ...]:
     """Give the words that a parameter of the verb in a context takes; none if it takes others."""
     parameter = inspect.signature(context.command.callback).parameters.get(name)
-    return () if parameter is None else _words_in(parameter.annotation)
+    return () if parameter is None else words_of(parameter.annotation)
 
 
-def _words_in(annotation: Any) -> tuple[str, ...]:
+def words_of(annotation: Any) -> tuple[str, ...]:
     """Find the words of a Literal inside an annotation.
 
     Examples
     --------
-    >>> _words_in(Annotated[Literal["a", "b"] | None, "more"]), _words_in(int)
+    >>> words_of(Annotated[Literal["a", "b"] | None, "more"]), words_of(int)
     (('a', 'b'), ())
     """
     if get_origin(annotation) is Literal:
         return get_args(annotation)
     inner = get_args(annotation)
-    return next(filter(None, map(_words_in, inner)), ())
+    return next(filter(None, map(words_of, inner)), ())
 
 
 class VerbGroup(TyperGroup):

@@ -98,7 +98,7 @@ def benchmark(
         Interval,
         typer.Option(
             metavar="KIND",
-            help="nested: nested cross-validation. naive: cheaper, and too narrow. holdout: one "
+            help="nested: nested cross-validation. naive: cheaper, and too narrow. hold-out: one "
             "held-out part.",
             rich_help_panel=_DESIGN,
         ),
@@ -155,7 +155,7 @@ def benchmark(
             "interval": interval,
             "repeats": repeats,
             "confidence": confidence,
-            "budget": time_limit,
+            "time_limit": time_limit,
             "seed": seed,
         },
         "simultaneous": simultaneous,

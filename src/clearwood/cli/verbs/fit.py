@@ -140,21 +140,21 @@ def row_losses(model: "Learner", table: "Table") -> tuple[str, "NDArray[np.float
     """
     import numpy as np
 
-    from clearwood.benchmarking import judge, target_codes
+    from clearwood import benchmarking
     from clearwood.losses import find_loss
     from clearwood.table import Task
 
     task = model.task_
-    codes, classes = target_codes(table)
     if task is Task.COUNT:
-        # not by `judge`, which rejects learners that predict negative counts
+        # learners may predict negative counts, for which the loss is not defined
         mean = np.maximum(model.predict(table), _LOWEST_COUNT)
-        return "mean Poisson deviance", find_loss("poisson").per_row(codes, mean)
+        counts = np.asarray(table.y, dtype=np.float64)
+        return "mean Poisson deviance", find_loss("poisson").per_row(counts, mean)
     if not task.is_classification:
-        return "mean squared error", judge(model, table, codes, find_loss("squared"), classes)[0]
+        return "mean squared error", benchmarking.row_losses(model, table, find_loss("squared"))
     if not hasattr(model, "predict_proba"):
-        return "error rate", judge(model, table, codes, find_loss("zero-one"), classes)[0]
-    return "log loss", judge(model, table, codes, find_loss("log"), classes)[0]
+        return "error rate", benchmarking.row_losses(model, table, find_loss("zero-one"))
+    return "log loss", benchmarking.row_losses(model, table, find_loss("log"))
 
 
 def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]) -> None:

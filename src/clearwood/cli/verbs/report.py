@@ -33,7 +33,7 @@ _MODEL_FILE = ".cw"
 
 #: How learners are compared: within minutes, or for a first look.
 _THOROUGH: dict[str, Any] = {"tune": 10, "inner": 3, "repeats": 1}
-_QUICK: dict[str, Any] = {"tune": 0, "interval": "holdout"}
+_QUICK: dict[str, Any] = {"tune": 0, "interval": "hold-out"}
 
 
 @verb

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
-from clearwood.condensing.options import Equal
+from clearwood._shared.choices import Equal
 from clearwood.forest import Forest, links
 
 __all__ = ["MOST_IN_PAIRS", "Decision", "decision_for", "gains"]

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood import kernels
+from clearwood._shared.choices import Effort, Objective
 from clearwood.condensing.budget import Limit
 from clearwood.condensing.compose.atoms import Atoms
 from clearwood.condensing.compose.composed import Composed
 from clearwood.condensing.compose.decision import Decision, gains
-from clearwood.condensing.options import Effort, Objective
 from clearwood.forest import Forest
 
 __all__ = ["Attempt", "Box", "Part", "Problem", "Shrinking", "compose_all", "compose_within"]

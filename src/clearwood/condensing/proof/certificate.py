@@ -10,10 +10,10 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.choices import Equal, Objective
 from clearwood._shared.numbers import count, number, percent
 from clearwood._shared.results import Result
 from clearwood.condensing.budget import Limit
-from clearwood.condensing.options import Equal, Objective
 
 __all__ = [
     "Certificate",

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import InputError
 from clearwood.forest.build import CategorySets, Trees, assemble, spans
 from clearwood.forest.forest import Forest
-from clearwood.forest.importers.ubjson import UbjsonDocument, UbjsonError
 from clearwood.forest.inputs import default_names
 from clearwood.forest.links import Link
+from clearwood.kernels import UbjsonDocument, UbjsonError
 
 __all__ = ["xgboost"]
 

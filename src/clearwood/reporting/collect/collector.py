@@ -422,7 +422,7 @@ class Collector:
             self.stages.skip(step, str(words(reason, call, " computes it")))
             return None
         fresh = Learner(**model.get_params(deep=False))
-        return self.stages.run(step, lambda: learning_curve(self.table, fresh, seed=self.seed))
+        return self.stages.run(step, lambda: learning_curve(fresh, self.table, seed=self.seed))
 
     # Individual rows
 

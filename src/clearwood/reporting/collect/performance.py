@@ -6,9 +6,15 @@ import numpy as np
 
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import InputError
-from clearwood.benchmarking import Benchmark, Interval, holdout_interval, measures
-from clearwood.benchmarking.diagnostics.calibration import calibration_of_target
-from clearwood.benchmarking.diagnostics.residuals import Residuals, residuals_of
+from clearwood.benchmarking import (
+    Benchmark,
+    Interval,
+    Residuals,
+    calibration_of,
+    holdout_interval,
+    measures,
+    residuals_of,
+)
 from clearwood.losses import default_loss, find_loss
 from clearwood.reporting.collect.findings import Performance
 from clearwood.reporting.collect.subject import Subject
@@ -96,10 +102,10 @@ def of_rows(
     what = subject.table.target or table.target or "target"
     calibration = None
     if has_probabilities or not is_class:
-        calibration = calibration_of_target(
+        calibration = calibration_of(
             codes,
             predicted,
-            subject.classes or None,
+            classes=subject.classes or None,
             target=what,
             confidence=_CONFIDENCE,
             learner=subject.name,

@@ -4,8 +4,6 @@ import math
 
 from clearwood._shared.numbers import count, percent
 from clearwood.benchmarking import Benchmark, LearningCurve, Residuals
-from clearwood.benchmarking.diagnostics.measures import MEANINGS
-from clearwood.benchmarking.text import settings_in_words
 from clearwood.models import Learner
 from clearwood.reporting.collect.findings import Findings, Performance, Step
 from clearwood.reporting.page.blocks import (
@@ -92,7 +90,7 @@ def _comparison(findings: Findings, bench: Benchmark) -> list[Block]:
         blocks.append(
             More(
                 f"{count(len(bench.warnings), 'warning')} from the benchmark",
-                (Note("Warnings", "", items=bench.warnings),),
+                (Note("Warnings", "", items=tuple(map(str, bench.warnings))),),
             )
         )
     for name, reasons in bench.failures.items():
@@ -147,7 +145,7 @@ def _standings(bench: Benchmark) -> Sheet:
             one.difference_high,
             one.fit_seconds,
             one.failures,
-            settings_in_words(one.settings),
+            one.settings_text,
         )
         for one in bench.standings
     ]
@@ -214,7 +212,7 @@ def _diagnostics(performance: Performance) -> list[Block]:
         blocks.append(Choice("diagnostics", "Show", tuple(views)))
     if performance.measures is not None:
         rows = tuple(
-            (name.replace("_", " "), _finite(value), MEANINGS.get(name, ""))
+            (name.replace("_", " "), _finite(value), performance.measures.meanings[name])
             for name, value in performance.measures.values.items()
         )
         caption = f"Further measures, {where}"

@@ -1,4 +1,4 @@
-// _core.certify: does a diagram in ranks say what an ensemble in ranks says?
+// _core.certify: is a diagram in ranks equal to an ensemble in ranks?
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>

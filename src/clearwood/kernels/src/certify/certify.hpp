@@ -1,4 +1,4 @@
-// Whether a decision diagram says what an ensemble says: a walk through the product of both.
+// Whether a decision diagram equals an ensemble everywhere: a walk through the product of both.
 //
 // Columns are in ranks. An interval column has ranks 0, 1, ... of its numbers and perhaps a place
 // for missing values; a question keeps the ranks up to its cut on the left. A set column has places
@@ -116,7 +116,7 @@ class Store {
   struct Node {
     std::int32_t question = -1;  // -1: leaf, whose gains are those of node `left` of the ensemble
     Id left = 0, right = 0;
-    std::uint64_t features = 0;  // columns asked about, folded into 64 bits
+    std::uint64_t features = 0;  // columns that split, folded into 64 bits
   };
 
   Store(const Columns& columns, const std::vector<std::vector<std::uint64_t>>& sets,
@@ -181,7 +181,7 @@ struct Outcome {
   std::vector<Region> box;      // where it was refuted
   std::int32_t leaf = -1;       // the diagram's leaf there
   std::size_t n_states = 0, n_leaves = 0, n_shared = 0, n_exact = 0;
-  std::vector<std::vector<Region>> open;  // places whose outcome the ensemble itself must tell
+  std::vector<std::vector<Region>> open;  // places whose outcome the ensemble itself must compute
   std::vector<std::int32_t> open_leaf;
 };
 
@@ -256,7 +256,7 @@ class Walk {
   std::vector<std::int64_t> low_, high_;
   std::vector<double> score_;
   std::vector<std::int32_t> touched_;
-  std::vector<std::uint64_t> support_;  // per node of the claim: special columns asked below it
+  std::vector<std::uint64_t> support_;  // per node of the claim: special columns below it
   std::vector<std::int32_t> special_;   // columns whose region is part of a key
   std::vector<std::int32_t> parents_;
   std::unordered_map<Key, std::int32_t, KeyHash> memo_;

@@ -1,8 +1,8 @@
 // What decides a leaf of the diagram: bounds on sums, else the library's own sum.
 //
 // Bounds are whole numbers, so they hold whatever the order of adding; the claim's error is what the
-// library's rounding can change about them. A bound that decides also says for which sums of the
-// constant trees it would decide again, which is what a proof is reused by.
+// library's rounding can change about them. A bound that decides also gives the sums of the
+// constant trees for which it would decide again; a proof is reused for those.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -41,7 +41,8 @@ bool Walk::beats(const State& state, std::size_t winner, std::size_t loser) cons
   return lead >= (claim_.ties_exact ? 0 : 2 * claim_.error) + (winner < loser ? 0 : 1);
 }
 
-// Finds the classes that another one beats everywhere in the box; trees of theirs alone are left.
+// Finds the classes that another one beats everywhere in the box, and drops the trees that add to
+// these only.
 void Walk::bury(State& state, Proof& proof) {
   const std::uint64_t before = state.dead;
   const std::size_t outputs = ensemble_.n_outputs();
@@ -72,7 +73,7 @@ void Walk::bury(State& state, Proof& proof) {
       }
     }
   } else {
-    return;  // more classes than can be told apart in pairs: leaves look at them
+    return;  // too many classes to compare in pairs: leaves compare them
   }
   const std::uint64_t all = (std::uint64_t(1) << n_classes_) - 1;
   const std::uint64_t alive = all & ~state.dead;
@@ -83,7 +84,7 @@ void Walk::bury(State& state, Proof& proof) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < state.ids.size(); ++i) {
       if (is_dead(std::size_t(ensemble_.tree_output[std::size_t(state.trees[i])]))) {
-        // whatever it says, its class is out: any of its leaves stands for it
+        // its class is out: any of its leaves stands for it
         Id id = state.ids[i];
         while (!store_.is_leaf(id)) id = store_[id].left;
         constant_[std::size_t(state.trees[i])] = id;

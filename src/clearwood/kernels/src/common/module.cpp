@@ -20,6 +20,7 @@ void bind_parallel(nb::module_& m);
 void bind_forest(nb::module_& m);
 void bind_rank(nb::module_& m);
 void bind_shapley(nb::module_& m);
+void bind_ubjson(nb::module_& m);
 
 static std::vector<std::string> supported_levels() {
   std::vector<std::string> names;
@@ -53,4 +54,5 @@ NB_MODULE(_core, m) {
   clearwood::bind_forest(m);
   clearwood::bind_rank(m);
   clearwood::bind_shapley(m);
+  clearwood::bind_ubjson(m);
 }

@@ -16,7 +16,7 @@ void run_blocks(std::size_t n_blocks, int n_threads, void* context, Call call);
 // threads. The calling thread is worker 0 and takes its share; 0 <= worker < n_threads picks
 // scratch space. The first exception stops the others at their next block and is thrown again here.
 //
-// Call it with the GIL released. About every 50 ms the calling thread asks Python for signals, so
+// Call it with the GIL released. About every 50 ms the calling thread polls Python for signals, so
 // Ctrl-C ends a long kernel with KeyboardInterrupt: keep a block well below that.
 template <class Work>
 void parallel_for(std::size_t n_blocks, int n_threads, Work&& work) {

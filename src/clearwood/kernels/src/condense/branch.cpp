@@ -1,7 +1,7 @@
-// Which question to ask of a box.
+// Which split to divide a box by.
 //
-// After a round of messages the least sum of trees is bounded by what the features say (sums of
-// messages) and what the trees keep for themselves (their values less their own messages). With the
+// After a round of messages the least sum of trees is bounded by the features' part (sums of
+// messages) and the trees' part (their values less their own messages). With the
 // messages held fixed, the same bound can be read off for both sides of every cut at once: a feature's
 // least is taken over the ranks of one side, a tree's over the leaves that reach into it.
 #include "condense/branch.hpp"

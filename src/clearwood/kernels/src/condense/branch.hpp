@@ -1,4 +1,4 @@
-// Which question to ask of a box: the cut on whose sides the bounds by messages grow most.
+// Which split to divide a box by: the cut on whose sides the bounds by messages grow most.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace clearwood::condense {
 
-// How many rows of a box go left, as far as one can tell of unseen ones: those at hand, and a few
+// An estimate of how many rows of a box go left, unseen ones included: the known rows, and a few
 // more that are spread over its ranks (thresholds are dense where training rows were).
 class Spread {
  public:
@@ -33,8 +33,8 @@ class Spread {
   std::vector<std::uint32_t> missing_;
 };
 
-// What a question is worth. A side on which a bound comes all the way counts as one, one on which it
-// comes half the way for more than half: a question that helps both sides ends sooner.
+// The score of a split. A side on which a bound comes all the way counts as one, one on which it
+// comes half the way as more than half: a split that helps both sides ends sooner.
 double worth(double grows, double needed);
 
 class Branching {
@@ -44,7 +44,7 @@ class Branching {
   void begin(const std::vector<Span>& box, const std::vector<std::int32_t>& rows);
   // The bound that `messages` has just given is short of what would do by `needed`.
   void add(const Messages& messages, double needed);
-  // The best cut, as a question of feature -1 where none helps; what it is worth.
+  // The best cut and its score; the question has feature -1 where none helps.
   std::pair<Question, double> best() const;
 
  private:

@@ -58,7 +58,7 @@ void BudgetComposer::aim(Item& item) {
       votes[std::size_t(rows_.classes[std::size_t(row)])] += 1;
     }
   }
-  // without rows, what the middle of the bounds says
+  // without rows, the middle of the bounds votes
   for (std::size_t d = 0; d < decision_.size(); ++d) {
     const double middle = item.state.base[d] + 0.5 * (low_[d] + high_[d]);
     const bool first = middle >= 0.5 * (decision_.above[d] + decision_.below[d]);
@@ -93,7 +93,7 @@ double BudgetComposer::enough(const Item& item, const Aim& aim) const {
 }
 
 std::int32_t BudgetComposer::decide_simply(Item& item) {
-  // near ties and medians are told from one leaf per closed tree
+  // near ties and medians are decided from one leaf per closed tree
   constant_ = item.state.leaves;
   Validity unused(decision_.size());
   const std::int32_t leaf = decide(item.state, unused);
@@ -230,7 +230,7 @@ std::unique_ptr<BudgetComposer::Item> BudgetComposer::dequeue() {
   return item;
 }
 
-// What a question of a feature without order is worth, by the plain bounds of its sides.
+// The score of a split by a feature without order, from the plain bounds of its sides.
 double BudgetComposer::worth_of(const Item& item, std::int32_t question) {
   const Question q = store_.question(question);
   const auto j = static_cast<std::size_t>(q.feature);

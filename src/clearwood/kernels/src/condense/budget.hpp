@@ -39,7 +39,7 @@ class BudgetComposer : public Composer {
     std::vector<Letters> letters;   // one per aim
     std::vector<double> low, high;  // bounds of every functional
     bool is_far = false;            // too far from a decision for the work that messages are
-    Question cut;                   // the best cut of an ordered feature, and what it is worth
+    Question cut;                   // the best cut of an ordered feature, and its score (worth)
     double worth = 0;
     std::int32_t node = 0;
     std::int32_t target = -1;  // the class of most rows

@@ -266,7 +266,7 @@ std::int32_t Composer::judge(State& state, Validity& validity) {
     for (std::size_t i = 0; i < state.ids.size(); ++i) {
       const int output = ensemble_.tree_output[std::size_t(state.positions[i])];
       if (state.dead >> output & 1) {
-        // what the tree says no longer matters: any of its leaves will do
+        // the tree's value no longer matters: any of its leaves stands for it
         Id id = state.ids[i];
         while (!store_.is_leaf(id)) id = store_.node(id).left;
         constant_[std::size_t(state.positions[i])] = id;

@@ -13,7 +13,7 @@
 
 namespace clearwood::condense {
 
-// Thrown when a limit ends the work; says which one.
+// Thrown when a limit ends the work, with the name of the limit.
 struct LimitReached : std::runtime_error {
   explicit LimitReached(const std::string& which) : std::runtime_error(which) {}
 };
@@ -89,7 +89,7 @@ struct Validity {
       if (other.hi[d] < hi[d]) hi[d] = other.hi[d];
     }
   }
-  // What `other` says of sums that differ from these by `shift`.
+  // The same with the bounds of `other`, whose sums differ from these by `shift`.
   void meet(const Validity& other, const std::vector<double>& from, const std::vector<double>& to) {
     for (std::size_t d = 0; d < lo.size(); ++d) {
       const double shift = from[d] - to[d];

@@ -64,7 +64,7 @@ bool same_slice(const Labels& labels, std::size_t stride, std::size_t size, std:
   return true;
 }
 
-// Questions that still split, once each up to exchange of sides; places told apart by none merge.
+// Questions that still split, once each up to exchange of sides; places that none separates merge.
 void tidy(Dimension& dimension, std::vector<std::int32_t>& keep, std::vector<std::int32_t>& group,
           std::vector<std::int32_t>& split) {
   const auto n = static_cast<std::size_t>(dimension.size);
@@ -209,7 +209,7 @@ double tree_cost(const Grid& grid, const GridTree& tree, Objective objective) {
     }
     return depth[0];
   }
-  // questions: what every row is asked on its way down
+  // questions: the number of splits that all rows pass together
   const std::size_t n = grid.dimensions.size();
   std::vector<std::int32_t> at(n, 0);
   double total = 0;

@@ -5,13 +5,13 @@
 //     sum over features j of the least, over its ranks, of the sum over trees t of m[t, j]
 //   + sum over trees t of the least value of tree t less its own steps,
 //
-// because both lines are minimised apart. The steps are chosen in rounds of message passing: one tree
-// at a time takes in what all others say of its features and gives back all it can, so that the second
-// line is zero. No round makes the bound worse. An equal part of its least value per cell for every
-// feature is what Globerson and Jaakkola (2007, "Fixing max-product") give; what is left over is given
-// too (Tourani, Shekhovtsov, Rother and Savchynskyy 2018, "MPLP++"), which takes a tenth of the rounds.
-// All of it is done in whole numbers, values rounded down, so that nothing is lost to the order of
-// adding.
+// because both lines are minimised apart. The steps are chosen in rounds of message passing: one
+// tree at a time takes in the messages of all others to its features and gives back all it can, so
+// that the second line is zero. No round makes the bound worse. An equal part of its least value
+// per cell for every feature is what Globerson and Jaakkola (2007, "Fixing max-product") give;
+// what is left over is given too (Tourani, Shekhovtsov, Rother and Savchynskyy 2018, "MPLP++"),
+// which takes a tenth of the rounds. All of it is done in whole numbers, values rounded down, so
+// that nothing is lost to the order of adding.
 #include "condense/messages.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Close bounds on a sum of trees in a box: what a tree says of one feature alone is passed to that
-// feature, where it meets what the other trees say.
+// Close bounds on a sum of trees in a box: the part of a tree's value that one feature
+// decides is passed to that feature, where the messages of all trees add up.
 #pragma once
 
 #include <memory>

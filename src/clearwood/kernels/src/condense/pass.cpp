@@ -38,7 +38,7 @@ inline void each_cell(const TreeView& tree, std::int32_t i, const Ranks& ranks, 
   if (tree.has_missing[i]) body(last, ranks.missing, ranks.missing >= 0 ? 1 : 0);
 }
 
-// Per cell, the least that the others say of it.
+// Per cell, the least sum of the other trees' messages.
 inline void take_in(const TreeView& tree, const Ranks* ranks, std::int32_t* const* sums,
                     const std::int32_t* message, std::int32_t* others) {
   for (std::int32_t i = 0; i < tree.n_features; ++i) {
@@ -79,8 +79,8 @@ void pass_messages(const TreeView& tree, const Ranks* ranks, std::int32_t* const
                    const std::int32_t* value, std::int32_t* message,
                    std::int32_t* scratch) noexcept {
   const std::int32_t k = tree.n_features, cells = tree.first_cell[k];
-  // rest: what others say of a cell, less what was given to it by now; across: its least over the
-  // cells of a leaf; total: the leaf's value with these
+  // rest: the others' messages to a cell, less what it has received by now; across: its least over
+  // the cells of a leaf; total: the leaf's value with these
   std::int32_t *rest = scratch, *marginal = scratch + cells, *across = scratch + 2 * cells;
   std::int32_t* total = across + tree.n_leaves * k;
   take_in(tree, ranks, sums, message, rest);

@@ -29,7 +29,7 @@ struct TreeView {
 }  // namespace clearwood::condense
 
 CLEARWOOD_EACH_LEVEL(
-    // The tree takes in what the others say of its features (sums less its own messages) and gives
+    // The tree takes in the others' messages to its features (sums less its own messages) and gives
     // all it can back: feature by feature an equal part of its least value per cell, and once more
     // what this leaves over. Rounded down: what it keeps is nowhere negative, and zero somewhere in
     // every cell. `scratch` has room for two numbers a cell, and for one a leaf and one a leaf and

@@ -25,7 +25,7 @@ struct ShrinkOptions {
 // Rows of data as places: for every row the rank, set place or missing (rank -1) of each feature.
 struct Rows {
   std::vector<std::int32_t> places;
-  std::vector<std::int32_t> classes;  // what the ensemble says of each row; may be left out
+  std::vector<std::int32_t> classes;  // the ensemble's class for each row; may be left out
   std::size_t n_features = 0;
   std::size_t size() const { return n_features ? places.size() / n_features : 0; }
   const std::int32_t* operator[](std::size_t row) const { return &places[row * n_features]; }

@@ -115,7 +115,7 @@ std::int32_t Store::intern(const Question& q) {
                             std::uint32_t(q.set_right);
   Hash key;
   if (ensemble_.is_set[q.feature]) {
-    // which of the ensemble's questions it came from is kept, but does not tell questions apart
+    // the split of the ensemble that it came from is kept, but is no part of its identity
     key = {mix(two + 0x51ed270b) ^ std::uint64_t(q.feature), two};
     if (q.set_left < 0) key = {mix(one + 0x2545f491), one};
   } else {

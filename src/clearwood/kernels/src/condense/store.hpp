@@ -1,6 +1,6 @@
 // Tree ensembles restricted to boxes: what composing, reducing and budgeted composing share.
 //
-// A feature's values fall into atoms, which no question of the ensemble tells apart. An *interval*
+// A feature's values fall into atoms, which no split of the ensemble separates. An *interval*
 // feature has ordered atoms 0 .. n_cuts (the ranks of numbers among the thresholds) and perhaps an
 // atom of its own for missing values; a *set* feature (categories; numbers whose zeros count as
 // missing) has atoms without order. A box holds, per feature, the atoms that are still possible.
@@ -37,7 +37,7 @@ struct HashOfHash {
   std::size_t operator()(const Hash& h) const { return static_cast<std::size_t>(h.a); }
 };
 
-// What the arrays of a forest say, in ranks instead of thresholds.
+// The arrays of a forest, in ranks instead of thresholds.
 struct Ensemble {
   // features
   std::vector<std::int32_t> is_set;        // 1 where atoms have no order
@@ -54,7 +54,7 @@ struct Ensemble {
   std::vector<std::int64_t> set_start;
   // sums
   std::vector<double> base, divisor;
-  std::vector<double> weight;  // of trees; the weighted median alone needs it
+  std::vector<double> weight;  // of trees; only the weighted median needs it
   bool single = false;         // sums are float32
   bool divides = false;        // sums are divided
   std::size_t n_features() const { return is_set.size(); }
@@ -64,11 +64,11 @@ struct Ensemble {
 
 enum class Mode : int { class_ = 0, value = 1, tolerance = 2, median = 3 };
 
-// Decisions between classes know at most this many: those that are out are the bits of a word.
+// Decisions are between at most this many classes: a bit of a word stands for each.
 constexpr std::int32_t most_classes = 64;
 
 // How an outcome is decided. Functional d of a raw prediction v is scale_a v[a] - scale_b v[b], or
-// scale_a v[a] alone where there is one output (b is then the class it speaks against).
+// scale_a v[a] alone where there is one output (b is then the class it counts against).
 struct Decision {
   Mode mode = Mode::class_;
   std::vector<std::int32_t> a, b;
@@ -90,7 +90,7 @@ struct Span {
 
 struct Question {
   std::int32_t feature = -1;
-  std::int32_t cut = 0;           // interval: rank; n_cuts asks for missing values. set: set number
+  std::int32_t cut = 0;           // interval: rank, n_cuts for missing values; set: its number
   std::int32_t default_left = 0;  // set: whether sides are exchanged against the set
   std::int32_t set_left = -1, set_right = -1;  // set: atoms on either side
 };
@@ -119,7 +119,7 @@ class Store {
     std::int32_t question = leaf;  // leaves: left is the number of the gain
     Id left = 0, right = 0;
     std::uint32_t leaves = 1;    // as a tree, up to `many`
-    std::uint64_t features = 0;  // bit feature % 64 of every feature asked about below
+    std::uint64_t features = 0;  // bit feature % 64 of every feature that splits below
   };
 
   Store(const Ensemble& ensemble, const Decision& decision);
@@ -153,10 +153,10 @@ class Store {
     }
     return place < 0 ? question.default_left != 0 : place <= question.cut;
   }
-  // A question of a set feature just as the ensemble asks it; a threshold.
+  // A split by a set feature in the ensemble's own form; a threshold.
   std::int32_t plain(std::int32_t question);
   std::int32_t threshold(std::int32_t feature, std::int32_t cut, bool missing_left = false);
-  // The question as it splits a whole span. One found deep inside a tree may speak of a part only.
+  // The question as it splits a whole span. One from deep inside a tree may cover a part only.
   std::int32_t asked_of(std::int32_t question, const Span& span);
   Side status(const Question& question, const Span& span) const;
   const Sets& sets() const { return sets_; }

@@ -12,7 +12,7 @@ constexpr std::size_t block_bytes = 256 * 1024;
 constexpr std::size_t max_rows = 4096;
 // So that a block takes well below the 50 ms between looks for Ctrl-C.
 constexpr std::size_t max_row_trees = 1 << 20;
-// Asking all questions of a tree with more leaves takes longer than walking down; measured by
+// Testing all splits of a tree with more leaves takes longer than walking down; measured by
 // benchmarks/bench_predict.py.
 constexpr std::size_t max_mask_leaves = 32;
 
@@ -91,7 +91,7 @@ class PackedForest<T, Sum>::Builder {
            forest_.zero_missing[node];
   }
 
-  // Where the column that a node asks about starts in a block; a categorical node gets its own.
+  // Where the column that a node splits by starts in a block; a categorical node gets its own.
   std::int32_t column_of(std::int32_t node, const Tree& tree) {
     std::size_t k;
     if (forest_.category_start[node] >= 0) {

@@ -42,7 +42,7 @@ struct LeafBits<double> {
   using type = std::uint64_t;
 };
 
-// A tree of few leaves, counted from the left. Every question is asked, and a row that goes right
+// A tree of few leaves, counted from the left. Every split is tested, and a row that goes right
 // crosses out the leaves on the left of it (Lucchese et al., 2015, QuickScorer); the first leaf left
 // over is the row's.
 template <class T>
@@ -58,7 +58,7 @@ struct MaskTree {
 };
 
 // A tree of many leaves. The children of a node lie side by side; a leaf is its own left child and
-// asks about a column of zeros, so that rows that have arrived stay while others walk on.
+// tests a column of zeros, so that rows that have arrived stay while others walk on.
 template <class T>
 struct WalkNode {
   T threshold;

@@ -1,4 +1,4 @@
-// _core.ShapleyForest: trees for the Shapley kernels, checked once, and what can be asked of them.
+// _core.ShapleyForest: trees for the Shapley kernels, checked once, and what is computed from them.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "shapley/components.hpp"
@@ -29,6 +30,8 @@ using Codes = nb::ndarray<const Code, nb::ndim<2>, nb::f_contig, nb::device::cpu
 // can be explained piece by piece. Kernels add to it.
 using Result = nb::ndarray<double, nb::ndim<3>, nb::device::cpu>;
 using Counts = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+// Set k holds players[offsets[k]] to players[offsets[k + 1] - 1].
+using Sets = std::optional<std::pair<Vector<std::int64_t>, Vector<std::int32_t>>>;
 
 void require(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);
@@ -62,6 +65,7 @@ class ShapleyForest {
     check_nodes();
     check_trees();
     units_.emplace(arrays_);
+    path_.emplace(arrays_);
   }
 
   std::vector<std::vector<std::int32_t>> path_sets(std::size_t max_order, std::size_t most) const {
@@ -82,33 +86,24 @@ class ShapleyForest {
     count_background(arrays_, *units_, rows, data, n_threads);
   }
 
-  // What is wanted: "shapley", "interactions", or the components of sets (offsets, players).
-  void interventional(Codes codes, Vector<double> counts, Codes background_codes,
-                      Vector<double> background_weights, double total_weight, bool pairs,
-                      std::optional<std::pair<Vector<std::int64_t>, Vector<std::int32_t>>> sets,
-                      Result result, Counts baseline, int n_threads) const {
-    check_codes(codes);
+  // What is wanted: Shapley values, with `pairs` their interactions too, or with `sets` (offsets,
+  // players) the components of these.
+  InterventionalTables tables(const Vector<double>& counts, const Codes& background_codes,
+                              const Vector<double>& background_weights, double total_weight,
+                              bool pairs, const Sets& sets, int n_threads) const {
     check_codes(background_codes);
     require(counts.size() == units_->n_counts(), "counts have the wrong length");
     require(background_weights.size() == background_codes.shape(0),
             "there must be a weight for every background row");
-    require(baseline.size() == arrays_.n_outputs, "the baseline has the wrong length");
-    const SlotMap slots = sets ? set_slots(sets->first, sets->second)
-                          : pairs ? SlotMap::interactions(arrays_.n_players)
-                                  : SlotMap::shapley(arrays_.n_players);
-    const std::size_t n_rows = codes.shape(0);
-    check_result(result, slots.size(), n_rows);
+    SlotMap slots = sets    ? set_slots(sets->first, sets->second)
+                    : pairs ? SlotMap::interactions(arrays_.n_players)
+                            : SlotMap::shapley(arrays_.n_players);
     const Background background{
         counts.data(),
         {background_codes.data(), background_codes.shape(0), background_weights.data()},
         total_weight};
-    const Code* code_data = codes.data();
-    double* data = result.data();
-    const std::size_t pitch = result.size() == 0 ? n_rows : pitch_of(result);
-    double* baseline_data = baseline.data();
     nb::gil_scoped_release released;
-    clearwood::interventional(arrays_, *units_, slots, background, code_data, n_rows, data, pitch,
-                              baseline_data, n_threads);
+    return {arrays_, *units_, std::move(slots), background, n_threads};
   }
 
   void path_dependent(Codes codes, Result shapley, std::optional<Result> pairs,
@@ -124,8 +119,27 @@ class ShapleyForest {
     const Code* code_data = codes.data();
     double* data = shapley.data();
     nb::gil_scoped_release released;
-    clearwood::path_dependent(arrays_, code_data, n_rows, data, pair_data, pitch,
-                              n_threads);
+    path_->add(code_data, n_rows, data, pair_data, pitch, n_threads);
+  }
+
+  std::size_t n_outputs() const { return arrays_.n_outputs; }
+
+  void check_codes(const Codes& codes) const {
+    require(codes.shape(1) == arrays_.n_columns, "codes have the wrong number of columns");
+  }
+
+  void check_result(const Result& result, std::size_t first, std::size_t n_rows) const {
+    require(result.shape(0) == first && result.shape(1) == arrays_.n_outputs &&
+                result.shape(2) == n_rows,
+            "the result has the wrong shape");
+    require(result.size() == 0 ||
+                (result.stride(2) == 1 && result.stride(1) >= static_cast<std::int64_t>(n_rows) &&
+                 result.stride(0) == result.stride(1) * static_cast<std::int64_t>(result.shape(1))),
+            "the result must be rows of a contiguous array");
+  }
+
+  static std::size_t pitch_of(const Result& result) {
+    return static_cast<std::size_t>(result.stride(1));
   }
 
  private:
@@ -180,24 +194,6 @@ class ShapleyForest {
     return SlotMap::components(arrays_.n_players, offsets.data(), n_sets, players.data());
   }
 
-  void check_codes(const Codes& codes) const {
-    require(codes.shape(1) == arrays_.n_columns, "codes have the wrong number of columns");
-  }
-
-  void check_result(const Result& result, std::size_t first, std::size_t n_rows) const {
-    require(result.shape(0) == first && result.shape(1) == arrays_.n_outputs &&
-                result.shape(2) == n_rows,
-            "the result has the wrong shape");
-    require(result.size() == 0 ||
-                (result.stride(2) == 1 && result.stride(1) >= static_cast<std::int64_t>(n_rows) &&
-                 result.stride(0) == result.stride(1) * static_cast<std::int64_t>(result.shape(1))),
-            "the result must be rows of a contiguous array");
-  }
-
-  static std::size_t pitch_of(const Result& result) {
-    return static_cast<std::size_t>(result.stride(1));
-  }
-
   std::vector<std::int32_t> roots_, left_, right_, column_;
   std::vector<Code> start_, width_;
   std::vector<std::int32_t> player_;
@@ -205,6 +201,40 @@ class ShapleyForest {
   std::vector<std::int32_t> tree_output_;
   ForestArrays arrays_;
   std::optional<Units> units_;
+  std::optional<PathDependent> path_;
+};
+
+// A forest with a background, ready to explain rows. Python keeps the forest alive.
+class ShapleyTables {
+ public:
+  ShapleyTables(const ShapleyForest& forest, Vector<double> counts, Codes background_codes,
+                Vector<double> background_weights, double total_weight, bool pairs, Sets sets,
+                int n_threads)
+      : forest_(forest), counts_(counts), codes_(background_codes), weights_(background_weights),
+        tables_(forest.tables(counts, background_codes, background_weights, total_weight, pairs,
+                              sets, n_threads)) {}
+
+  bool are_kept() const { return tables_.are_kept(); }
+
+  void explain(Codes codes, Result result, Counts baseline, int n_threads) const {
+    forest_.check_codes(codes);
+    const std::size_t n_rows = codes.shape(0);
+    require(baseline.size() == forest_.n_outputs(), "the baseline has the wrong length");
+    forest_.check_result(result, tables_.slots().size(), n_rows);
+    const Code* code_data = codes.data();
+    double* data = result.data();
+    const std::size_t pitch = result.size() == 0 ? n_rows : ShapleyForest::pitch_of(result);
+    double* baseline_data = baseline.data();
+    nb::gil_scoped_release released;
+    tables_.explain(code_data, n_rows, data, pitch, baseline_data, n_threads);
+  }
+
+ private:
+  const ShapleyForest& forest_;
+  const Vector<double> counts_;
+  const Codes codes_;
+  const Vector<double> weights_;
+  const InterventionalTables tables_;  // points into the three above
 };
 
 }  // namespace
@@ -226,12 +256,16 @@ void bind_shapley(nb::module_& m) {
       .def_prop_ro("n_counts", &ShapleyForest::n_counts)
       .def_prop_ro("needs_rows", &ShapleyForest::needs_rows)
       .def("count", &ShapleyForest::count, arg("codes").noconvert(), arg("weights").noconvert(),
-           arg("counts").noconvert(), arg("n_threads"))
-      .def("interventional", &ShapleyForest::interventional, arg("codes").noconvert(),
-           arg("counts").noconvert(), arg("background_codes").noconvert(),
+           arg("counts").noconvert(), arg("n_threads"));
+  nb::class_<ShapleyTables>(m, "ShapleyTables")
+      .def(nb::init<const ShapleyForest&, Vector<double>, Codes, Vector<double>, double, bool,
+                    Sets, int>(),
+           arg("forest"), arg("counts").noconvert(), arg("background_codes").noconvert(),
            arg("background_weights").noconvert(), arg("total_weight"), arg("pairs"),
-           arg("sets").none(), arg("result").noconvert(), arg("baseline").noconvert(),
-           arg("n_threads"));
+           arg("sets").none(), arg("n_threads"), nb::keep_alive<1, 2>())
+      .def_prop_ro("are_kept", &ShapleyTables::are_kept)
+      .def("explain", &ShapleyTables::explain, arg("codes").noconvert(),
+           arg("result").noconvert(), arg("baseline").noconvert(), arg("n_threads"));
 }
 
 }  // namespace clearwood

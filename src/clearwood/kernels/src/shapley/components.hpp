@@ -9,7 +9,7 @@
 
 namespace clearwood {
 
-// The sets of up to max_order players that some path asks about together, each in rising order; the
+// The sets of up to max_order players that split together on some path, each in rising order; the
 // sets are ordered by size, then by players. Stops after `most` sets and returns one more than
 // that.
 std::vector<std::vector<std::int32_t>> path_sets(const ForestArrays& forest, std::size_t max_order,

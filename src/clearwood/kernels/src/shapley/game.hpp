@@ -1,6 +1,6 @@
 // The game of one node: what reaching it gives to players and sets, for any pattern of the row.
 //
-// Let F be the d players on the node's path, whose worth when reached is 1. The explained row
+// Let F be the d players on the node's path, whose value when reached is 1. The explained row
 // satisfies the players in a, a background row all but those in b (its failures). With coalition S
 // the node is reached exactly if S \ a is empty and b is within S. Averaged over background rows
 // with weights N[b] the multilinear extension at the point (t, ..., t) is
@@ -30,7 +30,7 @@ class GameTables {
   GameTables(int d, std::vector<double> failures, Quantity quantity);
 
   // The integral of H / (t^order (1 - t)^level), level <= order; order is 1 or, for interactions,
-  // 2. For components there is one table, (-1)^|b| N[b], whatever is asked for.
+  // 2. For components there is one table, (-1)^|b| N[b], whatever the order and level.
   const double* table(std::size_t order, std::size_t level) const;
 
  private:

@@ -17,6 +17,8 @@ namespace {
 // pass through. The first bounds what one thread allocates, the second the memory of the whole.
 constexpr std::size_t range_budget = std::size_t(1) << 20;
 constexpr std::size_t group_budget = std::size_t(64) << 20;
+// Tables of a whole forest up to this size are kept between calls.
+constexpr std::size_t keep_budget = std::size_t(16) << 20;
 
 struct Range {
   std::size_t tree;
@@ -346,39 +348,91 @@ void count_background(const ForestArrays& forest, const Units& units, const Weig
   });
 }
 
-void interventional(const ForestArrays& forest, const Units& units, const SlotMap& slots,
-                    const Background& background, const Code* codes, std::size_t n_rows,
-                    double* out, std::size_t pitch, double* baseline, int n_threads) {
-  const std::vector<Range> ranges = ranges_of(forest, units, slots.quantity(), background.rows.n);
-  const std::size_t task_rows = rows_per_task(n_rows, n_threads);
-  std::vector<PreparedRange> group;
-  for (std::size_t begin = 0, end = 0; begin < ranges.size(); begin = end) {
+class InterventionalTables::Impl {
+ public:
+  Impl(const ForestArrays& forest, const Units& units, SlotMap slots, const Background& background,
+       int n_threads)
+      : forest_(forest), units_(units), slots_(std::move(slots)), background_(background),
+        ranges_(ranges_of(forest, units, slots_.quantity(), background.rows.n)) {
     std::size_t bytes = 0;
-    while (end < ranges.size() && (end == begin || bytes < group_budget)) {
-      bytes += ranges[end++].bytes;
+    for (const Range& range : ranges_) bytes += range.bytes;
+    if (bytes <= keep_budget) kept_ = prepare(0, ranges_.size(), n_threads);
+  }
+
+  const SlotMap& slots() const { return slots_; }
+  bool are_kept() const { return kept_.size() == ranges_.size(); }
+
+  void explain(const Code* codes, std::size_t n_rows, double* out, std::size_t pitch,
+               double* baseline, int n_threads) const {
+    if (are_kept()) {
+      explain_with(kept_, 0, codes, n_rows, out, pitch, baseline, n_threads);
+      return;
     }
-    group.clear();
-    group.resize(end - begin);
+    for (std::size_t begin = 0, end = 0; begin < ranges_.size(); begin = end) {
+      std::size_t bytes = 0;
+      while (end < ranges_.size() && (end == begin || bytes < group_budget)) {
+        bytes += ranges_[end++].bytes;
+      }
+      explain_with(prepare(begin, end, n_threads), begin, codes, n_rows, out, pitch, baseline,
+                   n_threads);
+    }
+  }
+
+ private:
+  std::vector<PreparedRange> prepare(std::size_t begin, std::size_t end, int n_threads) const {
+    std::vector<PreparedRange> group(end - begin);
     parallel_for(end - begin, n_threads, [&](std::size_t k, int) {
-      group[k] = RangeBuilder(forest, units, slots, background, ranges[begin + k]).build();
+      group[k] = RangeBuilder(forest_, units_, slots_, background_, ranges_[begin + k]).build();
     });
+    return group;
+  }
+
+  // The group holds the ranges from `begin` on.
+  void explain_with(const std::vector<PreparedRange>& group, std::size_t begin, const Code* codes,
+                    std::size_t n_rows, double* out, std::size_t pitch, double* baseline,
+                    int n_threads) const {
+    const std::size_t task_rows = rows_per_task(n_rows, n_threads);
     parallel_for(block_count(n_rows, task_rows), n_threads, [&](std::size_t task, int) {
       const std::size_t row = task * task_rows;
       const RowBlock rows{codes + row, n_rows, std::min(task_rows, n_rows - row)};
-      RowExplainer explainer(forest, units, out, pitch);
-      for (std::size_t k = begin; k < end; ++k) {
-        explainer.explain(ranges[k], group[k - begin], units.tree(ranges[k].tree), rows, row);
+      RowExplainer explainer(forest_, units_, out, pitch);
+      for (std::size_t k = 0; k < group.size(); ++k) {
+        const Range& range = ranges_[begin + k];
+        explainer.explain(range, group[k], units_.tree(range.tree), rows, row);
       }
     });
-    for (std::size_t k = begin; k < end; ++k) {
-      const std::int32_t output = forest.tree_output[ranges[k].tree];
-      for (const PreparedUnit& unit : group[k - begin]) {
-        for (std::size_t v = 0; v < forest.n_values; ++v) {
+    for (std::size_t k = 0; k < group.size(); ++k) {
+      const std::int32_t output = forest_.tree_output[ranges_[begin + k].tree];
+      for (const PreparedUnit& unit : group[k]) {
+        for (std::size_t v = 0; v < forest_.n_values; ++v) {
           baseline[static_cast<std::size_t>(std::max(output, 0)) + v] += unit.baseline[v];
         }
       }
     }
   }
+
+  const ForestArrays& forest_;
+  const Units& units_;
+  const SlotMap slots_;
+  const Background background_;
+  const std::vector<Range> ranges_;
+  std::vector<PreparedRange> kept_;  // of all ranges, or none
+};
+
+InterventionalTables::InterventionalTables(const ForestArrays& forest, const Units& units,
+                                           SlotMap slots, const Background& background,
+                                           int n_threads)
+    : impl_(std::make_unique<const Impl>(forest, units, std::move(slots), background,
+                                         n_threads)) {}
+InterventionalTables::~InterventionalTables() = default;
+InterventionalTables::InterventionalTables(InterventionalTables&&) noexcept = default;
+
+const SlotMap& InterventionalTables::slots() const { return impl_->slots(); }
+bool InterventionalTables::are_kept() const { return impl_->are_kept(); }
+
+void InterventionalTables::explain(const Code* codes, std::size_t n_rows, double* out,
+                                   std::size_t pitch, double* baseline, int n_threads) const {
+  impl_->explain(codes, n_rows, out, pitch, baseline, n_threads);
 }
 
 }  // namespace clearwood

@@ -5,6 +5,9 @@
 // game.hpp), and a row is explained by looking its patterns up.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "shapley/slots.hpp"
 #include "shapley/units.hpp"
 
@@ -27,9 +30,25 @@ struct Background {
 void count_background(const ForestArrays& forest, const Units& units, const WeightedRows& rows,
                       double* counts, int n_threads);
 
-// Adds to out[(slot * n_outputs + output) * pitch + row] and to baseline[output].
-void interventional(const ForestArrays& forest, const Units& units, const SlotMap& slots,
-                    const Background& background, const Code* codes, std::size_t n_rows,
-                    double* out, std::size_t pitch, double* baseline, int n_threads);
+// What explaining rows needs of a forest and a background, all of which must outlive it. Tables
+// that take little memory are made at once and kept, others are made group by group for every call.
+class InterventionalTables {
+ public:
+  InterventionalTables(const ForestArrays& forest, const Units& units, SlotMap slots,
+                       const Background& background, int n_threads);
+  ~InterventionalTables();
+  InterventionalTables(InterventionalTables&&) noexcept;
+
+  const SlotMap& slots() const;
+  bool are_kept() const;
+
+  // Adds to out[(slot * n_outputs + output) * pitch + row] and to baseline[output].
+  void explain(const Code* codes, std::size_t n_rows, double* out, std::size_t pitch,
+               double* baseline, int n_threads) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<const Impl> impl_;
+};
 
 }  // namespace clearwood

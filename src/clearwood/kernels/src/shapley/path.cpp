@@ -262,7 +262,7 @@ class Walk {
     }
   }
 
-  // Hands the integral over t to a pair. The quadrature's weights are part of the lines.
+  // Adds the integral over t to a pair. The quadrature's weights are part of the lines.
   void credit_pair(std::int32_t player, std::int32_t other, int other_depth, int output,
                    const Lanes* change) {
     const std::int32_t i = player > other ? player : other;

@@ -12,9 +12,39 @@ namespace clearwood {
 namespace {
 
 // Tables of as many trees as fit here are made together, then all rows walk them. Their memory
-// serves the next trees: fresh memory costs more than filling it.
+// serves the next trees: fresh memory costs more than filling it. Where all trees fit, their tables
+// are kept.
 constexpr std::size_t table_budget = std::size_t(16) << 20;
 constexpr std::size_t most_rows_per_task = 512;
+
+// What the tables of a tree take at most, as a rule.
+std::size_t bytes_bound(const ForestArrays& forest, std::size_t tree) {
+  const auto begin = static_cast<std::size_t>(forest.roots[tree]);
+  const std::size_t end = tree + 1 < forest.n_trees
+                              ? static_cast<std::size_t>(forest.roots[tree + 1])
+                              : forest.n_nodes;
+  constexpr std::size_t points = 8;  // typical: a path of 16 players
+  return (end - begin) * points * sizeof(PathLine) * (1 + forest.n_values) / 2;
+}
+
+// As many trees from `first` on as fit the budget, at least one.
+std::size_t end_of_group(const ForestArrays& forest, std::size_t first) {
+  std::size_t last = first, bytes = 0;
+  while (last < forest.n_trees) {
+    bytes += bytes_bound(forest, last);
+    if (last > first && bytes > table_budget) break;
+    ++last;
+  }
+  return last;
+}
+
+void make_tables(const ForestArrays& forest, std::size_t begin, std::size_t end, bool with_pairs,
+                 int n_threads, PathTables& tables) {
+  tables.resize(end - begin);
+  parallel_for(end - begin, n_threads, [&](std::size_t k, int) {
+    make_path_parts(forest, begin + k, with_pairs, tables[k]);
+  });
+}
 
 // Memory for vectors of 64 bytes.
 class AlignedBuffer {
@@ -41,42 +71,21 @@ class Run {
                      ? 0
                      : forest.n_players * (forest.n_players - 1) / 2 * forest.n_outputs) {}
 
-  void run() {
-    std::size_t tree = 0;
-    while (tree < forest_.n_trees) {
-      tree = prepare_group(tree);
-      walk_group();
+  void run(const PathTables& kept) {
+    if (!kept.empty()) return walk(kept);
+    PathTables group;
+    for (std::size_t tree = 0; tree < forest_.n_trees;) {
+      const std::size_t end = end_of_group(forest_, tree);
+      make_tables(forest_, tree, end, pairs_ != nullptr, n_threads_, group);
+      walk(group);
+      tree = end;
     }
   }
 
  private:
-  // As many trees from `first` on as fit the budget; a bound on their size is known beforehand.
-  std::size_t prepare_group(std::size_t first) {
-    std::size_t last = first, bytes = 0;
-    while (last < forest_.n_trees) {
-      bytes += bytes_bound(last);
-      if (last > first && bytes > table_budget) break;
-      ++last;
-    }
-    group_.resize(last - first);
-    parallel_for(last - first, n_threads_, [&](std::size_t k, int) {
-      make_path_parts(forest_, first + k, pairs_ != nullptr, group_[k]);
-    });
-    return last;
-  }
-
-  std::size_t bytes_bound(std::size_t tree) const {
-    const std::size_t begin = static_cast<std::size_t>(forest_.roots[tree]);
-    const std::size_t end = tree + 1 < forest_.n_trees
-                                ? static_cast<std::size_t>(forest_.roots[tree + 1])
-                                : forest_.n_nodes;
-    constexpr std::size_t points = 8;  // typical: a path of 16 players
-    return (end - begin) * points * sizeof(PathLine) * (1 + forest_.n_values) / 2;
-  }
-
-  void walk_group() {
+  void walk(const PathTables& group) const {
     std::size_t scratch_bytes = 0;
-    for (const auto& parts : group_) {
+    for (const auto& parts : group) {
       for (const PathPart& part : parts) {
         scratch_bytes = std::max(scratch_bytes, CLEARWOOD_DISPATCH(path_scratch_size)(part.view()));
       }
@@ -86,11 +95,12 @@ class Run {
         std::min(most_rows_per_task, block_count(share, path_rows) * path_rows);
     parallel_for(block_count(n_rows_, rows_per_task), n_threads_, [&](std::size_t task, int) {
       const std::size_t begin = task * rows_per_task;
-      walk_rows(begin, std::min(n_rows_, begin + rows_per_task), scratch_bytes);
+      walk_rows(group, begin, std::min(n_rows_, begin + rows_per_task), scratch_bytes);
     });
   }
 
-  void walk_rows(std::size_t begin, std::size_t end, std::size_t scratch_bytes) {
+  void walk_rows(const PathTables& group, std::size_t begin, std::size_t end,
+                 std::size_t scratch_bytes) const {
     const auto path_walk = CLEARWOOD_DISPATCH(path_walk);
     const std::size_t n_blocks = block_count(end - begin, path_rows);
     const std::size_t per_block = (n_shapley_ + n_pairs_) * path_rows;
@@ -102,7 +112,7 @@ class Run {
     for (std::size_t b = 0; b < n_blocks; ++b) {
       gather_codes(begin + b * path_rows, end, codes.as<Code>() + b * codes_per_block);
     }
-    for (const auto& parts : group_) {
+    for (const auto& parts : group) {
       for (const PathPart& part : parts) {
         for (std::size_t b = 0; b < n_blocks; ++b) {
           double* block = sums.as<double>() + b * per_block;
@@ -145,14 +155,22 @@ class Run {
   const int n_threads_;
   const std::size_t n_shapley_;
   const std::size_t n_pairs_;
-  std::vector<std::vector<PathPart>> group_;
 };
 
 }  // namespace
 
-void path_dependent(const ForestArrays& forest, const Code* codes, std::size_t n_rows,
-                    double* shapley, double* pairs, std::size_t pitch, int n_threads) {
-  Run(forest, codes, n_rows, shapley, pairs, pitch, n_threads).run();
+void PathDependent::add(const Code* codes, std::size_t n_rows, double* shapley, double* pairs,
+                        std::size_t pitch, int n_threads) const {
+  if (pairs == nullptr) {
+    std::call_once(once_, [&] {
+      if (end_of_group(forest_, 0) < forest_.n_trees) return;
+      PathTables made;
+      make_tables(forest_, 0, forest_.n_trees, false, n_threads, made);
+      kept_ = std::move(made);
+    });
+  }
+  Run(forest_, codes, n_rows, shapley, pairs, pitch, n_threads)
+      .run(pairs == nullptr ? kept_ : PathTables());
 }
 
 }  // namespace clearwood

@@ -248,7 +248,7 @@ class TreeBuilder {
   const bool with_pairs_;
   const std::int32_t output_;
   std::vector<Below> below_;
-  std::vector<std::int32_t> on_path_;  // how often each player is asked on the path
+  std::vector<std::int32_t> on_path_;  // how many splits of each player are on the path
   std::vector<PlayerState> states_;
   std::vector<std::int32_t> path_;  // the distinct players above
   int most_points_ = 1;

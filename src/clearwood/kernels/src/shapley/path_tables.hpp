@@ -26,6 +26,9 @@ struct PathPart {
   }
 };
 
+// The parts of some trees, tree by tree.
+using PathTables = std::vector<std::vector<PathPart>>;
+
 // Makes the parts of a tree, none if it is a single leaf. What `parts` held is lost, but its memory
 // is used again.
 void make_path_parts(const ForestArrays& forest, std::size_t tree, bool with_pairs,

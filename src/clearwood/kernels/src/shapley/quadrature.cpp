@@ -42,7 +42,7 @@ Quadrature make_rule(int n_points) {
 }  // namespace
 
 const Quadrature& gauss_legendre(int n_points) {
-  // Threads that ask for common rules do not wait for one another.
+  // Common rules are read without a lock.
   static const std::vector<Quadrature> common = [] {
     std::vector<Quadrature> made(1);
     for (int n = 1; n <= 16; ++n) made.push_back(make_rule(n));

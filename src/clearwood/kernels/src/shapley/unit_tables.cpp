@@ -14,7 +14,7 @@ std::vector<std::uint16_t> term_patterns(const UnitTerm& term, std::size_t n_way
   for (std::size_t p = 0; p < size; ++p) patterns[p] = static_cast<std::uint16_t>(p & way);
   for (std::size_t k = 0; k < term.conditions.size(); ++k) {
     const auto mask = term.conditions[k].mask, want = term.conditions[k].want;
-    if (mask == want && std::popcount(mask) == 1 && k < n_way) continue;  // nothing asked inside
+    if (mask == want && std::popcount(mask) == 1 && k < n_way) continue;  // no split inside
     const auto bit = static_cast<std::uint16_t>(1u << k), others = static_cast<std::uint16_t>(~bit);
     for (std::size_t p = 0; p < size; ++p) {
       const bool holds = static_cast<std::uint16_t>(p & mask) == want;

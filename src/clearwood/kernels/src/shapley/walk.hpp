@@ -1,4 +1,4 @@
-// Walks a tree with a block of rows and hands every unit the rows' patterns there.
+// Walks a tree with a block of rows and passes the rows' patterns to every unit.
 #pragma once
 
 #include <algorithm>

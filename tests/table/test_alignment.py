@@ -37,8 +37,8 @@ def new():
 def test_the_same_rows_come_back_the_same(schema):
     table = cw.read(TRAINING, target="y", ignore="remark", kinds={"size": ["S", "M", "L"]})
     for source in (TRAINING, table, table.X, table.to_frame("pandas"), table.to_frame("polars")):
-        found = as_table(source, schema=schema)
-        assert found.X.fingerprint() == table.X.fingerprint()
+        result = as_table(source, schema=schema)
+        assert result.X.fingerprint() == table.X.fingerprint()
 
 
 def test_a_file_comes_back_the_same(schema, tmp_path, new):
@@ -47,21 +47,21 @@ def test_a_file_comes_back_the_same(schema, tmp_path, new):
     path.write_text(
         ",".join(new) + "\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n"
     )
-    found = as_table(path, schema=schema)
-    assert found.fingerprint() == as_table(new, schema=schema).fingerprint()
-    assert found["zip"].labels().tolist() == ["01234", "08005", "01234"]
+    result = as_table(path, schema=schema)
+    assert result.fingerprint() == as_table(new, schema=schema).fingerprint()
+    assert result["zip"].labels().tolist() == ["01234", "08005", "01234"]
 
 
 @given(st.permutations(["age", "height", "town", "smokes", "size", "joined", "zip", "y"]))
 def test_the_order_of_columns_does_not_matter(schema, names):
-    found = as_table({name: TRAINING[name] for name in names}, schema=schema)
-    assert found.names == schema.features
+    result = as_table({name: TRAINING[name] for name in names}, schema=schema)
+    assert result.names == schema.features
 
 
 def test_one_row_is_enough(schema, new):
-    found = as_table({name: values[:1] for name, values in new.items()}, schema=schema)
-    assert found.shape == (1, 7)
-    assert found["town"].levels == ("Basel", "Bern", "Chur")
+    result = as_table({name: values[:1] for name, values in new.items()}, schema=schema)
+    assert result.shape == (1, 7)
+    assert result["town"].levels == ("Basel", "Bern", "Chur")
 
 
 def test_columns_of_the_training_table_are_dropped_silently(schema, new):
@@ -104,10 +104,10 @@ def test_at_most_three_unseen_levels_are_named(schema, new):
 
 def test_whole_numbers_and_fractions_are_interchangeable(schema, new):
     new["age"], new["height"] = [31.5, 2.0, None], [2, 1, 2]
-    found = as_table(new, schema=schema)
-    np.testing.assert_array_equal(found["age"].values, [31.5, 2.0, np.nan])
-    assert found["age"].kind is Kind.WHOLE
-    assert found["height"].kind is Kind.NUMBER
+    result = as_table(new, schema=schema)
+    np.testing.assert_array_equal(result["age"].values, [31.5, 2.0, np.nan])
+    assert result["age"].kind is Kind.WHOLE
+    assert result["height"].kind is Kind.NUMBER
 
 
 def test_a_word_where_a_number_was_is_named(schema, new):
@@ -125,10 +125,10 @@ def test_a_word_where_a_date_was_is_named(schema, new):
 def test_numbers_where_a_category_was_become_its_levels():
     training = {"zip": [8001, 8005, 8001], "x": [1.5, 2.5, 3.5]}
     schema = cw.read(training, kinds={"zip": "category"}).schema
-    found = as_table({"zip": [8005.0, None], "x": [1, 2]}, schema=schema)["zip"]
-    assert list(found.labels()) == ["8005", None]
-    found = as_table({"zip": ["8005.0", "8001"], "x": [1, 2]}, schema=schema)["zip"]
-    assert list(found.labels()) == ["8005", "8001"]
+    result = as_table({"zip": [8005.0, None], "x": [1, 2]}, schema=schema)["zip"]
+    assert list(result.labels()) == ["8005", None]
+    result = as_table({"zip": ["8005.0", "8001"], "x": [1, 2]}, schema=schema)["zip"]
+    assert list(result.labels()) == ["8005", "8001"]
 
 
 @pytest.mark.parametrize(
@@ -142,14 +142,14 @@ def test_yes_and_no_are_understood_in_other_words(schema, new, values):
 def test_a_column_without_values_is_missing_whatever_its_kind(schema, new):
     empty = {name: [None] * 3 for name in new}
     with pytest.warns(cw.ClearwoodWarning, match="3 of 3 rows have no value in any column"):
-        found = as_table(empty, schema=schema)
-    assert set(found.missing.values()) == {3}
+        result = as_table(empty, schema=schema)
+    assert set(result.missing.values()) == {3}
 
 
 def test_an_array_is_taken_by_position():
     schema = as_table({"a": [1.5, 2.5], "b": [3.5, 4.5]}).schema
-    found = as_table(np.array([[1.0, 2.0]]), schema=schema)
-    assert found.to_dict() == {"a": [1.0], "b": [2.0]}
+    result = as_table(np.array([[1.0, 2.0]]), schema=schema)
+    assert result.to_dict() == {"a": [1.0], "b": [2.0]}
     assert as_table([[1.0, 2.0]], schema=schema).to_dict() == {"a": [1.0], "b": [2.0]}
 
 

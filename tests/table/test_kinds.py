@@ -1,4 +1,4 @@
-"""Kinds found from the data, and set by the user."""
+"""Kinds result from the data, and set by the user."""
 
 import numpy as np
 import pytest
@@ -46,10 +46,10 @@ def test_the_kind_follows_from_the_values(values, kind):
 
 
 def test_month_first_dates_are_read_as_such_where_a_day_shows_it():
-    found = cw.read({"day": ["03/25/2024", "03/04/2024"]})["day"].values
-    np.testing.assert_array_equal(found, np.array(["2024-03-25", "2024-03-04"], "datetime64[us]"))
-    found = cw.read({"day": ["25/03/2024", "03/04/2024"]})["day"].values
-    np.testing.assert_array_equal(found, np.array(["2024-03-25", "2024-04-03"], "datetime64[us]"))
+    result = cw.read({"day": ["03/25/2024", "03/04/2024"]})["day"].values
+    np.testing.assert_array_equal(result, np.array(["2024-03-25", "2024-03-04"], "datetime64[us]"))
+    result = cw.read({"day": ["25/03/2024", "03/04/2024"]})["day"].values
+    np.testing.assert_array_equal(result, np.array(["2024-03-25", "2024-04-03"], "datetime64[us]"))
 
 
 @given(st.permutations(["10", "9", "b", "a", "10", "b"]))
@@ -141,10 +141,10 @@ def with_feature(values, name="x"):
 )
 def test_columns_no_model_should_see_are_left_out_with_a_warning(name, values, message):
     with pytest.warns(cw.ClearwoodWarning, match=message):
-        found = cw.read(with_feature(values, name))
-    assert found.features == ("other",)
-    assert str(found.role(name)) == "ignored"
-    assert len(found.notes) == 1
+        result = cw.read(with_feature(values, name))
+    assert result.features == ("other",)
+    assert str(result.role(name)) == "ignored"
+    assert len(result.notes) == 1
 
 
 @pytest.mark.parametrize(
@@ -174,8 +174,8 @@ def test_the_only_feature_stays_even_if_it_numbers_the_rows():
 def test_a_category_with_thousands_of_levels_is_pointed_out():
     values = [f"level {i % 5000}" for i in range(15_000)]
     with pytest.warns(cw.ClearwoodWarning, match="'x' is a category with 5,000 levels"):
-        found = cw.read(with_feature(values))
-    assert found.features == ("x", "other")
+        result = cw.read(with_feature(values))
+    assert result.features == ("x", "other")
 
 
 def test_words_among_numbers_are_pointed_out():

@@ -1,4 +1,4 @@
-"""Risk against the number of training rows, and calibration of a learner on unseen rows."""
+"""Risk against the number of training rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import bad_value
+from clearwood._shared.numbers import interval, number, percent
 from clearwood._shared.results import Result
-from clearwood.benchmarking.diagnostics.calibration import CalibrationCurve, calibration_of_target
 from clearwood.benchmarking.intervals.intervals import (
     Interval,
     corrected_interval,
@@ -17,13 +18,12 @@ from clearwood.benchmarking.intervals.intervals import (
     origin_interval,
 )
 from clearwood.benchmarking.running.fits import Candidate, Judged, candidate, judge_all
+from clearwood.benchmarking.running.work import Rows
 from clearwood.resampling import Plan, Split, default_plan, splits_of
 from clearwood.table import Table
 
-__all__ = ["LearningCurve", "calibration_curve", "learning_curve"]
+__all__ = ["LearningCurve", "learning_curve"]
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.int64]
 _SHARES = (0.1, 0.2, 0.4, 0.7, 1.0)
 
 
@@ -34,30 +34,29 @@ class LearningCurve(Result):
     Parameters
     ----------
     learner, loss
-        What was judged, and by what.
+        The learner, and the loss it is judged by.
     sizes
         Training rows.
     risk, se, low, high
-        On rows not trained on: the estimate, its standard error and its interval.
+        On test rows: the estimate, its standard error and its interval.
     training
-        Mean loss on the training rows themselves; far below the risk where there is too little to
-        learn from.
+        Mean loss on the training rows themselves; far below the risk where the learner overfits.
     interval
-        Which interval it is, see `Interval`.
+        The kind of the interval, see `Interval`.
     confidence
-        The level.
+        Its level.
     fits
-        How many fits each size rests on.
+        How many fits each size is based on.
     """
 
     learner: str
     loss: str
     sizes: NDArray[np.int64]
-    risk: Array
-    se: Array
-    low: Array
-    high: Array
-    training: Array
+    risk: Floats
+    se: Floats
+    low: Floats
+    high: Floats
+    training: Floats
     interval: str
     confidence: float
     fits: int
@@ -68,27 +67,29 @@ class LearningCurve(Result):
 
     def plot(self) -> Any:
         """Draw risk and training loss against the number of rows (Altair)."""
-        from clearwood.plot.curves import plot_learning
+        from clearwood.plot import plot_learning
 
         return plot_learning(self)
 
     def __repr__(self) -> str:
-        level = f"{100 * self.confidence:g} % interval ({self.interval})"
+        level = f"{percent(self.confidence)} interval ({self.interval})"
         lines = [
-            f"Learning curve of {self.learner!r}: {self.loss} loss, {self.fits} fits a size",
+            f"Learning curve of {self.learner!r}: {self.loss} loss, {self.fits} fits per size",
             f"{'rows':>8} {'risk':>10}  {level:26} {'training':>10}",
         ]
         for size, risk, low, high, training in zip(
             self.sizes, self.risk, self.low, self.high, self.training, strict=True
         ):
-            span = f"{low:.4g} to {high:.4g}"
-            lines.append(f"{size:8d} {risk:10.4g}  {span:26} {training:10.4g}")
+            lines.append(
+                f"{size:8d} {number(risk, 4):>10}  {interval(low, high, 4):26} "
+                f"{number(training, 4):>10}"
+            )
         return "\n".join(lines)
 
 
 def learning_curve(
-    data: Any,
     learner: Any,
+    data: Any,
     *,
     sizes: Any = None,
     outer: int | str | Plan = 5,
@@ -97,25 +98,24 @@ def learning_curve(
     seed: int = 0,
     n_jobs: int | None = 1,
 ) -> LearningCurve:
-    """Risk of a learner fitted to fewer rows than there are.
+    """Estimate the risk of a learner for growing numbers of training rows.
 
     In every outer split the learner is fitted to growing parts of the training rows (with every
-    class in them, whole groups, or the most recent rows) and judged on the test rows. A curve that
-    still falls at its end says that more rows would help.
+    class in them, whole groups, or the most recent rows) and judged on the test rows. If the curve
+    still falls at its end, more rows would help.
 
     Parameters
     ----------
+    learner
+        A name of the catalogue, a `Learner` or a scikit-learn estimator; it is not tuned.
     data
         A table with a target.
-    learner
-        A name of the catalogue, a `Learner` or a scikit-learn estimator; with its settings as they
-        are.
     sizes
-        Training rows: whole numbers, or shares of the rows of a training side.
+        Training rows: whole numbers, or shares of the training rows of a split.
     outer
         How many folds, or a plan; see `default_plan`.
     loss
-        What predictions are judged by; by default the one that goes with the task.
+        The loss to judge by; by default that of the task.
     confidence
         The level of the intervals.
     seed
@@ -126,26 +126,26 @@ def learning_curve(
     Examples
     --------
     >>> import clearwood as cw
-    >>> curve = learning_curve(cw.datasets.load("diabetes"), "ols", sizes=[20, 50, 350])
+    >>> curve = learning_curve("ols", cw.datasets.load("diabetes"), sizes=[20, 50, 350])
     >>> curve.sizes.tolist(), bool(curve.risk[0] > curve.risk[2])
     ([20, 50, 350], True)
     """
-    one = candidate(data, learner, loss=loss, seed=seed)
+    one = candidate(learner, data, loss=loss, seed=seed)
     plan = default_plan(one.table, outer)
     splits = splits_of(one.table, plan, seed=seed)
     counts = _checked_sizes(sizes, min(len(split.train) for split in splits), one)
     work = []
-    for number, split in enumerate(splits):
-        order = _order(one, split, np.random.default_rng([seed, number]))
+    for position, split in enumerate(splits):
+        order = _order(one, split, np.random.default_rng([seed, position]))
         for count in counts:
             part = _first(order, count, one.table)
             work.append((part, [split.test, part]))
-    found = judge_all(one, work, title="learning curve", n_jobs=n_jobs)
+    fits = judge_all(one, work, title="learning curve", n_jobs=n_jobs)
     risks, training = [], []
     for position in range(len(counts)):
-        own = found[position :: len(counts)]
+        own = fits[position :: len(counts)]
         risks.append(_interval(plan, splits, [tested for tested, _ in own], one.table, confidence))
-        # the fits are of the same size, so each counts the same
+        # the fits have the same number of training rows, so each has the same weight
         training.append(float(np.mean([trained.losses.mean() for _, trained in own])))
     estimate, se, low, high = np.transpose([(r.estimate, r.se, r.low, r.high) for r in risks])
     return LearningCurve(
@@ -163,84 +163,26 @@ def learning_curve(
     )
 
 
-def calibration_curve(
-    data: Any,
-    learner: Any,
-    *,
-    outer: int | str | Plan = 5,
-    bins: int = 10,
-    label: str | None = None,
-    confidence: float = 0.9,
-    seed: int = 0,
-    n_jobs: int | None = 1,
-) -> CalibrationCurve:
-    """What is observed where a learner predicts about the same, on rows it was not fitted to.
-
-    Parameters
-    ----------
-    data
-        A table with a target.
-    learner
-        A name of the catalogue, a `Learner` or a scikit-learn estimator; with its settings as they
-        are.
-    outer
-        How many folds, or a plan; see `default_plan`.
-    bins
-        How many bins of about equally many rows.
-    label
-        Whose probability to look at; by default the last class of two, and of several the class
-        that is predicted, row by row.
-    confidence
-        The level of the intervals.
-    seed
-        Fixes every draw.
-    n_jobs
-        Processes to use.
-
-    Examples
-    --------
-    >>> import clearwood as cw
-    >>> curve = calibration_curve(cw.datasets.load("diabetes"), "ols", bins=4)
-    >>> curve.rows.tolist()
-    [110, 111, 110, 111]
-    """
-    one = candidate(data, learner, seed=seed)
-    splits = splits_of(one.table, default_plan(one.table, outer), seed=seed)
-    work = [(split.train, [split.test]) for split in splits]
-    found = judge_all(one, work, title="calibration", n_jobs=n_jobs)
-    rows = np.concatenate([split.test for split in splits])
-    told = np.concatenate([judged.predictions for (judged,) in found])
-    return calibration_of_target(
-        one.codes[rows],
-        told,
-        one.classes,
-        target=str(one.table.target),
-        label=label,
-        bins=bins,
-        confidence=confidence,
-        learner=one.contender.name,
-    )
-
-
 def _checked_sizes(sizes: Any, most: int, one: Candidate) -> list[int]:
-    asked = list(_SHARES if sizes is None else np.atleast_1d(sizes).tolist())
+    listed = list(_SHARES if sizes is None else np.atleast_1d(sizes).tolist())
     least = max(2, 0 if one.classes is None else len(one.classes))
     counts = []
-    for size in asked:
+    for size in listed:
         count = round(size * most) if isinstance(size, float) and size <= 1 else size
         if not isinstance(count, int) or not (0 < count <= most):
-            raise InputError(
-                f"a learning curve at {size!r} rows cannot be had",
-                hint=f"sizes are whole numbers up to {most}, or shares above 0 and up to 1.0.",
+            raise bad_value(
+                "sizes",
+                size,
+                f"sizes are whole numbers up to {most}, or shares above 0 and up to 1.0",
             )
         counts.append(max(count, least))
     if not counts:
-        raise InputError("no sizes are given", hint=f"such as {list(_SHARES)}.")
+        raise bad_value("sizes", sizes, f"it has no size; the default is {list(_SHARES)}")
     return sorted(set(counts))
 
 
 def _order(one: Candidate, split: Split, rng: np.random.Generator) -> Rows:
-    """Training rows in the order in which they are added."""
+    """Return training rows in the order in which they are added."""
     table, train = one.table, split.train
     if table.times is not None:
         # the most recent first
@@ -251,7 +193,7 @@ def _order(one: Candidate, split: Split, rng: np.random.Generator) -> Rows:
         return train[np.argsort(rng.permutation(len(labels))[codes], kind="stable")]
     if one.classes is None:
         return train
-    # every class in every part, and about in its share: members are spread evenly over the order
+    # members of a class are spread evenly, so that every part has each class in about its share
     place = np.empty(len(train))
     codes = one.codes[train]
     for code in np.unique(codes):

@@ -1,4 +1,4 @@
-"""The task found from the target, and targets that cannot be learned."""
+"""The task result from the target, and targets that cannot be learned."""
 
 import numpy as np
 import pytest
@@ -43,15 +43,15 @@ def test_the_task_follows_from_the_target(values, task):
 
 def test_the_task_can_be_set():
     data = {"x": some_numbers(), "y": [0, 1, 2] * 20}
-    found = cw.read(data, target="y", task="count")
-    assert str(found.task) == "count"
-    np.testing.assert_array_equal(found.y, data["y"])
+    result = cw.read(data, target="y", task="count")
+    assert str(result.task) == "count"
+    np.testing.assert_array_equal(result.y, data["y"])
 
 
 @pytest.mark.parametrize("values", [[0, 1, 2] * 20, [0] * 57 + [1, 1, 2]])
-def test_where_the_values_leave_doubt_a_note_says_how_to_set_the_task(values):
-    found = cw.read({"x": some_numbers(), "y": values}, target="y")
-    assert any("set task=" in str(note) for note in found.notes)
+def test_where_the_values_leave_doubt_a_note_shows_how_to_set_the_task(values):
+    result = cw.read({"x": some_numbers(), "y": values}, target="y")
+    assert any("set task=" in str(note) for note in result.notes)
 
 
 LABELS = {
@@ -65,27 +65,27 @@ LABELS = {
 
 
 @pytest.mark.parametrize(("values", "dtype"), LABELS.values(), ids=LABELS)
-def test_classes_are_given_back_as_they_were(values, dtype):
-    found = cw.read({"x": some_numbers(), "y": values}, target="y")
-    assert found["y"].is_coded
-    assert np.issubdtype(found.y.dtype, dtype)
-    assert found.y.tolist() == values
+def test_classes_keep_their_type(values, dtype):
+    result = cw.read({"x": some_numbers(), "y": values}, target="y")
+    assert result["y"].is_coded
+    assert np.issubdtype(result.y.dtype, dtype)
+    assert result.y.tolist() == values
 
 
 def test_zero_and_one_in_a_file_are_numbers_again(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("x,y\n" + "".join(f"{i / 7:.3f},{i % 2}\n" for i in range(N)))
-    found = cw.read(path, target="y")
-    assert found["y"].kind is Kind.YES_NO
-    assert found.y.tolist() == [0, 1] * 30
+    result = cw.read(path, target="y")
+    assert result["y"].kind is Kind.YES_NO
+    assert result.y.tolist() == [0, 1] * 30
 
 
 def test_rows_without_a_target_are_dropped_and_counted():
     values = ["a", None, "b"] * 20
-    found = cw.read({"x": np.arange(N) / 7, "y": values}, target="y")
-    assert (found.n_rows, found.dropped) == (40, 20)
-    assert found.notes == ("20 rows without a target left out",)
-    np.testing.assert_allclose(found["x"].values * 7, [i for i in range(N) if i % 3 != 1])
+    result = cw.read({"x": np.arange(N) / 7, "y": values}, target="y")
+    assert (result.n_rows, result.dropped) == (40, 20)
+    assert result.notes == ("20 rows without a target left out",)
+    np.testing.assert_allclose(result["x"].values * 7, [i for i in range(N) if i % 3 != 1])
 
 
 def test_levels_that_only_dropped_rows_had_are_gone():
@@ -96,9 +96,9 @@ def test_levels_that_only_dropped_rows_had_are_gone():
 def test_unused_levels_of_a_target_are_no_classes():
     pd = pytest.importorskip("pandas")
     y = pd.Categorical(["a", "b"] * 30, ["a", "b", "never"])
-    found = cw.read({"x": some_numbers(), "y": pd.Series(y)}, target="y")
-    assert str(found.task) == "binary"
-    assert found.levels["y"] == ("a", "b")
+    result = cw.read({"x": some_numbers(), "y": pd.Series(y)}, target="y")
+    assert str(result.task) == "binary"
+    assert result.levels["y"] == ("a", "b")
 
 
 BAD = {
@@ -148,7 +148,9 @@ BAD = {
 
 
 @pytest.mark.parametrize(("data", "target", "options", "message"), BAD.values(), ids=BAD)
-def test_a_target_that_cannot_be_learned_is_refused_in_words(data, target, options, message):
+def test_a_target_that_cannot_be_learned_is_refused_with_a_clear_message(
+    data, target, options, message
+):
     n_rows = len(next(iter(data.values())))
     with pytest.raises(cw.InputError, match=message):
         cw.read({"x": np.arange(n_rows) % 7 / 3, **data}, target=target, **options)

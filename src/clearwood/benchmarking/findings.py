@@ -1,0 +1,118 @@
+"""What the reader of a benchmark should know about its fits, as fields and as a sentence."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from clearwood._shared.errors import Option, Text, words
+from clearwood._shared.numbers import number
+from clearwood._shared.results import Result
+
+__all__ = ["Finding"]
+
+Kind = Literal["stopped", "time limit", "failed fits", "failed trials", "edge", "raised"]
+
+
+@dataclass(frozen=True)
+class Finding(Result):
+    """A warning of a benchmark.
+
+    Parameters
+    ----------
+    kind
+        "stopped" and "time limit": the run ended early, after `count` of `total` fits.
+        "failed fits": `count` of `total` fits of a learner failed.
+        "failed trials": so did `count` of the `total` configurations that tuning tried for it.
+        "edge": in `count` of `total` folds the best value of a setting was at an end of its range.
+        "raised": a learner raised the same warning in `count` of `total` fits.
+    count, total
+        How many, of how many.
+    learner
+        The learner; None if it is about the whole run.
+    reason
+        The most frequent error, or the warning, in the words of the learner's library.
+    setting, side, bound
+        Of an "edge": the setting, the end of its range, and the value there.
+    is_stored
+        Whether the same call would resume a run that ended early.
+
+    Examples
+    --------
+    >>> print(Finding("edge", 4, 5, learner="knn", setting="n_neighbors", side="high", bound=50))
+    the best n_neighbors of knn is at the upper end of its range (50) in 4 of 5 folds; a wider range
+    in space may do better
+    """
+
+    kind: Kind
+    count: int
+    total: int
+    learner: str | None = None
+    reason: str | None = None
+    setting: str | None = None
+    side: Literal["low", "high"] | None = None
+    bound: float | None = None
+    is_stored: bool = False
+    _derived: ClassVar[tuple[str, ...]] = ("text",)
+
+    @property
+    def message(self) -> Text:
+        """The sentence, with options that each front writes in its own spelling."""
+        return _WRITERS[self.kind](self)
+
+    @property
+    def text(self) -> str:
+        """The sentence, in Python's spelling."""
+        return str(self.message)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _stopped(one: Finding) -> Text:
+    return f"stopped: {_partial(one)}"
+
+
+def _out_of_time(one: Finding) -> Text:
+    return words("the time limit (", Option("time_limit"), f") is reached: {_partial(one)}")
+
+
+def _partial(one: Finding) -> str:
+    resume = "; the same call resumes the run" if one.is_stored else ""
+    return f"{one.count} of {one.total} fits are done and the result is partial{resume}"
+
+
+def _failed_fits(one: Finding) -> Text:
+    return f"{one.learner} failed in {one.count} of {one.total} fits: {one.reason}"
+
+
+def _failed_trials(one: Finding) -> Text:
+    return (
+        f"{one.count} of {one.total} configurations of {one.learner} could not be fitted, so "
+        f"tuning had few to choose from: {one.reason}"
+    )
+
+
+def _edge(one: Finding) -> Text:
+    end = "lower" if one.side == "low" else "upper"
+    assert one.bound is not None
+    return words(
+        f"the best {one.setting} of {one.learner} is at the {end} end of its range "
+        f"({number(one.bound)}) in {one.count} of {one.total} folds; a wider range in ",
+        Option("space"),
+        " may do better",
+    )
+
+
+def _raised(one: Finding) -> Text:
+    fits = "" if one.total == 1 else f" ({one.count} of {one.total} fits)"
+    return f"{one.learner}: {one.reason}{fits}"
+
+
+_WRITERS: dict[Kind, Callable[[Finding], Text]] = {
+    "stopped": _stopped,
+    "time limit": _out_of_time,
+    "failed fits": _failed_fits,
+    "failed trials": _failed_trials,
+    "edge": _edge,
+    "raised": _raised,
+}
