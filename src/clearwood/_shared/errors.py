@@ -16,6 +16,7 @@ __all__ = [
     "InputError",
     "MissingExtraError",
     "Option",
+    "Setting",
     "Spelling",
     "Text",
     "Words",
@@ -59,6 +60,11 @@ class Option:
     def has_value(self) -> bool:
         """Whether a value goes with the name."""
         return self.value is not UNSET
+
+
+@dataclass(frozen=True)
+class Setting(Option):
+    """A setting of a learner, as part of a message: an option in Python only."""
 
 
 @dataclass(frozen=True)

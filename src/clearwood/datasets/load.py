@@ -46,7 +46,7 @@ def _diabetes() -> Table:
 
     # the scaled version replaces ages and blood pressures by numbers without a unit
     columns = _columns(load_diabetes(scaled=False))
-    # the source codes the two sexes 1 and 2 and does not say which is which
+    # the source codes the two sexes 1 and 2 and does not document which is which
     columns["sex"] = [f"{value:.0f}" for value in columns["sex"]]
     return _read(columns, "diabetes", task="regression", kinds={"sex": "category"})
 

@@ -1,6 +1,6 @@
 """One file with named members, a manifest and a checksum for each.
 
-The container is a zip archive, so that any tool can list it. It knows nothing about models: a
+The container is a zip archive, so that any tool can list it. It is independent of models: a
 `Manifest` describes its content, and the members are bytes. Nothing is ever extracted
 to disk, so a member's name can lead nowhere.
 """
@@ -18,7 +18,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 import clearwood
-from clearwood._shared.errors import Call, InputError, Text, words
+from clearwood._shared.errors import InputError, Text
 from clearwood.files.arrays import from_json, to_array, to_json
 from clearwood.files.atomic import atomic_write
 
@@ -35,7 +35,7 @@ _EXPANSION = 20
 _MANIFEST_LIMIT = 64 << 20
 _MEMBER_LIMIT = 100_000
 
-_HOW_TO_SAVE = words("a model file is written by ", Call("save", ("model", "path")), ".")
+_HOW_TO_SAVE = "cw.save in Python and `clearwood fit` on the command line write model files."
 
 # The earliest date a zip can hold: the same content gives the same bytes whenever it is written.
 _NO_DATE = (1980, 1, 1, 0, 0, 0)

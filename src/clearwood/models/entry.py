@@ -1,4 +1,4 @@
-"""What the catalogue knows about one learner."""
+"""The description of one learner in the catalogue."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

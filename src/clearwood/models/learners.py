@@ -168,7 +168,7 @@ class Learner(BaseEstimator):
 
     @property
     def entry(self) -> Entry:
-        """What the catalogue knows about this learner."""
+        """The catalogue's entry of this learner."""
         return catalogue.get(self.name)
 
     @property

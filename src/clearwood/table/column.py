@@ -30,7 +30,7 @@ class Column:
         The levels of a coded column, in order; empty for the others.
     label_type
         What the levels of a coded column were at the source: "text", "integer", "number" or
-        "boolean". Predicted classes are given back as that.
+        "boolean". Predicted classes have this type.
 
     Examples
     --------

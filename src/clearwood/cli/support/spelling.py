@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clearwood._shared.errors import PYTHON, Call, Option
+from clearwood._shared.errors import PYTHON, Call, Option, Setting
 
 __all__ = ["CommandLine", "typed_name"]
 
@@ -33,6 +33,9 @@ class CommandLine:
 
     def option(self, option: Option) -> str:
         """Write an option, with its value where it has one."""
+        if isinstance(option, Setting):
+            values = {option.name: option.value}
+            return self.option(Option("settings", values)) if option.has_value else option.name
         for command in self._commands():
             for parameter in command.params:
                 if parameter.name == option.name:

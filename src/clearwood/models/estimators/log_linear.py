@@ -9,7 +9,7 @@ from sklearn.linear_model import TweedieRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import InputError, Option, words
+from clearwood._shared.errors import InputError, Setting, words
 
 __all__ = ["DISTRIBUTIONS", "LogLinear"]
 
@@ -76,14 +76,14 @@ class LogLinear(RegressorMixin, BaseEstimator):
             chosen = "gamma" if target.min() > 0 else "tweedie"
         if chosen == "tweedie" and not 1 < self.power < 2:
             raise InputError(
-                words(Option("power", self.power), " is not between 1 and 2"),
+                words(Setting("power", self.power), " is not between 1 and 2"),
                 parameter="power",
                 value=self.power,
                 hint=words(
                     "use ",
-                    Option("distribution", "poisson"),
+                    Setting("distribution", "poisson"),
                     " for power 1 and ",
-                    Option("distribution", "gamma"),
+                    Setting("distribution", "gamma"),
                     " for power 2.",
                 ),
             )
@@ -101,7 +101,7 @@ class LogLinear(RegressorMixin, BaseEstimator):
                 f"{np.count_nonzero(target == 0)} are zero",
                 parameter="distribution",
                 value="gamma",
-                hint=words("use ", Option("distribution", "tweedie"), ", which allows zeros."),
+                hint=words("use ", Setting("distribution", "tweedie"), ", which allows zeros."),
             )
         if not target.any():
             raise InputError(

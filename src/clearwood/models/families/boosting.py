@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clearwood._shared.errors import InputError, Option, words
+from clearwood._shared.errors import InputError, Setting, words
 from clearwood.models.entry import Entry, Job
 from clearwood.models.estimators.stages import CATBOOST, GBM, LIGHTGBM, XGBOOST
 from clearwood.models.families.tasks import ANY, one_of
@@ -28,9 +28,9 @@ def _gbm(job: Job) -> Any:
     one_of(job, "loss", [None, *_NUMBER_LOSSES])
     if loss == "quantile" and quantile is None:
         raise InputError(
-            words(Option("loss", "quantile"), " needs a quantile"),
+            words(Setting("loss", "quantile"), " needs a quantile"),
             parameter="quantile",
-            hint=words("set ", Option("quantile", 0.9), ", for example."),
+            hint=words("set ", Setting("quantile", 0.9), ", for example."),
         )
     return HistGradientBoostingRegressor(
         loss=loss or ("poisson" if job.task is Task.COUNT else "squared_error"),

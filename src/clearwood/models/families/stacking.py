@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clearwood._shared.errors import InputError, Option, did_you_mean, words
+from clearwood._shared.errors import InputError, Setting, did_you_mean, words
 from clearwood.models.entry import Entry, Job
 from clearwood.models.families.tasks import ANY
 
@@ -56,7 +56,7 @@ def _member(name: str, job: Job) -> Any:
             f"{name!r} predicts no probabilities, which 'stacking' needs",
             parameter="members",
             value=name,
-            hint=words("leave it out of ", Option("members", list(job.settings["members"])), "."),
+            hint=words("leave it out of ", Setting("members", list(job.settings["members"])), "."),
         )
     return estimator
 

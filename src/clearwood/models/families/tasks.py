@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from clearwood._shared.errors import unknown_choice
 from clearwood.models.entry import Job
+from clearwood.models.settings import unknown_value
 from clearwood.table import Task
 
 __all__ = ["ANY", "CLASSES", "NUMBERS", "one_of"]
@@ -28,5 +28,5 @@ def one_of(job: Job, setting: str, known: Iterable[Any]) -> Any:
     value = job.settings[setting]
     known = list(known)
     if value not in known:
-        raise unknown_choice(setting, value, map(str, known))
+        raise unknown_value(setting, value, known)
     return value

@@ -3,7 +3,7 @@
 skops stores an estimator as a tree of nodes in JSON, each with the kind of loader that will rebuild
 it and the name of a type or function. Some loaders call what they name with arguments from the
 file. skops has a list of names it trusts by itself, wider than needed here, and applies it to all
-loaders alike. This module decides from the JSON alone, before skops sees it: only kinds of loader
+loaders alike. This module decides from the JSON only, before skops reads it: only kinds of loader
 that are known not to call anything by a name from the file are let through, each with its own list
 of names, and a node may not have fields that its kind does not have.
 """
@@ -65,7 +65,7 @@ class Audit:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The names worth showing: neither containers nor plain arrays and numbers."""
+        """The names to show: neither containers nor plain arrays and numbers."""
         return tuple(sorted(self.names - _trusted.PLAIN))
 
 
@@ -111,7 +111,7 @@ def _malformed(what: str) -> InputError:
 
 
 class _Auditor:
-    """One walk over the nodes; each method knows the fields of one kind of loader."""
+    """One walk over the nodes; each method checks the fields of one kind of loader."""
 
     def __init__(self, files: Mapping[str, bytes], trusted: frozenset[str]) -> None:
         self.files = files

@@ -1,4 +1,4 @@
-"""Going through the objects an estimator is made of."""
+"""Traversing the objects that an estimator consists of."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

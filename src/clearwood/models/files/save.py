@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood import files
-from clearwood._shared.errors import Call, InputError, Option, Text, bad_value, words
+from clearwood._shared.errors import InputError, Option, Text, bad_value, words
 from clearwood._shared.messages import tell
 from clearwood.models.files.audit import Refused
 from clearwood.models.files.learner_parts import LearnerParts
@@ -107,7 +107,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
     path
         The file.
     trusted
-        Full names of types to accept besides those Clearwood knows, such as
+        Full names of types to accept besides those that Clearwood trusts, such as
         ``["mypackage.models.MyModel"]``. Their code will run: name only what you know.
 
     Returns
@@ -213,7 +213,7 @@ def _require_model(archive: files.Archive, path: str | os.PathLike[str]) -> None
             f"{str(path)!r} holds a {archive.manifest.kind!r}, not a model",
             parameter="path",
             value=str(path),
-            hint=words("a model file is written by ", Call("save", ("model", "path")), "."),
+            hint="cw.save in Python and `clearwood fit` on the command line write model files.",
         )
 
 

@@ -77,7 +77,7 @@ LOSSES = _names(
     }
 )
 
-#: Functions of arrays alone, for transformers that apply one.
+#: Functions of arrays only, for transformers that apply one.
 FUNCTIONS = _names(
     {
         "numpy": "abs absolute cbrt exp exp2 expm1 log log10 log1p log2 negative reciprocal rint "

@@ -79,7 +79,7 @@ class NumberEncoder:
     fill
         What stands in for a missing value of each part; None keeps NaN.
     indicator
-        Whether a last column says which rows were filled.
+        Whether a last column marks the rows that were filled.
     center, spread
         Subtracted from and divided into each part.
     """

@@ -30,7 +30,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     """Encode a table as a matrix of numbers that records which column came from which.
 
     Everything is learned in ``fit``: levels, medians, scales. Encoding a row afterwards depends on
-    that row alone.
+    that row only.
 
     | column | model columns |
     |---|---|

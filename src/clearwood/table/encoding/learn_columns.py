@@ -47,7 +47,7 @@ def level_counts(column: Column, weight: Weight = None) -> NDArray[Any]:
 
 
 def learn_numbers(column: Column, weight: Weight, *, impute: bool) -> Learned:
-    """Pass numbers on; where asked, fill with the median and say which rows were missing."""
+    """Pass numbers on; if asked to impute, fill with the median and mark the rows."""
     known = ~column.missing
     indicator = impute and not known.all()
     fill = None

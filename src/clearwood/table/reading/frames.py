@@ -30,7 +30,7 @@ def from_memory(data: Any) -> list[Raw]:
         raise InputError(
             f"a sparse matrix ({type(data).__name__}) cannot be used",
             parameter="source",
-            hint="pass a dense one made with .toarray(), or a data frame.",
+            hint="pass a dense one (.toarray()), or a data frame.",
         )
     if isinstance(data, Sequence) and not isinstance(data, str):
         return from_array(np.asarray(data))
@@ -92,7 +92,7 @@ def _as_floats(series: Any) -> Floats:
     import narwhals.stable.v2 as nw
 
     if series.null_count():
-        # Nulls of Arrow and polars are not NaN; numpy knows only the latter.
+        # Nulls of Arrow and polars are not NaN; numpy has only the latter.
         series = series.cast(nw.Float64).fill_null(float("nan"))
     return np.array(series.to_numpy(), dtype=np.float64)
 

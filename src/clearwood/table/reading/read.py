@@ -248,7 +248,7 @@ def as_table(
     schema
         What a model was fitted on: the result has its features, in its order and kinds. Columns of
         the schema with other roles are dropped, unknown ones with a warning; levels that the schema
-        does not know come after those it knows, with a warning.
+        does not have come after those it has, with a warning.
     decimal, delimiter, encoding
         Of text files, as for `read`.
 
