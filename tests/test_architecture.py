@@ -81,7 +81,16 @@ def test_unknown_public_name_is_an_attribute_error():
         _ = clearwood.nonsense
 
 
-@pytest.mark.parametrize("package", ["clearwood", "clearwood.table", "clearwood.models"])
+@pytest.mark.parametrize(
+    "package",
+    [
+        "clearwood",
+        "clearwood.benchmarking",
+        "clearwood.models",
+        "clearwood.plot",
+        "clearwood.table",
+    ],
+)
 def test_names_imported_on_demand_are_those_that_are_listed(package):
     module = import_module(package)
     assert sorted(module.__all__) == dir(module)

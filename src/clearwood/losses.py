@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -78,20 +79,14 @@ def _absolute(y: NDArray[Any], predicted: Floats) -> Floats:
     return np.asarray(np.abs(y - predicted))
 
 
-def _huber(delta: float) -> PerRow:
-    def per_row(y: NDArray[Any], predicted: Floats) -> Floats:
-        size = np.abs(y - predicted)
-        return np.where(size <= delta, 0.5 * size**2, delta * (size - 0.5 * delta))
-
-    return per_row
+def _huber(y: NDArray[Any], predicted: Floats, *, delta: float) -> Floats:
+    size = np.abs(y - predicted)
+    return np.where(size <= delta, 0.5 * size**2, delta * (size - 0.5 * delta))
 
 
-def _quantile(level: float) -> PerRow:
-    def per_row(y: NDArray[Any], predicted: Floats) -> Floats:
-        residual = y - predicted
-        return np.asarray(np.maximum(level * residual, (level - 1.0) * residual))
-
-    return per_row
+def _quantile(y: NDArray[Any], predicted: Floats, *, level: float) -> Floats:
+    residual = y - predicted
+    return np.asarray(np.maximum(level * residual, (level - 1.0) * residual))
 
 
 def _needs_positive(loss: str, what: str, values: NDArray[Any], *, zero: bool) -> None:
@@ -173,8 +168,8 @@ LOSSES: dict[str, Loss] = {
     for loss in (
         _number_loss("squared", "squared error", "mean", _squared),
         _number_loss("absolute", "absolute error", "median", _absolute),
-        _number_loss("huber", "Huber loss", "between mean and median", _huber(1.35)),
-        _number_loss("quantile", "quantile loss", "0.5 quantile", _quantile(0.5)),
+        _number_loss("huber", "Huber loss", "between mean and median", partial(_huber, delta=1.35)),
+        _number_loss("quantile", "quantile loss", "0.5 quantile", partial(_quantile, level=0.5)),
         _number_loss("poisson", "Poisson deviance", "mean", _poisson),
         _number_loss("gamma", "gamma deviance", "mean", _gamma, _POSITIVE),
         _class_loss("log", "log loss", "probability", "probabilities", _STRICT, _log),
@@ -250,8 +245,10 @@ def _with_number(loss: Loss, name: str, number: str) -> Loss:
         value = np.nan
     if loss.name == "quantile" and 0.0 < value < 1.0:
         estimates = f"{value:g} quantile"
-        return replace(loss, name=name, estimates=estimates, per_row=_quantile(value))
+        return replace(
+            loss, name=name, estimates=estimates, per_row=partial(_quantile, level=value)
+        )
     if loss.name == "huber" and 0.0 < value < np.inf:
-        return replace(loss, name=name, per_row=_huber(value))
+        return replace(loss, name=name, per_row=partial(_huber, delta=value))
     wanted = {"quantile": "a level between 0 and 1", "huber": "a positive number"}
     raise bad_value("loss", name, f"{loss.name} takes {wanted.get(loss.name, 'no number')}")

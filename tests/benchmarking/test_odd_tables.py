@@ -55,7 +55,7 @@ ODD = {
 
 
 @pytest.fixture(scope="module", params=ODD, ids=lambda name: name.replace(" ", "-"))
-def found(request):
+def result(request):
     data = ODD[request.param]()
     model = "logistic" if data.task.is_classification else "ridge"
     with warnings.catch_warnings():
@@ -75,8 +75,8 @@ def finished(bench):
     return [one.learner for one in bench.standings if np.isfinite(one.risk)]
 
 
-def test_standings_are_whole_and_every_form_of_them_can_be_had(found):
-    _, bench = found
+def test_standings_are_whole_and_every_form_of_them_can_be_had(result):
+    _, bench = result
     assert len(finished(bench)) >= 2
     for one in bench.standings:
         values = [one.low, one.high, one.difference_low, one.difference_high]
@@ -88,8 +88,8 @@ def test_standings_are_whole_and_every_form_of_them_can_be_had(found):
     assert max(map(len, repr(bench).splitlines())) <= 80
 
 
-def test_what_a_learner_predicted_is_there_row_by_row(found):
-    data, bench = found
+def test_what_a_learner_predicted_is_there_row_by_row(result):
+    data, bench = result
     assert finished(bench)
     for name in finished(bench):
         predicted = bench.predictions(name)
@@ -99,8 +99,8 @@ def test_what_a_learner_predicted_is_there_row_by_row(found):
         assert set(rows.tolist()) == set(np.flatnonzero(tested).tolist())
 
 
-def test_measures_and_calibration_are_json_frames_and_figures(found):
-    data, bench = found
+def test_measures_and_calibration_are_json_frames_and_figures(result):
+    data, bench = result
     for name in finished(bench):
         measured = bench.measures(name)
         strict(measured.to_json())
@@ -112,8 +112,8 @@ def test_measures_and_calibration_are_json_frames_and_figures(found):
     assert data.task.is_classification == ("accuracy" in measured.values)
 
 
-def test_tuning_is_told_in_every_frame_library(found):
-    _, bench = found
+def test_tuning_is_told_in_every_frame_library(result):
+    _, bench = result
     if "tree" not in finished(bench):
         pytest.skip("the tree could not be fitted to these rows")
     for told in (bench.archive("tree"), bench.curve("tree")):
@@ -123,23 +123,23 @@ def test_tuning_is_told_in_every_frame_library(found):
     strict(bench.curve("tree").plot().to_dict())
 
 
-def test_comparisons_are_json(found):
-    _, bench = found
+def test_comparisons_are_json(result):
+    _, bench = result
     best, *others = finished(bench)
     for other in others:
         strict(bench.compare(other, best).to_json())
 
 
-def test_a_winner_can_always_be_fitted(found):
-    data, bench = found
+def test_a_winner_can_always_be_fitted(result):
+    data, bench = result
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = bench.best().fit(data)
     assert len(model.predict(data.head(3))) == 3
 
 
-def test_learning_curves_can_be_drawn(found):
-    data, _ = found
+def test_learning_curves_can_be_drawn(result):
+    data, _ = result
     loss = "squared" if data.task == "count" else None  # a mean of zero has no Poisson deviance
     curve = learning_curve("baseline", data, outer=3, sizes=[0.8, 1.0], loss=loss)
     strict(curve.to_json())

@@ -1,6 +1,7 @@
 """The result of a benchmark: its text, frames, figures and questions it answers."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -69,10 +70,10 @@ COLUMNS = [
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_frames_have_one_row_a_learner(bench, library):
     pytest.importorskip(library)
-    found = bench.to_frame(library)
-    columns = found.column_names if library == "pyarrow" else list(found.columns)
+    outcome = bench.to_frame(library)
+    columns = outcome.column_names if library == "pyarrow" else list(outcome.columns)
     assert columns == COLUMNS
-    assert len(found) == 3
+    assert len(outcome) == 3
 
 
 def test_the_best_comes_first_and_differences_are_to_it(bench):
@@ -84,24 +85,24 @@ def test_the_best_comes_first_and_differences_are_to_it(bench):
 
 def test_comparing_is_antisymmetric_and_agrees_with_the_standings(bench):
     worst, best = bench.learners[-1], bench.learners[0]
-    found, back = bench.compare(worst, best), bench.compare(best, worst)
-    assert found.difference == pytest.approx(-back.difference)
-    assert (found.low, found.high) == pytest.approx((-back.high, -back.low))
-    assert found.difference == bench[worst].difference
-    assert found.clear
-    assert f"{best} is clearly better" in repr(found)
-    assert found.to_frame("dict")["clear"] == [True]
+    outcome, back = bench.compare(worst, best), bench.compare(best, worst)
+    assert outcome.difference == pytest.approx(-back.difference)
+    assert (outcome.low, outcome.high) == pytest.approx((-back.high, -back.low))
+    assert outcome.difference == bench[worst].difference
+    assert outcome.clear
+    assert f"{best} is clearly better" in repr(outcome)
+    assert outcome.to_frame("dict")["clear"] == [True]
 
 
 def test_a_difference_that_is_not_clear_says_so():
-    found = Difference("a", "b", 0.1, 0.2, -0.2, 0.4, 0.9, "nested", "squared")
-    assert "no clear difference" in repr(found)
+    outcome = Difference("a", "b", 0.1, 0.2, -0.2, 0.4, 0.9, "nested", "squared")
+    assert "no clear difference" in repr(outcome)
 
 
 def test_the_difference_of_a_learner_with_itself_is_zero(bench):
-    found = bench.compare("ols", "ols")
-    assert (found.difference, found.se) == (0.0, 0.0)
-    assert not found.clear
+    outcome = bench.compare("ols", "ols")
+    assert (outcome.difference, outcome.se) == (0.0, 0.0)
+    assert not outcome.clear
 
 
 def test_choosing_judges_each_fold_by_the_learner_the_others_chose(numbers):
@@ -122,14 +123,14 @@ def test_choosing_judges_each_fold_by_the_learner_the_others_chose(numbers):
             judged.append(losses[name].outer[repeat, fold])
     winner = bench.learners[0]
     of_winner = np.concatenate(list(losses[winner].outer.values()))
-    found = bench.choosing()
-    assert found.optimism == pytest.approx(np.concatenate(judged).mean() - of_winner.mean())
-    assert found.risk == pytest.approx(bench[winner].risk + found.optimism)
-    assert dict(found.chosen) == {name: count for name, count in counts.items() if count}
-    assert found.winner == winner
-    json.dumps(found.to_json(), allow_nan=False)
-    assert bench.to_json()["choosing"] == found.to_json()
-    assert found.to_frame("dict")["learner"] == list(found.chosen)
+    outcome = bench.choosing()
+    assert outcome.optimism == pytest.approx(np.concatenate(judged).mean() - of_winner.mean())
+    assert outcome.risk == pytest.approx(bench[winner].risk + outcome.optimism)
+    assert dict(outcome.chosen) == {name: count for name, count in counts.items() if count}
+    assert outcome.winner == winner
+    json.dumps(outcome.to_json(), allow_nan=False)
+    assert bench.to_json()["choosing"] == outcome.to_json()
+    assert outcome.to_frame("dict")["learner"] == list(outcome.chosen)
 
 
 def test_the_best_of_many_guesses_looks_better_than_choosing_among_them_is():
@@ -141,9 +142,9 @@ def test_the_best_of_many_guesses_looks_better_than_choosing_among_them_is():
         f"{guess:+.2f}": DummyRegressor(strategy="constant", constant=guess)
         for guess in np.linspace(-0.5, 0.5, 11)
     }
-    found = cw.benchmark(noise, guesses, tune=0, repeats=3).choosing()
-    assert found.optimism > 0
-    assert len(found.chosen) > 1
+    outcome = cw.benchmark(noise, guesses, tune=0, repeats=3).choosing()
+    assert outcome.optimism > 0
+    assert len(outcome.chosen) > 1
 
 
 def test_a_choice_that_did_better_than_the_winner_is_said_to_be_below_it():
@@ -196,6 +197,17 @@ def test_figures_hold_the_numbers_and_say_them_in_words(bench):
     assert "https://" not in json.dumps({k: v for k, v in chart.items() if k != "$schema"})
     curve = bench.curve("lasso").plot().to_dict()
     assert "smallest inner risk" in curve["description"]
+
+
+@pytest.mark.parametrize("loss", [None, "huber:2", "quantile:0.7"])
+def test_results_travel_to_other_processes(numbers, loss):
+    learners = {"ridge": "ridge", "mine": LinearRegression()}
+    bench = cw.benchmark(numbers, learners, tune=2, outer=3, inner=2, repeats=1, loss=loss)
+    again = pickle.loads(pickle.dumps(bench))
+    assert again.to_json() == bench.to_json()
+    assert again.best().fit(numbers).predict(numbers).shape == (120,)
+    for result in (bench.archive("ridge"), bench.curve("ridge"), bench.choosing(), bench.best()):
+        assert repr(pickle.loads(pickle.dumps(result))) == repr(result)
 
 
 def test_the_result_cannot_be_changed(bench):

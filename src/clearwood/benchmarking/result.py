@@ -539,7 +539,7 @@ class Benchmark(Result):
                 "versions": {
                     name: version(name) for name in ("clearwood", "scikit-learn", "numpy")
                 },
-                "text": self.to_text(),
+                "text": repr(self),
             }
         )
 
@@ -559,16 +559,6 @@ class Benchmark(Result):
             )
         ]
 
-    def to_text(self, *, warnings: bool = True) -> str:
-        """Return the table of learners, their settings and the method, at most 80 columns wide.
-
-        Parameters
-        ----------
-        warnings
-            Whether warnings follow.
-        """
-        return as_text(self, warnings=warnings)
-
     def plot(self) -> Any:
         """Draw the risks and the differences to the best, with their intervals (Altair)."""
         from clearwood.plot import plot_benchmark
@@ -576,7 +566,7 @@ class Benchmark(Result):
         return plot_benchmark(self)
 
     def __repr__(self) -> str:
-        return self.to_text()
+        return as_text(self)
 
     def _repr_html_(self) -> str:
         return as_html(self)

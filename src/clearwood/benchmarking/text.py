@@ -21,7 +21,7 @@ _NAME_WIDTH = 16
 _FORMS = ((IN_TABLES, 12), (IN_TABLES, 5), (3, 5), (2, 5))
 
 
-def as_text(bench: "Benchmark", *, warnings: bool = True) -> str:
+def as_text(bench: "Benchmark") -> str:
     """Write a benchmark at 80 columns: standings, settings, method and warnings."""
     for digits, longest in _FORMS:
         rows = [
@@ -44,7 +44,7 @@ def as_text(bench: "Benchmark", *, warnings: bool = True) -> str:
     if chosen:
         lines += ["", "Settings, typical of the folds", *chosen]
     lines += ["", *(line for sentence in _method(bench) for line in _folded(sentence))]
-    for finding in bench.warnings if warnings else ():
+    for finding in bench.warnings:
         first, *more = _folded(str(finding), indent=9)
         lines += [f"warning: {first.strip()}", *more]
     return "\n".join(lines)

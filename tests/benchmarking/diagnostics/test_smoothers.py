@@ -30,13 +30,13 @@ def by_refitting(model, table):
     encoded = model.encoder_.transform(table)
     outside = model.estimator_
     mean, inside = getattr(outside, "mean_", 0.0), getattr(outside, "regressor_", outside)
-    found = np.empty(table.n_rows)
+    result = np.empty(table.n_rows)
     for split in LeaveOneOut().splits(table.n_rows):
         fresh = clone(inside)
         options = {} if table.weights is None else {"sample_weight": table.weights[split.train]}
         fresh.fit(encoded[split.train], table.y[split.train] - mean, **options)
-        found[split.test] = mean + fresh.predict(encoded[split.test])
-    return found
+        result[split.test] = mean + fresh.predict(encoded[split.test])
+    return result
 
 
 @pytest.mark.parametrize("weights", [False, True])
@@ -112,8 +112,8 @@ def test_generalised_cross_validation_is_leave_one_out_where_leverages_are_alike
 
 def test_leave_one_out_of_the_mean_is_example_8():
     # Hiabu (2024), Example 8: with four rows, 4-fold cross-validation leaves one out
-    found = LinearSmoother.from_hat_matrix(np.full((4, 4), 0.25), [1.0, 1.0, 1.0, 0.0])
-    assert found.leave_one_out.estimate == pytest.approx(1 / 3)
+    result = LinearSmoother.from_hat_matrix(np.full((4, 4), 0.25), [1.0, 1.0, 1.0, 0.0])
+    assert result.leave_one_out.estimate == pytest.approx(1 / 3)
 
 
 def test_rows_with_leverage_1_are_refused():
@@ -144,16 +144,16 @@ def test_another_table_is_refused():
 
 def test_least_squares_criteria_are_those_of_statsmodels():
     table = numbers(60)
-    found = in_sample(cw.learner("ols").fit(table), table)
+    result = in_sample(cw.learner("ols").fit(table), table)
     x = np.column_stack([table[name].values for name in table.features])
     reference = sm.OLS(table.y, sm.add_constant(x)).fit()
-    assert found.df == pytest.approx(5.0)
-    assert found.log_likelihood == pytest.approx(reference.llf)
-    assert found.aic == pytest.approx(reference.aic)
-    assert found.bic == pytest.approx(reference.bic)
+    assert result.df == pytest.approx(5.0)
+    assert result.log_likelihood == pytest.approx(reference.llf)
+    assert result.aic == pytest.approx(reference.aic)
+    assert result.bic == pytest.approx(reference.bic)
     noise = reference.ssr / (60 - 5)
-    assert found.cp == pytest.approx(reference.ssr / 60 + 2 * 5 * noise / 60)
-    assert found.gcv == pytest.approx((reference.ssr / 60) / (1 - 5 / 60) ** 2)
+    assert result.cp == pytest.approx(reference.ssr / 60 + 2 * 5 * noise / 60)
+    assert result.gcv == pytest.approx((reference.ssr / 60) / (1 - 5 / 60) ** 2)
 
 
 def test_poisson_criteria_are_those_of_statsmodels():
@@ -164,11 +164,11 @@ def test_poisson_criteria_are_those_of_statsmodels():
         target="y",
         task="count",
     )
-    found = in_sample(cw.learner("glm", alpha=0.0).fit(table), table)
+    result = in_sample(cw.learner("glm", alpha=0.0).fit(table), table)
     reference = sm.GLM(table.y, sm.add_constant(x), family=sm.families.Poisson()).fit()
-    assert found.df == pytest.approx(4.0)
-    assert found.log_likelihood == pytest.approx(reference.llf, rel=1e-6)
-    assert found.aic == pytest.approx(reference.aic, rel=1e-6)
+    assert result.df == pytest.approx(4.0)
+    assert result.log_likelihood == pytest.approx(reference.llf, rel=1e-6)
+    assert result.aic == pytest.approx(reference.aic, rel=1e-6)
 
 
 def binary_table(n=200):
@@ -180,11 +180,11 @@ def binary_table(n=200):
 
 def test_logistic_criteria_are_those_of_statsmodels():
     x, table = binary_table()
-    found = in_sample(cw.learner("logistic", penalty="none").fit(table), table)
+    result = in_sample(cw.learner("logistic", penalty="none").fit(table), table)
     reference = sm.Logit(table.y == "yes", sm.add_constant(x)).fit(disp=0)
-    assert found.df == pytest.approx(4.0)
-    assert found.log_likelihood == pytest.approx(reference.llf, rel=1e-5)
-    assert found.bic == pytest.approx(reference.bic, rel=1e-5)
+    assert result.df == pytest.approx(4.0)
+    assert result.log_likelihood == pytest.approx(reference.llf, rel=1e-5)
+    assert result.bic == pytest.approx(reference.bic, rel=1e-5)
 
 
 def test_penalties_take_degrees_of_freedom():
@@ -202,9 +202,9 @@ def test_penalties_take_degrees_of_freedom():
 def test_lasso_counts_the_columns_it_keeps():
     table = numbers(80, columns=6)
     model = cw.learner("lasso", alpha=0.2).fit(table)
-    found = in_sample(model, table)
-    assert found.df == 1 + np.count_nonzero(model.estimator_.coef_)
-    assert 1 < found.df < 7
+    result = in_sample(model, table)
+    assert result.df == 1 + np.count_nonzero(model.estimator_.coef_)
+    assert 1 < result.df < 7
 
 
 def test_elastic_net_has_fewer_degrees_of_freedom_than_columns():
@@ -224,8 +224,8 @@ def test_optimism_of_least_squares_is_what_cp_adds():
         y, new = mean + rng.normal(size=25), mean + rng.normal(size=25)
         table = cw.read({**{f"x{i}": x[:, i] for i in range(5)}, "y": y}, target="y")
         model = cw.learner("ols").fit(table)
-        found = in_sample(model, table)
-        gap.append(found.cp - np.mean((new - model.predict(table)) ** 2))
+        result = in_sample(model, table)
+        gap.append(result.cp - np.mean((new - model.predict(table)) ** 2))
     assert abs(np.mean(gap)) < 4 * np.std(gap) / np.sqrt(200)
 
 

@@ -10,12 +10,12 @@ from clearwood.benchmarking.diagnostics.residuals import residuals_of
 def test_quantiles_are_those_of_truth_less_prediction():
     rng = np.random.default_rng(0)
     predicted = rng.uniform(size=4000)
-    found = residuals_of(predicted + rng.normal(0, 2, 4000), predicted, bins=4)
-    assert found.quantiles.shape == (4, 5)
-    assert found.quantiles[:, 2] == pytest.approx(0, abs=0.25)
-    assert found.quantiles[:, 4] == pytest.approx(2 * 1.645, abs=0.4)
-    assert found.typical == pytest.approx(2 * 0.674, abs=0.1)
-    assert found.rows.sum() == 4000
+    result = residuals_of(predicted + rng.normal(0, 2, 4000), predicted, bins=4)
+    assert result.quantiles.shape == (4, 5)
+    assert result.quantiles[:, 2] == pytest.approx(0, abs=0.25)
+    assert result.quantiles[:, 4] == pytest.approx(2 * 1.645, abs=0.4)
+    assert result.typical == pytest.approx(2 * 0.674, abs=0.1)
+    assert result.rows.sum() == 4000
 
 
 def test_a_shift_is_the_bias():
@@ -26,19 +26,19 @@ def test_a_shift_is_the_bias():
 def test_the_spread_may_depend_on_the_prediction():
     rng = np.random.default_rng(0)
     predicted = np.linspace(0, 1, 2000)
-    found = residuals_of(predicted * rng.normal(size=2000), predicted * 0 + predicted, bins=5)
-    wide = found.quantiles[:, 4] - found.quantiles[:, 0]
+    result = residuals_of(predicted * rng.normal(size=2000), predicted * 0 + predicted, bins=5)
+    wide = result.quantiles[:, 4] - result.quantiles[:, 0]
     assert wide[-1] > 3 * wide[0]
 
 
 def test_rows_of_the_same_prediction_stay_together():
-    found = residuals_of([1.0, 2.0, 3.0], [2.0, 2.0, 2.0], bins=10)
-    assert found.rows.tolist() == [3]
+    result = residuals_of([1.0, 2.0, 3.0], [2.0, 2.0, 2.0], bins=10)
+    assert result.rows.tolist() == [3]
 
 
 def test_the_figure_has_a_point_for_each_bin():
-    found = residuals_of(np.arange(30.0), np.arange(30.0) + 1, bins=6)
-    line = found.plot().to_dict()["layer"][-1]
+    result = residuals_of(np.arange(30.0), np.arange(30.0) + 1, bins=6)
+    line = result.plot().to_dict()["layer"][-1]
     assert [row["q50"] for row in line["data"]["values"]] == [-1.0] * 6
 
 

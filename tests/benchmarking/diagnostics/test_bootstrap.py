@@ -28,13 +28,13 @@ def test_without_information_only_632_plus_reports_chance():
         bootstrap_risk(learner, noise_table(seed=seed), loss="zero-one", samples=30)
         for seed in range(6)
     ]
-    for found in several:
-        assert found.training == 0.0
-        assert found.no_information == pytest.approx(0.5)
-        assert found.weighted == pytest.approx(0.632 * found.leave_one_out)
-    assert np.mean([found.weighted for found in several]) < 0.35
-    assert np.mean([found.overfitting for found in several]) > 0.9
-    assert 0.44 < np.mean([found.corrected for found in several]) <= 0.5
+    for result in several:
+        assert result.training == 0.0
+        assert result.no_information == pytest.approx(0.5)
+        assert result.weighted == pytest.approx(0.632 * result.leave_one_out)
+    assert np.mean([result.weighted for result in several]) < 0.35
+    assert np.mean([result.overfitting for result in several]) > 0.9
+    assert 0.44 < np.mean([result.corrected for result in several]) <= 0.5
 
 
 def by_hand(y, counts):
@@ -58,26 +58,26 @@ def test_estimates_are_those_written_out():
     losses, expected = by_hand(y, counts)
     training = (y - y.mean()) ** 2
     pairs = np.mean([(a - y.mean()) ** 2 for a in y])
-    found = bootstrap_estimates(counts, losses, training, pairs)
-    assert found["leave_one_out"] == pytest.approx(expected)
-    assert found["weighted"] == pytest.approx(0.368 * training.mean() + 0.632 * expected)
+    result = bootstrap_estimates(counts, losses, training, pairs)
+    assert result["leave_one_out"] == pytest.approx(expected)
+    assert result["weighted"] == pytest.approx(0.368 * training.mean() + 0.632 * expected)
 
 
 def test_without_overfitting_632_plus_is_632():
-    found = bootstrap_estimates([[1, 0], [0, 1]], [[np.nan, 1.0], [1.0, np.nan]], [1.0, 1.0], 5.0)
-    assert found["overfitting"] == 0.0
-    assert found["corrected"] == pytest.approx(found["weighted"])
+    result = bootstrap_estimates([[1, 0], [0, 1]], [[np.nan, 1.0], [1.0, np.nan]], [1.0, 1.0], 5.0)
+    assert result["overfitting"] == 0.0
+    assert result["corrected"] == pytest.approx(result["weighted"])
 
 
 def test_632_plus_follows_efron_and_tibshirani():
     training, left_out, chance = 0.1, 0.4, 0.5
-    found = bootstrap_estimates(
+    result = bootstrap_estimates(
         [[1, 0], [0, 1]], [[np.nan, left_out], [left_out, np.nan]], [training] * 2, chance
     )
     rate = (left_out - training) / (chance - training)
     weighted = 0.368 * training + 0.632 * left_out
     extra = (left_out - training) * 0.368 * 0.632 * rate / (1 - 0.368 * rate)
-    assert found["corrected"] == pytest.approx(weighted + extra)
+    assert result["corrected"] == pytest.approx(weighted + extra)
 
 
 def test_standard_error_is_about_the_spread_over_tables():
@@ -87,9 +87,9 @@ def test_standard_error_is_about_the_spread_over_tables():
         y = rng.normal(size=40)
         counts = drawn(40, 300, rng)
         losses, _ = by_hand(y, counts)
-        found = bootstrap_estimates(counts, losses, np.zeros(40), 10.0)
-        estimates.append(found["leave_one_out"])
-        errors.append(found["se"])
+        result = bootstrap_estimates(counts, losses, np.zeros(40), 10.0)
+        estimates.append(result["leave_one_out"])
+        errors.append(result["se"])
     assert 0.85 < np.mean(errors) / np.std(estimates) < 1.4
 
 
@@ -97,9 +97,9 @@ def test_standard_error_is_about_the_spread_over_tables():
 def test_no_information_risk_is_that_of_pairs_at_random(n):
     rng = np.random.default_rng(3)
     y, predicted = rng.normal(size=n), rng.normal(size=n)
-    found = no_information_risk(find_loss("absolute"), y, predicted)
+    result = no_information_risk(find_loss("absolute"), y, predicted)
     expected = np.abs(y[:, None] - predicted).mean()
-    assert found == pytest.approx(expected, rel=1e-10 if n == 50 else 0.02)
+    assert result == pytest.approx(expected, rel=1e-10 if n == 50 else 0.02)
 
 
 def test_no_information_risk_of_probabilities_is_exact():
@@ -111,16 +111,16 @@ def test_no_information_risk_of_probabilities_is_exact():
 
 def test_bagging_helps_an_unstable_learner_out_of_bag():
     data = cw.datasets.load("diabetes").head(200)
-    found = bootstrap_risk(cw.learner("tree"), data, samples=40)
-    assert found.out_of_bag < 0.9 * found.leave_one_out
-    assert found.training < found.weighted < found.corrected < found.leave_one_out
+    result = bootstrap_risk(cw.learner("tree"), data, samples=40)
+    assert result.out_of_bag < 0.9 * result.leave_one_out
+    assert result.training < result.weighted < result.corrected < result.leave_one_out
 
 
 @pytest.mark.parametrize("loss", ["log", "zero-one", "brier"])
 def test_every_kind_of_prediction_can_be_bagged(loss):
-    found = bootstrap_risk("logistic", cw.datasets.load("wine"), loss=loss, samples=5)
-    assert 0 <= found.out_of_bag < found.no_information
-    json.dumps(found.to_json(), allow_nan=False)
+    result = bootstrap_risk("logistic", cw.datasets.load("wine"), loss=loss, samples=5)
+    assert 0 <= result.out_of_bag < result.no_information
+    json.dumps(result.to_json(), allow_nan=False)
 
 
 def test_workers_do_not_change_the_numbers():
@@ -131,9 +131,9 @@ def test_workers_do_not_change_the_numbers():
 
 
 def test_result_has_a_frame_and_words():
-    found = bootstrap_risk("ols", cw.datasets.load("diabetes").head(60), samples=25)
-    assert found.to_frame("dict")["estimate"][1] == "leave-one-out bootstrap"
-    assert "±" in repr(found)
+    result = bootstrap_risk("ols", cw.datasets.load("diabetes").head(60), samples=25)
+    assert result.to_frame("dict")["estimate"][1] == "leave-one-out bootstrap"
+    assert "±" in repr(result)
 
 
 def test_several_learners_at_once_are_refused():

@@ -90,9 +90,9 @@ def test_trials_are_spread_where_there_are_fewer_units_than_workers(numbers):
 
 def test_a_worker_uses_one_core():
     np.linalg.svd(np.ones((4, 4)))
-    found = _on_one_core(-1, threadpool_info)
-    assert found
-    assert all(pool["num_threads"] == 1 for pool in found)
+    result = _on_one_core(-1, threadpool_info)
+    assert result
+    assert all(pool["num_threads"] == 1 for pool in result)
 
 
 @pytest.mark.slow

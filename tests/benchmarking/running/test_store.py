@@ -37,8 +37,8 @@ def answer(path=None):
     table = cw.read({"a": x[:, 0], "b": x[:, 1], "y": y}, target="y", task="regression")
     bench = cw.benchmark(table, LEARNERS, store=path, **OPTIONS)
     losses = np.concatenate([bench.outcomes[key].losses for key in sorted(bench.outcomes)])
-    found = [(one.learner, one.risk, one.low) for one in bench.standings]
-    return repr((float(losses.sum()), found))
+    result = [(one.learner, one.risk, one.low) for one in bench.standings]
+    return repr((float(losses.sum()), result))
 
 
 if __name__ == "__main__":
@@ -78,11 +78,11 @@ def count(store, table):
         return 0
     with sqlite3.connect(store, timeout=30) as base:
         try:
-            found = base.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]
+            result = base.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]
         except sqlite3.OperationalError:
-            found = 0
+            result = 0
     base.close()
-    return found
+    return result
 
 
 @pytest.mark.slow

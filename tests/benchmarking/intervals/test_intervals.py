@@ -40,21 +40,21 @@ def nested_parts(y, k=5, repeats=3, seed=0, losses=mean_model_losses):
 
 def test_naive_is_the_textbook_interval_of_a_mean():
     losses = np.random.default_rng(0).exponential(size=50)
-    found = naive_interval(losses, confidence=0.9)
+    result = naive_interval(losses, confidence=0.9)
     se = losses.std(ddof=1) / np.sqrt(50)
-    assert found.estimate == pytest.approx(losses.mean())
-    assert found.se == pytest.approx(se)
-    assert (found.low, found.high) == pytest.approx(
+    assert result.estimate == pytest.approx(losses.mean())
+    assert result.se == pytest.approx(se)
+    assert (result.low, result.high) == pytest.approx(
         (losses.mean() - Z90 * se, losses.mean() + Z90 * se)
     )
-    assert (found.kind, found.n, found.inflation, found.bias) == ("naive", 50, 1.0, 0.0)
+    assert (result.kind, result.n, result.inflation, result.bias) == ("naive", 50, 1.0, 0.0)
 
 
 def test_hold_out_of_zero_one_losses_is_the_binomial_interval():
-    found = holdout_interval(np.repeat([0.0, 1.0], [70, 30]))
-    assert found.estimate == pytest.approx(0.3)
-    assert found.se == pytest.approx(np.sqrt(0.3 * 0.7 / 99))
-    assert found.kind == "hold-out"
+    result = holdout_interval(np.repeat([0.0, 1.0], [70, 30]))
+    assert result.estimate == pytest.approx(0.3)
+    assert result.se == pytest.approx(np.sqrt(0.3 * 0.7 / 99))
+    assert result.kind == "hold-out"
 
 
 def test_whole_weights_give_the_mean_of_repeated_rows():
@@ -77,8 +77,8 @@ def test_rows_copied_within_groups_bring_no_certainty():
 
 
 def test_few_groups_get_students_quantile():
-    found = naive_interval(np.arange(8.0), groups=np.repeat([0, 1, 2, 3], 2))
-    assert (found.high - found.estimate) / found.se == pytest.approx(stats.t.ppf(0.95, 3))
+    result = naive_interval(np.arange(8.0), groups=np.repeat([0, 1, 2, 3], 2))
+    assert (result.high - result.estimate) / result.se == pytest.approx(stats.t.ppf(0.95, 3))
 
 
 def test_group_robust_interval_covers_where_the_rowwise_one_does_not():
@@ -88,24 +88,24 @@ def test_group_robust_interval_covers_where_the_rowwise_one_does_not():
     for _ in range(400):
         losses = 1.0 + rng.normal(size=30)[groups] + rng.normal(size=300)
         rowwise += abs(naive_interval(losses).estimate - 1.0) < Z90 * naive_interval(losses).se
-        found = naive_interval(losses, groups=groups)
-        robust += found.low < 1.0 < found.high
+        result = naive_interval(losses, groups=groups)
+        robust += result.low < 1.0 < result.high
     assert 0.86 < robust / 400 < 0.94
     assert rowwise / 400 < 0.6
 
 
 def test_corrected_interval_is_wider_by_the_share_of_rows_that_is_tested():
     losses = [np.full(10, mean) for mean in (1.0, 2.0, 4.0)]
-    found = corrected_interval(losses, [40, 40, 40])
+    result = corrected_interval(losses, [40, 40, 40])
     between = np.var([1.0, 2.0, 4.0], ddof=1)
-    assert found.se == pytest.approx(np.sqrt((1 / 3 + 10 / 40) * between))
-    assert found.inflation == pytest.approx(np.sqrt(1 + 3 / 4))
+    assert result.se == pytest.approx(np.sqrt((1 / 3 + 10 / 40) * between))
+    assert result.inflation == pytest.approx(np.sqrt(1 + 3 / 4))
 
 
 def test_spans_of_time_are_the_observations():
-    found = origin_interval([[1.0, 1.0], [3.0, 3.0], [5.0, 5.0]])
-    assert (found.estimate, found.n, found.kind) == (pytest.approx(3.0), 3, "per-origin")
-    assert found.se == pytest.approx(2.0 / np.sqrt(3))
+    result = origin_interval([[1.0, 1.0], [3.0, 3.0], [5.0, 5.0]])
+    assert (result.estimate, result.n, result.kind) == (pytest.approx(3.0), 3, "per-origin")
+    assert result.se == pytest.approx(2.0 / np.sqrt(3))
 
 
 def test_nested_estimate_and_width_follow_their_formulas():
@@ -113,7 +113,7 @@ def test_nested_estimate_and_width_follow_their_formulas():
     y = np.random.default_rng(4).normal(size=47) ** 3
     k, repeats, n = 5, 4, 47
     outer, pairs, rows = nested_parts(y, k, repeats)
-    found = nested_interval(outer, pairs, rows=rows)
+    result = nested_interval(outer, pairs, rows=rows)
 
     losses, inside_of_row = np.zeros(n), np.zeros(n)
     shared, naive_inside = [], []
@@ -137,12 +137,12 @@ def test_nested_estimate_and_width_follow_their_formulas():
     naive = losses.var(ddof=1) / n
 
     bias = (1 + (k - 2) / k) * (inside_of_row.mean() - losses.mean())
-    assert found.estimate == pytest.approx(inside_of_row.mean() - bias)
-    assert found.bias == pytest.approx(bias)
-    assert found.se == pytest.approx(se)
-    assert found.inflation == pytest.approx(se / np.sqrt(naive))
-    assert found.high - found.estimate == pytest.approx(stats.t.ppf(0.95, degrees) * se)
-    assert (found.kind, found.n) == ("nested", 47)
+    assert result.estimate == pytest.approx(inside_of_row.mean() - bias)
+    assert result.bias == pytest.approx(bias)
+    assert result.se == pytest.approx(se)
+    assert result.inflation == pytest.approx(se / np.sqrt(naive))
+    assert result.high - result.estimate == pytest.approx(stats.t.ppf(0.95, degrees) * se)
+    assert (result.kind, result.n) == ("nested", 47)
 
 
 @settings(max_examples=30, deadline=None)
@@ -150,8 +150,8 @@ def test_nested_estimate_and_width_follow_their_formulas():
 def test_losses_that_do_not_depend_on_the_fit_have_the_naive_interval(seed, k, repeats):
     y = np.random.default_rng(seed).exponential(size=37)
     outer, pairs, rows = nested_parts(y, k, repeats, seed, losses=lambda y, _, test: y[test])
-    found, naive = nested_interval(outer, pairs, rows=rows), naive_interval(y)
-    assert (found.estimate, found.se) == pytest.approx((naive.estimate, naive.se))
+    result, naive = nested_interval(outer, pairs, rows=rows), naive_interval(y)
+    assert (result.estimate, result.se) == pytest.approx((naive.estimate, naive.se))
 
 
 def test_fits_that_come_out_better_or_worse_by_chance_have_a_wider_interval():
@@ -180,25 +180,25 @@ def test_shares_of_covariance_below_zero_count_as_none():
             if j != k
         }
     ]
-    found = nested_interval(outer, pairs)
+    result = nested_interval(outer, pairs)
     per_row = np.concatenate(outer[0])
     inside = np.concatenate(
         [np.mean([pairs[0][j, k] for k in range(4) if k != j], 0) for j in range(4)]
     )
     corrected = per_row - (inside - per_row) / 2
-    assert found.se == pytest.approx(naive_interval(corrected).se)
+    assert result.se == pytest.approx(naive_interval(corrected).se)
 
 
 def test_few_rows_that_make_most_of_the_variance_get_students_quantile():
     losses = np.zeros(40)
     losses[:3] = 1.0
     outer, pairs, _ = nested_parts(losses, 4, 1, losses=lambda y, _, test: y[test])
-    found = nested_interval(outer, pairs)
+    result = nested_interval(outer, pairs)
     # 37 squares of 0.075 and three of 0.925
     squares = np.repeat([0.075, 0.925], [37, 3]) ** 2
     degrees = 2 * squares.sum() ** 2 / ((squares - squares.mean()) ** 2).sum()
     assert degrees < 8
-    assert (found.high - found.estimate) / found.se == pytest.approx(stats.t.ppf(0.95, degrees))
+    assert (result.high - result.estimate) / result.se == pytest.approx(stats.t.ppf(0.95, degrees))
 
 
 def test_bias_correction_is_exact_where_risk_falls_as_one_over_rows():
@@ -216,19 +216,19 @@ def test_nested_interval_scales_with_the_losses_and_is_bounded_by_identical_fold
     rng = np.random.default_rng(seed)
     y = rng.normal(size=40)
     outer, pairs, rows = nested_parts(y, k, 1, seed)
-    found = nested_interval(outer, pairs)
+    result = nested_interval(outer, pairs)
     scaled = nested_interval(
         [[scale * part for part in folds] for folds in outer],
         [{key: scale * part for key, part in by_pair.items()} for by_pair in pairs],
     )
-    assert scaled.low == pytest.approx(scale * found.low)
-    assert scaled.inflation == pytest.approx(found.inflation)
+    assert scaled.low == pytest.approx(scale * result.low)
+    assert scaled.inflation == pytest.approx(result.inflation)
     corrected = np.empty(40)
     for j in range(k):
         inside = np.mean([pairs[0][j, i] for i in range(k) if i != j], axis=0)
         corrected[rows[0][j]] = outer[0][j] - (k - 2) / k * (inside - outer[0][j])
     naive = naive_interval(corrected).se
-    assert naive * (1 - 1e-9) <= found.se <= np.sqrt(k) * naive * (1 + 1e-9)
+    assert naive * (1 - 1e-9) <= result.se <= np.sqrt(k) * naive * (1 + 1e-9)
 
 
 def test_nested_difference_of_a_learner_to_itself_is_exactly_zero():
@@ -306,10 +306,10 @@ def test_levels_outside_zero_to_one_are_refused(confidence):
 
 
 def test_a_single_row_has_an_estimate_and_no_interval():
-    found = holdout_interval([2.0])
-    assert found.estimate == 2.0
-    assert np.isnan([found.se, found.low, found.high]).all()
-    assert found.to_json()["se"] is None
+    result = holdout_interval([2.0])
+    assert result.estimate == 2.0
+    assert np.isnan([result.se, result.low, result.high]).all()
+    assert result.to_json()["se"] is None
 
 
 def test_every_kind_says_what_it_is_about():

@@ -16,7 +16,7 @@ from sklearn.linear_model import (
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +40,9 @@ def bench_coverage():
 
 def test_nested_intervals_cover_where_naive_ones_miss(bench_coverage):
     # 150 tables of 100 rows and 20 columns: the Monte Carlo error of a coverage is about 2.5 %
-    found = bench_coverage.coverage("linear", folds=5, repeats=(3,), tables=150, seed=7)
-    covered = {(one.of, one.interval): one.covered for one in found}
-    bias = {(one.of, one.interval): one.bias for one in found}
+    result = bench_coverage.coverage("linear", folds=5, repeats=(3,), tables=150, seed=7)
+    covered = {(one.of, one.interval): one.covered for one in result}
+    bias = {(one.of, one.interval): one.bias for one in result}
     several = "all to best"
     promised = [c for (of, kind), c in covered.items() if kind == "nested" and of != several]
     assert len(promised) == 5
@@ -167,14 +167,14 @@ def test_an_inexact_risk_is_near_the_exact_one(simulations):
 
 
 def test_figures_come_as_the_tables_of_the_docs(bench_coverage):
-    found = bench_coverage.coverage("rows-60", folds=5, repeats=(3,), tables=3)
-    lines = bench_coverage.as_markdown(found).splitlines()
+    result = bench_coverage.coverage("rows-60", folds=5, repeats=(3,), tables=3)
+    lines = bench_coverage.as_markdown(result).splitlines()
     assert [line.split(" | ")[2] for line in lines[3:6]] == [
         "risk",
         "to least squares",
         "to ridge 10",
     ]
-    best = next(one for one in found if one.of == "risk of best")
+    best = next(one for one in result if one.of == "risk of best")
     assert lines[-1].startswith(
         f"| rows-60 | 5 | {100 * best.covered:.1f} ± {100 * best.se:.1f} | "
     )
@@ -195,8 +195,8 @@ def test_losses_are_in_the_shape_that_intervals_take(simulations):
 
 
 def test_on_many_rows_one_repeat_has_the_width_it_should_have(bench_coverage):
-    found = bench_coverage.coverage("large", folds=5, repeats=(1,), tables=12, seed=5)
-    width = {one.of: one.width for one in found if one.interval == "nested"}
+    result = bench_coverage.coverage("large", folds=5, repeats=(1,), tables=12, seed=5)
+    width = {one.of: one.width for one in result if one.interval == "nested"}
     # single rows hardly matter to such fits
     assert 1.0 <= width["risk"] < 1.15
     # with all rows the penalty does less than in the fits the naive interval is about

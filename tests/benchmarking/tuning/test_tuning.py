@@ -120,10 +120,10 @@ def test_bayesian_searches_learn_from_what_they_tried(search, caplog, request):
     space = {**SPACE, "kind": Choice("good", "bad")}
     evaluate, _ = judge_by(lambda one: distance(one) + 3 * (one["kind"] == "bad"))
     defaults = {**DEFAULTS, "kind": "bad"}
-    found = run(search, space, defaults, trials=30, seed=0, evaluate=evaluate)
-    late = [trial.settings["kind"] for trial in found[-8:]]
+    result = run(search, space, defaults, trials=30, seed=0, evaluate=evaluate)
+    late = [trial.settings["kind"] for trial in result[-8:]]
     assert late.count("good") >= 6
-    risks = [trial.risk for trial in found]
+    risks = [trial.risk for trial in result]
     assert np.mean(risks[-8:]) < np.mean(risks[:8])
     # every setting was modelled together with the others, none drawn on its own
     assert "independently" not in caplog.text
@@ -184,8 +184,8 @@ def test_a_path_predicts_what_single_fits_predict(numbers, name):
     path = path_of(contender, context)
     train, test = numbers.take(slice(0, 90)), numbers.take(slice(90, None))
     several = path.configurations(contender, 6, 0)[::20]
-    told = path.fit(contender, several, train, test, seed=0)
-    for settings, model in zip(several, told, strict=True):
+    predictions = path.fit(contender, several, train, test, seed=0)
+    for settings, model in zip(several, predictions, strict=True):
         single = contender.build(settings, seed=0).fit(train)
         np.testing.assert_allclose(model.predict(test), single.predict(test), atol=5e-3)
 
@@ -242,8 +242,8 @@ def test_the_stages_of_one_fit_are_the_fits_with_fewer_trees(mixed, name, task):
     path = path_of(contender, context)
     train, test = data.take(slice(0, 150)), data.take(slice(150, None))
     several = [{**contender.defaults, "learning_rate": 0.05, trees: n} for n in (20, 3, 11)]
-    told = path.fit(contender, several, train, test, seed=5)
-    for settings, model in zip(several, told, strict=True):
+    predictions = path.fit(contender, several, train, test, seed=5)
+    for settings, model in zip(several, predictions, strict=True):
         single = contender.build(settings, seed=5).fit(train)
         assert (model.predict(test) == single.predict(test)).all()
         if task == "multiclass":
@@ -340,8 +340,8 @@ def test_a_number_of_trees_is_tuned_along_fits_and_hopeless_ones_are_given_up(nu
 def test_trees_are_not_tuned_along_fits_where_that_would_judge_something_else(numbers):
     for given, loss in ((cw.learner("gbm", early_stopping=True), None), ("gbm", None)):
         context, contender = context_of(numbers, given, loss)
-        found = path_of(contender, context)
-        assert (found is None) == (given != "gbm")
+        result = path_of(contender, context)
+        assert (result is None) == (given != "gbm")
     two = cw.read({"x": np.arange(40.0), "y": ["a", "b"] * 20}, target="y")
     context, contender = context_of(two, "gbm", "hinge")
     assert path_of(contender, context) is None

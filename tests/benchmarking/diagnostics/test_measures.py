@@ -31,13 +31,13 @@ def binary(n=2000, seed=0, stretch=1.0):
 def test_numbers_are_measured_as_scikit_learn_does():
     rng = np.random.default_rng(0)
     y, predicted = rng.normal(size=50), rng.normal(size=50)
-    found = measures(Task.REGRESSION, y, predicted)
-    assert found["r2"] == pytest.approx(r2_score(y, predicted))
-    assert found["rmse"] == pytest.approx(np.sqrt(np.mean((y - predicted) ** 2)))
-    assert found["mae"] == pytest.approx(np.abs(y - predicted).mean())
+    result = measures(Task.REGRESSION, y, predicted)
+    assert result["r2"] == pytest.approx(r2_score(y, predicted))
+    assert result["rmse"] == pytest.approx(np.sqrt(np.mean((y - predicted) ** 2)))
+    assert result["mae"] == pytest.approx(np.abs(y - predicted).mean())
     slope, intercept = np.polyfit(predicted, y, 1)
-    assert found["calibration_slope"] == pytest.approx(slope)
-    assert found["calibration_intercept"] == pytest.approx(intercept)
+    assert result["calibration_slope"] == pytest.approx(slope)
+    assert result["calibration_intercept"] == pytest.approx(intercept)
 
 
 def test_the_mean_explains_nothing():
@@ -55,17 +55,17 @@ def test_auc_is_scikit_learns_within_one_fit():
 def test_auc_does_not_compare_scores_of_different_fits():
     y = np.array([0, 1, 0, 1])
     p = np.array([0.1, 0.2, 0.8, 0.9])
-    found = measures(
+    result = measures(
         Task.BINARY, y, np.column_stack([1 - p, p]), needs="probability", splits=[0, 0, 1, 1]
     )
-    assert found["auc"] == 1.0
+    assert result["auc"] == 1.0
 
 
 def test_auc_of_a_fold_with_one_class_is_left_out():
     y, p = np.array([0, 1, 1, 1]), np.array([0.1, 0.2, 0.3, 0.4])
     both = np.column_stack([1 - p, p])
-    found = measures(Task.BINARY, y, both, needs="probability", splits=[0, 0, 1, 1])
-    assert found["auc"] == 1.0
+    result = measures(Task.BINARY, y, both, needs="probability", splits=[0, 0, 1, 1])
+    assert result["auc"] == 1.0
     none = measures(Task.BINARY, y[2:], both[2:], needs="probability")
     assert np.isnan(none["auc"])
     assert none.to_json()["auc"] is None
@@ -75,10 +75,10 @@ def test_several_classes_are_measured_one_against_the_rest():
     rng = np.random.default_rng(1)
     y = rng.integers(0, 3, 200)
     p = rng.dirichlet(np.ones(3), 200)
-    found = measures(Task.MULTICLASS, y, p, needs="probability")
-    assert found["auc"] == pytest.approx(roc_auc_score(y, p, multi_class="ovr"))
-    assert found["accuracy"] == pytest.approx(np.mean(p.argmax(axis=1) == y))
-    assert "calibration_slope" not in found.values
+    result = measures(Task.MULTICLASS, y, p, needs="probability")
+    assert result["auc"] == pytest.approx(roc_auc_score(y, p, multi_class="ovr"))
+    assert result["accuracy"] == pytest.approx(np.mean(p.argmax(axis=1) == y))
+    assert "calibration_slope" not in result.values
 
 
 def test_labels_and_margins_have_fewer_measures():
@@ -91,12 +91,12 @@ def test_labels_and_margins_have_fewer_measures():
 
 def test_every_measure_has_a_meaning_and_plain_json():
     y, p = binary(100)
-    for found in (
+    for result in (
         measures(Task.REGRESSION, y, p[:, 0]),
         measures(Task.BINARY, y, p, needs="probability"),
     ):
-        assert set(found.values) <= set(MEANINGS)
-        json.dumps(found.to_json(), allow_nan=False)
+        assert set(result.values) <= set(MEANINGS)
+        json.dumps(result.to_json(), allow_nan=False)
 
 
 @pytest.mark.parametrize("stretch", [0.5, 1.0, 3.0])
@@ -181,9 +181,9 @@ def test_lengths_that_differ_are_refused():
 def test_a_benchmark_measures_each_learner_on_rows_it_had_not_seen():
     data = cw.datasets.load("diabetes")
     bench = cw.benchmark(data, ["ols", "baseline"], tune=0, repeats=1)
-    found = bench.measures("ols")
+    result = bench.measures("ols")
     told = bench.predictions("ols")
-    assert found["r2"] == pytest.approx(r2_score(data.y, told))
+    assert result["r2"] == pytest.approx(r2_score(data.y, told))
     assert bench.measures("baseline")["r2"] < 0.01
     assert bench.calibration("ols").rows.sum() == data.n_rows
 
