@@ -59,7 +59,7 @@ def result(request):
     data = ODD[request.param]()
     model = "logistic" if data.task.is_classification else "ridge"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # failing fits and edges are told in bench.warnings too
+        warnings.simplefilter("ignore")  # failing fits and edges are in bench.warnings too
         repeats = 1 if data.times is None else None
         learners = ["baseline", model, "tree"]
         bench = cw.benchmark(data, learners, tune=2, outer=3, inner=2, repeats=repeats)
@@ -116,9 +116,9 @@ def test_tuning_is_told_in_every_frame_library(result):
     _, bench = result
     if "tree" not in finished(bench):
         pytest.skip("the tree could not be fitted to these rows")
-    for told in (bench.archive("tree"), bench.curve("tree")):
-        strict(told.to_json())
-        sizes = {len(told.to_frame(library)) for library in ("pandas", "polars", "pyarrow")}
+    for result in (bench.archive("tree"), bench.curve("tree")):
+        strict(result.to_json())
+        sizes = {len(result.to_frame(library)) for library in ("pandas", "polars", "pyarrow")}
         assert len(sizes) == 1
     strict(bench.curve("tree").plot().to_dict())
 

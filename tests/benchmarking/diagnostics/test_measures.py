@@ -20,7 +20,7 @@ from clearwood.table import Task
 
 
 def binary(n=2000, seed=0, stretch=1.0):
-    """Probabilities, and classes that come true with them; log-odds told stretched."""
+    """Probabilities, and classes that come true with them; log-odds stretched."""
     rng = np.random.default_rng(seed)
     score = rng.normal(size=n)
     y = (rng.random(n) < special.expit(score)).astype(int)
@@ -182,8 +182,8 @@ def test_a_benchmark_measures_each_learner_on_rows_it_had_not_seen():
     data = cw.datasets.load("diabetes")
     bench = cw.benchmark(data, ["ols", "baseline"], tune=0, repeats=1)
     result = bench.measures("ols")
-    told = bench.predictions("ols")
-    assert result["r2"] == pytest.approx(r2_score(data.y, told))
+    predictions = bench.predictions("ols")
+    assert result["r2"] == pytest.approx(r2_score(data.y, predictions))
     assert bench.measures("baseline")["r2"] < 0.01
     assert bench.calibration("ols").rows.sum() == data.n_rows
 

@@ -48,7 +48,7 @@ def test_nested_intervals_cover_where_naive_ones_miss(bench_coverage):
     assert len(promised) == 5
     assert min(promised) > 0.84
     assert max(promised) < 0.97
-    # three intervals of 90 % do not hold together, unless asked to
+    # three intervals of 90 % do not hold together, unless widened
     assert covered[several, "nested"] < covered[several, "simultaneous"]
     assert covered[several, "simultaneous"] > 0.88
     assert covered["risk", "naive"] < 0.82

@@ -96,7 +96,7 @@ def test_a_worker_uses_one_core():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="a child is not told there that its parent is gone")
+@pytest.mark.skipif(os.name == "nt", reason="a child does not notice there that its parent is gone")
 def test_workers_end_when_the_run_they_work_for_is_killed(tmp_path):
     """They would go on for nobody, and then wait for minutes, holding memory."""
     program = tmp_path / "program.py"
@@ -112,13 +112,13 @@ def test_workers_end_when_the_run_they_work_for_is_killed(tmp_path):
         "    list(Workers(2).unordered(work, [(os.getpid(),)]))\n"
     )
     main = subprocess.Popen([sys.executable, str(program)])
-    told = tmp_path / "pid"
+    pid_file = tmp_path / "pid"
     try:
-        assert _within_a_minute(lambda: told.exists() and told.read_text())
+        assert _within_a_minute(lambda: pid_file.exists() and pid_file.read_text())
     finally:
         main.kill()
         main.wait()
-    worker = int(told.read_text())
+    worker = int(pid_file.read_text())
     assert _within_a_minute(lambda: not _there(worker))
 
 
