@@ -71,7 +71,7 @@ def check_names(names: Sequence[str]) -> None:
             hint="every column needs its own name.",
         )
     if any(not name.strip() for name in names):
-        raise InputError("a column has no name", hint="name every column.")
+        raise InputError("a column has no name", parameter="source", hint="name every column.")
 
 
 def _from_series(name: str, series: Any) -> Raw:
@@ -219,7 +219,9 @@ def from_array(data: NDArray[Any], names: Sequence[str] | None = None) -> list[R
             "array.reshape(1, -1) if it has one row.",
         )
     if data.dtype.kind == "c":
-        raise InputError("Complex data not supported", hint="split it into real columns.")
+        raise InputError(
+            "Complex data not supported", parameter="source", hint="split it into real columns."
+        )
     names = names or [f"x{i}" for i in range(data.shape[1])]
     if data.dtype.kind in "fiub":
         # Column by column in memory, since everything afterwards works on columns.
@@ -235,7 +237,7 @@ def from_array(data: NDArray[Any], names: Sequence[str] | None = None) -> list[R
 def from_columns(data: Mapping[Any, Any]) -> list[Raw]:
     """Return the columns of a dict of lists or arrays."""
     if not data:
-        raise InputError("the table has no columns")
+        raise InputError("the table has no columns", parameter="source")
     names = [str(name) for name in data]
     check_names(names)
     raws = []
