@@ -83,17 +83,17 @@ class FrontDoor:
             predicted = bench.choose(name).fit(data).predict(fresh)
             truth[name] = float(1 + np.mean((predicted - new[:, :4].sum(axis=1)) ** 2))
         first, *others = self.learners
-        found = []
+        intervals = []
         for name in self.learners:
             one = bench[name]
             naive = _naive(bench.losses(name), confidence)
-            found.append(Given(f"risk {name}", one.risk, one.low, one.high, naive, truth[name]))
+            intervals.append(Given(f"risk {name}", one.risk, one.low, one.high, naive, truth[name]))
         for name in others:
             both = bench.compare(first, name)
             naive = _naive(bench.losses(first) - bench.losses(name), confidence)
             true = truth[first] - truth[name]
-            found.append(Given(f"to {name}", both.difference, both.low, both.high, naive, true))
-        return found
+            intervals.append(Given(f"to {name}", both.difference, both.low, both.high, naive, true))
+        return intervals
 
 
 def _table(x: Array, y: Array) -> Table:

@@ -26,8 +26,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     comparisons = _harness.load(options.section, quick=options.quick)
-    comparison = next(found for found in comparisons if found.title == options.title)
-    case = next(found for found in comparison.cases if found.name == options.case)
+    comparison = next(one for one in comparisons if one.title == options.title)
+    case = next(one for one in comparison.cases if one.name == options.case)
     with threadpool_limits(comparison.threads):
         call = case.prepare(comparison.data(), comparison.threads)
         print(json.dumps(_peak(call)))

@@ -112,11 +112,11 @@ def losses_of_table(setting: Setting, folds: NDArray[np.int64], seed: int) -> li
     """
     table = setting.draw(np.random.default_rng(seed), setting.rows, setting.columns)
     kept, left_out = keep_rows(folds)
-    found = []
+    shaped = []
     for solver in setting.solvers:
         losses = setting.losses(table.y, solver.scores(table.x, table.y, kept, table.x))
-        found.append(_in_shape(losses, left_out, folds, _risk(setting, solver, table, seed)))
-    return found
+        shaped.append(_in_shape(losses, left_out, folds, _risk(setting, solver, table, seed)))
+    return shaped
 
 
 def _risk(setting: Setting, solver: Solver, table: Draw, seed: int) -> float:

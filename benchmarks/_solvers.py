@@ -99,7 +99,7 @@ def reused_ridge(penalties: Array) -> Scores:
     def judge(x: Array, y: Array, kept: Kept, at: Array) -> Array:
         paths = _RidgePaths.of(x, y, kept, penalties)
         own = paths.coefficients(paths.best)
-        found = np.asarray(own[:, 1:] @ at.T + own[:, :1])
+        solution = np.asarray(own[:, 1:] @ at.T + own[:, :1])
         left_out = (~kept).astype(np.float64)
         sizes = left_out.sum(axis=1)
         within = (left_out @ left_out.T == sizes) & (sizes < sizes[:, None]) & (sizes > 0)
@@ -108,8 +108,8 @@ def reused_ridge(penalties: Array) -> Scores:
             reused[line] = paths.best[fewer]
             theirs = paths.coefficients(reused)[line]
             rows = ~kept[fewer]
-            found[line, rows] = at[rows] @ theirs[1:] + theirs[0]
-        return found
+            solution[line, rows] = at[rows] @ theirs[1:] + theirs[0]
+        return solution
 
     return judge
 
@@ -194,11 +194,11 @@ def _newton(family: _Family, penalty: float, *, steps: int = 30) -> Fit:
             likelihood = (mask * family.value(y, b @ design.T)).sum(axis=1)
             return np.asarray(likelihood + 0.5 * (ridge * b**2).sum(axis=1))
 
-        found = np.zeros((len(kept), columns))
-        value = reached(found, kept)
+        solution = np.zeros((len(kept), columns))
+        value = reached(solution, kept)
         open_ = np.arange(len(kept))
         for _ in range(steps):
-            now, mask = found[open_], kept[open_]
+            now, mask = solution[open_], kept[open_]
             scores = now @ design.T
             gradient = (mask * (family.mean(scores) - y)) @ design + ridge * now
             hessian = ((mask * family.variance(scores)) @ products).reshape(-1, columns, columns)
@@ -212,11 +212,11 @@ def _newton(family: _Family, penalty: float, *, steps: int = 30) -> Fit:
                 if not worse.any():
                     break
                 size[worse] /= 2
-            found[open_], value[open_] = tried, new
+            solution[open_], value[open_] = tried, new
             open_ = open_[np.abs(step).max(axis=1) > 1e-6]
             if not len(open_):
                 break
-        return found
+        return solution
 
     return fit
 
@@ -240,10 +240,10 @@ def lasso(penalty: float) -> Fit:
         warm[columns] = start[0]
         start = np.repeat(warm[None, closer], len(kept), axis=0)
         slopes, columns = _checked(x, y, weights, penalty, closer, start)
-        found = np.zeros((len(kept), x.shape[1] + 1))
-        found[:, 1 + columns] = slopes
-        found[:, 0] = (weights * (y - slopes @ x[:, columns].T)).sum(axis=1)
-        return found
+        solution = np.zeros((len(kept), x.shape[1] + 1))
+        solution[:, 1 + columns] = slopes
+        solution[:, 0] = (weights * (y - slopes @ x[:, columns].T)).sum(axis=1)
+        return solution
 
     return fit
 
@@ -273,7 +273,7 @@ def _residuals(b: Array, x: Array, y: Array, weights: Array | None = None) -> Ar
 def _proximal(x: Array, y: Array, weights: Array, penalty: float, b: Array) -> Array:
     """Minimise weighted squares / 2 + penalty × |b| for every line of weights."""
     step = 1.0 / (weights.max() * np.linalg.norm(x, 2) ** 2)
-    found = b.copy()
+    solution = b.copy()
     open_ = np.arange(len(b))
     ahead, momentum = b, np.ones((len(b), 1))
     for iteration in range(5000):
@@ -288,12 +288,12 @@ def _proximal(x: Array, y: Array, weights: Array, penalty: float, b: Array) -> A
         ahead = new + (momentum - 1) / larger * change
         b, momentum = new, larger
         if iteration % 10 == 9:
-            found[open_] = b
+            solution[open_] = b
             going = np.abs(change).max(axis=1, initial=0.0) > 1e-5
             if not going.any():
                 break
             open_, b, ahead, momentum = open_[going], b[going], ahead[going], momentum[going]
-    return found
+    return solution
 
 
 def neighbours(number: int) -> Scores:
@@ -306,12 +306,12 @@ def neighbours(number: int) -> Scores:
         near = np.argpartition(distance, enough - 1, axis=1)[:, :enough]
         by_distance = np.argsort(np.take_along_axis(distance, near, axis=1), axis=1)
         order = np.take_along_axis(near, by_distance, axis=1)
-        found = np.empty((len(kept), len(at)))
+        solution = np.empty((len(kept), len(at)))
         for line, mask in enumerate(kept):
             taken = mask[order]
             taken &= taken.cumsum(axis=1) <= number
-            found[line] = np.where(taken, y[order], 0.0).sum(axis=1) / number
-        return found
+            solution[line] = np.where(taken, y[order], 0.0).sum(axis=1) / number
+        return solution
 
     return judge
 

@@ -28,14 +28,16 @@ TABLES = {
 
 
 def comparisons(*, quick: bool) -> list[Comparison]:
-    found = []
+    comparisons = []
     for name, (target, learners) in TABLES.items():
         path = ROOT.parent / "shared" / "data" / f"{name}.csv"
         if path.exists():
             rows = 2_000 if quick else None
             light = tuple(learner for learner in learners if learner != "forest")
-            found += [_comparison(path, target, several, rows) for several in (light, learners)]
-    return found
+            comparisons += [
+                _comparison(path, target, several, rows) for several in (light, learners)
+            ]
+    return comparisons
 
 
 def _comparison(path: Path, target: str, learners: tuple[str, ...], rows: int | None) -> Comparison:

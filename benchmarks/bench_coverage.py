@@ -1,8 +1,8 @@
 """How often intervals cover the risk they are about: ``python -m benchmarks.bench_coverage``.
 
 Tables are drawn from models whose truth is known (see `_simulations`); on each, the learner is
-cross-validated, intervals are made, and the exact risk of the learner fitted to all rows of that
-table is looked for in them. The same for the difference of two learners' risks, for the learner
+cross-validated, intervals are computed, and the exact risk of the learner fitted to all rows of
+that table is looked for in them. The same for the difference of two learners' risks, for the learner
 that comes out best, and for learners that `clearwood.benchmark` tunes (see `_front_door`). At the
 end the figures come as the tables of the page on intervals.
 """
@@ -23,14 +23,14 @@ from threadpoolctl import threadpool_limits
 from benchmarks._front_door import FRONT_DOOR
 from benchmarks._other_simulations import OTHERS
 from benchmarks._simulations import SETTINGS, Simulated, losses_of_table
-from clearwood.benchmarking.intervals.intervals import Interval, naive_interval, simultaneous_level
-from clearwood.benchmarking.intervals.nested import nested_interval
+from clearwood.benchmarking import Interval, naive_interval, nested_interval
+from clearwood.benchmarking.intervals.intervals import simultaneous_level
 from clearwood.resampling import KFold
 
 __all__ = ["Coverage", "as_markdown", "coverage", "report", "simulate"]
 
 CONFIDENCE = 0.9
-#: Of the figures in the docs; no table of it had a part in how the intervals are made.
+#: Of the figures in the docs; none of its tables was used to develop the intervals.
 SEED = 20
 #: Repeats that the learner which comes out best is looked at with: the default of a benchmark.
 CHOOSING_REPEATS = 3
@@ -99,7 +99,7 @@ class Coverage:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Covering:
     """One interval on one table."""
 
     of: str
@@ -111,7 +111,7 @@ class _Found:
     truth: float
 
 
-def simulate(setting: str, *, folds: int, repeats: Sequence[int], seed: int) -> list[_Found]:
+def simulate(setting: str, *, folds: int, repeats: Sequence[int], seed: int) -> list[_Covering]:
     """All intervals on one table."""
     with threadpool_limits(1):
         if setting in FRONT_DOOR:
@@ -125,16 +125,16 @@ def simulate(setting: str, *, folds: int, repeats: Sequence[int], seed: int) -> 
         judged = {"risk": learners[0]}
         for solver, other in zip(chosen.solvers[1:], learners[1:], strict=True):
             judged[f"to {solver.name}"] = _difference(learners[0], other)
-        found = []
+        intervals = []
         for of, losses in judged.items():
             naive = naive_interval(np.concatenate(losses.outer[0]), confidence=CONFIDENCE)
-            found.append(_found(of, 1, naive, losses.risk))
-            found += [
-                _found(of, number, _nested(losses, number), losses.risk) for number in repeats
+            intervals.append(_covering(of, 1, naive, losses.risk))
+            intervals += [
+                _covering(of, number, _nested(losses, number), losses.risk) for number in repeats
             ]
         if CHOOSING_REPEATS in repeats and len(learners) > 2:
-            found += _after_choosing(learners)
-        return found
+            intervals += _after_choosing(learners)
+        return intervals
 
 
 _SIMULATED = {**SETTINGS, **OTHERS}
@@ -146,45 +146,47 @@ def _nested(losses: Simulated, repeats: int, confidence: float = CONFIDENCE) -> 
     )
 
 
-def _after_choosing(learners: Sequence[Simulated]) -> list[_Found]:
+def _after_choosing(learners: Sequence[Simulated]) -> list[_Covering]:
     """The learner with the smallest estimate, and the others beside it."""
     repeats = CHOOSING_REPEATS
     risks = [_nested(one, repeats) for one in learners]
     best = int(np.argmin([one.estimate for one in risks]))
-    found = [_found(BEST, repeats, risks[best], learners[best].risk)]
+    intervals = [_covering(BEST, repeats, risks[best], learners[best].risk)]
     differences = [
         _difference(one, learners[best]) for one in learners if one is not learners[best]
     ]
     together = simultaneous_level(CONFIDENCE, len(learners))
     for kind, level in (("nested", CONFIDENCE), ("simultaneous", together)):
         every = [
-            _Found(ALL_TO_BEST, kind, repeats, one.low, one.high, one.estimate, difference.risk)
+            _Covering(ALL_TO_BEST, kind, repeats, one.low, one.high, one.estimate, difference.risk)
             for difference in differences
             for one in (_nested(difference, repeats, level),)
         ]
-        found.append(max(every, key=_miss))
-    return found
+        intervals.append(max(every, key=_miss))
+    return intervals
 
 
-def _miss(one: _Found) -> float:
+def _miss(one: _Covering) -> float:
     """How far the truth is from the estimate, in half widths."""
     half = (one.high - one.low) / 2
     off = abs(one.truth - one.estimate)
     return off / half if half > 0 else np.inf if off > 0 else 0.0
 
 
-def _through_the_front_door(setting: str, folds: int, repeats: int, seed: int) -> list[_Found]:
-    found = []
+def _through_the_front_door(setting: str, folds: int, repeats: int, seed: int) -> list[_Covering]:
+    intervals = []
     options = {"folds": folds, "repeats": repeats, "seed": seed}
     for one in FRONT_DOOR[setting].intervals(confidence=CONFIDENCE, **options):
-        found.append(_found(one.of, 1, one.naive, one.truth))
+        intervals.append(_covering(one.of, 1, one.naive, one.truth))
         ends = (one.low, one.high, one.estimate, one.truth)
-        found.append(_Found(one.of, "nested", repeats, *ends))
-    return found
+        intervals.append(_Covering(one.of, "nested", repeats, *ends))
+    return intervals
 
 
-def _found(of: str, repeats: int, interval: Interval, truth: float) -> _Found:
-    return _Found(of, interval.kind, repeats, interval.low, interval.high, interval.estimate, truth)
+def _covering(of: str, repeats: int, interval: Interval, truth: float) -> _Covering:
+    return _Covering(
+        of, interval.kind, repeats, interval.low, interval.high, interval.estimate, truth
+    )
 
 
 def _difference(one: Simulated, other: Simulated) -> Simulated:
@@ -217,35 +219,38 @@ def coverage(
         delayed(simulate)(setting, folds=folds, repeats=repeats, seed=seed * 1_000_000 + table)
         for table in range(tables)
     )
-    by_table: list[list[_Found]] = run(calls)
+    by_table: list[list[_Covering]] = run(calls)
     widths = {
-        found[0].of: np.array([one.high - one.low for one in found])
-        for found in zip(*by_table, strict=True)
-        if found[0].interval == "naive"
+        intervals[0].of: np.array([one.high - one.low for one in intervals])
+        for intervals in zip(*by_table, strict=True)
+        if intervals[0].interval == "naive"
     }
     return [
-        _summary(setting, folds, found, widths.get(found[0].of))
-        for found in zip(*by_table, strict=True)
+        _summary(setting, folds, intervals, widths.get(intervals[0].of))
+        for intervals in zip(*by_table, strict=True)
     ]
 
 
 def _summary(
-    setting: str, folds: int, found: Iterable[_Found], naive_widths: NDArray[np.float64] | None
+    setting: str,
+    folds: int,
+    intervals: Iterable[_Covering],
+    naive_widths: NDArray[np.float64] | None,
 ) -> Coverage:
-    found = list(found)
+    intervals = list(intervals)
     low, high, estimate, truth = np.transpose(
-        [(one.low, one.high, one.estimate, one.truth) for one in found]
+        [(one.low, one.high, one.estimate, one.truth) for one in intervals]
     )
     covered = float(((low <= truth) & (truth <= high)).mean())
     return Coverage(
         setting=setting,
-        of=found[0].of,
-        interval=found[0].interval,
+        of=intervals[0].of,
+        interval=intervals[0].interval,
         folds=folds,
-        repeats=found[0].repeats,
-        tables=len(found),
+        repeats=intervals[0].repeats,
+        tables=len(intervals),
         covered=covered,
-        se=float(np.sqrt(covered * (1 - covered) / len(found))),
+        se=float(np.sqrt(covered * (1 - covered) / len(intervals))),
         below=float((truth < low).mean()),
         above=float((truth > high).mean()),
         width=np.nan if naive_widths is None else float((high - low).mean() / naive_widths.mean()),
@@ -273,7 +278,7 @@ def report(
         plans = dict(setting.plans)
         for number in folds or plans:
             start = time.perf_counter()
-            found = coverage(
+            intervals = coverage(
                 name,
                 folds=number,
                 repeats=repeats or plans.get(number, (CHOOSING_REPEATS,)),
@@ -281,10 +286,10 @@ def report(
                 seed=seed,
                 jobs=jobs,
             )
-            for result in found:
+            for result in intervals:
                 print(result.row(), flush=True)
             print(f"({time.perf_counter() - start:.0f} s)", flush=True)
-            everything += found
+            everything += intervals
     print(as_markdown(everything))
     if path is not None:
         figures = [asdict(result) for result in everything]
@@ -299,7 +304,9 @@ def as_markdown(results: Iterable[Coverage]) -> str:
     for one in results:
         group = "best" if one.of in (BEST, ALL_TO_BEST) else "each"
         by_line.setdefault((group, one.setting, one.of), []).append(one)
-    each = [_line(of, found) for (group, _, of), found in by_line.items() if group == "each"]
+    each = [
+        _line(of, intervals) for (group, _, of), intervals in by_line.items() if group == "each"
+    ]
     return "\n".join(["", _EACH, *each, "", _BEST, *_best_lines(by_line)])
 
 
@@ -315,20 +322,20 @@ _BEST = (
 )
 
 
-def _line(of: str, found: Sequence[Coverage]) -> str:
-    by_plan = {(one.interval, one.folds, one.repeats): one for one in found}
-    usual = by_plan.get(("nested", 5, 3)) or by_plan.get(("nested", 5, 1)) or found[-1]
+def _line(of: str, intervals: Sequence[Coverage]) -> str:
+    by_plan = {(one.interval, one.folds, one.repeats): one for one in intervals}
+    usual = by_plan.get(("nested", 5, 3)) or by_plan.get(("nested", 5, 1)) or intervals[-1]
     plans = [("naive", 5, 1), ("nested", 10, 3), ("nested", 5, 3), ("nested", 5, 1)]
     cells = [_share(by_plan.get(plan)) for plan in plans]
-    head = (found[0].setting, str(usual.tables), of)
+    head = (intervals[0].setting, str(usual.tables), of)
     return "| " + " | ".join([*head, *cells, f"{usual.width:.2f}"]) + " |"
 
 
 def _best_lines(by_line: Mapping[tuple[str, str, str], Sequence[Coverage]]) -> Iterator[str]:
-    for (_, setting, of), found in by_line.items():
+    for (_, setting, of), intervals in by_line.items():
         if of != BEST:
             continue
-        for one in found:
+        for one in intervals:
             together = {
                 other.interval: other
                 for other in by_line["best", setting, ALL_TO_BEST]

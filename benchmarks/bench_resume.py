@@ -1,4 +1,4 @@
-"""A benchmark killed at random moments and resumed, beside one that was left alone.
+"""A benchmark killed at random moments and resumed, compared with an uninterrupted one.
 
 The difference has to be zero; besides, no fit that was finished may be lost, and no more fits
 may be repeated than were in flight when a kill came. Run as ``python -m benchmarks.bench_resume
@@ -35,7 +35,7 @@ def comparisons(*, quick: bool) -> list[Comparison]:
             data=lambda: kills,
             cases=[
                 Case("killed and resumed", lambda kills, _: lambda: killed(kills)),
-                Case("left alone", lambda _, __: lambda: losses_of(benchmark(None))),
+                Case("uninterrupted", lambda _, __: lambda: losses_of(benchmark(None))),
             ],
             repeats=0,
         )
@@ -48,8 +48,8 @@ def benchmark(store: Path | None) -> Benchmark:
 
 
 def losses_of(bench: Benchmark) -> Losses:
-    found = [bench.outcomes[key].losses for key in sorted(bench.outcomes)]
-    return np.concatenate([losses for losses in found if losses is not None])
+    losses_of_units = [bench.outcomes[key].losses for key in sorted(bench.outcomes)]
+    return np.concatenate([losses for losses in losses_of_units if losses is not None])
 
 
 def killed(kills: int) -> Losses:

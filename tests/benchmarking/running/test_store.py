@@ -89,7 +89,7 @@ def count(store, table):
 def test_a_run_killed_again_and_again_ends_with_the_same_numbers(program, undisturbed, tmp_path):
     store = tmp_path / "killed.db"
     done = 0
-    for _ in range(3):
+    for _ in range(2):
         process = start(program, store)
         goal = done + 2
         while count(store, "outcomes") < goal and process.poll() is None:
