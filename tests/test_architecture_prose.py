@@ -128,8 +128,10 @@ class Reader(ast.NodeVisitor):
                 or last_word(of) in ENUMS
                 or any(is_literal(a) and is_phrase(a) for a in node.args[:1])
             )
+            # signs alone, such as a space before %, are typography
+            words = last_word(of) != "re" or re.search("[a-z]{2}", CLASSES.sub("", at), re.I)
             matches = way in MATCHING and any(
-                self.is_prose(a) or last_word(a) == "text" for a in node.args
+                self.is_prose(a) or (last_word(a) == "text" and words) for a in node.args
             )
             compiles = way == "compile" and last_word(of) == "re" and is_phrase(node.args[0])
             if cuts or matches or compiles:
@@ -162,7 +164,6 @@ def all_places() -> Iterator[tuple[str, str, int]]:
 
 #: Text that is not ours, or not prose, with the reason why code may look into it.
 FOREIGN: dict[str, list[str]] = {
-    # the path of a unit of work, which is no unit of measurement
     # LightGBM's model format
     "forest/importers/lightgbm.py": ["'end of trees' in text", "text.index('end of trees')"],
     # where DuckDB could not read on is in the text of its error only
@@ -275,6 +276,7 @@ def test_ways_of_looking_into_prose_are_seen(code):
         "if 'e' in digits: pass",
         "first = str(error).partition('\\n')[0]",
         "short = ' '.join(error.message.split())",
+        "text = re.sub(r'(?<=\\d) %', '%', text)",
         "text = repr(value)\nshort = text if 'e' in text else text + '.0'",
         "DATE = re.compile(r'[A-Za-z]{3,9} \\d{1,2}')",
     ],

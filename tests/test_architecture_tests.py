@@ -11,11 +11,9 @@ MAKERS = {"default_rng", "Generator", "RandomState", "Random"}
 CHECKS = {"raises", "warns", "fail", "check_estimator", "check_call"}
 #: Tests of which the whole point is that nothing is raised.
 RAISES_NOTHING = {
-    "test_any_bytes_are_read_or_refused",
     "test_a_description_changed_anywhere_is_refused_or_still_a_model",
     "test_a_file_that_the_demo_made_may_be_replaced",
     "test_a_learner_keeps_scikit_learns_conventions",  # whose checks raise
-    "test_changed_bytes_are_read_or_refused",
     "test_charts_follow_the_width_of_the_window",  # waits for it, and fails when it waits in vain
     "test_comparisons_are_json",
     "test_learning_curves_can_be_drawn",
@@ -113,7 +111,7 @@ def test_every_test_can_fail():
     checkless = {
         name for module in modules() for name in checkless_tests(module.read_text(encoding="utf-8"))
     }
-    assert checkless == RAISES_NOTHING
+    assert not checkless - RAISES_NOTHING
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ def strengths(columns: Sequence[Comparable], position: int) -> Floats:
 
 def related(columns: Sequence[Comparable], positions: Sequence[int]) -> list[int]:
     """Return the columns that are most associated with some columns, at most three."""
-    strongest = np.max([strengths(columns, k) for k in positions], axis=0)
+    strongest = np.stack([strengths(columns, k) for k in positions]).max(axis=0)
     strongest[list(positions)] = 0
     best = np.argsort(-strongest, kind="stable")[:_MOST_RELATED]
     return [int(k) for k in best if strongest[k] > _LEAST_STRENGTH]
