@@ -96,3 +96,32 @@ def test_names_imported_on_demand_are_those_that_are_listed(package):
     assert sorted(module.__all__) == dir(module)
     for name in module.__all__:
         assert getattr(module, name) is not None
+
+
+# Packages use each other's public names only
+
+#: Public modules that are no package.
+PUBLIC_MODULES = {"clearwood.losses"}
+
+
+def packages() -> set[str]:
+    """Give every package, by its dotted name."""
+    folders = (path.parent.relative_to(ROOT) for path in ROOT.rglob("__init__.py"))
+    return {".".join(("clearwood", *folder.parts)) for folder in folders}
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_packages_are_used_through_their_public_names(module):
+    home = module.relative_to(ROOT).parts[0].removesuffix(".py")
+    allowed = packages() | PUBLIC_MODULES
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("clearwood."):
+            continue
+        room = node.module.split(".")[1]
+        if room in {home, "_shared"}:
+            continue
+        assert node.module in allowed, f"{node.module} is no public face of {room}"
+        public = getattr(import_module(node.module), "__all__", ())
+        for alias in node.names:
+            full = f"{node.module}.{alias.name}"
+            assert alias.name in public or full in packages(), f"{full} is not in __all__"

@@ -13,7 +13,7 @@ from clearwood._shared.errors import InputError, bad_value, did_you_mean
 from clearwood._shared.numbers import number as written
 from clearwood.table import Task
 
-__all__ = ["LOSSES", "Loss", "default_loss", "find_loss"]
+__all__ = ["LOSSES", "Loss", "Needs", "default_loss", "find_loss"]
 
 Needs = Literal["prediction", "probability", "label", "margin"]
 Proper = Literal["strictly proper", "proper", "not proper", "not a scoring rule"]

@@ -86,7 +86,7 @@ class Association(Result):
 
     def plot(self, **options: Any) -> Any:
         """Draw a heat map in which associated columns stand side by side (Altair)."""
-        from clearwood.plot.data import plot_association
+        from clearwood.plot import plot_association
 
         return plot_association(self, **options)
 

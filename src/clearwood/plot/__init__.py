@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
+    from clearwood.plot.agreement import plot_agreement
     from clearwood.plot.benchmark import plot_benchmark, plot_curve
+    from clearwood.plot.changes import plot_contributions, plot_what_if
     from clearwood.plot.curves import (
         plot_bias_variance,
         plot_calibration,
@@ -13,22 +15,30 @@ if TYPE_CHECKING:
         plot_learning,
         plot_residuals,
     )
+    from clearwood.plot.data import plot_association, plot_profile
     from clearwood.plot.effects import plot_effect
     from clearwood.plot.importance import plot_importance, plot_interactions
+    from clearwood.plot.lime import plot_lime
     from clearwood.plot.shapley import plot_shapley
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
 __all__ = [
+    "plot_agreement",
+    "plot_association",
     "plot_benchmark",
     "plot_bias_variance",
     "plot_calibration",
+    "plot_contributions",
     "plot_curve",
     "plot_effect",
     "plot_excess_risk",
     "plot_importance",
     "plot_interactions",
     "plot_learning",
+    "plot_lime",
+    "plot_profile",
     "plot_residuals",
     "plot_shapley",
+    "plot_what_if",
 ]

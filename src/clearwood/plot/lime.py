@@ -8,7 +8,7 @@ from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.plot.style import AXIS, DOWN, GREY, OUTPUTS, UP, cut, number, records
 
 if TYPE_CHECKING:
-    from clearwood.explanation.local.lime_result import Lime
+    from clearwood.explanation import Lime
 
 __all__ = ["plot_lime"]
 

@@ -14,9 +14,7 @@ from clearwood._shared.errors import InputError, Option, did_you_mean, words
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.game import Game
 from clearwood.explanation.scales import Scale, Unit
-from clearwood.forest import Forest
-from clearwood.forest import links as _links
-from clearwood.forest import predict as _predict
+from clearwood.forest import Forest, links, predict_raw
 
 __all__ = ["LINKS", "GameCall", "Scorer", "forest_scorer", "scorer_of"]
 
@@ -264,13 +262,13 @@ class _ForestCall:
     n_jobs: int
 
     def __call__(self, matrix: Floats) -> Floats:
-        raw = _predict.predict_raw(self.forest, matrix, n_jobs=self.n_jobs)
+        raw = predict_raw(self.forest, matrix, n_jobs=self.n_jobs)
         if self.what == "response":
-            return _links.predict(self.forest, raw)
+            return links.predict(self.forest, raw)
         if self.what == "probability":
-            return _links.probabilities(self.forest, raw)
+            return links.probabilities(self.forest, raw)
         if self.what == "log odds":
-            return _log_odds(_links.probabilities(self.forest, raw))
+            return _log_odds(links.probabilities(self.forest, raw))
         return _both_signs(raw) if self.what == "margin" and raw.ndim == 1 else raw
 
 

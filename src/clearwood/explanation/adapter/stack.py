@@ -11,7 +11,7 @@ from clearwood._shared.errors import InputError, bad_value, did_you_mean
 from clearwood._shared.numbers import count
 from clearwood.explanation.adapter.perturbed import take_rows
 from clearwood.explanation.adapter.rows import as_data, joined_column
-from clearwood.forest.encoders import LearnerEncoder
+from clearwood.forest import LearnerEncoder
 from clearwood.models import Learner
 from clearwood.table import Table, as_table
 

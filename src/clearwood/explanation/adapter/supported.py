@@ -3,7 +3,7 @@
 from typing import Any
 
 from clearwood._shared.errors import InputError
-from clearwood.forest.importers.from_model import SUPPORTED
+from clearwood.forest import SUPPORTED
 from clearwood.models import Learner
 
 __all__ = ["EXPLAINED", "NotDecomposableError", "is_pipeline", "name_of", "unsupported"]

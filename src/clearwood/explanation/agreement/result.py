@@ -201,7 +201,7 @@ class Agreement:
 
     def plot(self, **options: Any) -> Any:
         """Draw the differences as bars, with what is thought negligible shaded (Altair)."""
-        from clearwood.plot.agreement import plot_agreement
+        from clearwood.plot import plot_agreement
 
         return plot_agreement(self, **options)
 

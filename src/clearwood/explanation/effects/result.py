@@ -236,6 +236,6 @@ class Effect(Result):
 
         Points at which the method extrapolates are drawn dotted.
         """
-        from clearwood.plot.effects import plot_effect
+        from clearwood.plot import plot_effect
 
         return plot_effect(self, **options)

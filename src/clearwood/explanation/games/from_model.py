@@ -30,9 +30,7 @@ from clearwood.explanation.games.readers import (
 from clearwood.explanation.games.scores import Score, score_of
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.scales import Unit
-from clearwood.forest import Forest
-from clearwood.forest.importers.learner import behind_learner
-from clearwood.forest.inputs import default_names
+from clearwood.forest import Forest, behind_learner, default_names
 from clearwood.models import Learner
 
 __all__ = ["game_of", "learner_players"]

@@ -20,9 +20,7 @@ from clearwood.explanation.adapter.rows import (
 )
 from clearwood.explanation.adapter.sheets import Sheet, sheet_of
 from clearwood.explanation.games.scores import Score
-from clearwood.forest import Forest
-from clearwood.forest.encoders import LearnerEncoder
-from clearwood.forest.inputs import default_names
+from clearwood.forest import Forest, LearnerEncoder, default_names
 from clearwood.table import Column, Encoder, Schema, Table, as_table
 
 __all__ = ["EncodedReader", "ForestReader", "MatrixReader", "SheetReader"]

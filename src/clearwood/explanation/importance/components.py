@@ -237,6 +237,6 @@ class Interactions(Result):
 
     def plot(self, **options: Any) -> Any:
         """Draw bars, the largest interactions first (Altair)."""
-        from clearwood.plot.importance import plot_interactions
+        from clearwood.plot import plot_interactions
 
         return plot_interactions(self, **options)

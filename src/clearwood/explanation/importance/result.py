@@ -261,6 +261,6 @@ class Importance(Result):
 
     def plot(self, **options: Any) -> Any:
         """Draw bars with their intervals, the most important first (Altair)."""
-        from clearwood.plot.importance import plot_importance
+        from clearwood.plot import plot_importance
 
         return plot_importance(self, **options)

@@ -173,7 +173,7 @@ class Contributions:
 
     def plot(self, **options: Any) -> Any:
         """Draw what each column adds to one row (Altair)."""
-        from clearwood.plot.changes import plot_contributions
+        from clearwood.plot import plot_contributions
 
         return plot_contributions(self, **options)
 

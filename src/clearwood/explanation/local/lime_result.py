@@ -152,6 +152,6 @@ class Lime:
         kind
             "draws" or "widths".
         """
-        from clearwood.plot.lime import plot_lime
+        from clearwood.plot import plot_lime
 
         return plot_lime(self, kind)

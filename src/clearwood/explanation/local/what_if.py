@@ -120,7 +120,7 @@ class WhatIf:
 
     def plot(self, **options: Any) -> Any:
         """Draw what each change contributes, and what it does alone (Altair)."""
-        from clearwood.plot.changes import plot_what_if
+        from clearwood.plot import plot_what_if
 
         return plot_what_if(self, **options)
 

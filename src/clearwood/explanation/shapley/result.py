@@ -168,6 +168,6 @@ class Shapley:
         **options
             Of the figure: ``row`` (its label, for a waterfall), ``output``, ``most`` columns.
         """
-        from clearwood.plot.shapley import plot_shapley
+        from clearwood.plot import plot_shapley
 
         return plot_shapley(self, kind, **options)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import InputError
-from clearwood.explanation.games.game import Game
+from clearwood.explanation import Game
 from clearwood.reporting.page.pack import packed, plain_number
 from clearwood.table import CALENDAR_PARTS, Column, Kind, Table, calendar_features
 

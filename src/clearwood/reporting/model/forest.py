@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood.explanation.games.trees import TreeGame
+from clearwood.explanation import TreeGame
 from clearwood.forest import Forest
 from clearwood.reporting.model.columns import NotCarriedError, Probe, encoded, encoding, mixed_rows
 from clearwood.reporting.page.pack import packed

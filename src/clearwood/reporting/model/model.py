@@ -12,12 +12,15 @@ from scipy.special import expit, softmax
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import size
-from clearwood.explanation import NotDecomposableError
-from clearwood.explanation.games.additive import AdditiveGame
-from clearwood.explanation.games.game import Game, checked_weights
-from clearwood.explanation.games.terms import TermsGame
-from clearwood.explanation.games.trees import TreeGame
-from clearwood.forest.links import inverse
+from clearwood.explanation import (
+    AdditiveGame,
+    Game,
+    NotDecomposableError,
+    TermsGame,
+    TreeGame,
+    checked_weights,
+)
+from clearwood.forest import inverse
 from clearwood.reporting.collect.explained import ExplainedModel
 from clearwood.reporting.model.columns import NotCarriedError, Probe, mixed_rows
 from clearwood.reporting.model.forest import forest_in_page

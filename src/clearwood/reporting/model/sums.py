@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats
-from clearwood.explanation.games.additive import AdditiveGame
+from clearwood.explanation import AdditiveGame
 from clearwood.reporting.model.columns import (
     NotCarriedError,
     Probe,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.explanation.games.terms import TermsGame
+from clearwood.explanation import TermsGame
 from clearwood.reporting.model.columns import (
     NotCarriedError,
     Probe,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from clearwood._shared.numbers import count, percent
-from clearwood.plot.data import plot_profile
+from clearwood.plot import plot_profile
 from clearwood.reporting.collect.findings import Findings, Step
 from clearwood.reporting.page.blocks import Block, Choice, More, Note, Prose, Section, Sheet
 from clearwood.reporting.page.charts import chart

@@ -9,8 +9,7 @@ import numpy as np
 
 from clearwood._shared import numbers
 from clearwood._shared.numbers import percent
-from clearwood.explanation import Effect
-from clearwood.explanation.effects.shape import Shape, shape_of
+from clearwood.explanation import Effect, Shape, shape_of
 from clearwood.reporting.collect.findings import EffectViews, Findings, Performance, Step
 from clearwood.table import Task
 
