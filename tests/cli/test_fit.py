@@ -54,7 +54,7 @@ def test_json_is_one_document(cli, claims):
     assert document["features"] == ["age", "power", "region"]
     assert document["task"] == "count"
     assert document["bytes"] == Path("model.cw").stat().st_size
-    assert document["training_risk"]["honest"] is False
+    assert document["training_risk"]["in_sample"] is True
 
 
 def test_rows_without_a_target_are_counted(cli, table):

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "commands",
-    "emit",
     "facts",
     "folded",
     "json_text",
+    "print_json",
+    "print_message",
+    "print_text",
     "program",
     "prose",
     "quoted",
-    "say",
-    "tell",
     "text_without",
     "width",
     "written",
@@ -41,7 +41,7 @@ def _console(*, stderr: bool = False) -> "Console":
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
 
 
-def say(*things: Any) -> None:
+def print_text(*things: Any) -> None:
     """Print results to stdout: text, which is never cut or folded, or Rich tables."""
     console = _console()
     for thing in things:
@@ -61,13 +61,13 @@ def width() -> int:
 
 
 def prose(text: str) -> "Text":
-    """Make text for `say` that is folded to the width of the terminal."""
+    """Make text for `print_text` that is folded to the width of the terminal."""
     from rich.text import Text
 
     return Text(text)
 
 
-def tell(label: str, text: str, *, style: str) -> None:
+def print_message(label: str, text: str, *, style: str) -> None:
     """Print a message to stderr: "error: ...", "hint: ...", "warning: ..."."""
     from rich.text import Text
 
@@ -80,7 +80,7 @@ def text_without(result: Any, field: str) -> str:
     return repr(dataclasses.replace(result, **{field: ()}))
 
 
-def emit(document: Mapping[str, Any]) -> None:
+def print_json(document: Mapping[str, Any]) -> None:
     """Print one JSON document to stdout."""
     sys.stdout.write(json_text(document))
 

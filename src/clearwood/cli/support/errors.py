@@ -12,7 +12,7 @@ from typing import Any, TextIO
 import typer
 
 from clearwood._shared.errors import ClearwoodWarning, InputError, Spelling, Text, spelled
-from clearwood.cli.support.console import tell, written
+from clearwood.cli.support.console import print_message, written
 from clearwood.cli.support.prose import in_options
 from clearwood.cli.support.spelling import CommandLine, typed_name
 from clearwood.cli.support.verb import choices_of
@@ -90,7 +90,7 @@ def warnings_in_words(spelling: Spelling) -> Iterator[None]:
             return  # warnings for developers, such as deprecations
         if text and text not in shown:
             shown.add(text)
-            tell("warning", text, style="bold yellow")
+            print_message("warning", text, style="bold yellow")
 
     with warnings.catch_warnings():
         # One filter that lets everything through: scikit-learn rejects an empty list.
@@ -182,9 +182,9 @@ def _settings_hint(words: Sequence[str]) -> str | None:
 
 def _complain(message: str, hint: str | None) -> None:
     try:
-        tell("error", message, style="bold red")
+        print_message("error", message, style="bold red")
         if hint:
-            tell("hint", hint, style="bold cyan")
+            print_message("hint", hint, style="bold cyan")
     except BrokenPipeError:
         pass
 

@@ -15,8 +15,8 @@ _ARGUMENT = "argument"
 class CommandLine:
     """The spelling of the command line: ``time_limit=60`` is ``--time-limit 60``.
 
-    The verbs name their parameters as the library does, so a parameter's declaration says how the
-    option is typed. What no verb has is written in Python and marked as such.
+    The verbs name their parameters as the library does, so a parameter's declaration has what the
+    user types. What no verb has is written in Python and marked as such.
 
     Examples
     --------

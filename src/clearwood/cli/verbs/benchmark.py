@@ -1,4 +1,4 @@
-"""`clearwood benchmark`: learners compared on one table, with honest risks and intervals."""
+"""`clearwood benchmark`: learners compared on one table, with unbiased risks and intervals."""
 
 import math
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ import typer
 
 from clearwood._shared.choices import Interval, Search
 from clearwood._shared.errors import InputError, Option
-from clearwood.cli.support.console import commands, emit, facts, quoted, say, text_without
+from clearwood.cli.support.console import commands, facts, print_json, print_text, quoted
 from clearwood.cli.support.errors import STOPPED
 from clearwood.cli.support.options import (
     Columns,
@@ -240,21 +240,23 @@ def _run(
         bench = bench.simultaneous()
     if not bench.complete:
         if not json:
-            say(text_without(bench, "warnings"))
+            print_text(bench.to_text(warnings=False))
         return _stopped(store, command)
     write_json(output, bench.to_json(), force=force)
     if not command["keep"]:
         _remove(store)
     if json:
-        emit(bench.to_json())
+        print_json(bench.to_json())
     else:
-        say(text_without(bench, "warnings"))
+        print_text(bench.to_text(warnings=False))
         _show_next(bench, output, data, command["read"], spelling)
     return None
 
 
 def _stopped(store: Path, command: Mapping[str, Any]) -> int:
-    say("", f"Finished fits are in {_nearby(store)}. Continue with: {_resume(store, command)}")
+    print_text(
+        "", f"Finished fits are in {_nearby(store)}. Continue with: {_resume(store, command)}"
+    )
     return STOPPED
 
 
@@ -288,7 +290,7 @@ def _resume(store: Path, command: Mapping[str, Any]) -> str:
 def _show_next(
     bench: "Benchmark", output: Path, data: Path, read: Mapping[str, Any], spelling: CommandLine
 ) -> None:
-    say("", facts([("written", str(_nearby(output)))]), "")
+    print_text("", facts([("written", str(_nearby(output)))]), "")
     if not any(math.isfinite(one.risk) for one in bench.standings):
         raise InputError(
             "every learner failed",

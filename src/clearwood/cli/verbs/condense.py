@@ -9,7 +9,7 @@ import typer
 from clearwood._shared.choices import Effort, Equal, Objective
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import size
-from clearwood.cli.support.console import commands, emit, facts, quoted, say, written
+from clearwood.cli.support.console import commands, facts, print_json, print_text, quoted, written
 from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading
 from clearwood.cli.support.verb import verb
 
@@ -110,9 +110,9 @@ def condense(
     one.save(path, force=force)
     written.append(path)
     if json:
-        emit({"model": model, "output": path, "certificate": one.certificate.to_json()})
+        print_json({"model": model, "output": path, "certificate": one.certificate.to_json()})
         return
-    say(f"One tree for {one.shell.source}", "", facts(_summary(one, path)), "")
+    print_text(f"One tree for {one.shell.source}", "", facts(_summary(one, path)), "")
     tree, source = quoted(path), quoted(model)
     following = [(f"clearwood certify {tree} {source}", "prove it independently")]
     if one.fallback is None:
@@ -156,7 +156,7 @@ def certify(
     with progress(f"checking {tree.name}"):
         certification = cw.certify(tree, model, time_limit=time_limit, memory=memory)
     if json:
-        emit({"tree": tree, "model": model, **certification.to_json()})
+        print_json({"tree": tree, "model": model, **certification.to_json()})
     else:
         _show(certification)
     if not certification:
@@ -164,15 +164,15 @@ def certify(
 
 
 def _show(certification: "Certification") -> None:
-    say(f"{'Proved' if certification else 'Not proved'}: {certification.reason}")
+    print_text(f"{'Proved' if certification else 'Not proved'}: {certification.reason}")
     if certification.counterexample is not None:
-        say(
+        print_text(
             "They differ at this row:",
             facts([(name, str(value)) for name, value in certification.counterexample.items()]),
             f"The tree predicts {certification.of_tree}, the ensemble {certification.of_ensemble}.",
         )
     if not certification.same_tree:
-        say("The tree was changed after its certificate was written.")
+        print_text("The tree was changed after its certificate was written.")
 
 
 @verb
@@ -212,11 +212,11 @@ def export(
         written.append(path)
     if json:
         inline = {} if path is not None else {"text": content}
-        emit({"tree": tree, "to": to, "output": path, **inline})
+        print_json({"tree": tree, "to": to, "output": path, **inline})
     elif path is None:
         sys.stdout.write(str(content) + "\n")
     else:
-        say(f"Wrote {to} to {path}")
+        print_text(f"Wrote {to} to {path}")
 
 
 def _exported(one: "Condensed", to: Format, table: str) -> str | bytes:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clearwood._shared.numbers import percent
-from clearwood.cli.support.console import commands, emit, facts, program, prose, quoted, say
+from clearwood.cli.support.console import (
+    commands,
+    facts,
+    print_json,
+    print_text,
+    program,
+    prose,
+    quoted,
+)
 from clearwood.cli.support.options import Force, Jobs, Json, Seed
 from clearwood.cli.support.verb import verb
 
@@ -98,7 +106,7 @@ def demo(
     truth = cw.datasets.insurance_truth().mean(table)
     floor = float(find_loss("poisson").per_row(table.y, truth).mean())
     if json:
-        emit({**bench.to_json(), "true_risk": floor, "folder": path, "files": list(FILES)})
+        print_json({**bench.to_json(), "true_risk": floor, "folder": path, "files": list(FILES)})
     else:
         _report(bench, floor, path, table)
 
@@ -106,7 +114,7 @@ def demo(
 def _introduce(table: "Table") -> None:
     from rich.text import Text
 
-    say(
+    print_text(
         Text("Clearwood demo", style="bold green"),
         f"The task: predict the number of {table.target} of {table.n_rows:,} simulated motor "
         "policies.",
@@ -119,7 +127,7 @@ def _report(bench: "Benchmark", floor: float, folder: Path, table: "Table") -> N
     from rich.text import Text
 
     possible = 1 - floor / bench["baseline"].risk
-    say(
+    print_text(
         _standings(bench, possible),
         "",
         prose(

@@ -8,7 +8,7 @@ import typer
 from clearwood._shared.choices import Categories
 from clearwood._shared.numbers import IN_TABLES, duration, number, size
 from clearwood.cli.support import completion
-from clearwood.cli.support.console import commands, emit, facts, quoted, say, written
+from clearwood.cli.support.console import commands, facts, print_json, print_text, quoted, written
 from clearwood.cli.support.options import (
     Columns,
     Force,
@@ -107,7 +107,7 @@ def fit(
     cw.save(model, path, force=force)
     written.append(path)
     if json:
-        emit(_document(model, table, path, risk))
+        print_json(_document(model, table, path, risk))
     else:
         _report(model, table, path, risk)
 
@@ -121,7 +121,7 @@ def training_risk(model: "Learner", table: "Table") -> dict[str, Any]:
         table = table.take(np.sort(rows))
     measure, losses = row_losses(model, table)
     value = float(np.average(losses, weights=table.weights))
-    return {"measure": measure, "value": value, "rows": table.n_rows, "honest": False}
+    return {"measure": measure, "value": value, "rows": table.n_rows, "in_sample": True}
 
 
 def row_losses(model: "Learner", table: "Table") -> tuple[str, "NDArray[np.float64]"]:
@@ -166,7 +166,7 @@ def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]
     sampled = f" ({risk['rows']:,} of them)" if risk["rows"] < table.n_rows else ""
     features = ", ".join(table.features)
     settings = ", ".join(f"{key}={value}" for key, value in model.all_settings.items())
-    say(
+    print_text(
         Text.assemble(
             "Fitted ", (model.name, "bold cyan"), " to predict ", (str(table.target), "bold")
         ),

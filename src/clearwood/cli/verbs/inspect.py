@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clearwood._shared.numbers import count, duration, size
-from clearwood.cli.support.console import emit, facts, say
+from clearwood.cli.support.console import facts, print_json, print_text
 from clearwood.cli.support.options import Json, ModelFile
 from clearwood.cli.support.verb import verb
 
@@ -24,11 +24,11 @@ def inspect(*, model: ModelFile, json: Json = False) -> None:
 
     file = cw.inspect(model)
     if json:
-        emit(file.to_json())
+        print_json(file.to_json())
         return
     from rich.text import Text
 
-    say(Text(file.path, style="bold cyan"), "", facts(_contents(file)))
+    print_text(Text(file.path, style="bold cyan"), "", facts(_contents(file)))
 
 
 def _contents(file: "models.ModelFile") -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ import typer
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.numbers import number
 from clearwood.cli.support.completion import families, learners, tasks
-from clearwood.cli.support.console import commands, emit, facts, say
+from clearwood.cli.support.console import commands, facts, print_json, print_text
 from clearwood.cli.support.options import Json
 from clearwood.cli.support.verb import verb
 
@@ -55,9 +55,9 @@ def models(
         return
     chosen = _filtered(list(catalogue.entries()), task, family)
     if json:
-        emit({"learners": [_document(entry) for entry in chosen]})
+        print_json({"learners": [_document(entry) for entry in chosen]})
         return
-    say(
+    print_text(
         _listing(chosen),
         "",
         "r regression, c count, b binary, m multiclass",
@@ -116,7 +116,7 @@ def _letters(entry: "Entry") -> str:
 
 def _one(entry: "Entry", *, json: bool) -> None:
     if json:
-        emit(_document(entry))
+        print_json(_document(entry))
         return
     from rich.text import Text
 
@@ -132,9 +132,9 @@ def _one(entry: "Entry", *, json: bool) -> None:
     ]
     if not entry.available:
         rows.append(("install with", _install(entry)))
-    say(Text.assemble((entry.name, "bold cyan"), f": {entry.title}"), "", facts(rows))
+    print_text(Text.assemble((entry.name, "bold cyan"), f": {entry.title}"), "", facts(rows))
     if entry.defaults:
-        say("", Text("Settings", style="bold"), _settings(entry), "")
+        print_text("", Text("Settings", style="bold"), _settings(entry), "")
         key = next(iter(entry.space), next(iter(entry.defaults)))
         value = entry.defaults[key]
         example = f"clearwood fit DATA --target T --learner {entry.name} --set {key}={value}"

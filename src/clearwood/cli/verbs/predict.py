@@ -8,7 +8,7 @@ import typer
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count
-from clearwood.cli.support.console import emit, say
+from clearwood.cli.support.console import print_json, print_text
 from clearwood.cli.support.options import Force, Json, ModelFile, Reading
 from clearwood.cli.support.verb import verb
 
@@ -72,11 +72,13 @@ def predict(
         write_columns(path, columns, force=force)
     if json:
         inline = {} if path is not None else {"predictions": columns}
-        emit({"model": model, "output": path, "rows": table.n_rows, **inline})
+        print_json({"model": model, "output": path, "rows": table.n_rows, **inline})
     elif path is None:
         write_csv(sys.stdout, columns)
     else:
-        say(f"Wrote predictions of {count(table.n_rows, 'row')} to {path} ({', '.join(columns)})")
+        print_text(
+            f"Wrote predictions of {count(table.n_rows, 'row')} to {path} ({', '.join(columns)})"
+        )
 
 
 def prediction_columns(

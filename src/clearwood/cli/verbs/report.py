@@ -9,7 +9,7 @@ import typer
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import size
-from clearwood.cli.support.console import emit, facts, quoted, say, text_without, written
+from clearwood.cli.support.console import facts, print_json, print_text, quoted, written
 from clearwood.cli.support.options import (
     Columns,
     Force,
@@ -163,7 +163,7 @@ def report(
         cw.save(model, keep, force=force)
         written.append(keep)
     if json:
-        emit(_document(page, path, bench, keep))
+        print_json(_document(page, path, bench, keep))
     else:
         _show(page, path, bench, keep)
 
@@ -224,11 +224,11 @@ def _compare(
 
 def _show(page: "Report", path: Path, bench: "Benchmark | None", keep: Path | None) -> None:
     if bench is not None:
-        say(text_without(bench, "warnings"), "")
+        print_text(bench.to_text(warnings=False), "")
     lines = [("page", f"{path} ({size(path.stat().st_size)})")]
     lines += [("model", str(keep))] if keep is not None else []
     # The address is on a line of its own, so that it is not broken.
-    say(f"Report: {page.title}", facts(lines), f"Open it: {path.absolute().as_uri()}")
+    print_text(f"Report: {page.title}", facts(lines), f"Open it: {path.absolute().as_uri()}")
 
 
 def _document(

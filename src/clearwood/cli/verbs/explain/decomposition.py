@@ -7,7 +7,7 @@ import typer
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, percent
-from clearwood.cli.support.console import emit, facts, prose, say
+from clearwood.cli.support.console import facts, print_json, print_text, prose
 from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading
 from clearwood.cli.support.verb import verb
 
@@ -105,7 +105,7 @@ def decomposition(
     write_json(folder / "decomposition.json", why.to_json(), force=force)
     if json:
         listed = {name: str(path) for name, path in files.items()}
-        emit(
+        print_json(
             {
                 "model": model,
                 "value": why.value,
@@ -187,7 +187,7 @@ def _summary(why: "Decomposition", values: "Shapley", folder: Path, files: dict[
 
     importance = why.importance()
     order = np.argsort(-importance.total, kind="stable")[:_SHOWN]
-    say(
+    print_text(
         prose(repr(why)),
         facts(
             [
@@ -203,4 +203,4 @@ def _summary(why: "Decomposition", values: "Shapley", folder: Path, files: dict[
         ),
     )
     if importance.remainder_share:
-        say(f"  beyond order {why.order}: {percent(importance.remainder_share)}")
+        print_text(f"  beyond order {why.order}: {percent(importance.remainder_share)}")

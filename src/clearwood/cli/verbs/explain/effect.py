@@ -149,6 +149,6 @@ def _grid(texts: list[str] | None, n_columns: int) -> Any:
     if not texts:
         return None
     if len(texts) > n_columns:
-        raise InputError(f"--grid is given {len(texts)} times for {n_columns} columns")
+        raise InputError(f"--grid is repeated {len(texts)} times for {n_columns} columns")
     lists = [[value.strip() for value in text.split(",")] for text in texts]
     return lists[0] if n_columns == 1 else (*lists, *[None] * (2 - len(lists)))

@@ -137,6 +137,6 @@ def groups_of(texts: Iterable[str] | None) -> dict[str, list[str]] | None:
                 hint="write it like --groups place=lat,lon",
             )
         if name.strip() in groups:
-            raise InputError(f"the group {name.strip()!r} is given twice")
+            raise InputError(f"there are two groups {name.strip()!r}")
         groups[name.strip()] = listed
     return groups or None

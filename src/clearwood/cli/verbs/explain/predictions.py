@@ -56,7 +56,7 @@ def shapley(
     ] = False,
     conditional: Annotated[
         Conditional,
-        typer.Option("--conditional", help="The distribution behind observational values."),
+        typer.Option("--conditional", help="The distribution assumed by observational values."),
     ] = "gaussian",
     method: Annotated[
         ShapleyMethod,

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.cli.support.console import emit, prose, say, text_without, width, written
+from clearwood.cli.support.console import (
+    print_json,
+    print_text,
+    prose,
+    text_without,
+    width,
+    written,
+)
 from clearwood.cli.support.tables import terminal_table
 
 __all__ = ["check_outputs", "show"]
@@ -43,16 +50,16 @@ def show(result: Any, files: Sequence[Path], *, force: bool, as_json: bool) -> N
         else:
             write_columns(path, _with_lists_as_text(result.to_frame("dict")), force=force)
     if as_json:
-        emit({**result.to_json(), "files": [str(path) for path in files]})
+        print_json({**result.to_json(), "files": [str(path) for path in files]})
         return
     if hasattr(result, "notes"):
-        say(prose(text_without(result, "notes")))
-        say(*(prose(f"note: {note}") for note in result.notes))
+        print_text(prose(text_without(result, "notes")))
+        print_text(*(prose(f"note: {note}") for note in result.notes))
     else:
-        say(prose(repr(result)))
-    say(*(f"Wrote {path}" for path in files))
+        print_text(prose(repr(result)))
+    print_text(*(f"Wrote {path}" for path in files))
     if not files:
-        say("", terminal_table(result.to_frame("dict"), width()))
+        print_text(terminal_table(result.to_frame("dict"), width()))
 
 
 def _write_picture(path: Path, chart: Any, *, force: bool) -> None:
