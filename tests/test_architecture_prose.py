@@ -177,18 +177,6 @@ FOREIGN: dict[str, list[str]] = {
 
 #: Places to repair. Delete a line with the place; nothing is ever added.
 TO_REPAIR: dict[str, list[str]] = {
-    "cli/support/prose.py": [
-        "re.compile('^(?P<option>scale|level|sample|folds|repeats|loss|precision|time_bud",
-        "re.compile(f'(?P<once>--(?P<option>\\\\w+) {_WORD})(?:, --(?P=option) [^)]*| \\\\(--",
-        "_SUBJECT.sub(lambda match: _flag(match['option']), text)",
-        "_KIND.sub(_spell_kind, text)",
-        "_VALUE.sub(_spell_value, text)",
-        "_NO_VALUE.sub(lambda match: _flag(match['option']), text)",
-        "_NUMBER.sub(lambda match: f\"{_flag(match['option'])} {match['value']}\", text)",
-        "_SPACE.sub(' (in Python: \\\\g<space>)', text)",
-        "_FORCE.sub('', text)",
-        "_TWICE.sub(lambda match: match['once'], text)",
-    ],
     "explanation/adapter/scores.py": [
         "scale == 'probability'",
         "scale == 'margin'",

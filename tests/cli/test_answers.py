@@ -5,7 +5,6 @@ import errno
 import pytest
 
 from clearwood._shared.errors import InputError
-from clearwood.cli.support.prose import in_options
 from clearwood.cli.verbs import models as _models
 
 
@@ -88,34 +87,6 @@ def test_long_messages_are_not_folded(refused, broken):
 )
 def test_words_that_mean_nothing(refused, words, said):
     assert said in refused(*words)
-
-
-@pytest.mark.parametrize(
-    ("python", "options"),
-    [
-        ("set kinds={'a b': 'category'}.", "set --kind 'a b=category'."),
-        ("else ignore=['id', 'key'].", "else --ignore id --ignore key."),
-        ("leave it out with ignore= if it", "leave it out with --ignore if it"),
-        ("the task='count' or task='regression'", "the --task count or --task regression"),
-        ("decimal=',' (--decimal ,); if", "--decimal ,; if"),
-        ("with --force (force=True).", "with --force."),
-        (
-            "judge on one hold-out: interval='hold-out'.",
-            "judge on one hold-out: --interval hold-out.",
-        ),
-        ("tune=-1 is not possible", "--tune -1 is not possible"),
-        ("a budget=1e-06.", "a --budget 1e-06."),
-        ("n_jobs=0 is no number", "--jobs 0 is no number"),
-        (
-            "do better: space={'knn': {'p': ...}}",
-            "do better (in Python: space={'knn': {'p': ...}})",
-        ),
-        ("column 'a=b' is odd", "column 'a=b' is odd"),
-        ("subtask='x'", "subtask='x'"),
-    ],
-)
-def test_advice_is_spelled_as_options(python, options):
-    assert in_options(python) == options
 
 
 def test_ranges_are_written_for_people():

@@ -27,7 +27,7 @@ def test_the_tables_hold_what_the_library_gives(cli, model, claims):
     assert answer.code == 0, answer.err
     fitted, data = cw.load(model), cw.read(claims, target="accidents")
     why = cw.explain(fitted, data)
-    importance = {row["column"]: float(row["total"]) for row in rows_of("out/importance.csv")}
+    importance = {row["column"]: float(row["importance"]) for row in rows_of("out/importance.csv")}
     for name, total in zip(why.columns, why.importance().total, strict=True):
         assert importance[name] == total
     found = why.shapley(data)

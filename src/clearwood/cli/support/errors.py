@@ -11,9 +11,8 @@ from typing import Any, TextIO
 
 import typer
 
-from clearwood._shared.errors import ClearwoodWarning, InputError, Spelling, Text, spelled
+from clearwood._shared.errors import ClearwoodWarning, InputError, Spelling, spelled
 from clearwood.cli.support.console import print_message, written
-from clearwood.cli.support.prose import in_options
 from clearwood.cli.support.spelling import CommandLine, typed_name
 from clearwood.cli.support.verb import choices_of
 
@@ -83,7 +82,7 @@ def warnings_in_words(spelling: Spelling) -> Iterator[None]:
     ) -> None:
         del filename, lineno, file, line
         if isinstance(message, ClearwoodWarning):
-            text = _written(message.text, spelling)
+            text = spelled(message.text, spelling)
         elif issubclass(category, UserWarning | RuntimeWarning):
             text = _first_line(message)
         else:
@@ -100,10 +99,6 @@ def warnings_in_words(spelling: Spelling) -> Iterator[None]:
         yield
 
 
-def _written(text: Text, spelling: Spelling) -> str:
-    return in_options(text) if isinstance(text, str) else spelled(text, spelling)
-
-
 def _stopped() -> int:
     names = ", ".join(str(path) for path in written)
     done = f"already written: {names}" if names else "nothing was written"
@@ -113,8 +108,8 @@ def _stopped() -> int:
 
 def _explain(error: Exception, words: Sequence[str], spelling: Spelling, *, traceback: bool) -> int:
     if isinstance(error, InputError):
-        hint = None if error.hint is None else _written(error.hint, spelling)
-        _complain(_written(error.message, spelling), hint)
+        hint = None if error.hint is None else spelled(error.hint, spelling)
+        _complain(spelled(error.message, spelling), hint)
         return BAD_INPUT
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):
         return _usage(error)

@@ -9,7 +9,14 @@ import typer
 
 from clearwood._shared.choices import Interval, Search
 from clearwood._shared.errors import InputError, Option
-from clearwood.cli.support.console import commands, facts, print_json, print_text, quoted
+from clearwood.cli.support.console import (
+    commands,
+    facts,
+    print_json,
+    print_text,
+    quoted,
+    text_without,
+)
 from clearwood.cli.support.errors import STOPPED
 from clearwood.cli.support.options import (
     Columns,
@@ -240,7 +247,7 @@ def _run(
         bench = bench.simultaneous()
     if not bench.complete:
         if not json:
-            print_text(bench.to_text(warnings=False))
+            print_text(text_without(bench, "warnings"))
         return _stopped(store, command)
     write_json(output, bench.to_json(), force=force)
     if not command["keep"]:
@@ -248,7 +255,7 @@ def _run(
     if json:
         print_json(bench.to_json())
     else:
-        print_text(bench.to_text(warnings=False))
+        print_text(text_without(bench, "warnings"))
         _show_next(bench, output, data, command["read"], spelling)
     return None
 

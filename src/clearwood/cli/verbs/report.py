@@ -9,7 +9,14 @@ import typer
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import size
-from clearwood.cli.support.console import facts, print_json, print_text, quoted, written
+from clearwood.cli.support.console import (
+    facts,
+    print_json,
+    print_text,
+    quoted,
+    text_without,
+    written,
+)
 from clearwood.cli.support.options import (
     Columns,
     Force,
@@ -224,7 +231,7 @@ def _compare(
 
 def _show(page: "Report", path: Path, bench: "Benchmark | None", keep: Path | None) -> None:
     if bench is not None:
-        print_text(bench.to_text(warnings=False), "")
+        print_text(text_without(bench, "warnings"), "")
     lines = [("page", f"{path} ({size(path.stat().st_size)})")]
     lines += [("model", str(keep))] if keep is not None else []
     # The address is on a line of its own, so that it is not broken.

@@ -86,10 +86,7 @@ def decomposition(
     table = reading.table_for(fitted, data)
     why = cw.explain(fitted, table, max_order=max_order, n_jobs=n_jobs)
     chosen = table if rows is None else table.head(rows)
-    if value == "interventional":
-        values = why.shapley(chosen, interactions=interactions)
-    else:
-        values = why.shapley(chosen, value=value, interactions=interactions)
+    values = why.shapley(chosen, value=value, interactions=interactions)
     folder.mkdir(exist_ok=True)
     tables = {
         "importance": why.importance().to_frame("dict"),

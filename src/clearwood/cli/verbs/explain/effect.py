@@ -133,7 +133,7 @@ def effect(
         sample=sample,
         extrapolation=False if extrapolation == "none" else extrapolation,
         **vars(view),
-        **work.options(),
+        **vars(work),
     )
     explaining.show(result)
 

@@ -103,7 +103,7 @@ def importance(
         confidence=confidence,
         sample=sample,
         **vars(view),
-        **work.options(),
+        **vars(work),
     )
     measuring.show(result)
 
@@ -136,6 +136,6 @@ def agreement(
         columns=columns or None,
         sample=sample,
         **vars(view),
-        **work.options(),
+        **vars(work),
     )
     explaining.show(result)

@@ -114,10 +114,6 @@ class Work:
     seed: Seed = 0
     n_jobs: Jobs = 1
 
-    def options(self) -> dict[str, Any]:
-        """Give these options as the library takes them."""
-        return {"time_limit": self.time_limit, "seed": self.seed, "n_jobs": self.n_jobs}
-
 
 def groups_of(texts: Iterable[str] | None) -> dict[str, list[str]] | None:
     """Read groups of columns: ``place=lat,lon``.

@@ -6,8 +6,6 @@ from typing import Annotated
 import typer
 
 from clearwood._shared.choices import Conditional, LimeSelection, ShapleyMethod, ValueFunction
-from clearwood._shared.errors import InputError
-from clearwood._shared.numbers import count
 from clearwood.cli.support.options import Reading, pairs, setting
 from clearwood.cli.support.verb import verb
 from clearwood.cli.verbs.explain.options import Explaining, Groups, View, Work, groups_of
@@ -111,12 +109,11 @@ def shapley(
         conditional=conditional,
         groups=together,
         interactions=interactions,
-        output=view.output,
-        scale=view.scale,
         precision=precision,
         max_evaluations=max_evaluations,
         n_background=n_background,
-        **work.options(),
+        **vars(view),
+        **vars(work),
     )
     explaining.show(result)
 
@@ -166,7 +163,7 @@ def lime(
         n_samples=n_samples,
         repeats=repeats,
         **vars(view),
-        **work.options(),
+        **vars(work),
     )
     explaining.show(result)
 
@@ -192,8 +189,6 @@ def what_if(
 
     texts = pairs("--set", changes, example="age=45")
     model, data = explaining.read(reading)
-    if row >= data.n_rows:
-        raise InputError(f"there is no row {row}: DATA has {count(data.n_rows, 'row')}")
     values = {name: setting(text) for name, text in texts.items()}
     explaining.show(cw.what_if(model, data, row, values, **vars(view)))
 
