@@ -2,7 +2,7 @@
 
 Tables are drawn from models whose truth is known (see `_simulations`); on each, the learner is
 cross-validated, intervals are computed, and the exact risk of the learner fitted to all rows of
-that table is looked for in them. The same for the difference of two learners' risks, for the learner
+that table is looked for in them. The same for the difference of two risks, for the learner
 that comes out best, and for learners that `clearwood.benchmark` tunes (see `_front_door`). At the
 end the figures come as the tables of the page on intervals.
 """
