@@ -104,10 +104,10 @@ def test_each_step_passes_the_users_columns_on(step, groups):
 @pytest.mark.parametrize(
     ("step", "words"),
     [
-        (PCA(2), "PCA may make one column from several"),
-        (KNNImputer(), "KNNImputer makes each column from all"),
+        (PCA(2), "PCA may combine several of your columns"),
+        (KNNImputer(), "KNNImputer computes each column from all"),
         (PolynomialFeatures(2), "from several of yours, or from none"),
-        (FunctionTransformer(np.abs), "does not say which columns"),
+        (FunctionTransformer(np.abs), "have no known source"),
     ],
     ids=str,
 )

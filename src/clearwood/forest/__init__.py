@@ -1,4 +1,4 @@
-"""Tree models as plain arrays: importers, prediction and safe files."""
+"""Tree models as plain arrays: import, prediction, and files without executable code."""
 
 from clearwood.forest import links
 from clearwood.forest.encoders import LearnerEncoder

@@ -1,4 +1,4 @@
-"""Putting the trees of a library together into the arrays of a forest."""
+"""Assembly of the trees that an importer reads into the arrays of a forest."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,7 +35,7 @@ class CategorySets:
     def of_categories(
         cls, node: NDArray[Any], count: NDArray[Any], categories: NDArray[Any]
     ) -> "CategorySets":
-        """Pack lists of categories, one after another, into words that just hold the largest.
+        """Pack lists of categories, one after another, into as few words as hold the largest.
 
         Examples
         --------
@@ -53,7 +53,7 @@ class CategorySets:
         return cls(node, size, words)
 
     def at(self, kept: NDArray[np.bool_], node: NDArray[Any]) -> "CategorySets":
-        """Give some of the sets, their nodes numbered anew."""
+        """Return some of the sets, with new numbers of their nodes."""
         return CategorySets(node[kept], self.size[kept], self.words[np.repeat(kept, self.size)])
 
 
@@ -68,7 +68,7 @@ class Tree:
     categories
         The words of the bit set of each categorical node.
     output, weight
-        The output it adds to, -1 for all, and what its values are multiplied with.
+        The output it adds to, -1 for all, and the factor of its values.
     """
 
     left: NDArray[Any]
@@ -106,7 +106,7 @@ class Trees:
     output
         The output each tree adds to, -1 for all.
     weight
-        What each tree's values are multiplied with.
+        The factor of each tree's values.
     """
 
     sizes: Sequence[int] | NDArray[Any]
@@ -156,7 +156,7 @@ class Trees:
         )
 
     def first(self, n_trees: int | None) -> "Trees":
-        """Give the first trees; all where None."""
+        """Return the first trees; all of them if None."""
         if n_trees is None or n_trees >= len(self.sizes):
             return self
         sizes = np.asarray(self.sizes)[:n_trees]
@@ -189,7 +189,7 @@ _PER_NODE = (
 
 
 def spans(first: NDArray[Any], count: NDArray[Any]) -> NDArray[np.int64]:
-    """Give the whole numbers of several spans, one span after another.
+    """Return the whole numbers of several spans, one span after another.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def _no_trees() -> InputError:
 
 
 def assemble(trees: Trees | Sequence[Tree], **settings: Any) -> Forest:
-    """Make a forest; children end up after their parent and unreachable nodes are dropped.
+    """Build a forest; children are put after their parent and unreachable nodes are dropped.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def assemble(trees: Trees | Sequence[Tree], **settings: Any) -> Forest:
         **_category_arrays(trees.sets, place, len(leaf)),
     }
     for array in arrays.values():
-        array.flags.writeable = False  # nobody else holds them, so the forest need not copy
+        array.flags.writeable = False  # the forest need not copy what nobody else can write to
     return Forest(**arrays, **settings)
 
 
@@ -277,10 +277,10 @@ def _category_arrays(
 def _order(
     left: NDArray[Any], right: NDArray[Any], roots: NDArray[Any], sizes: NDArray[Any]
 ) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
-    """Give reachable nodes so that children follow parents, and the new place of each node.
+    """Return the reachable nodes so that children follow parents, and the new place of each node.
 
     Trees whose children follow already and that have no unreachable nodes keep their order; the
-    others are put into depth-first order, left before right. None where nothing has to move.
+    others are put into depth-first order, left before right. None if nothing has to move.
     """
     node = np.arange(len(left), dtype=left.dtype)
     inner = left >= 0
@@ -322,7 +322,7 @@ def _check_children(
 
 
 def levels(left: NDArray[Any], right: NDArray[Any], roots: NDArray[Any]) -> list[NDArray[np.int64]]:
-    """Give the nodes of trees level by level, each level from left to right.
+    """Return the nodes of trees level by level, each level from left to right.
 
     Parameters
     ----------

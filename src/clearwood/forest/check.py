@@ -1,4 +1,4 @@
-"""What must hold for the arrays of a forest, checked once when it is made."""
+"""Checks of the arrays of a forest, run once when it is constructed."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ __all__ = ["check"]
 
 
 def check(forest: "Forest") -> None:
-    """Raise where the arrays do not describe trees."""
+    """Raise an error if the arrays do not describe trees."""
     _check_lengths(forest)
     _check_structure(forest)
     _check_splits(forest)
@@ -42,18 +42,26 @@ def _check_lengths(forest: "Forest") -> None:
     ]:
         found = len(getattr(forest, name))
         if found != length:
-            raise InputError(f"forest array {name!r} has {found} entries; expected {length}")
+            raise InputError(
+                f"forest array {name!r} has {found} entries; expected {length}", parameter=name
+            )
     if n_trees == 0:
         raise InputError("the forest has no trees", hint="fit the model with at least one tree.")
     if forest.value.ndim != 2 or forest.base.ndim != 1 or len(forest.base) == 0:
-        raise InputError("leaf values must be (nodes, columns) and base one number per output")
+        raise InputError(
+            f"value has shape {forest.value.shape} and base {forest.base.shape}; expected nodes by "
+            "columns, and one number per output",
+            parameter="value" if forest.value.ndim != 2 else "base",
+        )
 
 
 def _check_structure(forest: "Forest") -> None:
     roots, left, right = forest.roots, forest.left, forest.right
     ends = np.append(roots[1:], np.int32(len(left)))
     if roots[0] != 0 or (roots >= ends).any():
-        raise InputError("the roots must start at node 0 and rise; every tree needs a node")
+        raise InputError(
+            "the roots must start at node 0 and rise; every tree needs a node", parameter="roots"
+        )
     inner = left >= 0
     if ((right >= 0) != inner).any():
         node = int(np.flatnonzero((right >= 0) != inner)[0])
@@ -65,7 +73,9 @@ def _check_structure(forest: "Forest") -> None:
             at = int(np.flatnonzero(wrong)[0])
             raise InputError(
                 f"the {name} child of node {at} is {int(child[at])}; children come after their "
-                "parent, in the same tree"
+                "parent, in the same tree",
+                parameter=name,
+                value=int(child[at]),
             )
     children = np.concatenate([left[inner], right[inner]]).astype(np.intp)
     met = np.zeros(len(left), bool)
@@ -87,25 +97,36 @@ def _check_splits(forest: "Forest") -> None:
     if wrong.any():
         node = int(np.flatnonzero(wrong)[0])
         raise InputError(
-            f"node {node} asks about column {int(feature[node])}; "
-            f"the model has {forest.n_features} columns"
+            f"node {node} splits on column {int(feature[node])}; "
+            f"the model has {forest.n_features} columns",
+            parameter="feature",
+            value=int(feature[node]),
         )
     sets = np.flatnonzero(inner & (forest.category_start >= 0))
     unknown = np.isnan(forest.threshold) & inner
     unknown[sets] = False
     if unknown.any():
-        raise InputError(f"the threshold of node {int(np.flatnonzero(unknown)[0])} is NaN")
+        node = int(np.flatnonzero(unknown)[0])
+        raise InputError(f"the threshold of node {node} is NaN", parameter="threshold")
     if forest.zero_missing[sets].any():
-        raise InputError("a categorical node cannot treat zero, a category, as missing")
+        raise InputError(
+            "a categorical node cannot treat zero, which is a category, as missing",
+            parameter="zero_missing",
+        )
     if len(sets):
         start = forest.category_start[sets].astype(np.int64)
         size = forest.category_size[sets]
         if (size < 0).any() or (start + size > len(forest.category_words)).any():
-            raise InputError("a categorical node's bit set reaches past the category words")
+            raise InputError(
+                "the bit set of a categorical node reaches past the category words",
+                parameter="category_size",
+            )
     if len(forest.groups) and (
         forest.groups.min() < 0 or forest.groups.max() >= len(forest.columns)
     ):
-        raise InputError("a column of the model belongs to none of the user's columns")
+        raise InputError(
+            "a column of the model belongs to none of the user's columns", parameter="groups"
+        )
 
 
 def _check_values(forest: "Forest") -> None:
@@ -116,29 +137,46 @@ def _check_values(forest: "Forest") -> None:
         raise InputError(
             f"leaf {node - int(forest.roots[tree])} of tree {tree} has the value "
             f"{forest.value[node].tolist()}; leaf values must be finite numbers",
-            hint="the model was fitted to targets with NaN or infinity, or its fit diverged.",
+            parameter="value",
+            hint="check the targets for NaN and infinity, and whether the fit diverged.",
         )
     if not np.isfinite(forest.base).all():
-        raise InputError(f"the base score is {forest.base.tolist()}; it must be finite")
+        raise InputError(
+            f"the base score is {forest.base.tolist()}; it must be finite",
+            parameter="base",
+            value=forest.base.tolist(),
+        )
     if not np.isfinite(forest.tree_weight).all():
-        raise InputError("a tree's weight is not a finite number")
+        raise InputError("the weight of a tree is not a finite number", parameter="tree_weight")
     output, n_outputs = forest.tree_output, len(forest.base)
     if (output < -1).any() or (output >= n_outputs).any():
-        raise InputError(f"a tree belongs to an output that is not there: there are {n_outputs}")
+        raise InputError(
+            f"a tree adds to an output that does not exist; there are {n_outputs}",
+            parameter="tree_output",
+        )
     shared = output < 0
     if shared.any() and not shared.all():
-        raise InputError("either every tree adds to all outputs or every tree to one")
+        raise InputError(
+            "either every tree adds to all outputs or every tree to one", parameter="tree_output"
+        )
     columns = n_outputs if shared.all() else 1
     if forest.value.shape[1] != columns:
-        raise InputError(f"leaf values have {forest.value.shape[1]} columns; expected {columns}")
+        raise InputError(
+            f"leaf values have {forest.value.shape[1]} columns; expected {columns}",
+            parameter="value",
+        )
     if len(forest.divisor) != n_outputs or not (forest.divisor > 0).all():
         raise InputError(
-            "the weights of the trees do not sum to a positive number, so their mean is undefined"
+            "the weights of the trees do not sum to a positive number, so their mean is undefined",
+            parameter="tree_weight",
         )
     if forest.classes is not None and len(forest.classes) == 1:
         raise InputError(
-            f"the model was fitted to the single class {forest.classes.tolist()[0]!r}",
+            f"the model was fitted to a single class, {forest.classes.tolist()[0]!r}",
+            parameter="classes",
             hint="fit it to two or more classes.",
         )
     if forest.classes is not None and len(forest.classes) != (2 if n_outputs == 1 else n_outputs):
-        raise InputError(f"{len(forest.classes)} classes do not fit {n_outputs} outputs")
+        raise InputError(
+            f"{len(forest.classes)} classes do not match {n_outputs} outputs", parameter="classes"
+        )

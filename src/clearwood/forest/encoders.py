@@ -1,4 +1,4 @@
-"""What makes a model's columns from the user's, and how it is kept in a file."""
+"""Encoders: they compute a model's columns from the user's, and are stored without pickle."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ class LearnerEncoder:
     schema: Schema
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Give the model's columns of a table, data frame or array."""
+        """Return the model's columns of a table, data frame or array."""
         return self.encoder.transform(as_table(X, schema=self.schema))
 
 
@@ -36,7 +36,7 @@ class PipelineEncoder:
     named: bool
 
     def transform(self, X: Any) -> Any:
-        """Give the model's columns of a table, data frame or array."""
+        """Return the model's columns of a table, data frame or array."""
         frame = X.to_frame() if isinstance(X, Table) else X
         frame = nw.from_native(frame, eager_only=True, pass_through=True)
         if not isinstance(frame, nw.DataFrame):
@@ -47,6 +47,7 @@ class PipelineEncoder:
         if absent:
             raise InputError(
                 f"the table lacks {', '.join(map(repr, absent))}, which the model was fitted with",
+                parameter=absent[0],
                 hint=did_you_mean(absent[0], frame.columns),
             )
         return self.steps.transform(frame.select(self.columns).to_native())
@@ -56,7 +57,7 @@ _STATE, _ARRAYS, _STEPS = "encoder.json", "encoder/", "encoder.skops"
 
 
 def members(encoder: Any) -> dict[str, bytes]:
-    """Give an encoder as members of a file; nothing is pickled."""
+    """Return the members of a file that store an encoder; nothing is pickled."""
     if encoder is None:
         return {}
     if isinstance(encoder, LearnerEncoder):
@@ -69,13 +70,13 @@ def members(encoder: Any) -> dict[str, bytes]:
         state = {"kind": "pipeline", "columns": list(encoder.columns), "named": encoder.named}
         return {_STATE: files.from_json(state), _STEPS: pack_estimator(encoder.steps)}
     raise InputError(
-        f"a forest whose encoder is a {type(encoder).__name__} cannot be saved",
+        f"a forest with an encoder of type {type(encoder).__name__} cannot be saved",
         hint="save it without: dataclasses.replace(forest, encoder=None).",
     )
 
 
 def from_archive(archive: files.Archive) -> Any:
-    """Read the encoder of a forest, None where it has none."""
+    """Read the encoder of a forest; None if it has none."""
     if _STATE not in archive.members:
         return None
     state = archive.json(_STATE)

@@ -1,4 +1,4 @@
-"""Forests as files of plain arrays: nothing in them can run."""
+"""Files of forests: plain arrays and settings, no executable code."""
 
 import os
 from importlib.metadata import version
@@ -19,7 +19,7 @@ __all__ = ["ARRAYS", "contents", "from_archive", "load", "save", "settings"]
 KIND = "forest"
 SETTINGS = "forest.json"
 
-#: The arrays of a forest that are kept as arrays.
+#: The fields of a forest that are stored as arrays.
 ARRAYS = (
     "roots",
     "left",
@@ -43,7 +43,7 @@ ARRAYS = (
 
 
 def settings(forest: "Forest") -> dict[str, Any]:
-    """Give everything but the arrays and the encoder as plain JSON values."""
+    """Return everything but the arrays and the encoder as plain JSON values."""
     classes = forest.classes
     return {
         "source": forest.source,
@@ -73,7 +73,7 @@ def save(forest: "Forest", path: str | os.PathLike[str], *, force: bool = False)
 
 
 def contents(forest: "Forest") -> tuple[files.Manifest, dict[str, bytes]]:
-    """Give what a forest's file holds."""
+    """Return the contents of a forest's file."""
     members = {f"{name}.npy": files.from_array(getattr(forest, name)) for name in ARRAYS}
     members[SETTINGS] = files.from_json(settings(forest))
     members |= _encoders.members(forest.encoder)
@@ -82,7 +82,7 @@ def contents(forest: "Forest") -> tuple[files.Manifest, dict[str, bytes]]:
 
 
 def load(path: str | os.PathLike[str]) -> "Forest":
-    """Read a forest from a file that `Forest.save` wrote; nothing in the file is run.
+    """Read a forest from a file that `Forest.save` wrote; no code in the file is executed.
 
     Examples
     --------
@@ -98,13 +98,15 @@ def load(path: str | os.PathLike[str]) -> "Forest":
     if archive.manifest.kind != KIND:
         raise InputError(
             f"{str(path)!r} holds a {archive.manifest.kind}, not a forest",
+            parameter="path",
+            value=str(path),
             hint="read it with cw.load, then use cw.forest.from_model on the model.",
         )
     return from_archive(archive)
 
 
 def from_archive(archive: files.Archive) -> "Forest":
-    """Make the forest of a container that was read."""
+    """Return the forest in an archive."""
     from clearwood.forest.forest import Forest
 
     raw = archive.json(SETTINGS)

@@ -1,4 +1,4 @@
-"""Every tree model as plain arrays, with the predictions of the library it came from."""
+"""A tree ensemble as plain arrays that predicts what the library it came from predicts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import InputError, unknown_choice
 from clearwood.forest import check as _check
 from clearwood.forest import files as _files
 from clearwood.forest import inputs as _inputs
@@ -64,16 +64,16 @@ class Forest:
     left, right
         Children of each node; -1 at leaves.
     feature
-        The model's column each node asks about; -1 at leaves.
+        The model's column that each node splits on; -1 at leaves.
     threshold
         Largest value that goes left.
     value
-        Per node (only leaves count): one column where each tree belongs to one output
-        (``tree_output``), else one column per output.
+        Value of each node; only those of leaves are used. One column where each tree belongs to one
+        output (``tree_output``), else one column per output.
     cover
-        Weight of the training rows that reached each node; NaN where the source does not say.
+        Weight of the training rows that reached each node; NaN where it is unknown.
     base
-        What each output starts from.
+        The value each output starts from.
     feature_names
         Names of the model's columns.
     default_left
@@ -90,18 +90,19 @@ class Forest:
     tree_output
         The output each tree adds to; -1 where it adds to all.
     tree_weight
-        What each tree's value is multiplied with.
+        The factor of each tree's values.
     divisor
-        What each output's sum is divided by: one for sums; for means and votes the total weight
-        of the output's trees, found here where it is left out.
+        The number each output's sum is divided by: one for sums; for means and votes the total
+        weight of the output's trees, computed where it is left out.
     aggregation
-        How trees become one number.
+        How the values of the trees are combined.
     link
-        What turns the raw prediction into the prediction.
+        The function that turns the raw prediction into the prediction.
     temperature
         The raw prediction is divided by it before the link.
     exponential
-        Whose exp the link calls: NumPy's, or the C library's, which differs in the last bit.
+        The exponential function of the link: NumPy's or the C library's, which differ in the last
+        bit.
     precision
         Values are rounded to this before they are compared.
     accumulate
@@ -109,26 +110,26 @@ class Forest:
     classes
         Labels, for classifiers.
     zero_is_positive
-        Which class a raw prediction of exactly zero means, for two classes and one output.
+        Whether a raw prediction of exactly zero means the second class, for two classes and one
+        output.
     positive_above
         Raw predictions above it mean the second class, for two classes, one output and a score
-        that is no log odds.
+        that is not a log odds.
     missing_value
         A number that stands for a missing value, besides NaN.
     accepts_missing
-        Whether the model has a rule for missing values; where it has none they are refused.
+        Whether the model has a rule for missing values; if not, they raise an error.
     levels
         Per column: the labels that codes 0, 1, ... stand for; None for numeric columns. Labels
         unknown to the model count as missing.
     columns
-        The user's columns, where the model's are made from them (pipelines, learners).
+        The user's columns, where the model's columns are derived from them (pipelines, learners).
     groups
-        Which of the user's columns each column of the model comes from: the players of a
-        decomposition.
+        The user's column that each column of the model comes from: the players of a decomposition.
     encoder
-        Makes the model's columns from the user's (anything with ``transform``).
+        Computes the model's columns from the user's (anything with ``transform``).
     source
-        What it was made from, in words.
+        The kind of model it was imported from, for display.
 
     Examples
     --------
@@ -212,10 +213,7 @@ class Forest:
             ("accumulate", get_args(Precision)),
         ):
             if getattr(self, name) not in choices:
-                raise InputError(
-                    f"{name} is {getattr(self, name)!r}; it must be one of "
-                    + ", ".join(map(repr, choices))
-                )
+                raise unknown_choice(name, getattr(self, name), choices)
         _check.check(self)
 
     def _total_weight(self) -> NDArray[np.float64]:
@@ -238,22 +236,22 @@ class Forest:
 
     @property
     def n_trees(self) -> int:
-        """How many trees it has."""
+        """Number of trees."""
         return len(self.roots)
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes all trees have together, leaves included."""
+        """Number of nodes of all trees, leaves included."""
         return len(self.left)
 
     @property
     def n_outputs(self) -> int:
-        """How many numbers the raw prediction of a row has."""
+        """Number of values in the raw prediction of a row."""
         return len(self.base)
 
     @property
     def n_features(self) -> int:
-        """How many columns the model has."""
+        """Number of columns of the model."""
         return len(self.feature_names)
 
     @cached_property
@@ -263,12 +261,12 @@ class Forest:
 
     @property
     def is_categorical(self) -> NDArray[np.bool_]:
-        """Which nodes ask for a category."""
+        """Which nodes split on categories."""
         return np.asarray(self.category_start >= 0)
 
     @property
     def n_leaves(self) -> int:
-        """How many leaves all trees have together."""
+        """Number of leaves of all trees."""
         return int(self.is_leaf.sum())
 
     @cached_property
@@ -279,7 +277,7 @@ class Forest:
 
     @cached_property
     def node_depth(self) -> NDArray[np.int32]:
-        """How many questions lie above each node."""
+        """Number of splits above each node."""
         depth = np.zeros(self.n_nodes, np.int32)
         level = self.roots
         while len(level := level[~self.is_leaf[level]]):
@@ -290,17 +288,17 @@ class Forest:
 
     @property
     def depth(self) -> int:
-        """The most questions any row is asked by one tree."""
+        """Largest number of splits on a path from root to leaf."""
         return int(self.node_depth.max(initial=0))
 
     @cached_property
     def features_used(self) -> NDArray[np.int32]:
-        """The model's columns that some node asks about, in order."""
+        """The model's columns that some node splits on, in order."""
         return np.unique(self.feature[~self.is_leaf])
 
     @property
     def columns_used(self) -> tuple[str, ...]:
-        """The user's columns that some node asks about, in order."""
+        """The user's columns that some node splits on, in order."""
         return tuple(self.columns[i] for i in np.unique(self.groups[self.features_used]))
 
     @property
@@ -315,10 +313,10 @@ class Forest:
 
     @cached_property
     def leaf_value(self) -> NDArray[np.float64]:
-        """What each node adds to each output of the raw prediction, as shape (nodes, outputs).
+        """What each node adds to each output of the raw prediction, of shape (nodes, outputs).
 
-        Weights and the division of means and votes are in it, so that ``base`` plus the sum of
-        one leaf's row per tree is the raw prediction up to rounding. Internal nodes are zero.
+        Weights and the division of means and votes are included, so ``base`` plus the rows of one
+        leaf per tree is the raw prediction up to rounding. Internal nodes are zero.
         """
         if not self.is_linear:
             raise InputError(
@@ -349,29 +347,29 @@ class Forest:
         return _predict.pack(self)
 
     def category_set(self, node: int) -> tuple[int, ...]:
-        """Give the categories that go left at a categorical node."""
+        """Return the categories that go left at a categorical node."""
         start, size = self.category_start[node], self.category_size[node]
         words = self.category_words[start : start + size] if start >= 0 else np.empty(0, np.uint32)
         bits = np.unpackbits(np.ascontiguousarray(words, "<u4").view(np.uint8), bitorder="little")
         return tuple(int(category) for category in np.flatnonzero(bits))
 
     def tree(self, index: int) -> "Forest":
-        """Give one tree as a forest of its own."""
+        """Return one tree as a forest."""
         return self.select([index])
 
     def select(self, trees: Sequence[int]) -> "Forest":
-        """Give the forest of some of its trees, in the order asked."""
+        """Return the forest of some trees, in the given order."""
         return _parts.select(self, trees)
 
     # What it predicts
 
     def matrix(self, X: Any) -> NDArray[np.float64]:
-        """Give a table as the model's columns: numbers, category codes, NaN for missing.
+        """Return the model's columns of a table: numbers, category codes, NaN for missing.
 
         Parameters
         ----------
         X
-            A clearwood table, a data frame (columns are found by name, in any order), or an array
+            A clearwood table, a data frame (columns are matched by name, in any order), or an array
             with the columns in order.
 
         Returns
@@ -381,14 +379,16 @@ class Forest:
         return _inputs.matrix(self, X).astype(np.float64, copy=False)
 
     def goes_left(self, node: int, x: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Say which values of a node's column go left; leaves are refused."""
+        """Whether each value of a node's column goes left; raises an error for leaves."""
         if self.is_leaf[node]:
-            raise InputError(f"node {node} is a leaf and asks nothing")
+            raise InputError(
+                f"node {node} is a leaf, which has no split", parameter="node", value=node
+            )
         x = np.asarray(x, np.float64).ravel()
         return _predict.goes_left(self, np.full(len(x), node), _predict.rounded(self, x))
 
     def apply(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.int32]:
-        """Give the leaf each row reaches in each tree, as a position in the node arrays.
+        """Return the leaf each row reaches in each tree, as a position in the node arrays.
 
         Returns
         -------
@@ -397,14 +397,14 @@ class Forest:
         return _predict.apply(self, _inputs.matrix(self, X), n_jobs=n_jobs)
 
     def predict_raw(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
-        """Give the raw prediction: the library's margin, score, mean or shares of votes.
+        """Return the raw prediction: the library's margin, score, mean or shares of votes.
 
         Parameters
         ----------
         X
             A table, data frame or array.
         n_jobs
-            Threads; -1 for all. The result does not depend on it.
+            Number of threads; -1 for all cores. The result does not depend on it.
 
         Returns
         -------
@@ -413,17 +413,17 @@ class Forest:
         return _predict.predict_raw(self, _inputs.matrix(self, X), n_jobs=n_jobs)
 
     def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
-        """Give the prediction: labels for classifiers, else numbers on the target's scale."""
+        """Return predictions: labels for classifiers, else numbers on the target's scale."""
         return _links.predict(self, self.predict_raw(X, n_jobs=n_jobs))
 
     def predict_proba(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
-        """Give the probability of each class, in the order of ``classes``."""
+        """Return the probability of each class, in the order of ``classes``."""
         return _links.probabilities(self, self.predict_raw(X, n_jobs=n_jobs))
 
     # How it is shown and kept
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # a copy, or one sent to a worker, is made and checked anew: what is cached stays here
+        # a copy, or one sent to a worker, is checked again; cached values are not copied
         held = {item.name: getattr(self, item.name) for item in fields(self)}
         return _made, (type(self), held)
 
@@ -434,11 +434,11 @@ class Forest:
         return _summary.html(self)
 
     def summary(self) -> dict[str, Any]:
-        """Give trees, leaves, depth, columns used and how trees are combined, by name."""
+        """Return the number of trees and leaves, depth, columns used and other facts, by name."""
         return _summary.facts(self)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the forest as plain JSON values; an encoder is described, not included."""
+        """Return the forest as plain JSON values, without its encoder."""
         return _summary.to_json(self)
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
@@ -447,18 +447,18 @@ class Forest:
         Parameters
         ----------
         path
-            Where to.
+            Path of the file.
         force
-            Replace a file that is there.
+            Whether to replace an existing file.
         """
         return _files.save(self, path, force=force)
 
     def __clearwood_file__(self) -> tuple[Any, dict[str, bytes]]:
-        """What `clearwood.save` writes."""
+        """Contents of the file that `clearwood.save` writes."""
         return _files.contents(self)
 
     def equals(self, other: "Forest") -> bool:
-        """Whether two forests hold the same arrays and settings (encoders are not compared)."""
+        """Whether two forests have the same arrays and settings (encoders are not compared)."""
         for item in fields(self):
             if item.name == "encoder":
                 continue

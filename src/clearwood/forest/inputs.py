@@ -1,4 +1,4 @@
-"""Tables, data frames and arrays as the matrix of a model's columns."""
+"""The matrix of a model's columns from tables, data frames and arrays."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ __all__ = ["default_names", "matrix"]
 
 
 def default_names(n: int) -> tuple[str, ...]:
-    """Name columns that have no name; such columns are found by position.
+    """Return names for columns that have none; such columns are matched by position.
 
     Examples
     --------
@@ -28,9 +28,9 @@ def default_names(n: int) -> tuple[str, ...]:
 
 
 def matrix(forest: "Forest", X: Any) -> NDArray[Any]:
-    """Give a table as the model's columns: numbers, category codes, NaN for missing.
+    """Return the model's columns of a table: numbers, category codes, NaN for missing.
 
-    float32 and float64 arrays are given back as they are where nothing has to be changed.
+    A float32 or float64 array is returned as it is if nothing has to be changed.
     """
     made = _matrix(forest, X)
     if not forest.accepts_missing:
@@ -45,7 +45,8 @@ def _refuse_missing(forest: "Forest", X: NDArray[Any]) -> None:
             raise InputError(
                 f"column {forest.feature_names[j]!r} has a missing value in row {rows[0]}, and "
                 f"{forest.source} has no rule for missing values",
-                hint="fill the gaps, or fit a pipeline that does.",
+                parameter=forest.feature_names[j],
+                hint="impute missing values, or fit a pipeline that does.",
             )
 
 
@@ -68,13 +69,17 @@ def _checked(forest: "Forest", X: NDArray[Any]) -> NDArray[Any]:
     if X.ndim == 1 and forest.n_features != 1:
         raise InputError(
             f"expected rows and columns; got an array of shape {X.shape}",
+            parameter="X",
+            value=X.shape,
             hint="for one row, pass x.reshape(1, -1).",
         )
     X = X.reshape(-1, 1) if X.ndim == 1 else X
     if X.ndim != 2 or X.shape[1] != forest.n_features:
         raise InputError(
             f"the array has shape {X.shape}; the model has {forest.n_features} columns: "
-            + _listed(forest.feature_names)
+            + _listed(forest.feature_names),
+            parameter="X",
+            value=X.shape,
         )
     return X
 
@@ -88,7 +93,7 @@ def _recoded(forest: "Forest", X: NDArray[Any]) -> NDArray[Any]:
         for j in range(X.shape[1])
     ]
     if X.dtype.kind not in "fiubO":
-        raise InputError(f"the array holds {X.dtype}, not numbers")
+        raise InputError(f"the array holds {X.dtype}, not numbers", parameter="X", value=X.dtype)
     return _marked(forest, np.column_stack(columns).astype(np.float64, copy=False))
 
 
@@ -104,6 +109,7 @@ def _from_columns(forest: "Forest", columns: dict[str, Any], n_rows: int) -> NDA
     if absent:
         raise InputError(
             f"the table lacks {_listed(absent)}, which the model was fitted with",
+            parameter=absent[0],
             hint=did_you_mean(absent[0], columns),
         )
     X = np.empty((n_rows, len(names)))
@@ -141,16 +147,18 @@ def _column(forest: "Forest", j: int, column: Any) -> NDArray[np.float64]:
         return np.array([np.nan if v is None else v for v in values.tolist()], dtype=np.float64)
     except (TypeError, ValueError):
         if j not in forest.features_used:
-            return np.full(len(values), np.nan)  # no tree asks, so the text does no harm
+            return np.full(len(values), np.nan)  # no tree splits on it
         example = next(v for v in values.tolist() if not isinstance(v, (int, float, type(None))))
         raise InputError(
             f"column {name!r} holds {example!r}; the model was fitted with numbers there",
+            parameter=name,
+            value=example,
             hint="explain the whole pipeline, with its encoder, rather than its last step.",
         ) from None
 
 
 def _codes(values: NDArray[Any], levels: tuple[Any, ...]) -> NDArray[np.float64]:
-    """Give codes into levels; labels that are not among them are missing."""
+    """Return the codes of labels; labels that are not among the levels are missing."""
     if values.dtype.kind in "fiub" and np.asarray(levels).dtype.kind in "fiub":
         known = np.asarray(levels, np.float64)
         order = np.argsort(known)

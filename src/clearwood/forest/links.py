@@ -1,4 +1,4 @@
-"""From the raw prediction to labels, probabilities and numbers on the target's scale."""
+"""Labels, probabilities and numbers on the target's scale from raw predictions."""
 
 import math
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,16 +20,16 @@ Exponential = Literal["numpy", "C"]
 
 
 def inverse(link: Link, raw: NDArray[Any], *, exponential: Exponential = "numpy") -> NDArray[Any]:
-    """Give the prediction on the target's scale.
+    """Return the prediction on the target's scale.
 
     Parameters
     ----------
     link
-        What the raw prediction is of it.
+        The link function, whose inverse is applied.
     raw
         Raw predictions.
     exponential
-        Whose exp is called; NumPy's own vector code and the C library differ in the last bit.
+        NumPy's exponential function or the C library's, which differ in the last bit.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def inverse(link: Link, raw: NDArray[Any], *, exponential: Exponential = "numpy"
 
 
 def _inverse_in_c(link: Link, raw: NDArray[Any]) -> NDArray[Any]:
-    """Take the steps of libraries written in C++, in the precision given."""
+    """Compute the inverse as libraries written in C++ do, in the given precision."""
     if link == "log":
         return _exp(raw)
     if link == "softplus":
@@ -84,7 +84,7 @@ def _on_scale(forest: "Forest", raw: NDArray[np.float64]) -> NDArray[Any]:
 
 
 def predict(forest: "Forest", raw: NDArray[np.float64]) -> NDArray[Any]:
-    """Give labels for classifiers, else numbers on the target's scale."""
+    """Return labels for classifiers, else numbers on the target's scale."""
     if forest.classes is None:
         return _on_scale(forest, raw).astype(np.float64)
     if forest.n_outputs > 1:
@@ -99,10 +99,10 @@ def predict(forest: "Forest", raw: NDArray[np.float64]) -> NDArray[Any]:
 
 
 def probabilities(forest: "Forest", raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give one column per class."""
+    """Return the probabilities, one column per class."""
     if forest.classes is None:
         raise InputError(
-            "the model predicts numbers, not classes, so there are no probabilities",
+            "the model predicts numbers, not classes, so it has no probabilities",
             hint="use predict.",
         )
     if forest.n_outputs == 1 and forest.link != "logistic":

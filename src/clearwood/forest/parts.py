@@ -1,4 +1,4 @@
-"""Forests made of some nodes or trees of another."""
+"""Parts of a forest: some of its nodes or trees."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ __all__ = ["arrays_at", "select"]
 
 
 def arrays_at(forest: "Forest", nodes: NDArray[Any]) -> dict[str, Any]:
-    """Give what some nodes hold, by field; their children have other numbers in a new forest."""
+    """Return the fields of some nodes, except their children, whose numbers change."""
     names = (
         "feature",
         "threshold",
@@ -32,10 +32,14 @@ def arrays_at(forest: "Forest", nodes: NDArray[Any]) -> dict[str, Any]:
 
 
 def select(forest: "Forest", trees: Sequence[int]) -> "Forest":
-    """Give the forest of some trees."""
+    """Return the forest of some trees."""
     chosen = np.asarray(trees, np.int64)
     if len(chosen) == 0 or chosen.min() < 0 or chosen.max() >= forest.n_trees:
-        raise InputError(f"trees are numbered 0 to {forest.n_trees - 1}; got {list(trees)}")
+        raise InputError(
+            f"trees are numbered 0 to {forest.n_trees - 1}; got {list(trees)}",
+            parameter="trees",
+            value=list(trees),
+        )
     ends = np.append(forest.roots[1:], forest.n_nodes)
     sizes = (ends - forest.roots)[chosen]
     roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)

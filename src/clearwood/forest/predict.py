@@ -1,4 +1,4 @@
-"""Which leaf each row reaches, and what the leaves add up to."""
+"""The leaf each row reaches, and the sum over the leaves."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -29,14 +29,14 @@ def rounded(forest: "Forest", X: NDArray[np.float64]) -> NDArray[np.float64]:
     """Round values to the precision in which the model compares them."""
     if forest.precision == "float64":
         return X
-    with np.errstate(over="ignore"):  # beyond float32's range is infinity, on the right side
+    with np.errstate(over="ignore"):  # values beyond float32's range become infinite
         return X.astype(np.float32).astype(np.float64)
 
 
 def goes_left(
     forest: "Forest", nodes: NDArray[np.intp], x: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
-    """Say for pairs of an inner node and a (rounded) value of its column whether it goes left."""
+    """Whether each (rounded) value goes left at its node; nodes and values come in pairs."""
     left = x <= forest.threshold[nodes]
     sets = np.flatnonzero(forest.category_start[nodes] >= 0)
     if len(sets):
@@ -53,7 +53,7 @@ def goes_left(
 
 
 def reference_apply(forest: "Forest", X: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Give the leaves reached, in plain numpy: what the kernel is checked against."""
+    """Return the leaf of each row in each tree, in plain NumPy: the reference of the kernel."""
     X = rounded(forest, X)
     leaves = np.empty((len(X), forest.n_trees), np.int32)
     for tree, root in enumerate(forest.roots):
@@ -69,12 +69,12 @@ def reference_apply(forest: "Forest", X: NDArray[np.float64]) -> NDArray[np.int3
 
 
 def reference_raw(forest: "Forest", X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the raw prediction in plain numpy, in the order and precision of the library."""
+    """Return the raw prediction in plain NumPy, in the order and precision of the library."""
     return _shaped(forest, raw_of_leaves(forest, reference_apply(forest, X)))
 
 
 def raw_of_leaves(forest: "Forest", leaves: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Give what one leaf of each tree adds up to, as the library does: rows by outputs."""
+    """Return the sum over one leaf per tree, added as the library does: rows by outputs."""
     if forest.aggregation == "weighted median":
         return weighted_median(forest, leaves)
     dtype: Any = np.float32 if forest.accumulate == "float32" else np.float64
@@ -90,12 +90,12 @@ def raw_of_leaves(forest: "Forest", leaves: NDArray[np.int32]) -> NDArray[np.flo
 
 
 def divided(forest: "Forest", total: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Divide the sums of means and votes."""
+    """Divide sums by the total weight where the aggregation is a mean or a vote."""
     return total if forest.aggregation == "sum" else total / forest.divisor
 
 
 def weighted_median(forest: "Forest", leaves: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Give the smallest tree prediction at which half of the trees' weight is reached."""
+    """Return the smallest tree prediction at which half of the trees' weight is reached."""
     predictions = forest.value[leaves, 0]
     order = np.argsort(predictions, axis=1)
     reached = np.cumsum(forest.tree_weight[order], axis=1, dtype=np.float64)
@@ -110,7 +110,7 @@ def _shaped(forest: "Forest", raw: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def pack(forest: "Forest") -> PackedForest:
-    """Lay the trees out for the kernel, weights multiplied into the values."""
+    """Arrange the trees for the kernel, with the weights multiplied into the values."""
     dtype: Any = np.float32 if forest.accumulate == "float32" else np.float64
     weight = forest.tree_weight.astype(dtype)[forest.node_tree]
     return PackedForest(
@@ -135,12 +135,12 @@ def pack(forest: "Forest") -> PackedForest:
 
 
 def apply(forest: "Forest", X: NDArray[Any], *, n_jobs: int = 1) -> NDArray[np.int32]:
-    """Give the leaves reached."""
+    """Return the leaf of each row in each tree."""
     return forest.packed.leaves(X, n_jobs=n_jobs)
 
 
 def predict_raw(forest: "Forest", X: NDArray[Any], *, n_jobs: int = 1) -> NDArray[np.float64]:
-    """Give the raw prediction."""
+    """Return the raw prediction."""
     if forest.aggregation == "weighted median":
         return _shaped(forest, weighted_median(forest, apply(forest, X, n_jobs=n_jobs)))
     total = forest.packed.sum(X, base=forest.base, n_jobs=n_jobs)

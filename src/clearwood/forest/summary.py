@@ -1,10 +1,12 @@
-"""How a forest is shown: one line, a small table, JSON."""
+"""Text, HTML and JSON forms of a forest."""
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from clearwood._shared.numbers import count
+from clearwood._shared.results import html_table
 
 if TYPE_CHECKING:
     from clearwood.forest.forest import Forest
@@ -12,23 +14,19 @@ if TYPE_CHECKING:
 __all__ = ["facts", "html", "line", "to_json"]
 
 
-def _count(n: int, noun: str, plural: str | None = None) -> str:
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
-
-
 def line(forest: "Forest") -> str:
-    """Say in one line what the forest is."""
+    """Return one line that describes the forest."""
     parts = [
-        f"{_count(forest.n_leaves, 'leaf', 'leaves')}, depth {forest.depth}",
-        f"{len(forest.columns_used)} of {_count(len(forest.columns), 'column')} used",
+        f"{count(forest.n_leaves, 'leaf', 'leaves')}, depth {forest.depth}",
+        f"{len(forest.columns_used)} of {count(len(forest.columns), 'column')} used",
     ]
     if forest.n_outputs > 1:
         parts.append(f"{forest.n_outputs} outputs")
-    return f"Forest of {_count(forest.n_trees, 'tree')}: {', '.join(parts)}; {forest.source}"
+    return f"Forest of {count(forest.n_trees, 'tree')}: {', '.join(parts)}; {forest.source}"
 
 
 def facts(forest: "Forest") -> dict[str, Any]:
-    """Give what one wants to know first, by name."""
+    """Return the main facts about a forest, by name."""
     return {
         "source": forest.source,
         "trees": forest.n_trees,
@@ -47,7 +45,7 @@ def facts(forest: "Forest") -> dict[str, Any]:
 
 
 def html(forest: "Forest") -> str:
-    """Give the summary as a small table for notebooks."""
+    """Return the summary as a small HTML table for notebooks."""
     rows = []
     for name, value in facts(forest).items():
         if isinstance(value, bool):
@@ -56,13 +54,12 @@ def html(forest: "Forest") -> str:
             shown = ", ".join(map(str, value))
         else:
             shown = "none" if value is None else str(value)
-        rows.append(f'<tr><th scope="row">{escape(name)}</th><td>{escape(shown)}</td></tr>')
-    caption = escape(line(forest))
-    return f"<table><caption>{caption}</caption><tbody>{''.join(rows)}</tbody></table>"
+        rows.append((name, shown))
+    return html_table(line(forest), ("", "value"), rows)
 
 
 def to_json(forest: "Forest") -> dict[str, Any]:
-    """Give arrays and settings as plain JSON values; NaN becomes None, infinity a word."""
+    """Return arrays and settings as plain JSON values; NaN becomes None, infinity "inf"."""
     from clearwood.forest.files import ARRAYS, settings
 
     arrays: dict[str, Any] = {}

@@ -22,7 +22,7 @@ def adaboost_classifier(model: Any) -> Forest:
     """
     n_classes = len(model.classes_)
     if n_classes < 2:
-        raise InputError("AdaBoost was fitted to a single class", hint="give it two or more.")
+        raise InputError("AdaBoost was fitted to a single class", hint="fit it to two or more.")
     members = _members(model)
     value = np.concatenate([_votes(member, model.classes_) for member in members])
     n_outputs = 1 if n_classes == 2 else n_classes
@@ -56,7 +56,7 @@ def adaboost_regressor(model: Any) -> Forest:
 
 
 def _members(model: Any) -> list[Any]:
-    """Give the trees that have a weight."""
+    """Return the trees that have a weight."""
     members = model.estimators_[: len(model.estimator_weights_)]
     for member in members:
         if not hasattr(member, "tree_"):
@@ -68,7 +68,7 @@ def _members(model: Any) -> list[Any]:
 
 
 def _votes(member: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
-    """Give what each node of a tree votes for each class, one column for two classes."""
+    """Return the votes of each node of a tree for each class; one column for two classes."""
     vote = np.searchsorted(classes, member.classes_[np.argmax(values_of(member), axis=1)])
     if len(classes) == 2:
         return np.where(vote == 1, 2.0, -2.0)[:, None]

@@ -66,7 +66,7 @@ def catboost(model: Any) -> Forest:
 
 
 def _core(model: Any) -> FlatTable:
-    """Give the outermost table of a model's file, which follows a mark and its own length."""
+    """Return the outermost table of a model's file, which follows a mark and its own length."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.cbm"
         model.save_model(str(path), format="cbm")

@@ -1,7 +1,7 @@
 """FlatBuffers, the binary form that CatBoost writes its models in.
 
-A table knows its fields by number; the numbers are those of the library's published schema. A field
-that was not written has no place in the bytes.
+Fields of a table are numbered as in the library's published schema. Fields with default values may
+be left out of the file.
 """
 
 import struct
@@ -20,7 +20,7 @@ _SHORT = struct.Struct("<H").unpack_from
 
 @dataclass(frozen=True, slots=True)
 class FlatTable:
-    """A table within the bytes; fields are read when asked for.
+    """A table within the bytes; fields are read on demand.
 
     Parameters
     ----------
@@ -46,24 +46,24 @@ class FlatTable:
         return None if place is None else place + int(_WORD(self.data, place)[0])
 
     def number(self, field: int, dtype: DTypeLike, *, default: int) -> int:
-        """Give a whole number."""
+        """Return a whole number."""
         place = self._place(field)
         return default if place is None else int(np.frombuffer(self.data, dtype, 1, place)[0])
 
     def table(self, field: int) -> "FlatTable | None":
-        """Give a table inside this one."""
+        """Return a table inside this one; None if the field was not written."""
         target = self._target(field)
         return None if target is None else FlatTable(self.data, target)
 
     def vector(self, field: int, dtype: DTypeLike) -> NDArray[Any]:
-        """Give numbers; none where the field was not written."""
+        """Return a vector of numbers; empty if the field was not written."""
         start = self._target(field)
         if start is None:
             return np.empty(0, dtype)
         return np.frombuffer(self.data, dtype, _WORD(self.data, start)[0], start + 4)
 
     def tables(self, field: int) -> list["FlatTable"]:
-        """Give the tables of a vector of them."""
+        """Return a vector of tables; empty if the field was not written."""
         start = self._target(field)
         if start is None:
             return []
@@ -71,10 +71,10 @@ class FlatTable:
         return [FlatTable(self.data, start + 4 + 4 * k + at) for k, at in enumerate(offsets)]
 
     def text(self, field: int) -> str:
-        """Give a text; empty where the field was not written."""
+        """Return a text; empty if the field was not written."""
         return self.vector(field, "u1").tobytes().decode()
 
 
 def root(data: bytes) -> FlatTable:
-    """Give the outermost table."""
+    """Return the outermost table."""
     return FlatTable(data, int(_WORD(data, 0)[0]))

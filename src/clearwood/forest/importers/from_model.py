@@ -1,16 +1,16 @@
-"""Which importer reads which model."""
+"""The public import function, and the importer of each kind of model."""
 
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import Call, InputError, words
 from clearwood.forest.forest import Forest
 
-__all__ = ["SUPPORTED", "from_model", "supports"]
+__all__ = ["SUPPORTED", "from_model", "not_supported", "supports"]
 
 # Class name -> (module of the importer, its function). Names are looked up along the class's
-# bases, so a subclass of a supported model is supported; no library is imported to ask.
+# bases, so a subclass of a supported model is supported; no library is imported for that.
 _IMPORTERS = {
     "DecisionTreeClassifier": ("sklearn", "one_tree"),
     "DecisionTreeRegressor": ("sklearn", "one_tree"),
@@ -66,13 +66,14 @@ def supports(model: Any) -> bool:
 
 
 def from_model(model: Any) -> Forest:
-    """Give a fitted tree model as a `Forest` that predicts the same, bit for bit.
+    """Import a fitted tree model as a `Forest` that predicts the same, bit for bit.
 
     Parameters
     ----------
     model
         A fitted model of scikit-learn (trees, forests, bagging, boosting), XGBoost, LightGBM or
-        CatBoost, a pipeline that ends in one, or a learner around one. A `Forest` is given back.
+        CatBoost, a pipeline that ends in one, or a learner around one. A `Forest` is returned as it
+        is.
 
     Returns
     -------
@@ -99,20 +100,33 @@ def from_model(model: Any) -> Forest:
     if isinstance(model, type):
         raise InputError(
             f"{model.__name__} is a class, not a fitted model",
-            hint=f"make one and fit it: {model.__name__}(...).fit(X, y).",
+            parameter="model",
+            value=model,
+            hint=f"create an instance and fit it: {model.__name__}(...).fit(X, y).",
         )
     found = _importer(model)
     if found is None:
-        raise InputError(
-            f"{type(model).__name__} is not a tree model that can be read as a forest",
-            hint=f"these can: {SUPPORTED}. cw.explain samples any other model.",
-        )
+        raise not_supported(type(model).__name__, model)
     _check_fitted(model)
     module, function = found
     read: Callable[[Any], Forest] = getattr(
         import_module(f"clearwood.forest.importers.{module}"), function
     )
     return read(model)
+
+
+def not_supported(name: str, model: Any) -> InputError:
+    """Make the error for a model that has no importer."""
+    return InputError(
+        f"{name} is not a tree model that can be imported as a forest",
+        parameter="model",
+        value=model,
+        hint=words(
+            f"supported are {SUPPORTED}. ",
+            Call("explain", ("model", "data")),
+            " samples the predictions of any other model.",
+        ),
+    )
 
 
 def _check_fitted(model: Any) -> None:
@@ -130,5 +144,8 @@ def _check_fitted(model: Any) -> None:
             unfitted = True
     if unfitted:
         raise InputError(
-            f"this {type(model).__name__} is not fitted yet", hint="call its fit(X, y) first."
+            f"this {type(model).__name__} is not fitted yet",
+            parameter="model",
+            value=model,
+            hint="call its fit(X, y) first.",
         )

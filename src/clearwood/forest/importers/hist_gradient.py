@@ -38,7 +38,7 @@ def hist_gradient(model: Any) -> Forest:
 
 
 def _columns(model: Any) -> tuple[NDArray[np.intp], tuple[tuple[Any, ...] | None, ...]]:
-    """Give the user's column behind each column of the trees, and the labels behind the codes."""
+    """Return the user's column of each column of the trees, and the labels of the codes."""
     n = model.n_features_in_
     if model.is_categorical_ is None:
         return np.arange(n), (None,) * n

@@ -1,14 +1,13 @@
-"""Clearwood's learners: the model inside, with the encoding in front."""
+"""Clearwood's learners: a model and the encoding of its columns."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clearwood._shared.errors import InputError
 from clearwood.forest.encoders import LearnerEncoder
 from clearwood.forest.forest import Forest
-from clearwood.forest.importers.from_model import SUPPORTED, from_model, supports
+from clearwood.forest.importers.from_model import from_model, not_supported, supports
 
 if TYPE_CHECKING:
     from clearwood.models import Learner
@@ -17,17 +16,14 @@ __all__ = ["behind_learner", "learner"]
 
 
 def learner(model: "Learner") -> Forest:
-    """Import the tree model inside a learner; it takes the user's columns and gives labels."""
+    """Import the tree model of a learner; it takes the user's columns and predicts labels."""
     if not supports(model.estimator_):
-        raise InputError(
-            f"learner {model.name!r} is not a tree model that can be read as a forest",
-            hint=f"these can: {SUPPORTED}. cw.explain samples any other model.",
-        )
+        raise not_supported(f"learner {model.name!r}", model)
     return behind_learner(model, from_model(model.estimator_))
 
 
 def behind_learner(model: "Learner", forest: Forest) -> Forest:
-    """Put the encoding of a learner in front of the forest of its estimator."""
+    """Return the forest of a learner's estimator with the learner's encoding in front."""
     encoder = model.encoder_
     classes = forest.classes
     if classes is not None:

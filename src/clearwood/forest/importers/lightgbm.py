@@ -87,19 +87,19 @@ def _link(objective: list[str]) -> tuple[Link, float]:
 
 
 def _levels(text: str, booster: Any, n_features: int) -> tuple[tuple[Any, ...] | None, ...]:
-    """Give the labels of the columns that were pandas categories, in their order."""
+    """Return the labels of the columns that were pandas categories, in their order."""
     tail = text.rpartition("pandas_categorical:")[2].strip()
     labels = booster.pandas_categorical or (json.loads(tail) if tail[:1] == "[" else None)
     levels: list[tuple[Any, ...] | None] = [None] * n_features
     if not labels:
         return tuple(levels)
-    asked = _categorical_columns(text)
-    if len(asked) != len(labels):
+    categorical = _categorical_columns(text)
+    if len(categorical) != len(labels):
         raise InputError(
-            "the LightGBM model does not say which columns its category labels belong to",
+            "it is unknown which columns the category labels of the LightGBM model belong to",
             hint="make every categorical column of the data frame a pandas category.",
         )
-    for column, column_labels in zip(asked, labels, strict=True):
+    for column, column_labels in zip(categorical, labels, strict=True):
         levels[column] = tuple(column_labels)
     return tuple(levels)
 
@@ -178,7 +178,7 @@ def _counts(lines: list[str]) -> list[int]:
 
 
 def _leaf_cover(raw: list[dict[str, str]], n_leaves: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Give the weight of the rows in each leaf; NaN in trees that do not have it."""
+    """Return the weight of the rows in each leaf; NaN in trees that do not record it."""
     known = [
         tree if len(tree.get("leaf_count", "").split()) == n else {"leaf_count": "nan " * n}
         for tree, n in zip(raw, n_leaves.tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""Pipelines that end in a tree model, and which of the user's columns each step passes on."""
+"""Pipelines that end in a tree model, and the user's column behind each of the model's."""
 
 from dataclasses import replace
 from typing import Any
@@ -25,20 +25,20 @@ def search(model: Any) -> Forest:
 
 
 def pipeline(model: Any) -> Forest:
-    """Import the last step; the steps before make its columns from the user's."""
+    """Import the last step; the steps before it compute its columns from the user's."""
     forest = from_model(model[-1])
     steps = model[:-1]
     if len(steps) == 0:
         return forest
     if forest.encoder is not None:
-        raise InputError("a pipeline inside the last step of a pipeline cannot be read")
+        raise InputError("a pipeline whose last step is a pipeline cannot be imported")
     columns = feature_names(_first(model))
     origin = sources(steps, np.arange(len(columns)))
     if len(origin) != forest.n_features:
         raise InputError(
-            f"the steps before {type(model[-1]).__name__} give {len(origin)} columns by their "
-            f"description but the model has {forest.n_features}",
-            hint="read the last step alone: cw.forest.from_model(pipeline[-1]).",
+            f"the steps before {type(model[-1]).__name__} should produce {len(origin)} columns, "
+            f"but the model has {forest.n_features}",
+            hint="import the last step alone: cw.forest.from_model(pipeline[-1]).",
         )
     return replace(
         forest,
@@ -51,7 +51,7 @@ def pipeline(model: Any) -> Forest:
 
 
 def _first(model: Any) -> Any:
-    """The first step that has seen the user's columns."""
+    """The first step, which was fitted to the user's columns."""
     steps = [step for _, step in model.steps]
     return next(step for step in steps if step is not None and not isinstance(step, str))
 
@@ -67,7 +67,7 @@ Origin = NDArray[np.intp]
 
 
 def sources(step: Any, origin: Origin) -> Origin:
-    """Give the user's column behind each column that a fitted transformer makes.
+    """Return the user's column that each column of a fitted transformer comes from.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def sources(step: Any, origin: Origin) -> Origin:
     Raises
     ------
     InputError
-        Where a column is made from several of the user's: it then belongs to none of them.
+        If a column is computed from several of the user's: it then belongs to none of them.
 
     Examples
     --------
@@ -94,9 +94,9 @@ def sources(step: Any, origin: Origin) -> Origin:
     if hasattr(step, "get_support"):
         return np.asarray(origin[step.get_support()])
     raise InputError(
-        f"the step {type(step).__name__} may make one column from several of yours, so what the "
-        "model does with it cannot be told of your columns one by one",
-        hint="read the last step alone, on its own columns: cw.forest.from_model(pipeline[-1]).",
+        f"the step {type(step).__name__} may combine several of your columns into one, so the "
+        "model cannot be explained in terms of single columns of yours",
+        hint="import the last step alone, on its own columns: cw.forest.from_model(pipeline[-1]).",
     )
 
 
@@ -159,8 +159,8 @@ def _function(step: Any, origin: Origin) -> Origin:
     if step.func is None or step.feature_names_out == "one-to-one":
         return origin
     raise InputError(
-        "a FunctionTransformer does not say which columns its function makes from which",
-        hint="make it with feature_names_out='one-to-one' if each column is changed by itself.",
+        "the columns that the function of a FunctionTransformer computes have no known source",
+        hint="set feature_names_out='one-to-one' if each column is transformed by itself.",
     )
 
 
@@ -168,7 +168,7 @@ def _polynomial(step: Any, origin: Origin) -> Origin:
     involved = step.powers_ > 0
     if (involved.sum(axis=1) != 1).any():
         raise InputError(
-            "PolynomialFeatures makes columns from several of yours, or from none",
+            "PolynomialFeatures computes columns from several of yours, or from none",
             hint="use include_bias=False with a SplineTransformer, or leave products to the trees.",
         )
     return np.asarray(origin[involved.argmax(axis=1)])
@@ -184,8 +184,8 @@ def _indicator(step: Any, origin: Origin) -> Origin:
 
 def _mixes(step: Any, origin: Origin) -> Origin:  # noqa: ARG001 - one signature for all
     raise InputError(
-        f"{type(step).__name__} makes each column from all of yours",
-        hint="leave it out: trees need neither rows of length one nor imputed values.",
+        f"{type(step).__name__} computes each column from all of yours",
+        hint="leave it out: trees need neither normalised rows nor imputed values.",
     )
 
 

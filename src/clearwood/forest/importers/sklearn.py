@@ -26,7 +26,7 @@ __all__ = [
 
 
 def feature_names(model: Any) -> tuple[str, ...]:
-    """Give the names of the columns it was fitted with, or positions where it saw none."""
+    """Return the names of the columns it was fitted with, or default names if it had none."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         return default_names(model.n_features_in_)
@@ -66,7 +66,7 @@ def trees_of(
 
 
 def values_of(member: Any) -> NDArray[np.float64]:
-    """Give one column per class or target, one row per node."""
+    """Return one row per node, one column per class or target."""
     value: NDArray[np.float64] = member.tree_.value
     return value[:, 0, :] if hasattr(member, "classes_") else value[:, :, 0]
 
@@ -105,7 +105,7 @@ def bagging(model: Any) -> Forest:
 
 
 def _shares(member: Any, n_classes: int) -> NDArray[np.float64]:
-    """Give the class shares of a member that may have seen some of the classes only."""
+    """Return the class shares of a member that may have seen only some of the classes."""
     seen = values_of(member)
     shares = np.zeros((len(seen), n_classes))
     shares[:, np.asarray(member.classes_, np.intp)] = seen

@@ -15,7 +15,7 @@ __all__ = ["read_text"]
 
 
 def read_text(path: str | os.PathLike[str]) -> Forest:
-    """Read a random forest that votes from a text file, one line a node.
+    """Read a random forest that predicts by vote from a text file with one line per node.
 
     The header names the numbers of trees, features and classes; a node's line has its number, IN
     or LN (leaf), children, feature, threshold (``x <= threshold`` goes left), depth and class.
@@ -53,9 +53,13 @@ def read_text(path: str | os.PathLike[str]) -> Forest:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
-        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
+        raise InputError(
+            f"cannot read {str(path)!r}: {error.strerror}", parameter="path", value=str(path)
+        ) from None
     except UnicodeDecodeError:
-        raise InputError(f"{str(path)!r} is not a text file") from None
+        raise InputError(
+            f"{str(path)!r} is not a text file", parameter="path", value=str(path)
+        ) from None
     header: dict[str, str] = {}
     blocks: list[list[tuple[int, str]]] = []
     for number, line in enumerate(lines, start=1):
@@ -71,13 +75,17 @@ def read_text(path: str | os.PathLike[str]) -> Forest:
         if not header.get(key, "").isdigit():
             raise InputError(
                 f"{str(path)!r} has no line '{key}: <number>' before its first tree",
+                parameter="path",
+                value=str(path),
                 hint="only forests in the text format of BA-Trees can be read.",
             )
         counts[key] = int(header[key])
     if len(blocks) != counts["NB_TREES"]:
         raise InputError(
             f"{str(path)!r} announces {counts['NB_TREES']} trees but has {len(blocks)}",
-            hint="the file may be cut short.",
+            parameter="path",
+            value=str(path),
+            hint="the file may be truncated.",
         )
     n_classes = counts["NB_CLASSES"]
     return assemble(
@@ -96,7 +104,7 @@ def _tree(block: list[tuple[int, str]], n_classes: int, path: Path) -> Tree:
     n = len(nodes)
     left, right, feature, label = (np.full(n, -1) for _ in range(4))
     threshold = np.zeros(n)
-    for line, number, kind, children, asked, cut, vote in nodes:
+    for line, number, kind, children, column, cut, vote in nodes:
         if not 0 <= number < n:
             raise InputError(f"line {line} of {str(path)!r} numbers a node {number} of {n}")
         if kind == "IN":
@@ -105,7 +113,7 @@ def _tree(block: list[tuple[int, str]], n_classes: int, path: Path) -> Tree:
                     f"line {line} of {str(path)!r} has children {children} of {n} nodes"
                 )
             left[number], right[number] = children
-            feature[number], threshold[number] = asked, cut
+            feature[number], threshold[number] = column, cut
         elif not 0 <= vote < n_classes:
             raise InputError(f"line {line} of {str(path)!r} votes for class {vote} of {n_classes}")
         else:

@@ -115,7 +115,7 @@ def _read(document: UbjsonDocument, estimator: Any, kind: str) -> Forest:
 
 
 def _weights(document: UbjsonDocument, booster: int, model: int) -> NDArray[np.float32] | None:
-    """Give the weights of dart's trees, which XGBoost 3.4 keeps in the model, others around it."""
+    """Return the weights of dart's trees, which are in the model since 3.4, around it before."""
     for place in (booster, model):
         if document.has("weight_drop", within=place):
             weights = document.value(document.find("weight_drop", within=place))
@@ -137,7 +137,7 @@ def _mark(missing: Any) -> float | None:
 
 
 def _base_margin(learner: dict[str, Any]) -> NDArray[np.float32]:
-    """Give what sums start from.
+    """Return the values that the sums start from.
 
     The file keeps the base score on the target's scale. Where the objective transforms it, XGBoost
     predicts with a model that has no trees, which gives its own rounding to the last bit.
@@ -183,7 +183,7 @@ def _one_row() -> Any:
 def _levels(
     document: UbjsonDocument, model: int, n_features: int
 ) -> tuple[tuple[Any, ...] | None, ...]:
-    """Give the labels a model was fitted to; empty where it was fitted to codes."""
+    """Return the labels a model was fitted to; None where it was fitted to codes."""
     encoded: list[dict[str, Any]] = []
     if document.has("cats", within=model):
         encoded = document.value(document.find("cats", "enc", within=model))
