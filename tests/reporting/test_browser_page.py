@@ -8,7 +8,7 @@ from pathlib import Path
 import altair as alt
 import pytest
 
-from clearwood._shared.numbers import IN_TABLES, number
+from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood.reporting import Chart, Choice, Prose, Report, Section, Sheet
 
 SERIOUS = {"serious", "critical"}
@@ -430,3 +430,17 @@ def test_names_of_many_letters_wrap(open_page, report_of):
     page = open_page(report_of("x" * 200), width=360)
     assert page.locator("h1").bounding_box()["width"] < 360
     assert page.locator("td").first.bounding_box()["width"] < 360
+
+
+def test_counts_and_shares_are_written_as_the_library_writes_them(open_page):
+    page = open_page(Report("r", (Section("x", "X", (Prose(("words",)),)),)))
+    counts = page.evaluate("[1, 2, 20640].map((n) => clearwood.count(n, 'other column'))")
+    assert counts == [count(n, "other column") for n in (1, 2, 20640)]
+    shares = [0.0, 0.00003, 0.478, 0.9, 0.99999, 1.0]
+    written = page.evaluate("shares => shares.map((share) => clearwood.percent(share))", shares)
+    assert [text.replace("\u00a0", " ") for text in written] == list(map(percent, shares))
+
+
+def test_a_number_and_its_per_cent_sign_stay_on_one_line(open_page):
+    page = open_page(Report("r", (Section("x", "X", (Prose(("a 90 % interval",)),)),)))
+    assert page.locator("main p").inner_text() == "a 90\u00a0% interval"

@@ -1,11 +1,12 @@
-"""Figures of tables: distributions of columns, and how columns go together."""
+"""Figures of tables: distributions of columns, and the association between them."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clearwood.plot.style import AXIS, DOWN, GREY, cut, records
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.numbers import count, number, percent
+from clearwood.plot.style import AXIS, DOWN, GREY, PERCENT_AXIS, cut, records
 
 if TYPE_CHECKING:
     from clearwood.checks import Association
@@ -23,7 +24,7 @@ def plot_profile(profile: "Profile", *, width: int = _WIDTH, height: int = 80) -
     Parameters
     ----------
     profile
-        What `clearwood.table.profile` gave.
+        The result of `clearwood.table.profile`.
     width, height
         Of the drawing, in pixels.
 
@@ -46,7 +47,7 @@ def plot_profile(profile: "Profile", *, width: int = _WIDTH, height: int = 80) -
             .mark_bar(color=DOWN, opacity=0.75)
             .encode(
                 y=alt.Y("level:N", sort=names, title=None),
-                x=alt.X("share:Q", title="share of rows", axis=alt.Axis(format="%", **AXIS)),
+                x=alt.X("share:Q", title="share of rows", axis=alt.Axis(**PERCENT_AXIS)),
                 tooltip=["level:N", *tooltip],
             )
             .properties(width=width, height=alt.Step(16))
@@ -70,17 +71,17 @@ def plot_profile(profile: "Profile", *, width: int = _WIDTH, height: int = 80) -
             .encode(
                 x=x,
                 x2="high",
-                y=alt.Y("share:Q", title=None, axis=alt.Axis(format="%", tickCount=3, **AXIS)),
+                y=alt.Y("share:Q", title=None, axis=alt.Axis(tickCount=3, **PERCENT_AXIS)),
                 y2=alt.Y2Datum(0),
                 tooltip=["low:Q" if not dates else "low:T", *tooltip],
             )
             .properties(width=width, height=height)
         )
-    told = f"{profile.name}: {profile.kind.value}, {profile.values}"
+    words = f"{profile.name}: {profile.kind.value}, {profile.values}"
     if profile.n_missing:
-        told += f", {profile.n_missing / total:.1%} missing"
+        words += f", {percent(profile.n_missing / total)} missing"
     return chart.properties(
-        title=alt.TitleParams(cut(profile.name, 40), anchor="start"), description=told
+        title=alt.TitleParams(cut(profile.name, 40), anchor="start"), description=words
     )
 
 
@@ -88,12 +89,12 @@ def _end(edge: np.datetime64) -> str:
     return str(edge.astype("datetime64[s]"))
 
 
-def plot_association(found: "Association", *, most: int = _MOST_COLUMNS) -> Any:
+def plot_association(result: "Association", *, most: int = _MOST_COLUMNS) -> Any:
     """Draw the association between columns as a heat map, associated columns side by side.
 
     Parameters
     ----------
-    found
+    result
         The result of `clearwood.checks.association`.
     most
         How many columns: those most strongly associated with another.
@@ -104,13 +105,13 @@ def plot_association(found: "Association", *, most: int = _MOST_COLUMNS) -> Any:
     """
     import altair as alt
 
-    off = found.strength - np.diag(np.diag(found.strength))
+    off = result.strength - np.diag(np.diag(result.strength))
     kept = np.sort(np.argsort(-off.max(axis=1, initial=0.0), kind="stable")[:most])
-    order = _neighbours(found.strength[np.ix_(kept, kept)])
+    order = _neighbours(result.strength[np.ix_(kept, kept)])
     chosen = kept[order]
-    names = [cut(found.columns[k], 24) for k in chosen]
+    names = [cut(result.columns[k], 24) for k in chosen]
     rows = [
-        {"column": names[i], "other": names[j], "strength": float(found.strength[k, m])}
+        {"column": names[i], "other": names[j], "association": float(result.strength[k, m])}
         for i, k in enumerate(chosen)
         for j, m in enumerate(chosen)
         if k != m
@@ -124,31 +125,33 @@ def plot_association(found: "Association", *, most: int = _MOST_COLUMNS) -> Any:
             x=alt.X("column:N", sort=names, axis=axis),
             y=alt.Y("other:N", sort=names, axis=axis),
             color=alt.Color(
-                "strength:Q",
+                "association:Q",
                 scale=alt.Scale(domain=[0, 1], range=["#F2F2F2", DOWN]),
-                title="strength",
+                title="association",
             ),
-            tooltip=["column:N", "other:N", alt.Tooltip("strength:Q", format=".2f")],
+            tooltip=["column:N", "other:N", alt.Tooltip("association:Q", format=".3~r")],
         )
         .properties(width=alt.Step(size), height=alt.Step(size))
     )
-    subtitle = [f"from 0 (none) to 1 (complete); {found.n_rows:,} rows"]
-    if len(found.columns) > len(chosen):
+    subtitle = [f"from 0 (none) to 1 (complete); {count(result.n_rows, 'row')}"]
+    if len(result.columns) > len(chosen):
         subtitle.append(
-            f"the {len(chosen)} of {len(found.columns)} most strongly associated columns"
+            f"the {len(chosen)} of {len(result.columns)} most strongly associated columns"
         )
-    told = "; ".join(f"{a} and {b} {value:.2f}" for a, b, value in found.pairs()[:5])
+    pairs = [f"{a} and {b} {number(value)}" for a, b, value in result.pairs()[:5]]
     title = alt.TitleParams(
         "Association between columns",
         subtitle=subtitle,
         anchor="start",
         subtitleColor=GREY,
     )
-    return chart.properties(title=title, description=f"Strongest pairs: {told or 'none'}")
+    return chart.properties(
+        title=title, description=f"Strongest pairs: {'; '.join(pairs) or 'none'}"
+    )
 
 
-def _neighbours(strength: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Give an order in which columns that go together stand together."""
+def _neighbours(strength: Floats) -> Index:
+    """Return an order in which associated columns are neighbours."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 

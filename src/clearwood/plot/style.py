@@ -15,6 +15,7 @@ __all__ = [
     "DOWN",
     "GREY",
     "OUTPUTS",
+    "PERCENT_AXIS",
     "UP",
     "cut",
     "diverging",
@@ -31,6 +32,8 @@ DOWN = "#0072B2"
 GREY = "#6E6E6E"
 OUTPUTS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 AXIS: dict[str, Any] = {"grid": False}
+#: An axis of shares, written as everywhere else: "40 %".
+PERCENT_AXIS: dict[str, Any] = {**AXIS, "labelExpr": "format(100 * datum.value, '.3~r') + ' %'"}
 
 
 def where(about: "About") -> str:

@@ -468,7 +468,7 @@ class Collector:
             return ("prediction",), predictions[findings.sample_rows, None]
         try:
             outputs, predicted = self.explained.outputs_at(findings.sample_rows)
-        except Exception:  # the step that predicts all rows has told why
+        except Exception:  # the step that predicts all rows has the reason
             return (), None
         return tuple(outputs), predicted
 

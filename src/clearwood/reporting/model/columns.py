@@ -46,7 +46,7 @@ class NotCarriedError(Exception):
 
 
 def page_values(column: Column) -> list[Any]:
-    """Give a column as the page holds it.
+    """Return a column as the page holds it.
 
     Numbers as they are, codes into the levels, microseconds since 1970 for dates; None for missing.
 
@@ -68,7 +68,7 @@ def page_values(column: Column) -> list[Any]:
 
 
 def carried_values(column: Column) -> Any:
-    """Give a column for the page, as a list or packed, whichever is shorter; NaN for missing."""
+    """Return a column for the page, as a list or packed, whichever is shorter; NaN for missing."""
     values = page_values(column)
     if column.is_coded or column.kind is Kind.TEXT:
         return values
@@ -78,7 +78,7 @@ def carried_values(column: Column) -> Any:
 
 
 def _as_numbers(dates: NDArray[Any]) -> Floats:
-    """Give microseconds since 1970, NaN where the date is missing."""
+    """Return microseconds since 1970, NaN where the date is missing."""
     numbers = dates.astype("datetime64[us]").astype(np.int64).astype(np.float64)
     return np.where(np.isnat(dates), np.nan, numbers)
 
@@ -127,26 +127,26 @@ class Probe:
         return True
 
     def codes(self, changes: Mapping[int, Column], n_rows: int) -> Floats:
-        """Give the codes of the table's first row, repeated, with some columns changed.
+        """Return the codes of the table's first row, repeated, with some columns changed.
 
         Columns do not touch each other's codes, so all can be tried in one call.
         """
         return self.of(self.changed(changes, n_rows))
 
     def changed(self, changes: Mapping[int, Column], n_rows: int) -> Table:
-        """Give the table's first row, repeated, with some columns changed."""
+        """Return the table's first row, repeated, with some columns changed."""
         first = self.table.take(np.zeros(n_rows, np.intp))
         changed = {self.columns[k].name: column for k, column in changes.items()}
         columns = tuple(changed.get(column.name, column) for column in first.columns)
         return replace(first, columns=columns)
 
     def of(self, table: Table) -> Floats:
-        """Give the codes of rows."""
+        """Return the codes of rows."""
         return self.game.rows(table).codes
 
 
 def column_of(column: Column, values: Sequence[Any]) -> Column:
-    """Give a column with other values, written as the page holds them."""
+    """Return a column with other values, written as the page holds them."""
     if column.is_coded:
         codes = [-1 if value is None else int(value) for value in values]
         return replace(column, values=np.array(codes, np.int32))
@@ -165,7 +165,7 @@ def mixed_rows(probe: Probe, n_rows: int, seed: int) -> Table:
     """Put rows together at random: every column drawn by itself, all its levels and gaps too."""
     generator = np.random.default_rng(seed)
     table = probe.table
-    made = {}
+    drawn = {}
     for k, column in enumerate(probe.columns):
         values: list[Any]
         if column.is_coded:
@@ -179,9 +179,9 @@ def mixed_rows(probe: Probe, n_rows: int, seed: int) -> Table:
         values = [
             None if gap and may_lack else value for value, gap in zip(values, gaps, strict=True)
         ]
-        made[column.name] = column_of(column, values)
+        drawn[column.name] = column_of(column, values)
     rows = table.take(generator.integers(0, table.n_rows, n_rows))
-    return replace(rows, columns=tuple(made.get(c.name, c) for c in rows.columns))
+    return replace(rows, columns=tuple(drawn.get(c.name, c) for c in rows.columns))
 
 
 def _drawn_numbers(column: Column, n_rows: int, generator: np.random.Generator) -> list[Any]:
@@ -197,7 +197,7 @@ def _drawn_numbers(column: Column, n_rows: int, generator: np.random.Generator) 
 
 
 def limits(column: Column) -> tuple[float, float]:
-    """Give the least and the largest value of a column of numbers or dates; 0 where it has none."""
+    """Return the least and largest value of a column of numbers or dates; 0 if it has none."""
     values = _as_numbers(column.values) if column.kind is Kind.DATE else column.values
     known = values[~np.isnan(values)]
     return (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
@@ -210,7 +210,7 @@ def widened(low: float, high: float) -> tuple[float, float]:
 
 
 def parts_of(column: Column, values: Floats) -> Floats:
-    """Give what an encoder may pass on of a number (itself) or a date (its calendar features)."""
+    """Return what an encoder may pass on of a number (itself) or a date (its calendar features)."""
     if column.kind is not Kind.DATE:
         return values[:, None]
     dates = column_of(column, values.tolist()).values
@@ -246,7 +246,7 @@ def encoding(probe: Probe, used: Index) -> list[dict[str, Any]]:
         if len(values) and len(places[k])
     }
     codes = probe.codes(changes, longest)[:, used]
-    lacking = _missing(probe, used)
+    absent = _missing(probe, used)
     entries = []
     for k, column in enumerate(probe.columns):
         at, values = places[k], trials[k]
@@ -259,7 +259,7 @@ def encoding(probe: Probe, used: Index) -> list[dict[str, Any]]:
             entry = _of_levels(codes[: len(values), at], at)
         else:
             entry = _of_numbers(column, np.array(values, np.float64), codes[: len(values), at], at)
-        entry["missing"] = None if k in probe.refuses_missing else _placed(at, lacking[at])
+        entry["missing"] = None if k in probe.refuses_missing else _placed(at, absent[at])
         if column.kind is Kind.DATE:
             entry["date"] = True
         entries.append(entry)
@@ -295,8 +295,8 @@ def _of_levels(codes: Floats, at: Index) -> dict[str, Any]:
 
 
 def _most_frequent(values: Floats) -> float:
-    found, counts = np.unique(values, return_counts=True)
-    return float(found[np.argmax(counts)])
+    distinct, counts = np.unique(values, return_counts=True)
+    return float(distinct[np.argmax(counts)])
 
 
 def _placed(at: Index, values: Floats) -> list[Any]:
@@ -316,13 +316,13 @@ def _of_numbers(column: Column, values: Floats, codes: Floats, at: Index) -> dic
         if np.ptp(code) == 0:
             base += [place, plain_number(code[0])]
             continue
-        found = next((w for p in range(parts.shape[1]) if (w := _way(parts[:, p], code, p))), None)
-        if found is None:
+        way = next((w for p in range(parts.shape[1]) if (w := _way(parts[:, p], code, p))), None)
+        if way is None:
             raise NotCarriedError(
                 f"a step before the trees transforms the column {column.name!r} in a way that the "
                 "page cannot repeat"
             )
-        take.append([place, *found])
+        take.append([place, *way])
     return {"base": base, "take": take}
 
 
@@ -342,7 +342,7 @@ def _way(part: Floats, code: Floats, p: int) -> list[Any] | None:
 
 
 def _missing(probe: Probe, used: Index) -> Floats:
-    """Give the codes of a row that lacks everything that the model lets a row lack."""
+    """Return the codes of a row that lacks everything that the model lets a row lack."""
     gaps = {
         k: column_of(column, [None])
         for k, column in enumerate(probe.columns)
@@ -353,25 +353,25 @@ def _missing(probe: Probe, used: Index) -> Floats:
 
 def encoded(probe: Probe, entries: Sequence[Mapping[str, Any]], table: Table, width: int) -> Floats:
     """Make the model's columns from the user's by the entries of `encoding`, as the page does."""
-    made = np.full((table.n_rows, width), np.nan)
+    codes = np.full((table.n_rows, width), np.nan)
     for own, entry in zip(probe.columns, entries, strict=True):
         column = table.column(own.name)
         if column.kind is Kind.TEXT:
             continue
         gaps = column.missing
-        _write(made, ~gaps, entry["base"])
+        _write(codes, ~gaps, entry["base"])
         if column.is_coded:
             for code, placed in enumerate(entry.get("levels", ())):
-                _write(made, column.values == code, placed)
+                _write(codes, column.values == code, placed)
         else:
             values = np.array([np.nan if v is None else v for v in page_values(column)], np.float64)
             parts = parts_of(own, values)
             for place, part, center, spread in entry["take"]:
-                made[~gaps, place] = (parts[~gaps, part] - center) / spread
-        _write(made, gaps, entry["missing"] or [])
-    return made
+                codes[~gaps, place] = (parts[~gaps, part] - center) / spread
+        _write(codes, gaps, entry["missing"] or [])
+    return codes
 
 
-def _write(made: Floats, rows: Bools, placed: Sequence[Any]) -> None:
+def _write(codes: Floats, rows: Bools, placed: Sequence[Any]) -> None:
     for place, value in zip(placed[::2], placed[1::2], strict=True):
-        made[rows, place] = np.nan if value is None else value
+        codes[rows, place] = np.nan if value is None else value

@@ -19,7 +19,7 @@ _LONGEST_PATH = 30
 
 
 def forest_in_page(probe: Probe, *, is_float32: bool, seed: int) -> dict[str, Any]:
-    """Give a forest as plain arrays.
+    """Return a forest as plain arrays.
 
     Trees lie one after another, each in the order in which it is walked to the left first: the
     left child of a node is the next one, and what is a leaf tells the page where the right one is.
@@ -72,16 +72,16 @@ def forest_in_page(probe: Probe, *, is_float32: bool, seed: int) -> dict[str, An
 def _check_encoding(probe: Probe, columns: list[dict[str, Any]], used: Index, seed: int) -> None:
     """Refuse an encoding that the entries do not repeat, on the page's rows and on others."""
     for table in (probe.table, mixed_rows(probe, 300, seed)):
-        made = encoded(probe, columns, table, len(used))
+        repeated = encoded(probe, columns, table, len(used))
         own = probe.of(table)[:, used]
-        if not np.allclose(made, own, rtol=1e-12, atol=0, equal_nan=True):
+        if not np.allclose(repeated, own, rtol=1e-12, atol=0, equal_nan=True):
             raise NotCarriedError(
                 "the page cannot repeat how the steps before the trees transform the columns"
             )
 
 
 def _walked(forest: Forest) -> Index:
-    """Give the nodes in the order of walking left first, tree by tree."""
+    """Return the nodes in the order of walking left first, tree by tree."""
     left, right = forest.left.tolist(), forest.right.tolist()
     order: list[int] = []
     for root in forest.roots.tolist():
@@ -134,9 +134,9 @@ def packed_questions(nodes: Any, used: Index) -> tuple[Index, dict[str, Any]]:
     feature = np.searchsorted(used, nodes.feature[inner])
     table = np.column_stack([feature, flags, where, threshold])
     unique, number = np.unique(table, axis=0, return_inverse=True)
-    found = np.zeros(len(nodes.left), np.intp)
-    found[inner] = number.ravel() + 1
-    return found, {
+    numbers = np.zeros(len(nodes.left), np.intp)
+    numbers[inner] = number.ravel() + 1
+    return numbers, {
         "feature": packed(unique[:, 0].astype(np.int64)),
         "flags": packed(unique[:, 1].astype(np.int64)),
         "set": packed(unique[:, 2].astype(np.int64)),
@@ -147,5 +147,5 @@ def packed_questions(nodes: Any, used: Index) -> tuple[Index, dict[str, Any]]:
 
 
 def _weighed(forest: Forest) -> Floats:
-    """Give what each node adds to the sum of its output, before any division."""
+    """Return what each node adds to the sum of its output, before any division."""
     return np.asarray(forest.value * forest.tree_weight[forest.node_tree][:, None])

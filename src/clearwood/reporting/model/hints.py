@@ -1,6 +1,6 @@
-"""Where curves bend and tables step, for models that tell; the others are searched.
+"""Where curves bend and tables step, for models that hold this; the others are searched.
 
-Nothing is believed: a hint only says where to look first.
+Nothing is taken for granted: a hint only says where to look first.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ __all__ = ["known_cuts", "known_knots"]
 
 
 def known_knots(model: Any, probe: Probe) -> dict[int, list[float]]:
-    """Give the knots of a learner of splines, by player, on the user's scale."""
+    """Return the knots of a learner of splines, by player, on the user's scale."""
     steps = getattr(getattr(model, "estimator_", None), "steps", ())
     knots = getattr(steps[0][1], "knots_", None) if steps else None
     if knots is None or not isinstance(model, Learner):
@@ -30,29 +30,29 @@ def known_knots(model: Any, probe: Probe) -> dict[int, list[float]]:
     }
     changes = {k: column_of(probe.columns[k], own) for k, own in ends.items()}
     encoded = model.encoder_.transform(probe.changed(changes, 2))
-    found: dict[int, list[float]] = {}
+    known: dict[int, list[float]] = {}
     for j, own in enumerate(knots):
         k = int(groups[j])
         if k not in ends or not len(own) or np.ptp(encoded[:, j]) == 0:
             continue
         slope = (ends[k][1] - ends[k][0]) / np.ptp(encoded[:, j])
         on_scale = ends[k][0] + (np.asarray(own) - encoded[0, j]) * slope
-        found.setdefault(k, []).extend(on_scale.tolist())
-    return found
+        known.setdefault(k, []).extend(on_scale.tolist())
+    return known
 
 
 def known_cuts(model: Any, probe: Probe) -> dict[int, Sequence[float]]:
-    """Give the cuts of an explainable boosting machine in a learner, by player."""
+    """Return the cuts of an explainable boosting machine in a learner, by player."""
     bins = getattr(getattr(model, "estimator_", None), "bins_", None)
     if bins is None or not isinstance(model, Learner):
         return {}
     _, groups = learner_players(model)
-    found: dict[int, list[float]] = {}
+    known: dict[int, list[float]] = {}
     for j, levels in enumerate(bins):
         k = int(groups[j])
         if probe.columns[k].kind not in NUMERIC:
             continue
         for cuts in levels:
             if not isinstance(cuts, dict):
-                found.setdefault(k, []).extend(np.asarray(cuts, np.float64).tolist())
-    return dict(found)
+                known.setdefault(k, []).extend(np.asarray(cuts, np.float64).tolist())
+    return dict(known)

@@ -196,12 +196,12 @@ def _candidates(model: Any, game: Game) -> list[dict[str, Any]]:
         name, temperature = game.forest.link, game.forest.temperature
         return [{"name": name, "temperature": float(temperature)}]
     names = ("identity", "log", "logistic", "softmax", "one-vs-rest")
-    links: list[dict[str, Any]] = [{"name": name, "temperature": 1.0} for name in names]
+    candidates: list[dict[str, Any]] = [{"name": name, "temperature": 1.0} for name in names]
     inner = getattr(model, "estimator_", model)
     if getattr(inner, "link", None) == "logit" and hasattr(inner, "thresholds_"):
         cuts = plain_numbers(inner.thresholds_)
-        links.append({"name": "ordered", "temperature": 1.0, "cuts": cuts})
-    return links
+        candidates.append({"name": "ordered", "temperature": 1.0, "cuts": cuts})
+    return candidates
 
 
 def _linked(link: Mapping[str, Any], raw: Floats) -> Floats:
@@ -218,7 +218,7 @@ def _linked(link: Mapping[str, Any], raw: Floats) -> Floats:
 
 
 def _picks(n_linked: int, n_wanted: int) -> list[list[int]]:
-    """Give the columns that may be the outputs: all, or of two the second."""
+    """Return the columns that may be the outputs: all, or of two the second."""
     if n_linked == n_wanted:
         return [list(range(n_linked))]
     return [[n_linked - 1]] if n_wanted == 1 else []

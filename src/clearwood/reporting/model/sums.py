@@ -57,14 +57,14 @@ class _Piece:
     coefficients: Floats
 
     def at(self, values: Floats) -> Floats:
-        """Give the polynomial at values, in the stretch's own coordinate."""
+        """Return the polynomial at values, in the stretch's own coordinate."""
         half = (self.high - self.low) / 2
         t = np.zeros(len(values)) if half == 0 else (values - self.low) / half - 1
         return np.vander(t, len(self.coefficients), increasing=True) @ self.coefficients
 
 
 def sum_in_page(probe: Probe, *, model: Any = None, seed: int) -> dict[str, Any]:
-    """Give a model that adds up one function a column.
+    """Return a model that adds up one function a column.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def sum_in_page(probe: Probe, *, model: Any = None, seed: int) -> dict[str, Any]
     assert isinstance(game, AdditiveGame)
     curves = _Curves(probe, len(game.outputs), known_knots(model, probe))
     columns = curves.all()
-    made = {"kind": "sum", "columns": columns, "constant": plain_numbers(game.constant)}
+    data = {"kind": "sum", "columns": columns, "constant": plain_numbers(game.constant)}
     curves.close(columns)
     for table in (probe.table, mixed_rows(probe, _CHECKED_ROWS, seed)):
         own = game.terms(probe.of(table))
@@ -100,7 +100,7 @@ def sum_in_page(probe: Probe, *, model: Any = None, seed: int) -> dict[str, Any]
                     f"what the model adds for the column {column.name!r} could not be written as "
                     "a table or as pieces of polynomials"
                 )
-    return made
+    return data
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ class _Curves:
     knots: Mapping[int, Sequence[float]]
 
     def terms(self, values: dict[int, Sequence[Any]]) -> dict[int, Floats]:
-        """Give what columns add at values, (values, outputs)."""
+        """Return what columns add at values, (values, outputs)."""
         if not values:
             return {}
         longest = max(map(len, values.values()))
@@ -131,7 +131,7 @@ class _Curves:
         numbers = [k for k, c in enumerate(columns) if c.kind in NUMERIC]
         pieces = self._pieces([k for k in numbers if not np.isnan(columns[k].values).all()])
         missing = self._missing()
-        found = []
+        entries = []
         for k, column in enumerate(columns):
             entry: dict[str, Any] = {"missing": missing[k]}
             if column.is_coded:
@@ -142,11 +142,11 @@ class _Curves:
                 entry["pieces"] = [
                     [p.low, p.high, plain_numbers(p.coefficients)] for p in pieces.get(k, ())
                 ]
-            found.append(entry)
-        return found
+            entries.append(entry)
+        return entries
 
     def _missing(self) -> list[list[Any] | None]:
-        """Give what a missing value of each column adds; None where the model does not take it."""
+        """Return what a missing value of each column adds; None if the model does not take it."""
         refused = self.probe.refuses_missing
         kinds = [column.kind for column in self.probe.columns]
         taken = [k for k, kind in enumerate(kinds) if k not in refused and kind is not Kind.TEXT]
@@ -212,7 +212,7 @@ class _Curves:
         return list(pairwise(ends))
 
     def _whole_numbers(self, k: int, low: float, high: float) -> list[_Piece]:
-        """Give one constant for each whole number, where those are all a column can hold.
+        """Return one constant for each whole number, where those are all a column can hold.
 
         Steps that were fitted to whole numbers may cut off what comes after the point, so that the
         curve is a stair between any two of them.
@@ -232,8 +232,8 @@ class _Curves:
         """Take as much beyond the data on both sides as the data covers, where the model can."""
         narrow = {k: limits(self.probe.columns[k]) for k in players}
         wide = {k: widened(*ends) for k, ends in narrow.items()}
-        found = self._tried(wide)
-        return {k: wide[k] if k in found else narrow[k] for k in players}
+        within = self._tried(wide)
+        return {k: wide[k] if k in within else narrow[k] for k in players}
 
     def close(self, columns: Sequence[dict[str, Any]]) -> None:
         """Mark the columns whose outer pieces do not go on as the model does, far out."""
@@ -243,25 +243,25 @@ class _Curves:
             k: (low - 20 * (high - low), high + 20 * (high - low))
             for k, (low, high) in ends.items()
         }
-        found = self._tried(far)
+        beyond = self._tried(far)
         for k, both in ends.items():
             column = column_of(self.probe.columns[k], far[k])
             mine = _evaluated(columns[k], column, column, self.n_outputs)
-            own = found.get(k, np.full_like(mine, np.nan))
+            own = beyond.get(k, np.full_like(mine, np.nan))
             size = np.abs(own).max(initial=1e-300)
             if not np.allclose(mine, own, rtol=1e-7, atol=1e-9 * size):
                 columns[k]["ends"] = list(both)
 
     def _tried(self, ends: dict[int, tuple[float, float]]) -> dict[int, Floats]:
-        """Give what columns add at two values, for those where the model has an answer."""
+        """Return what columns add at two values, for those where the model predicts."""
         try:
             return self._finite(self.terms(dict(ends)))
         except ValueError:  # one column is enough for that: ask them one by one
-            found: dict[int, Floats] = {}
+            added: dict[int, Floats] = {}
             for k, own in ends.items():
                 with suppress(ValueError):
-                    found |= self._finite(self.terms({k: own}))
-            return found
+                    added |= self._finite(self.terms({k: own}))
+            return added
 
     @staticmethod
     def _finite(added: dict[int, Floats]) -> dict[int, Floats]:
@@ -307,24 +307,24 @@ def _merged(pieces: Sequence[_Piece], size: float) -> list[_Piece]:
 
 
 def _stretched(piece: _Piece, low: float, high: float) -> _Piece:
-    """Give the same polynomial in the coordinate of a longer stretch."""
+    """Return the same polynomial in the coordinate of a longer stretch."""
     values = low + (high - low) * (_FITTED + 1) / 2
     return _Piece(low, high, _SOLVE[len(piece.coefficients)] @ piece.at(values))
 
 
 def _evaluated(entry: dict[str, Any], own: Column, column: Column, n_outputs: int) -> Floats:
-    """Give what a column adds, as the page finds it."""
-    found = np.zeros((len(column), n_outputs))
+    """Return what a column adds, as the page finds it."""
+    added = np.zeros((len(column), n_outputs))
     gaps = column.missing
     if column.kind is Kind.TEXT:
-        return found
+        return added
     if column.is_coded:
         table = np.array(entry["levels"], np.float64).reshape(-1, n_outputs)
-        found[~gaps] = table[column.values[~gaps]]
+        added[~gaps] = table[column.values[~gaps]]
     elif column.kind is Kind.DATE:
         values = column.values[~gaps].astype(np.int64).astype(np.float64)
         parts = np.column_stack([parts_of(own, values), np.ones(len(values))])
-        found[~gaps] = parts @ np.array(entry["calendar"], np.float64)
+        added[~gaps] = parts @ np.array(entry["calendar"], np.float64)
     elif entry["pieces"]:
         pieces = [_Piece(low, high, np.array(c, np.float64)) for low, high, c in entry["pieces"]]
         starts = np.array([piece.low for piece in pieces])
@@ -332,7 +332,7 @@ def _evaluated(entry: dict[str, Any], own: Column, column: Column, n_outputs: in
         at = np.clip(np.searchsorted(starts, values, side="right") - 1, 0, len(pieces) - 1)
         for number, piece in enumerate(pieces):
             mine = ~gaps & (at == number)
-            found[mine] = piece.at(values[mine])
+            added[mine] = piece.at(values[mine])
     if gaps.any():
-        found[gaps] = np.array(entry["missing"], np.float64)
-    return found
+        added[gaps] = np.array(entry["missing"], np.float64)
+    return added

@@ -25,7 +25,7 @@ _CHECKED_ROWS = 300
 
 
 def tables_in_page(probe: Probe, *, model: Any = None, seed: int) -> dict[str, Any]:
-    """Give a model that adds up tables of one and two columns.
+    """Return a model that adds up tables of one and two columns.
 
     Parameters
     ----------
@@ -87,20 +87,20 @@ def _axes(probe: Probe, hints: Mapping[int, Sequence[float]]) -> list[dict[str, 
     if any(columns[k].kind is Kind.DATE for k in np.unique(groups)):
         raise NotCarriedError("the page does not carry tables of dates")
     cuts = _cuts(probe, numbers, hints)
-    lacking = probe.codes(
+    absent = probe.codes(
         {k: column_of(c, [None]) for k, c in enumerate(columns) if k not in probe.refuses_missing},
         1,
     )[0]
     axes = []
     for axis, k in enumerate(groups.tolist()):
         entry: dict[str, Any] = {"player": k}
-        entry["missing"] = None if k in probe.refuses_missing else int(lacking[axis])
+        entry["missing"] = None if k in probe.refuses_missing else int(absent[axis])
         if columns[k].is_coded:
             entry["levels"] = levels[: len(columns[k].levels), axis].astype(int).tolist()
         elif axis in cuts:
             entry["cuts"], entry["places"] = cuts[axis]
         else:
-            entry["cuts"], entry["places"] = [], [int(lacking[axis])]
+            entry["cuts"], entry["places"] = [], [int(absent[axis])]
         axes.append(entry)
     return axes
 
@@ -172,7 +172,7 @@ def _cuts(
 
 
 def _grid(column: Column, cuts: Sequence[float]) -> list[float]:
-    """Give values to begin with; a cut that is known is there with the double before it."""
+    """Return values to begin with; a cut that is known is there with the double before it."""
     known = column.values[~np.isnan(column.values)]
     beyond = [*widened(*limits(column)), -1e300, 1e300]
     grid: list[float] = np.unique(
@@ -184,7 +184,7 @@ def _grid(column: Column, cuts: Sequence[float]) -> list[float]:
 def _stairs(
     steps: Sequence[_Stretch], j: int, first: tuple[int, ...]
 ) -> tuple[list[float], list[int]]:
-    """Give the values at which the place on one axis changes, and the places between them."""
+    """Return the values at which the place on one axis changes, and the places between them."""
     own = [one for one in steps if one.before[j] != one.after[j]]
     return [one.high for one in own], [first[j], *(one.after[j] for one in own)]
 

@@ -1,8 +1,8 @@
 """A condensed tree laid out for the page: where rows go, place by place.
 
 A diagram keeps equal branches once; a reader goes down a tree. The page carries the unfolded tree
-as far as it is worth it: the places that most rows come to are opened first, until there are enough
-of them, and what is left closed is said with its rows and leaves.
+as far as it is useful: the places that most rows reach are opened first, until there are enough of
+them, and those left closed are listed with their rows and leaves.
 """
 
 import heapq
@@ -73,7 +73,7 @@ def tree_in_page(
     matrix
         Rows to count, as the model's columns.
     target
-        What happened to each row, as a number; its mean is given at every place.
+        The outcome of each row, as a number; its mean is shown at every place.
     used
         The model's columns that the page makes, so that it can follow new rows; None where it
         makes none.
@@ -83,16 +83,16 @@ def tree_in_page(
     root, closed = _opened(condensed, matrix, most_places)
     gaps = np.unique(condensed.shell.groups[np.isnan(matrix).any(axis=0)]).tolist()
     wording = Wording(condensed, missing=gaps)
-    asked_about = condensed.diagram.feature[condensed.diagram.feature >= 0]
+    used_in_tree = condensed.diagram.feature[condensed.diagram.feature >= 0]
     wide = np.arange(condensed.diagram.n_features, dtype=np.intp) if used is None else used
-    if not np.isin(asked_about, wide).all():
+    if not np.isin(used_in_tree, wide).all():
         wide, used = np.arange(condensed.diagram.n_features, dtype=np.intp), None
     number, questions = packed_questions(condensed.diagram, wide)
-    asked: dict[int, int] = {}
-    said: list[dict[str, Any]] = []
+    positions: dict[int, int] = {}
+    splits: list[dict[str, Any]] = []
     answers = _Answers(condensed, wording)
     count = condensed.diagram.leaf_counts
-    listed: dict[str, list[int]] = {"question": [], "word": [], "rows": [], "answer": []}
+    listed: dict[str, list[int]] = {"question": [], "split": [], "rows": [], "answer": []}
     means: list[Any] = []
     below: list[int] = []
     stack = [root]
@@ -102,25 +102,25 @@ def tree_in_page(
         means.append(_mean(target, place.rows))
         if place.left is not None and place.right is not None:
             question = int(number[place.node])
-            if question not in asked:
-                asked[question] = len(said)
-                said.append(_said(wording, place.node))
+            if question not in positions:
+                positions[question] = len(splits)
+                splits.append(_split(wording, place.node))
             listed["question"].append(question)
-            listed["word"].append(asked[question])
+            listed["split"].append(positions[question])
             listed["answer"].append(0)
             below.append(0)
             stack += [place.right, place.left]
             continue
         is_leaf = bool(condensed.diagram.is_leaf[place.node])
         listed["question"].append(0)
-        listed["word"].append(0)
+        listed["split"].append(0)
         listed["answer"].append(answers.of(place.node) + 1 if is_leaf else 0)
         below.append(0 if is_leaf else min(count[place.node], 2**31))
     data = {
         **{name: packed(np.array(own, np.int64)) for name, own in listed.items()},
         "below": packed(np.array(below, np.int64)),
         "mean": None if target is None else means,
-        "said": said,
+        "splits": splits,
         "answers": answers.list,
         "questions": None if used is None else questions,
         "precision": condensed.diagram.precision,
@@ -161,20 +161,20 @@ def _mean(target: NDArray[np.float64] | None, rows: NDArray[np.intp]) -> float |
     return plain_number(f"{target[rows].mean():.6g}")
 
 
-def _said(wording: Wording, node: int) -> dict[str, Any]:
-    """Give a question in words, and as numbers or labels that the page can put together."""
+def _split(wording: Wording, node: int) -> dict[str, Any]:
+    """Return a split in words, and as numbers or labels that the page can combine."""
     question = wording.questions[node]
     assert question is not None
-    said: dict[str, Any] = {"column": question.column, "text": wording.question(node)}
+    split: dict[str, Any] = {"column": question.column, "text": wording.question(node)}
     if isinstance(question, Labels):
-        said["left"] = list(map(str, question.left))
-        said["right"] = list(map(str, question.right))
-        said["is_known"] = not question.right and not question.missing_left
+        split["left"] = list(map(str, question.left))
+        split["right"] = list(map(str, question.right))
+        split["is_known"] = not question.right and not question.missing_left
     elif question.left == _EVERY_NUMBER:
-        said["is_known"] = not question.missing_left
+        split["is_known"] = not question.missing_left
     elif (cut := wording.cut(node)) is not None:
-        said["cut"] = plain_number(f"{cut:.6g}")
-    return said
+        split["cut"] = plain_number(f"{cut:.6g}")
+    return split
 
 
 class _Answers:
@@ -195,25 +195,25 @@ class _Answers:
     def _answer(self, node: int) -> dict[str, Any]:
         diagram, shell = self._tree.diagram, self._tree.shell
         certified = bool(diagram.certified[node])
-        found: dict[str, Any] = {"text": self._wording.answer(node), "certified": certified}
+        answer: dict[str, Any] = {"text": self._wording.answer(node), "certified": certified}
         if not certified:
-            return found
+            return answer
         if self._tree.equal == "class":
-            found["class"] = int(diagram.outcome[node])
-            return found
+            answer["class"] = int(diagram.outcome[node])
+            return answer
         raw = diagram.value[node]
         one = raw[:1] if shell.n_outputs == 1 else raw[None, :]
         if shell.classes is not None:
             label = links.predict(shell, one)[0]
-            found["class"] = int(np.flatnonzero(shell.classes == label)[0])
-            found["text"] = str(label)
+            answer["class"] = int(np.flatnonzero(shell.classes == label)[0])
+            answer["text"] = str(label)
         elif shell.n_outputs == 1:
-            found["value"] = plain_number(links.predict(shell, one)[0])
-        return found
+            answer["value"] = plain_number(links.predict(shell, one)[0])
+        return answer
 
 
 def directions(condensed: Condensed, matrix: NDArray[np.float64]) -> list[str]:
-    """Give the way of each row through the tree: "1" for left, which is yes, "0" for right."""
+    """Return the path of each row through the tree: "1" for left, which is yes, "0" for right."""
     diagram = condensed.diagram
     ways = [""] * len(matrix)
     node = np.zeros(len(matrix), np.intp)

@@ -1,7 +1,8 @@
 """What a page is made of: sections of a few kinds of block, all plain data.
 
 Sections are written from result objects; the templates turn them into HTML. Nothing here is HTML:
-every text is plain and is escaped when the page is made, so a column's name cannot become markup.
+every text is plain and is escaped when the page is rendered, so a column's name cannot become
+markup.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +37,7 @@ class Prose:
 
 @dataclass(frozen=True)
 class Facts:
-    """Pairs of a word and what it is, shown as a short list; several lines are set as code."""
+    """Pairs of a name and a value, shown as a short list; several lines are set as code."""
 
     items: tuple[tuple[str, str], ...]
 
@@ -48,7 +49,7 @@ class Note:
     title: str
     text: str
     tone: Literal["plain", "good", "caution"] = "plain"
-    #: Names, one a line, that the note is about; many of them are folded away.
+    #: What the note is about, one per line; many of them are folded away.
     items: tuple[str, ...] = ()
 
 
@@ -56,8 +57,8 @@ class Note:
 class Sheet:
     """A table to read and to save as CSV.
 
-    Rows past ``shown`` are one click away. ``bars`` names columns whose cells carry a bar of the
-    value's size behind the number.
+    Rows past ``shown`` are one click away. ``bars`` names columns whose cells have a bar of the
+    value's size in the background.
     """
 
     name: str
@@ -70,10 +71,10 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure: an Altair chart's specification, what it shows in words, and the data behind it.
+    """A figure: an Altair chart's specification, what it shows in words, and its data.
 
-    ``data`` is the table a reader gets beside the figure, by column name; where it is left out,
-    the page makes it from the specification's own data.
+    ``data`` is the table below the figure, by column name; by default the page makes it from the
+    specification's own data.
     """
 
     name: str
@@ -118,7 +119,7 @@ Block = Prose | Facts | Note | Sheet | Chart | Choice | More | Widget
 
 @dataclass(frozen=True)
 class Section:
-    """A chapter of the page; ``name`` is its anchor."""
+    """A section of the page; ``name`` is its anchor."""
 
     name: str
     title: str

@@ -16,7 +16,7 @@ _ESCAPES = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
 
 
 def island(value: Any) -> Markup:
-    r"""Give a value as JSON that can stand in a script element of a page.
+    r"""Return a value as JSON that can stand in a script element of a page.
 
     NumPy's numbers and arrays are taken as Python's; numbers that are not finite become null,
     which is how JSON says that there is none.

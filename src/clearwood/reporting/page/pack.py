@@ -12,7 +12,7 @@ _WHOLE = (("u1", np.uint8), ("u2", np.uint16), ("u4", np.uint32), ("i4", np.int3
 
 
 def packed(array: NDArray[Any]) -> dict[str, Any]:
-    """Give an array as base64 text of the smallest type that keeps every value.
+    """Return an array as base64 text of the smallest type that keeps every value.
 
     Values that repeat are written once, with their places, where that is shorter.
 
@@ -58,7 +58,7 @@ def _size(part: dict[str, str]) -> int:
 
 
 def plain_number(value: Any) -> float | int | None:
-    """Give a number for JSON: whole numbers without a point, None where it is not finite.
+    """Return a number for JSON: whole numbers without a point, None where it is not finite.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def plain_number(value: Any) -> float | int | None:
 
 
 def plain_numbers(values: NDArray[Any]) -> list[Any]:
-    """Give an array of any shape as lists for JSON."""
+    """Return an array of any shape as lists for JSON."""
     if np.ndim(values) == 0:
         return plain_number(values)  # type: ignore[return-value]
     return [plain_numbers(value) for value in np.asarray(values)]

@@ -83,7 +83,7 @@ def _importance(findings: Findings) -> list[Block]:
     paragraphs = (meaning, f"{scale} {covered}", *map(sentence, decomposition.notes))
     return [
         Prose(paragraphs, lead=True),
-        chart("importance-chart", importance.plot(most=15)),
+        chart("importance-chart", importance.plot(most=15), title="Feature importance"),
         More("All columns and all functions", _importance_sheets(importance)),
     ]
 

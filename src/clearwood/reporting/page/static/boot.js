@@ -99,6 +99,6 @@ function boot() {
   startTools();
   followReading();
   prepareForPaper();
-  Object.assign(outside, { number, csvLine, drawAll });
+  Object.assign(outside, { number, count, percent, csvLine, drawAll });
   Object.assign(window, { clearwood: outside });
 }

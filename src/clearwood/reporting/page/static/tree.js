@@ -20,7 +20,7 @@ widgets.tree = (element, data) => {
  * @typedef {object} PageTree
  * @property {any} data
  * @property {any} question the question of each place from 1; 0 where it asks nothing
- * @property {any} word its words in `data.said`
+ * @property {any} split its split in `data.splits`
  * @property {any} rows how many rows come to each place
  * @property {any} answer what a leaf answers, from 1; 0 at other places
  * @property {any} below how many leaves a closed place has below it
@@ -47,7 +47,7 @@ function readTree(data) {
     data,
     question,
     right,
-    word: unpack(data.word),
+    split: unpack(data.split),
     rows: unpack(data.rows),
     answer: unpack(data.answer),
     below: unpack(data.below),
@@ -113,23 +113,23 @@ function conditionsOf(tree, steps, lacking = new Set()) {
   const found = new Map();
   for (const { place, left } of steps) {
     if (left === null) continue;
-    const said = tree.data.said[tree.word[place]];
-    const name = tree.data.columns[said.column];
-    if (lacking.has(name) || said.is_known) {
+    const split = tree.data.splits[tree.split[place]];
+    const name = tree.data.columns[split.column];
+    if (lacking.has(name) || split.is_known) {
       const missing = lacking.has(name) || !left;
-      found.set(`m${said.column}`, missing ? { text: `${name} is missing` } : { name, known: said.column });
-    } else if (said.cut !== undefined) {
-      const own = found.get(`n${said.column}`) ?? { name, low: -Infinity, high: Infinity };
-      if (left) own.high = Math.min(own.high, said.cut);
-      else own.low = Math.max(own.low, said.cut);
-      found.set(`n${said.column}`, own);
-    } else if (said.left) {
-      const passes = left ? said.left : said.right;
-      const own = found.get(`l${said.column}`);
+      found.set(`m${split.column}`, missing ? { text: `${name} is missing` } : { name, known: split.column });
+    } else if (split.cut !== undefined) {
+      const own = found.get(`n${split.column}`) ?? { name, low: -Infinity, high: Infinity };
+      if (left) own.high = Math.min(own.high, split.cut);
+      else own.low = Math.max(own.low, split.cut);
+      found.set(`n${split.column}`, own);
+    } else if (split.left) {
+      const passes = left ? split.left : split.right;
+      const own = found.get(`l${split.column}`);
       const kept = own ? own.labels.filter((/** @type {string} */ label) => passes.includes(label)) : passes;
-      found.set(`l${said.column}`, { name, labels: kept });
+      found.set(`l${split.column}`, { name, labels: kept });
     } else {
-      found.set(`t${tree.word[place]}${left}`, { text: left ? said.text : `not: ${said.text}` });
+      found.set(`t${tree.split[place]}${left}`, { text: left ? split.text : `not: ${split.text}` });
     }
   }
   const conditions = Array.from(found.values()).filter(
@@ -229,12 +229,12 @@ function startTree(element, data) {
 
   /**
    * @param {number} place
-   * @param {string} said how one gets here: yes, no, or nothing at the root
+   * @param {string} from the way here: yes, no, or nothing at the root
    * @param {number} level
    * @returns {HTMLElement}
    */
-  function item(place, said, level) {
-    const way = said ? el("span", { class: `tree-way ${said}` }, said) : null;
+  function item(place, from, level) {
+    const way = from ? el("span", { class: `tree-way ${from}` }, from) : null;
     const asks = tree.question[place] > 0;
     const line = el("div", { class: tree.rows[place] ? "tree-line" : "tree-line empty" });
     const li = el("li", {}, line);
@@ -243,7 +243,7 @@ function startTree(element, data) {
     if (asks) {
       const under = el("ul", { hidden: true, class: level >= FLAT_FROM ? "flat" : null });
       const button = el("button", { type: "button", class: "tree-toggle", "aria-expanded": "false", dir: "auto", on: { click: () => toggle(button.getAttribute("aria-expanded") !== "true") } },
-        `${data.said[tree.word[place]].text}?`);
+        `${data.splits[tree.split[place]].text}?`);
       const toggle = (/** @type {boolean} */ open) => {
         if (open && !under.childElementCount) under.append(item(place + 1, "yes", level + 1), item(tree.right[place], "no", level + 1));
         under.hidden = !open;
