@@ -110,8 +110,8 @@ class Performance:
         (rows given as held out) or "training" (the rows it was, or may have been, fitted to).
     n_rows
         How many.
-    loss
-        What the risk is the mean of.
+    loss, risk_title
+        What the risk is the mean of, and what that mean is called: "mean squared error".
     risk
         With its interval.
     baseline
@@ -125,6 +125,7 @@ class Performance:
     rows: Literal["out-of-fold", "test", "training"]
     n_rows: int
     loss: str
+    risk_title: str
     risk: "Interval"
     baseline: float | None = None
     against_baseline: "Difference | None" = None

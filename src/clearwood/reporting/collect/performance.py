@@ -46,6 +46,7 @@ def of_benchmark(bench: Benchmark, learner: str) -> Performance:
         rows="out-of-fold",
         n_rows=context.table.n_rows,
         loss=bench.loss,
+        risk_title=context.loss.risk_title,
         risk=Interval(
             estimate=one.risk,
             se=one.se,
@@ -114,6 +115,7 @@ def of_rows(
         rows=rows,
         n_rows=int(known.sum()),
         loss=loss.name,
+        risk_title=loss.risk_title,
         risk=risk,
         baseline=float(np.average(loss.per_row(codes, flat), weights=weights)),
         measures=measures(task, codes, predicted, needs=needs),  # type: ignore[arg-type]

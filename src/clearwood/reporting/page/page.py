@@ -130,7 +130,7 @@ def _environment() -> Environment:
     return environment
 
 
-def typeset(text: str) -> str:
+def typeset(line: str) -> str:
     r"""Keep a number and its per cent sign on one line.
 
     Examples
@@ -138,7 +138,7 @@ def typeset(text: str) -> str:
     >>> typeset("a 90 % interval")
     'a 90\xa0% interval'
     """
-    return re.sub(r"(?<=\d) %", "\u00a0%", text)
+    return re.sub(r"(?<=\d) %", "\u00a0%", line)
 
 
 def _kind(block: Block) -> str:

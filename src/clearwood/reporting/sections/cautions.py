@@ -12,7 +12,6 @@ from clearwood.reporting.sections.words import (
     capital,
     interval,
     listed,
-    loss_name,
     named,
     number,
     remainder_words,
@@ -171,11 +170,11 @@ def _no_gain(findings: Findings) -> Iterator[Caution]:
     performance = findings.performance
     if performance is None or performance.rows == "training" or performance.explained is None:
         return
-    risk, loss = performance.risk, loss_name(performance.loss)
+    risk, title = performance.risk, performance.risk_title
     if performance.explained <= 0:
         yield Caution(
             "The model is no better than the baseline",
-            f"Its {loss} of {number(risk.estimate)} is not below the "
+            f"Its {title} of {number(risk.estimate)} is not below the "
             f"{number(performance.baseline)} of a constant prediction. What it has learned about "
             "the columns may be noise.",
             "Do not base any argument on its explanations.",
@@ -183,7 +182,7 @@ def _no_gain(findings: Findings) -> Iterator[Caution]:
     elif performance.may_be_chance and findings.chosen != "baseline":
         yield Caution(
             "It is uncertain whether the model beats the baseline",
-            f"Its {loss} is {number(risk.estimate)} "
+            f"Its {title} is {number(risk.estimate)} "
             f"({interval(risk.low, risk.high, risk.confidence)}), that of the baseline "
             f"{number(performance.baseline)}: chance could explain the difference.",
             "More rows, or more repeats of the resampling, would settle it.",
@@ -199,8 +198,8 @@ def _better(findings: Findings) -> Iterator[Caution]:
     if gap.clear and gap.difference > 0:
         yield Caution(
             f"Another learner predicts better: {named(best)}",
-            f"Its {loss_name(bench.loss)} is {number(bench[best].risk)}, that of {named(chosen)} "
-            f"{number(bench[chosen].risk)} (difference {number(gap.difference)}, "
+            f"Its {bench.context.loss.risk_title} is {number(bench[best].risk)}, that of "
+            f"{named(chosen)} {number(bench[chosen].risk)} (difference {number(gap.difference)}, "
             f"{interval(gap.low, gap.high, gap.confidence)}).",
             "Use the better one, unless there is a reason for this one.",
         )

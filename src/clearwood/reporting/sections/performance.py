@@ -72,8 +72,8 @@ def _comparison(findings: Findings, bench: Benchmark) -> list[Block]:
         else "The model on this page is not among them, or has other settings."
     )
     first = (
-        f"{count(len(bench.standings), 'learner')} compared by {loss_name(bench.loss)} on rows "
-        f"not used for fitting; lower is better. {which} Method: {method.plan}; {method.tuning}; "
+        f"{count(len(bench.standings), 'learner')} compared by {bench.context.loss.risk_title} on "
+        f"rows not used for fitting; lower is better. {which} Method: {method.plan}; {method.tuning}; "
         f"seed {method.seed}."
     )
     second = (
@@ -83,7 +83,7 @@ def _comparison(findings: Findings, bench: Benchmark) -> list[Block]:
     )
     blocks: list[Block] = [Prose((first, second))]
     if any(one.folds for one in bench.standings):
-        title = f"{capital(loss_name(bench.loss))} of each learner"
+        title = f"{capital(bench.context.loss.risk_title)} of each learner"
         blocks.append(chart("benchmark", bench.plot(), title=title))
     blocks.append(_standings(bench))
     if bench.warnings:
@@ -151,7 +151,7 @@ def _standings(bench: Benchmark) -> Sheet:
     ]
     return Sheet(
         "benchmark",
-        f"{capital(loss_name(bench.loss))} of each learner, best first, with "
+        f"{capital(bench.context.loss.risk_title)} of each learner, best first, with "
         f"{percent(bench.method.confidence)} intervals; seconds for one tuning and fit; settings "
         "typical of the folds",
         (

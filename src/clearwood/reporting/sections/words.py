@@ -10,6 +10,7 @@ import numpy as np
 from clearwood._shared import numbers
 from clearwood._shared.numbers import percent
 from clearwood.explanation import Effect, Shape, shape_of
+from clearwood.losses import find_loss
 from clearwood.reporting.collect.findings import EffectViews, Findings, Performance, Step
 from clearwood.table import Task
 
@@ -35,19 +36,6 @@ _LONG_NAME = 60
 _DIGITS_OF_VALUES = 6
 # Effects that span less of the predictions' standard deviation than this are called flat.
 _FLAT = 0.05
-
-#: What a mean loss is called.
-LOSSES = {
-    "squared": "mean squared error",
-    "absolute": "mean absolute error",
-    "poisson": "mean Poisson deviance",
-    "gamma": "mean gamma deviance",
-    "log": "log loss",
-    "brier": "Brier score",
-    "zero-one": "error rate",
-    "hinge": "mean hinge loss",
-    "exponential": "mean exponential loss",
-}
 
 _INTERVALS = {
     "nested": "from nested cross-validation: the fits of Bates, Hastie and Tibshirani (2024), with "
@@ -239,8 +227,14 @@ def _shape_words(findings: Findings, column: str, average: str, shape: Shape) ->
 
 
 def loss_name(loss: str) -> str:
-    """Name the mean of a loss."""
-    return LOSSES.get(loss, f"mean {loss} loss")
+    """Name the mean of a loss.
+
+    Examples
+    --------
+    >>> loss_name("poisson"), loss_name("zero-one")
+    ('mean Poisson deviance', 'error rate')
+    """
+    return find_loss(loss).risk_title
 
 
 def interval_meaning(kind: str) -> str:
@@ -267,7 +261,7 @@ def _risk_sentence(performance: Performance) -> str:
     if performance.loss == "squared" and risk.estimate > 0:
         root = f"; its square root is {number(risk.estimate**0.5)}"
     return (
-        f"{_WHERE[performance.rows]}, the {loss_name(performance.loss)} is "
+        f"{_WHERE[performance.rows]}, the {performance.risk_title} is "
         f"{number(risk.estimate)} ({interval(risk.low, risk.high, risk.confidence)}){root}."
     )
 
