@@ -57,12 +57,22 @@ class ColumnAgreement:
         return not self.stories
 
     @property
+    def curves_differ(self) -> bool:
+        """Whether partial dependence and accumulated local effect differ."""
+        return self.pdp_ale > _DIFFERS
+
+    @property
+    def is_proxy(self) -> bool:
+        """Whether rows with different values also differ in other columns that matter."""
+        return self.interventional_observational > _DIFFERS
+
+    @property
     def stories(self) -> tuple[str, ...]:
         """The comparisons that differ."""
         found = []
-        if self.pdp_ale > _DIFFERS:
+        if self.curves_differ:
             found.append("pdp against ale")
-        if self.interventional_observational > _DIFFERS:
+        if self.is_proxy:
             found.append("interventional against observational")
         if _shares_differ(self.impurity, self.permutation):
             found.append("impurity against permutation")

@@ -174,9 +174,8 @@ class ExplainedModel:
         """Return the effect of one column over the rows of an explanation that `on` returned."""
         is_curves = kind == "ice"
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", ClearwoodWarning
-            )  # the page shows where it extrapolates
+            # the page shows where it extrapolates
+            warnings.simplefilter("ignore", ClearwoodWarning)
             return explanation.effect(
                 column,
                 kind=kind,

@@ -323,17 +323,14 @@ class Findings:
     @cached_property
     def shape_conflicts(self) -> tuple[str, ...]:
         """Columns for which partial dependence and ALE disagree."""
-        return self._conflicts("pdp against ale")
+        entries = () if self.agreement is None else self.agreement.columns
+        return tuple(entry.column for entry in entries if entry.curves_differ)
 
     @cached_property
     def proxies(self) -> tuple[str, ...]:
         """Columns whose groups of rows differ from the effect of the column itself."""
-        return self._conflicts("interventional against observational")
-
-    def _conflicts(self, comparison: str) -> tuple[str, ...]:
-        if self.agreement is None:
-            return ()
-        return tuple(e.column for e in self.agreement.columns if comparison in e.stories)
+        entries = () if self.agreement is None else self.agreement.columns
+        return tuple(entry.column for entry in entries if entry.is_proxy)
 
     def spread_of(self, output: int) -> float:
         """Return the standard deviation of the predictions of one output; 0 if unknown."""

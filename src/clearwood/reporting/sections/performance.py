@@ -73,8 +73,8 @@ def _comparison(findings: Findings, bench: Benchmark) -> list[Block]:
     )
     first = (
         f"{count(len(bench.standings), 'learner')} compared by {bench.context.loss.risk_title} on "
-        f"rows not used for fitting; lower is better. {which} Method: {method.plan}; {method.tuning}; "
-        f"seed {method.seed}."
+        f"rows not used for fitting; lower is better. {which} Method: {method.plan}; "
+        f"{method.tuning}; seed {method.seed}."
     )
     second = (
         f"The {percent(method.confidence)} interval is {_intervals(bench)}. Differences from the "
