@@ -284,7 +284,7 @@ def test_a_model_that_the_page_cannot_compute_says_why(open_page, claims):
     page.wait_for_selector(".rows-one h3")
     note = page.locator(".note").first.inner_text()
     assert "neither a sum over trees" in note
-    assert "cw.what_if(model, data[0]" in note
+    assert "cw.what_if(model, data, data[0]" in note
     assert page.locator(".rows-if").count() == 0
     assert page.locator(".rows-fall rect").count() == 3
     assert "no single tree" in page.locator(".note").nth(1).inner_text()

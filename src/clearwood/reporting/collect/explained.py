@@ -220,7 +220,7 @@ class ExplainedModel:
     def condense(self, *, time_limit: float) -> Condensed:
         """Return one tree in place of the model."""
         if self.forest is None:
-            raise InputError("the model is not made of trees")
+            raise InputError("the model is not a sum over trees")
         return condense(self.forest, self.table, time_limit=time_limit)
 
     def game(self, rows: Table) -> Game:

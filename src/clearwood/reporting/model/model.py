@@ -96,8 +96,6 @@ def page_model(
     >>> page_model(explained_model(cw.learner("knn").fit(data), data), data).reason
     'it is neither a sum over trees nor a sum of functions of one or two columns'
     """
-    if explained.forest is not None and not explained.forest.is_linear:
-        return PageModel(None, "it predicts a median of its trees, which is not a sum over trees")
     try:
         probe = Probe(explained.game(sample), sample)
         _refuse_huge(probe.game, most_characters)

@@ -91,7 +91,7 @@ def _importance(findings: Findings) -> list[Block]:
 def _importance_sheets(importance: Any) -> tuple[Sheet, Sheet]:
     columns = importance.to_frame("dict")
     components = importance.to_frame("dict", by="component")
-    of_columns = ("column", "main", "interaction", "total")
+    of_columns = ("column", "main", "interaction", "importance")
     of_components = ("component", "order", "variance", "share")
     by_column = zip(*(columns[name] for name in of_columns), strict=True)
     by_component = zip(

@@ -75,7 +75,7 @@ def _no_what_if(findings: Findings) -> Note:
     return Note(
         "Values cannot be changed on this page",
         f"The page cannot run this model: {findings.page_model.reason}. In Python: "
-        f"cw.what_if(model, data[0], {{{column!r}: ...}}).",
+        f"cw.what_if(model, data, data[0], {{{column!r}: ...}}).",
     )
 
 

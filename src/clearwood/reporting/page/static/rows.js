@@ -405,7 +405,7 @@ function changesTable(columns, row, original, values, before, now, at, scale) {
   const foot = el("tr", { class: "total" },
     el("th", { scope: "row" }, scale.kind === "sum" ? "prediction" : scale.unit), el("td", {}),
     ...[...ends, written(total)].map((text) => el("td", { class: "number" }, text)));
-  const call = `cw.what_if(model, data[${row}], {${all.filter(({ changed }) => changed).map(({ k }) => `${JSON.stringify(columns[k].name)}: ${pythonValue(columns[k], values[k])}`).join(", ")}})`;
+  const call = `cw.what_if(model, data, data[${row}], {${all.filter(({ changed }) => changed).map(({ k }) => `${JSON.stringify(columns[k].name)}: ${pythonValue(columns[k], values[k])}`).join(", ")}})`;
   return [el("h4", {}, "What changed"),
     el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "What changed" },
       el("table", {}, el("thead", {}, el("tr", {}, ...["column", "value", `part before${unit}`, `part now${unit}`, `difference${unit}`].map((name, k) => el("th", { scope: "col", class: k > 1 ? "number" : null }, name)))), el("tbody", {}, ...lines, foot))),
