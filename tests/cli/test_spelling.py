@@ -1,8 +1,13 @@
 """Options and calls of the library, written as they are typed."""
 
+import ast
+import re
+from pathlib import Path
+
 import pytest
 import typer
 
+import clearwood
 from clearwood._shared.errors import Call, InputError, Option, spelled, words
 from clearwood._shared.messages import tell
 from clearwood.cli.app import app
@@ -96,6 +101,30 @@ def test_the_verb_that_runs_comes_first_and_then_the_others(spelling_in):
 )
 def test_calls_are_written_as_commands(spelling_in, call, typed):
     assert spelling_in("fit").call(call) == typed
+
+
+#: Calls that make messages.
+MESSAGES = {"InputError", "MissingExtraError", "bad_value", "unknown_choice", "tell", "words"}
+PROSE_OPTION = re.compile(r"(?<![\w<\"'`-])[a-z_]{2,}=(?!=)|(?<!\w)--[a-z]")
+#: Rooms that name settings of other libraries, which have no other spelling.
+FOREIGN = {"forest", "kernels"}
+
+
+def test_messages_of_the_library_name_options_apart_from_prose():
+    root = Path(clearwood.__file__).parent
+    places = [
+        f"{file.relative_to(root)}:{text.lineno}: {text.value!r}"
+        for file in root.rglob("*.py")
+        if file.relative_to(root).parts[0] not in {*FOREIGN, "cli"}
+        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call)
+        and getattr(call.func, "id", getattr(call.func, "attr", "")) in MESSAGES
+        for text in ast.walk(call)
+        if isinstance(text, ast.Constant)
+        and isinstance(text.value, str)
+        and PROSE_OPTION.search(text.value)
+    ]
+    assert not places, "use Option or Call:\n" + "\n".join(places)
 
 
 def test_prose_is_left_alone(spelling_in):

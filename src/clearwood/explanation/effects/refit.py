@@ -7,7 +7,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.progress import progress
 from clearwood.explanation.adapter.rows import as_data
 from clearwood.models import Learner
@@ -69,7 +69,8 @@ def known_target(data: Any, y: Any) -> NDArray[Any]:
     if y is None:
         raise InputError(
             "the target is not known",
-            hint="pass y=, or a table read with cw.read(..., target=...).",
+            parameter="y",
+            hint=words("pass ", Option("y"), ", or read the table with ", Option("target"), "."),
         )
     target = np.asarray(y).ravel()
     n_rows = data.n_rows if isinstance(data, Table) else len(data)

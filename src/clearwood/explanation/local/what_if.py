@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.errors import InputError, Option, did_you_mean, words
 from clearwood._shared.frames import frame
 from clearwood._shared.numbers import number
 from clearwood._shared.results import document, html_table
@@ -172,7 +172,11 @@ def what_if(
     """
     wanted = {**(changes or {}), **columns}
     if not wanted:
-        raise InputError("nothing is changed", parameter="changes", hint="such as age=45.")
+        raise InputError(
+            "nothing is changed",
+            parameter="changes",
+            hint=words("for example ", Option("changes", {"age": 45}), "."),
+        )
     if len(wanted) > _MOST_CHANGES:
         raise InputError(
             f"{len(wanted)} columns are changed; the difference is shared among up to "
