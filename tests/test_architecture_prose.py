@@ -176,38 +176,7 @@ FOREIGN: dict[str, list[str]] = {
 }
 
 #: Places to repair. Delete a line with the place; nothing is ever added.
-TO_REPAIR: dict[str, list[str]] = {
-    "explanation/adapter/scores.py": [
-        "scale == 'probability'",
-        "scale == 'margin'",
-        "scale == 'response'",
-        "scale != 'margin'",
-    ],
-    "explanation/agreement/result.py": ["'impurity against permutation' in self.stories"],
-    "explanation/decomposition/decomposition.py": ["'standard error' in table"],
-    "explanation/decomposition/effect.py": ["self.quantity == 'partial dependence'"],
-    "explanation/decomposition/exact.py": [
-        "scale == 'raw'",
-        "scale in ('probability', 'prediction')",
-        "scale in ('probability', 'response', 'prediction')",
-    ],
-    "explanation/importance/losses.py": [
-        "predictor.unit != 'probability'",
-        "predictor.unit == 'probability'",
-    ],
-    "explanation/local/contributions.py": ["self.unit != 'log odds'"],
-    "explanation/local/lime.py": ["note.startswith(('the sign', 'only'))"],
-    "explanation/local/what_if.py": ["repr(self).splitlines()"],
-    "explanation/shapley/observational.py": ["unit == 'probability'", "unit == 'prediction'"],
-    "explanation/shapley/result.py": ["repr(self).partition('; mean')"],
-    "explanation/shapley/sampled.py": [
-        "scale == 'prediction'",
-        "scale != 'raw'",
-        "unit.startswith(('log', 'score before'))",
-    ],
-    "explanation/shapley/shapley.py": ["scale == 'raw'"],
-    "plot/effects.py": ["effect.quantity == 'effect'", "effect.quantity != 'effect'"],
-}
+TO_REPAIR: dict[str, list[str]] = {}
 
 
 def listed(lists: dict[str, list[str]]) -> set[tuple[str, str]]:

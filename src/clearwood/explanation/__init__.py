@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.adapter.explained import Explained
     from clearwood.explanation.adapter.predictor import Predictor
     from clearwood.explanation.adapter.supported import NotDecomposableError
-    from clearwood.explanation.agreement.result import Agreement
+    from clearwood.explanation.agreement.result import Agreement, Comparison
     from clearwood.explanation.decomposition.about import About, BackgroundInfo
     from clearwood.explanation.decomposition.components import Components
     from clearwood.explanation.decomposition.decomposition import Decomposition
@@ -35,6 +35,7 @@ __all__ = [
     "AdditiveGame",
     "Agreement",
     "BackgroundInfo",
+    "Comparison",
     "ComponentVariances",
     "Components",
     "Contributions",

@@ -139,7 +139,7 @@ class Explanation(Explained, Result):
     # How it is shown and kept
 
     def __repr__(self) -> str:
-        return repr(self.decomposition).replace("Decomposition", "Explanation", 1)
+        return self.decomposition.as_text("Explanation")
 
     def _repr_html_(self) -> str:
         return self.decomposition._repr_html_()

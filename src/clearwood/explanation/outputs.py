@@ -36,19 +36,19 @@ def grid_columns(
     points = tuple(len(values) for values in grid)
     shape = (*points, len(outputs))
     index = np.indices(shape).reshape(len(shape), -1)
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         name: values[at] for name, values, at in zip(columns, grid, index[:-1], strict=True)
     }
     taken = list(columns)
     if len(outputs) > 1:
-        found[unique_name("output", taken)] = [outputs[k] for k in index[-1]]
+        result[unique_name("output", taken)] = [outputs[k] for k in index[-1]]
     for name, numbers in named.items():
         if numbers is not None:
             whole = numbers if numbers.size == index.shape[1] else numbers[..., None]
-            found[unique_name(name, taken)] = np.broadcast_to(
+            result[unique_name(name, taken)] = np.broadcast_to(
                 whole.reshape(*points, -1), shape
             ).ravel()
-    return found
+    return result
 
 
 def one_output(values: NDArray[Any]) -> NDArray[Any]:

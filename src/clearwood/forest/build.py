@@ -331,7 +331,7 @@ def levels(left: NDArray[Any], right: NDArray[Any], roots: NDArray[Any]) -> list
     roots
         Where the trees start.
     """
-    found: list[NDArray[np.int64]] = []
+    result: list[NDArray[np.int64]] = []
     met = np.zeros(len(left), bool)
     level, n_met = np.asarray(roots, np.int64), 0
     while len(level):
@@ -339,9 +339,9 @@ def levels(left: NDArray[Any], right: NDArray[Any], roots: NDArray[Any]) -> list
         n_met += len(level)
         if n_met > len(left):
             break
-        found.append(level)
+        result.append(level)
         inner = level[left[level] >= 0]
         level = np.column_stack([left[inner], right[inner]]).ravel().astype(np.int64)
     if n_met != np.count_nonzero(met):
         raise InputError("a tree of the model has a node with several parents")
-    return found
+    return result

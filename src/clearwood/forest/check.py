@@ -40,10 +40,10 @@ def _check_lengths(forest: "Forest") -> None:
         ("levels", forest.n_features),
         ("groups", forest.n_features),
     ]:
-        found = len(getattr(forest, name))
-        if found != length:
+        result = len(getattr(forest, name))
+        if result != length:
             raise InputError(
-                f"forest array {name!r} has {found} entries; expected {length}", parameter=name
+                f"forest array {name!r} has {result} entries; expected {length}", parameter=name
             )
     if n_trees == 0:
         raise InputError("the forest has no trees", hint="fit the model with at least one tree.")

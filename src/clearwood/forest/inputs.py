@@ -165,11 +165,11 @@ def _codes(values: NDArray[Any], levels: tuple[Any, ...]) -> NDArray[np.float64]
         place = np.searchsorted(known[order], values).clip(max=len(known) - 1)
         return np.where(known[order[place]] == values, order[place], np.nan)
     code = {level: float(i) for i, level in enumerate(levels)}
-    found = np.full(len(values), np.nan)
+    result = np.full(len(values), np.nan)
     for i, value in enumerate(values.tolist()):
         if value is not None:  # NaN is no key, so it stays missing
-            found[i] = code.get(value, np.nan)
-    return found
+            result[i] = code.get(value, np.nan)
+    return result
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ __all__ = ["plot_contributions", "plot_what_if"]
 _WIDTH = 380
 
 
-def plot_what_if(found: "WhatIf", *, output: str | None = None) -> Any:
+def plot_what_if(result: "WhatIf", *, output: str | None = None) -> Any:
     """Draw what each change contributes, and beside it what it does alone.
 
     Parameters
@@ -32,11 +32,11 @@ def plot_what_if(found: "WhatIf", *, output: str | None = None) -> Any:
     """
     import altair as alt
 
-    if output is not None and str(output) not in found.outputs:
+    if output is not None and str(output) not in result.outputs:
         raise InputError(
-            f"there is no output {output!r}", hint=did_you_mean(str(output), found.outputs)
+            f"there is no output {output!r}", hint=did_you_mean(str(output), result.outputs)
         )
-    k = len(found.outputs) - 1 if output is None else found.outputs.index(str(output))
+    k = len(result.outputs) - 1 if output is None else result.outputs.index(str(output))
     rows = [
         {
             "change": cut(f"{column}: {was} → {now}", 44),
@@ -44,22 +44,22 @@ def plot_what_if(found: "WhatIf", *, output: str | None = None) -> Any:
             "alone": float(alone[k]),
         }
         for column, was, now, share, alone in zip(
-            found.columns, found.was, found.now, found.shares, found.alone, strict=True
+            result.columns, result.was, result.now, result.shares, result.alone, strict=True
         )
     ]
-    ticks = _bars(rows, "change", f"moves the {found.unit}").mark_tick(
+    ticks = _bars(rows, "change", f"moves the {result.unit}").mark_tick(
         color="black", thickness=2, size=14
     )
     figure = alt.layer(
-        _signed(_bars(rows, "change", f"moves the {found.unit}")), ticks.encode(x="alone:Q")
+        _signed(_bars(rows, "change", f"moves the {result.unit}")), ticks.encode(x="alone:Q")
     )
-    before, after = number(found.before[k]), number(found.after[k])
-    name = "" if len(found.outputs) == 1 else f" of {found.outputs[k]}"
+    before, after = number(result.before[k]), number(result.after[k])
+    name = "" if len(result.outputs) == 1 else f" of {result.outputs[k]}"
     words = f"prediction{name} {before} → {after}"
-    return _titled(figure, "What if", [words, "mark: the change alone", found.model], words)
+    return _titled(figure, "What if", [words, "mark: the change alone", result.model], words)
 
 
-def plot_contributions(found: "Contributions", *, row: int = 0) -> Any:
+def plot_contributions(result: "Contributions", *, row: int = 0) -> Any:
     """Draw what each column adds to one row.
 
     Parameters
@@ -74,14 +74,16 @@ def plot_contributions(found: "Contributions", *, row: int = 0) -> Any:
     altair.TopLevelMixin
         A chart.
     """
-    if not 0 <= row < len(found.rows):
-        raise InputError(f"there is no row {row}; {len(found.rows)} were taken apart")
-    order = np.argsort(-np.abs(found.values[row]), kind="stable")
-    rows = [{"column": cut(found.columns[k]), "value": float(found.values[row, k])} for k in order]
-    figure = _signed(_bars(rows, "column", f"adds to the {found.unit}"))
-    words = f"constant {number(found.constant)}, total {number(found.total[row])}"
-    title = f"What columns add to row {found.rows[row]}"
-    return _titled(figure, title, [words, found.model], words)
+    if not 0 <= row < len(result.rows):
+        raise InputError(f"there is no row {row}; {len(result.rows)} were taken apart")
+    order = np.argsort(-np.abs(result.values[row]), kind="stable")
+    rows = [
+        {"column": cut(result.columns[k]), "value": float(result.values[row, k])} for k in order
+    ]
+    figure = _signed(_bars(rows, "column", f"adds to the {result.unit}"))
+    words = f"constant {number(result.constant)}, total {number(result.total[row])}"
+    title = f"What columns add to row {result.rows[row]}"
+    return _titled(figure, title, [words, result.model], words)
 
 
 def _bars(rows: list[dict[str, Any]], name: str, title: str) -> Any:

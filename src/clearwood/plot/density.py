@@ -42,15 +42,15 @@ def density(column: str, grid: NDArray[Any], shares: NDArray[np.float64]) -> Any
     numbers = grid[:present]
     numbers = numbers.astype("datetime64[us]").astype(np.float64) if kind == "T" else numbers
     if present <= _MOST_CELLS:
-        found, widths = shares[:present], _widths(numbers)
+        result, widths = shares[:present], _widths(numbers)
     else:
-        found, ends = np.histogram(numbers, _BINS, weights=shares[:present])
+        result, ends = np.histogram(numbers, _BINS, weights=shares[:present])
         widths = np.diff(ends)
         marks = [plain(np.datetime64(int(e), "us")) if kind == "T" else float(e) for e in ends]
         cells = list(pairwise(marks))
     rows = [
         {"low": low, "high": high, "density": float(share / width), "share": float(share)}
-        for (low, high), share, width in zip(cells, found, widths, strict=True)
+        for (low, high), share, width in zip(cells, result, widths, strict=True)
     ]
     return (
         alt.Chart(records(rows))

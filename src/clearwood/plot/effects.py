@@ -63,12 +63,12 @@ def _rows(effect: "Effect", output: str | None) -> list[dict[str, Any]]:
     values = effect.values.reshape(shape)
     low = None if effect.low is None else effect.low.reshape(shape)
     high = None if effect.high is None else effect.high.reshape(shape)
-    found = []
+    result = []
     for i, x in enumerate(effect.grid[0]):
         for k, name in enumerate(effect.outputs):
             if output is not None and name != str(output):
                 continue
-            found.append(
+            result.append(
                 {
                     "x": plain(x),
                     "value": plain(float(values[i, k])),
@@ -79,7 +79,7 @@ def _rows(effect: "Effect", output: str | None) -> list[dict[str, Any]]:
                     "outside": float(effect.outside[i]),
                 }
             )
-    return found
+    return result
 
 
 def _chart(rows: list[dict[str, Any]]) -> Any:

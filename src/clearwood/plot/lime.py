@@ -16,7 +16,7 @@ _KINDS = ("draws", "widths")
 _WIDTH = 420
 
 
-def plot_lime(found: "Lime", kind: str = "draws") -> Any:
+def plot_lime(result: "Lime", kind: str = "draws") -> Any:
     """Draw a linear model near one row.
 
     Parameters
@@ -34,33 +34,33 @@ def plot_lime(found: "Lime", kind: str = "draws") -> Any:
     """
     if kind not in _KINDS:
         raise InputError(f"there is no figure {kind!r}", hint=did_you_mean(kind, _KINDS))
-    if not found.terms:
+    if not result.terms:
         raise InputError("there are no terms to draw")
-    return _draws(found) if kind == "draws" else _widths(found)
+    return _draws(result) if kind == "draws" else _widths(result)
 
 
-def _title(found: "Lime", title: str) -> Any:
+def _title(result: "Lime", title: str) -> Any:
     import altair as alt
 
-    fit = f"weighted R² {found.r2:.2f}, kernel width {number(found.kernel_width)}"
-    subtitle = [f"{found.output} ({found.unit}); {fit}", *found.notes]
+    fit = f"weighted R² {result.r2:.2f}, kernel width {number(result.kernel_width)}"
+    subtitle = [f"{result.output} ({result.unit}); {fit}", *result.notes]
     return alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitleColor=GREY)
 
 
-def _scaled(found: "Lime", values: Any) -> Any:
+def _scaled(result: "Lime", values: Any) -> Any:
     """Give coefficients per standard deviation; exact zeros have no scale to take."""
     ratio = np.where(
-        found.coefficients == 0,
+        result.coefficients == 0,
         0.0,
-        found.standardised / np.where(found.coefficients == 0, 1, found.coefficients),
+        result.standardised / np.where(result.coefficients == 0, 1, result.coefficients),
     )
     return values * ratio
 
 
-def _draws(found: "Lime") -> Any:
+def _draws(result: "Lime") -> Any:
     import altair as alt
 
-    names = [cut(term) for term in found.terms]
+    names = [cut(term) for term in result.terms]
     bars = [
         {
             "term": name,
@@ -71,16 +71,16 @@ def _draws(found: "Lime") -> Any:
         }
         for name, value, raw, agreed, stable in zip(
             names,
-            found.standardised,
-            found.coefficients,
-            found.sign_agreement,
-            found.stable,
+            result.standardised,
+            result.coefficients,
+            result.sign_agreement,
+            result.stable,
             strict=True,
         )
     ]
     points = [
         {"term": name, "coefficient": float(value)}
-        for draw in _scaled(found, found.draws)
+        for draw in _scaled(result, result.draws)
         for name, value in zip(names, draw, strict=True)
     ]
     signs = ["raises", "lowers", "raises, not stable", "lowers, not stable"]
@@ -88,7 +88,7 @@ def _draws(found: "Lime") -> Any:
     colours = dict(zip(signs, [UP, DOWN, "#EFC3A4", "#A9CCE3"], strict=True))
     scale = alt.Scale(domain=seen, range=[colours[sign] for sign in seen])
     axis = alt.X(
-        "coefficient:Q", title=f"{found.unit} per standard deviation", axis=alt.Axis(**AXIS)
+        "coefficient:Q", title=f"{result.unit} per standard deviation", axis=alt.Axis(**AXIS)
     )
     place = alt.Y("term:N", sort=names, title=None, axis=alt.Axis(labelLimit=260))
     chart = (
@@ -104,22 +104,22 @@ def _draws(found: "Lime") -> Any:
     dots = alt.Chart(records(points)).mark_tick(color="#000000", thickness=1.5, height=12)
     dots = dots.encode(y=place, x=axis)
     words = "; ".join(f"{bar['term']} {number(bar['coefficient'])}" for bar in bars)
-    title = f"Near this row: {number(found.prediction)}"
+    title = f"Near this row: {number(result.prediction)}"
     return (chart + dots).properties(
         width=_WIDTH,
         height=alt.Step(28),
-        title=_title(found, title),
+        title=_title(result, title),
         description=f"LIME coefficients per standard deviation, ticks are draws: {words}",
     )
 
 
-def _widths(found: "Lime") -> Any:
+def _widths(result: "Lime") -> Any:
     import altair as alt
 
-    names = [cut(term) for term in found.terms]
+    names = [cut(term) for term in result.terms]
     rows = [
         {"width": float(width), "term": name, "coefficient": float(value)}
-        for width, line in zip(found.widths, _scaled(found, found.by_width), strict=True)
+        for width, line in zip(result.widths, _scaled(result, result.by_width), strict=True)
         for name, value in zip(names, line, strict=True)
         if np.isfinite(value)
     ]
@@ -131,9 +131,9 @@ def _widths(found: "Lime") -> Any:
                 "width:Q",
                 title="kernel width (standard deviations)",
                 scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(values=found.widths.tolist(), format=".2g", **AXIS),
+                axis=alt.Axis(values=result.widths.tolist(), format=".2g", **AXIS),
             ),
-            y=alt.Y("coefficient:Q", title=f"{found.unit} per standard deviation"),
+            y=alt.Y("coefficient:Q", title=f"{result.unit} per standard deviation"),
             color=alt.Color("term:N", sort=names, title=None, scale=alt.Scale(range=OUTPUTS)),
             tooltip=["term:N", "width:Q", "coefficient:Q"],
         )
@@ -142,6 +142,6 @@ def _widths(found: "Lime") -> Any:
     return (zero + lines).properties(
         width=_WIDTH,
         height=260,
-        title=_title(found, "The same terms at other kernel widths"),
+        title=_title(result, "The same terms at other kernel widths"),
         description="LIME coefficients per standard deviation over kernel widths, one line a term",
     )

@@ -22,7 +22,7 @@ _BINS = 70
 
 
 def plot_shapley(
-    found: "Shapley",
+    result: "Shapley",
     kind: str | None = None,
     *,
     row: Any = None,
@@ -51,21 +51,21 @@ def plot_shapley(
         A chart.
     """
     if kind is None:
-        kind = "waterfall" if row is not None or len(found) == 1 else "beeswarm"
+        kind = "waterfall" if row is not None or len(result) == 1 else "beeswarm"
     if kind not in _KINDS:
         raise InputError(f"there is no figure {kind!r}", hint=did_you_mean(kind, _KINDS))
-    if not len(found):
+    if not len(result):
         raise InputError("there are no rows to draw")
     if kind == "waterfall":
-        return _waterfall(found, _position(found, row), output, most)
-    several = len(found.outputs) > 1
-    one = found.output(found.outputs[-1] if output is None else output)
+        return _waterfall(result, _position(result, row), output, most)
+    several = len(result.outputs) > 1
+    one = result.output(result.outputs[-1] if output is None else output)
     notes = [f"output: {one.outputs[0]}"] if several else []
     return _beeswarm(one, most, notes) if kind == "beeswarm" else _bars(one, most, notes)
 
 
-def _position(found: "Shapley", row: Any) -> int:
-    labels = found.rows.tolist()
+def _position(result: "Shapley", row: Any) -> int:
+    labels = result.rows.tolist()
     if row is None:
         return 0
     if row not in labels:
@@ -84,12 +84,12 @@ def _shown(notes: list[str], most: int, n_columns: int) -> list[str]:
     return [*notes, f"the first {most} of {n_columns} columns"] if n_columns > most else notes
 
 
-def _bars(found: "Shapley", most: int, notes: list[str]) -> Any:
+def _bars(result: "Shapley", most: int, notes: list[str]) -> Any:
     import altair as alt
 
-    order = _largest(found.values, most)
-    size = np.abs(found.values).mean(axis=0)
-    names = [cut(found.columns[k]) for k in order]
+    order = _largest(result.values, most)
+    size = np.abs(result.values).mean(axis=0)
+    names = [cut(result.columns[k]) for k in order]
     rows = [{"column": n, "size": float(size[k])} for n, k in zip(names, order, strict=True)]
     chart = (
         alt.Chart(records(rows))
@@ -98,7 +98,7 @@ def _bars(found: "Shapley", most: int, notes: list[str]) -> Any:
             y=alt.Y("column:N", sort=names, title=None),
             x=alt.X(
                 "size:Q",
-                title=f"mean absolute Shapley value ({found.about.unit})",
+                title=f"mean absolute Shapley value ({result.about.unit})",
                 axis=alt.Axis(**AXIS),
             ),
             tooltip=["column:N", alt.Tooltip("size:Q", format=".4g")],
@@ -106,31 +106,31 @@ def _bars(found: "Shapley", most: int, notes: list[str]) -> Any:
         .properties(width=_WIDTH, height=alt.Step(20))
     )
     words = ", ".join(f"{row['column']} {number(row['size'])}" for row in rows[:8])
-    title = f"Shapley values of {len(found):,} rows"
-    return titled(chart, title, found.about, _shown(notes, most, len(found.columns))).properties(
+    title = f"Shapley values of {len(result):,} rows"
+    return titled(chart, title, result.about, _shown(notes, most, len(result.columns))).properties(
         description=f"Mean absolute Shapley values: {words}"
     )
 
 
-def _beeswarm(found: "Shapley", most: int, notes: list[str]) -> Any:
+def _beeswarm(result: "Shapley", most: int, notes: list[str]) -> Any:
     import altair as alt
 
-    order = _largest(found.values, most)
-    names = [cut(found.columns[k]) for k in order]
-    every = max(1, -(-len(found) * len(order) // _MOST_POINTS))
+    order = _largest(result.values, most)
+    names = [cut(result.columns[k]) for k in order]
+    every = max(1, -(-len(result) * len(order) // _MOST_POINTS))
     if every > 1:
-        notes = [*notes, f"every {every}th of {len(found):,} rows is drawn"]
+        notes = [*notes, f"every {every}th of {len(result):,} rows is drawn"]
     rows = []
     for name, k in zip(names, order, strict=True):
-        values = found.values[::every, k]
-        ranks, written = _ranks(found, k)
-        offsets = _swarm(values, found.values)
+        values = result.values[::every, k]
+        ranks, written = _ranks(result, k)
+        offsets = _swarm(values, result.values)
         for value, offset, rank, text, label in zip(
             values,
             offsets,
             ranks[::every],
             written[::every],
-            found.rows[::every].tolist(),
+            result.rows[::every].tolist(),
             strict=True,
         ):
             rows.append(
@@ -157,23 +157,23 @@ def _beeswarm(found: "Shapley", most: int, notes: list[str]) -> Any:
         .encode(
             y=alt.Y("column:N", sort=names, title=None),
             yOffset=alt.YOffset("offset:Q", scale=alt.Scale(domain=[-1, 1])),
-            x=alt.X("value:Q", title=f"Shapley value ({found.about.unit})", axis=alt.Axis(**AXIS)),
+            x=alt.X("value:Q", title=f"Shapley value ({result.about.unit})", axis=alt.Axis(**AXIS)),
             color=alt.condition("datum.rank >= 0", colour, alt.value("#8C8C8C")),
             tooltip=["row:N", "column:N", alt.Tooltip("data:N", title="its value"), "value:Q"],
         )
         .properties(width=_WIDTH, height=alt.Step(_ROW_HEIGHT))
     )
     zero = alt.Chart(records([{"at": 0}])).mark_rule(color=GREY).encode(x="at:Q")
-    notes = _shown(notes, most, len(found.columns))
-    size = np.abs(found.values).mean(axis=0)
+    notes = _shown(notes, most, len(result.columns))
+    size = np.abs(result.values).mean(axis=0)
     words = ", ".join(f"{n} {number(size[k])}" for n, k in zip(names[:8], order[:8], strict=True))
-    figure = titled(zero + points, f"Shapley values of {len(found):,} rows", found.about, notes)
+    figure = titled(zero + points, f"Shapley values of {len(result):,} rows", result.about, notes)
     return figure.properties(description=f"Mean absolute Shapley values: {words}")
 
 
-def _ranks(found: "Shapley", k: int) -> tuple[NDArray[np.float64], list[str]]:
+def _ranks(result: "Shapley", k: int) -> tuple[NDArray[np.float64], list[str]]:
     """Give each row's rank in a column, 0 to 1, NaN where values have no order; and its value."""
-    column = found.data[k]
+    column = result.data[k]
     written = [_written(value) for value in column.labels()]
     if column.is_coded or column.values.dtype.kind not in "fM":
         ordered = column.is_coded and column.kind.value in ("ordered category", "yes/no")
@@ -209,13 +209,13 @@ def _swarm(values: NDArray[np.float64], everything: NDArray[np.float64]) -> NDAr
     return np.asarray(level / max(np.abs(level).max(initial=0.0), 8.0) * 0.9)
 
 
-def _waterfall(found: "Shapley", at: int, output: str | None, most: int) -> Any:
+def _waterfall(result: "Shapley", at: int, output: str | None, most: int) -> Any:
     import altair as alt
 
-    several = len(found.outputs) > 1
+    several = len(result.outputs) > 1
     if several and output is None:
-        output = found.outputs[int(np.argmax(found.prediction[at]))]
-    one = found.output(found.outputs[0] if output is None else output)
+        output = result.outputs[int(np.argmax(result.prediction[at]))]
+    one = result.output(result.outputs[0] if output is None else output)
     values, baseline = one.values[at], float(one.baseline)
     order = [int(k) for k in np.argsort(-np.abs(values), kind="stable")]
     most = most if len(order) > most + 1 else len(order)

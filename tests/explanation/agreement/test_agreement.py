@@ -19,25 +19,25 @@ def test_independent_columns_and_a_sum_agree():
     X = np.random.default_rng(1).normal(size=(600, 3))
     found = cw.agreement(lambda X: X[:, 0] + X[:, 1] ** 2, X)
     assert all(entry.agrees for entry in found.columns)
-    assert "same story of 3 columns" in repr(found)
+    assert "all methods agree about 3 columns" in repr(found)
 
 
-def test_an_ignored_twin_differs_because_it_goes_with_the_other():
+def test_an_ignored_twin_differs_because_it_is_associated_with_the_other():
     found = cw.agreement(lambda X: X[:, 0] + X[:, 2], twins())
     entry = found["x1"]
-    assert entry.stories == ("interventional against observational",)
-    assert entry.goes_with[0][0] == "x0"
-    assert "goes with 'x0'" in entry.words
+    assert entry.disagreements == ("interventional against observational",)
+    assert entry.associated_with[0][0] == "x0"
+    assert "associated with 'x0'" in entry.words
     assert found["x2"].agrees
 
 
 def test_pdp_and_ale_differ_where_twins_interact():
     found = cw.agreement(lambda X: X[:, 0] * X[:, 1], twins())
     entry = found["x0"]
-    assert "pdp against ale" in entry.stories
+    assert "pdp against ale" in entry.disagreements
     assert entry.interacts_with == "x1"
     assert entry.extrapolates > 0.5
-    for words in ("goes with 'x1'", "interacts with 'x1'", "extrapolates"):
+    for words in ("associated with 'x1'", "interacts with 'x1'", "extrapolates"):
         assert words in entry.words
 
 
@@ -47,7 +47,7 @@ def test_impurity_that_was_fooled_by_many_values_is_pointed_out():
     y = X[:, 0] + rng.normal(0, 1.5, 500)
     model = RandomForestRegressor(30, random_state=0).fit(X[:250], y[:250])
     found = cw.agreement(model, X[250:], y=y[250:])
-    assert "impurity against permutation" in found["x1"].stories
+    assert "impurity against permutation" in found["x1"].disagreements
     assert "impurity gives it" in found["x1"].words
 
 

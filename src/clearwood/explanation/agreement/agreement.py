@@ -86,8 +86,8 @@ def agreement(
     >>> x = rng.normal(size=400)
     >>> X = np.column_stack([x, x + rng.normal(0, 0.1, 400), rng.normal(size=400)])
     >>> found = cw.agreement(lambda X: X[:, 0] + X[:, 2], X)
-    >>> found["x1"].stories
-    ('interventional against observational',)
+    >>> [str(one) for one in found["x1"].disagreements]
+    ['interventional against observational']
     >>> found["x2"].agrees
     True
     """
@@ -207,7 +207,7 @@ def _compare(
         interventional_observational=observed_gap(column, each, predicted) / scale,
         impurity=shares[0],
         permutation=shares[1],
-        goes_with=partners_of(predictor, position),
+        associated_with=partners_of(predictor, position),
         interacts_with=interacts_with,
         interaction=interaction,
         extrapolates=float(each.extrapolates.mean()),

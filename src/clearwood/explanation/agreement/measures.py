@@ -65,19 +65,19 @@ def _at(curve: Effect, wanted: NDArray[Any]) -> Floats:
         return padded[[place.get(str(level), len(values)) for level in wanted]]
     own, asked = _numbers(curve.grid[0]), _numbers(wanted)
     known = np.isfinite(own)
-    found = np.empty((len(asked), values.shape[1]))
+    result = np.empty((len(asked), values.shape[1]))
     for k in range(values.shape[1]):
-        found[:, k] = np.interp(asked, own[known], values[known, k])
-        found[~np.isfinite(asked), k] = values[-1, k]
-    return found
+        result[:, k] = np.interp(asked, own[known], values[known, k])
+        result[~np.isfinite(asked), k] = values[-1, k]
+    return result
 
 
 def _numbers(values: NDArray[Any]) -> Floats:
     if values.dtype.kind != "M":
         return values.astype(np.float64)
-    found = values.astype("datetime64[us]").astype(np.float64)
-    found[np.isnat(values)] = np.nan
-    return found
+    result = values.astype("datetime64[us]").astype(np.float64)
+    result[np.isnat(values)] = np.nan
+    return result
 
 
 def partners_of(predictor: Predictor, position: int) -> tuple[tuple[str, float], ...]:

@@ -1,24 +1,34 @@
-"""What the methods say about every column of a model, and how it is told."""
+"""How far methods agree about every column of a model, as data and in words."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from clearwood._shared.frames import frame
+from clearwood._shared.numbers import number, percent
 from clearwood._shared.results import document, html_table
 
-__all__ = ["Agreement", "ColumnAgreement"]
+__all__ = ["Agreement", "ColumnAgreement", "Comparison"]
 
-# In standard deviations of the prediction: smaller differences change no story.
+# In standard deviations of the prediction: smaller differences do not matter.
 _DIFFERS = 0.1
 # Share of the importance that one measure gives and the other does not.
 _SHARE_DIFFERS = 0.1
 
 
+class Comparison(StrEnum):
+    """Pairs of methods that are compared."""
+
+    PDP_ALE = "pdp against ale"
+    VALUE_FUNCTIONS = "interventional against observational"
+    IMPORTANCES = "impurity against permutation"
+
+
 @dataclass(frozen=True, kw_only=True)
 class ColumnAgreement:
-    """What the methods say about one column.
+    """How far methods agree about one column.
 
     Parameters
     ----------
@@ -28,17 +38,17 @@ class ColumnAgreement:
         How far partial dependence and accumulated local effect differ: root mean square over the
         data, in standard deviations of the prediction; 0 where chance explains it.
     interventional_observational
-        The same for partial dependence and the mean of those who have the value.
+        The same for partial dependence and the mean prediction of rows with the value.
     impurity, permutation
         Shares of importance by either measure; None where there are no trees or no target.
-    goes_with
-        Columns it depends on, with the strength from 0 to 1.
+    associated_with
+        Columns it is associated with, with the strength from 0 to 1.
     interacts_with
         The column that its curves depend on most; None where they are nearly parallel.
     interaction
         How far individual curves differ in shape, in standard deviations of the prediction.
     extrapolates
-        The share of the grid at which the partial dependence asks about rows outside the data.
+        The share of the grid at which the partial dependence relies on rows outside the data.
     """
 
     column: str
@@ -46,15 +56,15 @@ class ColumnAgreement:
     interventional_observational: float
     impurity: float | None
     permutation: float | None
-    goes_with: tuple[tuple[str, float], ...]
+    associated_with: tuple[tuple[str, float], ...]
     interacts_with: str | None
     interaction: float
     extrapolates: float
 
     @property
     def agrees(self) -> bool:
-        """Whether all methods tell the same story."""
-        return not self.stories
+        """Whether all methods agree."""
+        return not self.disagreements
 
     @property
     def curves_differ(self) -> bool:
@@ -67,64 +77,62 @@ class ColumnAgreement:
         return self.interventional_observational > _DIFFERS
 
     @property
-    def stories(self) -> tuple[str, ...]:
+    def disagreements(self) -> tuple[Comparison, ...]:
         """The comparisons that differ."""
-        found = []
-        if self.curves_differ:
-            found.append("pdp against ale")
-        if self.is_proxy:
-            found.append("interventional against observational")
-        if _shares_differ(self.impurity, self.permutation):
-            found.append("impurity against permutation")
-        return tuple(found)
+        differs = {
+            Comparison.PDP_ALE: self.curves_differ,
+            Comparison.VALUE_FUNCTIONS: self.is_proxy,
+            Comparison.IMPORTANCES: _shares_differ(self.impurity, self.permutation),
+        }
+        return tuple(comparison for comparison, is_so in differs.items() if is_so)
 
     @property
     def words(self) -> str:
         """What differs and why, in a sentence."""
         if self.agrees:
-            return f"{self.column}: all methods tell the same story"
+            return f"{self.column}: all methods agree"
         why = self._reasons()
         reason = f"; likely because {' and '.join(why)}" if why else "; no reason was found"
         return f"{self.column}: {' and '.join(self._differences())}{reason}"
 
     def _differences(self) -> list[str]:
-        told = []
+        texts = []
         if self.pdp_ale > _DIFFERS:
-            told.append(
-                f"partial dependence and accumulated local effect differ by {self.pdp_ale:.2f} "
+            texts.append(
+                f"partial dependence and accumulated local effect differ by {number(self.pdp_ale)} "
                 "standard deviations of the prediction"
             )
         if self.interventional_observational > _DIFFERS:
-            told.append(
-                "the model's own effect and the mean of those who have the value differ by "
-                f"{self.interventional_observational:.2f}"
+            texts.append(
+                "partial dependence and the mean prediction of rows with the value differ by "
+                f"{number(self.interventional_observational)} standard deviations"
             )
         if _shares_differ(self.impurity, self.permutation):
-            told.append(
-                f"impurity gives it {self.impurity:.0%} of the importance, permutation "
-                f"{self.permutation:.0%}"
+            texts.append(
+                f"impurity gives it {percent(self.impurity or 0.0)} of the importance, permutation "
+                f"{percent(self.permutation or 0.0)}"
             )
-        return told
+        return texts
 
     def _reasons(self) -> list[str]:
         why = []
-        if self.goes_with:
-            listed = ", ".join(f"{name!r} ({strength:.2f})" for name, strength in self.goes_with)
-            why.append(f"it goes with {listed}")
+        if self.associated_with:
+            listed = ", ".join(
+                f"{n!r} ({number(strength)})" for n, strength in self.associated_with
+            )
+            why.append(f"it is associated with {listed}")
         if self.interacts_with is not None:
             why.append(f"it interacts with {self.interacts_with!r}")
         if self.extrapolates > 0:
-            why.append(f"{self.extrapolates:.0%} of its grid extrapolates")
-        if not why and "impurity against permutation" in self.stories:
-            why.append(
-                "impurity favours columns with many values and counts what was learned by heart"
-            )
+            why.append(f"{percent(self.extrapolates)} of its grid extrapolates")
+        if not why and Comparison.IMPORTANCES in self.disagreements:
+            why.append("impurity favours columns with many values and rewards overfitting")
         return why
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Agreement:
-    """What the methods say about every column, the largest difference first.
+    """How far methods agree about every column, the largest difference first.
 
     Made by `clearwood.agreement`.
 
@@ -152,9 +160,9 @@ class Agreement:
     def __repr__(self) -> str:
         differing = [entry for entry in self.columns if not entry.agrees]
         if not differing:
-            return f"Agreement: all methods tell the same story of {len(self.columns)} columns"
+            return f"Agreement: all methods agree about {len(self.columns)} columns"
         lines = [f"  {entry.words}" for entry in differing[:10]]
-        head = f"Agreement: stories differ for {len(differing)} of {len(self.columns)} columns"
+        head = f"Agreement: methods disagree about {len(differing)} of {len(self.columns)} columns"
         return "\n".join([head, *lines])
 
     def _repr_html_(self) -> str:
@@ -168,7 +176,7 @@ class Agreement:
             for entry in self.columns
         ]
         headings = ("column", "pdp against ale", "interventional against observational", "in words")
-        return html_table("Where methods tell different stories", headings, rows, self.notes)
+        return html_table("Where methods disagree", headings, rows, self.notes)
 
     def to_frame(self, library: str | None = None) -> Any:
         """Give one row per column, the largest difference first.
@@ -200,7 +208,7 @@ class Agreement:
         return document(
             {
                 "columns": [
-                    {**vars(entry), "words": entry.words, "stories": entry.stories}
+                    {**vars(entry), "words": entry.words, "disagreements": entry.disagreements}
                     for entry in self.columns
                 ],
                 "model": self.model,

@@ -99,7 +99,7 @@ class Arithmetic:
 
     def surface(self, players: Players, points: int | None, *, partial_dependence: bool) -> Surface:
         """Evaluate the component of one or two players, or their partial dependence."""
-        found = surface_of(
+        result = surface_of(
             self.game,
             self.bound,
             self.rows,
@@ -109,12 +109,12 @@ class Arithmetic:
             partial_dependence=partial_dependence,
             n_jobs=self.n_jobs,
         )
-        return self._explained(found)
+        return self._explained(result)
 
     def curves(self, points: int | None) -> dict[int, Surface]:
         """Evaluate the component of every player that has one of its own."""
         players = [players[0] for players in self.sets if len(players) == 1]
-        found = curves_of(
+        result = curves_of(
             self.game,
             self.bound,
             self.rows,
@@ -123,7 +123,7 @@ class Arithmetic:
             most=points or self.game.points[0],
             n_jobs=self.n_jobs,
         )
-        return dict(zip(players, map(self._explained, found), strict=True))
+        return dict(zip(players, map(self._explained, result), strict=True))
 
     def _explained(self, surface: Surface) -> Surface:
         return replace(
@@ -192,7 +192,7 @@ class Arithmetic:
     @cached_property
     def moments(self) -> Moments:
         """The variances of the components, of the remainder and of both together."""
-        found = self.bound.sampled_moments(self.sets, self._kept) or moments_of(
+        result = self.bound.sampled_moments(self.sets, self._kept) or moments_of(
             self.bound,
             self.sets,
             self.rows,
@@ -201,11 +201,11 @@ class Arithmetic:
             complete=self.is_complete,
             n_jobs=self.n_jobs,
         )
-        replicates = found.replicates
+        replicates = result.replicates
         return Moments(
-            found.variance[..., self.outputs],
-            found.remainder[..., self.outputs],
-            found.prediction[..., self.outputs],
+            result.variance[..., self.outputs],
+            result.remainder[..., self.outputs],
+            result.prediction[..., self.outputs],
             None if replicates is None else replicates[..., self.outputs],
         )
 

@@ -93,15 +93,15 @@ class Components:
         names = [joined(columns) for columns in self.sets]
         n_rows, n_outputs = len(self), len(outputs)
         values = self.values.reshape(n_rows, len(names), n_outputs)
-        found: dict[str, Any] = {unique_name("row", names): np.repeat(self.rows, n_outputs)}
+        result: dict[str, Any] = {unique_name("row", names): np.repeat(self.rows, n_outputs)}
         if n_outputs > 1:
-            found[unique_name("output", names)] = list(outputs) * n_rows
+            result[unique_name("output", names)] = list(outputs) * n_rows
         baseline = np.broadcast_to(np.reshape(self.baseline, -1), (n_rows, n_outputs))
-        found[unique_name("baseline", names)] = baseline.ravel()
+        result[unique_name("baseline", names)] = baseline.ravel()
         for k, name in enumerate(names):
-            found[name] = values[:, k].ravel()
-        found[unique_name("remainder", names)] = self.remainder.reshape(-1)
-        return frame(found, library)
+            result[name] = values[:, k].ravel()
+        result[unique_name("remainder", names)] = self.remainder.reshape(-1)
+        return frame(result, library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""

@@ -248,7 +248,7 @@ def _sampled(
 
 @dataclass(frozen=True, eq=False)
 class _SampledReader:
-    """Reads rows behind the drawn background, so that columns can be exchanged with it."""
+    """Reads rows after the drawn background, so that columns can be exchanged with it."""
 
     explained: Explained
     scale: Scale | None

@@ -137,8 +137,8 @@ class Decomposition:
             One or two of the user's columns.
         points
             The most values shown of a column of numbers or dates, at quantiles of the background;
-            200 for one column and 30 for each of two by default, 40 and 12 where the model has to
-            be asked. Categories are shown whole.
+            200 for one column and 30 for each of two by default, 40 and 12 where the
+            decomposition is sampled. Categories are shown whole.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class Decomposition:
         >>> import clearwood as cw
         >>> data = cw.datasets.load("diabetes")
         >>> why = cw.explain(cw.learner("ols").fit(data), data)
-        >>> bmi = why.effect("bmi")
+        >>> bmi = why.effect("bmi", kind="component")
         >>> round(float(bmi.values @ bmi.shares), 6) + 0.0
         0.0
         """
@@ -254,15 +254,15 @@ class Decomposition:
         Components
         """
         read = self._arithmetic.read(rows)
-        found = self._arithmetic.evaluate(read)
+        result = self._arithmetic.evaluate(read)
         return Components(
             sets=self.components,
-            values=found.components,
-            remainder=found.remainder,
+            values=result.components,
+            remainder=result.remainder,
             baseline=self.baseline,
             rows=read.labels,
             about=self.about,
-            standard_errors=found.errors,
+            standard_errors=result.errors,
         )
 
     def predict(self, rows: Any = None) -> Floats:
@@ -277,8 +277,8 @@ class Decomposition:
         -------
         ndarray of shape (rows,) or (rows, outputs)
         """
-        found = self.values(rows)
-        total: Floats = self.baseline + found.values.sum(axis=1)
+        result = self.values(rows)
+        total: Floats = self.baseline + result.values.sum(axis=1)
         return total
 
     def remainder(self, rows: Any = None) -> Floats:
@@ -303,16 +303,16 @@ class Decomposition:
         Shapley
         """
         read = self._arithmetic.read(rows)
-        found = self._arithmetic.shapley(read, interactions=interactions)
+        result = self._arithmetic.shapley(read, interactions=interactions)
         return Shapley(
-            values=found.values,
+            values=result.values,
             baseline=self.baseline,
             columns=self.columns,
             rows=read.labels,
             about=self.about,
             data=read.columns,
-            interactions=found.interactions,
-            standard_errors=found.errors,
+            interactions=result.interactions,
+            standard_errors=result.errors,
             notes=self.notes,
         )
 
@@ -402,18 +402,22 @@ class Decomposition:
     # How it is shown and kept
 
     def __repr__(self) -> str:
+        return self.as_text("Decomposition")
+
+    def as_text(self, kind: str) -> str:
+        """Give the text of a result of some kind: what it is, its facts and its notes."""
         notes = [f"  note: {note}" for note in self.notes]
         facts = [f"  {name:<15} {text}" for name, text in self._facts()]
-        return "\n".join([self._headline(), *facts, *notes])
+        return "\n".join([f"{kind} {self._headline()}", *facts, *notes])
 
     def _repr_html_(self) -> str:
-        return html_table(self._headline(), ("", ""), self._facts(), self.notes)
+        return html_table(f"Decomposition {self._headline()}", ("", ""), self._facts(), self.notes)
 
     def _headline(self) -> str:
         counts = counted_orders(self.components) or "a constant"
         rest = "" if self.is_complete else f"; the rest beyond order {self.order} as a remainder"
         gone = f"; without {', '.join(self.removed)}" if self.removed else ""
-        return f"Decomposition of {self.about.model} into {counts}{rest}{gone}"
+        return f"of {self.about.model} into {counts}{rest}{gone}"
 
     def _facts(self) -> list[tuple[str, str]]:
         baseline = ", ".join(number(float(b)) for b in np.reshape(self.baseline, -1))
@@ -437,7 +441,7 @@ class Decomposition:
         table["order"].append(None)
         table["variance"].append(float(self._arithmetic.moments.remainder.sum()))
         table["share"].append(self.importance().remainder_share)
-        if "standard error" in table:
+        if self.about.is_sampled and self.importance().share_errors is not None:
             table["standard error"].append(None)
         return frame(table, library)
 

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 class Grid:
     """Chosen values of one column, each with a background row that has it.
 
-    Only values that occur are shown: nothing is asked of the model where there are no data in this
+    Only values that occur are shown: nothing is evaluated where there are no data in this
     column.
 
     Parameters

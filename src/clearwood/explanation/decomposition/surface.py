@@ -70,14 +70,14 @@ def surface_of(
     crossed = rows.with_codes(_crossed(game, rows.codes, players, grids))
     ordered = tuple(sorted(players))
     if partial_dependence:
-        found = bound.few_dependence(crossed, ordered, n_jobs=n_jobs)
+        result = bound.few_dependence(crossed, ordered, n_jobs=n_jobs)
     else:
-        found = bound.components(crossed, [ordered], n_jobs=n_jobs)
+        result = bound.components(crossed, [ordered], n_jobs=n_jobs)
     return Surface(
         grids,
-        found.values.reshape(*shape, -1),
+        result.values.reshape(*shape, -1),
         _shares(grids, weights, len(rows)),
-        None if found.errors is None else found.errors.reshape(*shape, -1),
+        None if result.errors is None else result.errors.reshape(*shape, -1),
     )
 
 
@@ -111,13 +111,13 @@ def curves_of(
         at = grid.rows[np.minimum(np.arange(n_points), len(grid) - 1)]
         codes[:, mine] = rows.codes[at][:, mine]
     sets = [(player,) for player in players]
-    found = bound.components(rows.with_codes(codes), sets, n_jobs=n_jobs)
+    result = bound.components(rows.with_codes(codes), sets, n_jobs=n_jobs)
     return [
         Surface(
             (grid,),
-            found.values[: len(grid), k],
+            result.values[: len(grid), k],
             grid.shares,
-            None if found.errors is None else found.errors[: len(grid), k],
+            None if result.errors is None else result.errors[: len(grid), k],
         )
         for k, grid in enumerate(grids)
     ]

@@ -46,18 +46,18 @@ class LocalEffects:
     accumulate
         From weights of the rows and whether to centre, to the effect.
     rows, weights
-        The rows that were asked about.
+        The rows that were evaluated.
     shares
         The share of the rows that counts for each node.
     outside
-        At each node, the share of the rows asked about it that lie outside the data.
+        At each node, the share of the rows evaluated there that lie outside the data.
     near
-        For each row the mean of what was asked about it, which is nearly its own prediction, and
-        behind that by how much its answers differ: (rows, outputs + 1).
+        For each row the mean of its predictions, which is nearly its own prediction, and
+        after that by how much they differ: (rows, outputs + 1).
     empty
         How many cells had no rows and were filled (two columns only).
     stopped
-        Why not all rows were asked about; None where they were.
+        Why not all rows were evaluated; None where they were.
     """
 
     accumulate: Accumulate
@@ -80,7 +80,7 @@ class _Ends:
     Parameters
     ----------
     who, step
-        The row, as a position among those asked, and the step.
+        The row, as a position among those evaluated, and the step.
     difference
         The prediction at the upper end less that at the lower: (steps, outputs).
     gone, absent
@@ -102,7 +102,7 @@ def first_order(request: Request, axis: Axis, support: Region | None) -> LocalEf
 
     The uncentred effect at z_j is the sum over the steps up to j of the mean difference over the
     step's rows; centred, its mean over the rows is zero (definition 7.4.6). Rows without a value
-    are asked about theirs and about the middle node: the effect of "missing" is that difference
+    are evaluated at theirs and at the middle node: the effect of "missing" is that difference
     on top of the middle node's effect.
     """
     predictor, position = request.predictor, request.positions[0]
@@ -164,22 +164,22 @@ def _ends(predictor: Predictor, position: int, axis: Axis, rows: Index, middle: 
     if not len(base):
         nothing = np.empty((0, len(predictor.outputs)))
         return _Ends(who, step, nothing, gone, nothing, np.zeros((len(rows), nothing.shape[1] + 1)))
-    found = predictor.predict(base, {position: np.concatenate([ends.ravel(), absent.ravel()])})
-    upper, lower = found[: 2 * len(who) : 2], found[1 : 2 * len(who) : 2]
-    own, there = found[2 * len(who) :: 2], found[2 * len(who) + 1 :: 2]
+    result = predictor.predict(base, {position: np.concatenate([ends.ravel(), absent.ravel()])})
+    upper, lower = result[: 2 * len(who) : 2], result[1 : 2 * len(who) : 2]
+    own, there = result[2 * len(who) :: 2], result[2 * len(who) + 1 :: 2]
     near = _row_means(who, (upper + lower) / 2, upper - lower, len(rows))
     near[gone, :-1], near[gone, -1] = own, 0.0
     return _Ends(who, step, upper - lower, gone, own - there, near)
 
 
 def _row_means(who: Index, values: Floats, apart: Floats, n_rows: int) -> Floats:
-    """Average what was asked about each row; where that is nothing, nothing is sure."""
+    """Average the predictions of each row; without any, nothing is sure."""
     counts = np.bincount(who, minlength=n_rows)
     parts = [*values.T, np.abs(apart).sum(axis=1)]
     sums = np.column_stack([np.bincount(who, part, minlength=n_rows) for part in parts])
-    found: Floats = sums / np.maximum(counts, 1)[:, None]
-    found[counts == 0, -1] = np.inf
-    return found
+    result: Floats = sums / np.maximum(counts, 1)[:, None]
+    result[counts == 0, -1] = np.inf
+    return result
 
 
 def _joined(blocks: Sequence[_Ends], sizes: Sequence[int]) -> _Ends:
@@ -208,10 +208,10 @@ class _StepMeans:
     def of(self, w: Floats) -> Floats:
         """Give the means under weights of shape (draws, rows): (draws, steps, outputs)."""
         total = w @ self.counts
-        found = np.full((*total.shape, len(self.sums)), np.nan)
+        result = np.full((*total.shape, len(self.sums)), np.nan)
         for k, part in enumerate(self.sums):
-            np.divide(w @ part, total, out=found[..., k], where=total > 0)
-        return found
+            np.divide(w @ part, total, out=result[..., k], where=total > 0)
+        return result
 
 
 def _outside(
@@ -223,18 +223,18 @@ def _outside(
     *,
     has_missing: bool,
 ) -> Floats:
-    """Give for each node the share of the rows asked about it that lie outside the data."""
+    """Give for each node the share of the rows evaluated there that lie outside the data."""
     n_nodes = axis.n_steps + 1
-    found = np.zeros(n_nodes + has_missing)
+    result = np.zeros(n_nodes + has_missing)
     if support is None or not len(ends.who):
-        return found
+        return result
     base = rows[ends.who]
     at = np.concatenate([ends.step, ends.step + 1])
     out = support.outside(np.tile(base, 2), {position: axis.lookups[at]})
     counts = np.bincount(at, minlength=n_nodes)
-    found[:n_nodes] = np.bincount(at, out, minlength=n_nodes) / np.maximum(counts, 1)
-    found[:n_nodes][axis.beyond] = 1.0
-    return found
+    result[:n_nodes] = np.bincount(at, out, minlength=n_nodes) / np.maximum(counts, 1)
+    result[:n_nodes][axis.beyond] = 1.0
+    return result
 
 
 # Two columns
@@ -314,24 +314,24 @@ def _outside_cells(
     rows: Index,
     cells: tuple[Index, Index, Index],
 ) -> Floats:
-    """Give for each node the share of the rows asked about it that lie outside the data."""
+    """Give for each node the share of the rows evaluated there that lie outside the data."""
     who, one, two = cells
     shape = (axes[0].n_steps + 1, axes[1].n_steps + 1)
-    found = np.zeros(shape)
+    result = np.zeros(shape)
     if support is None or not len(who):
-        return found
+        return result
     corners = [(a, b) for a in (0, 1) for b in (0, 1)]
     along = np.concatenate([one + a for a, _ in corners])
     across = np.concatenate([two + b for _, b in corners])
     held = {positions[0]: axes[0].lookups[along], positions[1]: axes[1].lookups[across]}
     out = support.outside(np.tile(rows[who], 4), held)
     node = np.ravel_multi_index((along, across), shape)
-    counts = np.bincount(node, minlength=found.size)
-    sums = np.bincount(node, out, minlength=found.size)
-    found = (sums / np.maximum(counts, 1)).reshape(shape)
-    found[axes[0].beyond] = 1.0
-    found[:, axes[1].beyond] = 1.0
-    return found
+    counts = np.bincount(node, minlength=result.size)
+    sums = np.bincount(node, out, minlength=result.size)
+    result = (sums / np.maximum(counts, 1)).reshape(shape)
+    result[axes[0].beyond] = 1.0
+    result[:, axes[1].beyond] = 1.0
+    return result
 
 
 def _cells(first: Axis, second: Axis, rows: Index) -> tuple[Index, Index, Index]:

@@ -195,7 +195,7 @@ def level_order(codes: Index, n_levels: int, others: Sequence[Column]) -> Index:
     The distance of two levels is the sum, over the other columns, of the largest difference of
     the distribution functions (numbers, dates, ordered levels) or half the summed difference of
     the shares (levels); the order is along the first axis of classical scaling (Apley and Zhu
-    2020, section 5). Rows of one level are then asked about a level whose rows are like them.
+    2020, section 5). Rows of one level are then evaluated at a level whose rows are like them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pointwise bands by resampling the rows: no further predictions are asked of the model."""
+"""Pointwise bands by resampling the rows: no further predictions are needed."""
 
 from collections.abc import Iterator
 
@@ -56,12 +56,12 @@ def mean_replicates(values: Floats, weights: Floats, draws: int, seed: int) -> F
     known = np.isfinite(flat)
     complete = bool(known.all())
     filled = flat if complete else np.where(known, flat, 0.0)
-    found = []
+    result = []
     for block in resampled_weights(weights, draws, seed):
         total = block.sum(axis=1, keepdims=True) if complete else block @ known
         with np.errstate(invalid="ignore", divide="ignore"):
-            found.append((block @ filled) / total)
-    return np.concatenate(found).reshape(draws, *values.shape[1:])
+            result.append((block @ filled) / total)
+    return np.concatenate(result).reshape(draws, *values.shape[1:])
 
 
 def band(replicates: Floats, level: float) -> tuple[Floats, Floats]:

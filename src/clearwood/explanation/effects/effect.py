@@ -423,58 +423,58 @@ def _extrapolation_note(made: Effect, request: Request) -> str:
     )
 
 
-def _result(request: Request, found: Measured) -> Effect:
+def _result(request: Request, result: Measured) -> Effect:
     predictor = request.predictor
-    values, replicates = found.values, found.replicates
+    values, replicates = result.values, result.replicates
     if request.centred and request.kind not in ("ale", "ice"):
-        values, replicates = _recentred(values, replicates, found.shares)
+        values, replicates = _recentred(values, replicates, result.shares)
     low = high = None
     if replicates is not None:
         low, high = (one_output(end) for end in band(replicates, request.confidence))
-    baseline = _baseline(request, found)
+    baseline = _baseline(request, result)
     return Effect(
         kind=request.kind,
         columns=tuple(predictor.names[k] for k in request.positions),
-        grid=found.grid,
+        grid=result.grid,
         values=one_output(values),
-        shares=found.shares,
-        outside=found.outside,
+        shares=result.shares,
+        outside=result.outside,
         baseline=float(baseline[0]) if len(baseline) == 1 else baseline,
-        is_ordered=found.is_ordered,
+        is_ordered=result.is_ordered,
         is_step=predictor.is_step and request.kind in ("pdp", "ice"),
         about=About(
             model=predictor.kind,
             value=_VALUE.get(request.kind),
-            background=BackgroundInfo(len(found.rows), predictor.weights is not None),
+            background=BackgroundInfo(len(result.rows), predictor.weights is not None),
             unit=predictor.unit,
             outputs=predictor.outputs,
         ),
-        n_rows=len(found.rows),
+        n_rows=len(result.rows),
         evaluations=predictor.evaluations[0],
         low=low,
         high=high,
         confidence=request.confidence,
-        curves=None if found.curves is None else one_output(found.curves),
-        rows=None if found.curves is None else predictor.labels[found.rows],
+        curves=None if result.curves is None else one_output(result.curves),
+        rows=None if result.curves is None else predictor.labels[result.rows],
         centred=request.centred,
         derivative=request.derivative,
-        exact=found.exact,
-        notes=found.notes,
+        exact=result.exact,
+        notes=result.notes,
     )
 
 
-def _baseline(request: Request, found: Measured) -> Floats:
+def _baseline(request: Request, result: Measured) -> Floats:
     """Give the mean prediction.
 
-    Where each row's prediction is nearly known, from asking about the ends of its step, only the
-    rows for which it may be farthest off are asked, and some of the others for the mean difference.
+    Where each row's prediction is nearly known, from the ends of its step, only the rows for which
+    it may be farthest off are predicted, and some of the others for the mean difference.
     """
-    rows, weights = found.rows, found.weights
-    if found.near is None or len(rows) <= _ROWS_FOR_MEAN:
+    rows, weights = result.rows, result.weights
+    if result.near is None or len(rows) <= _ROWS_FOR_MEAN:
         return np.asarray(np.average(request.predictor.predict(rows), axis=0, weights=weights))
-    predicted = found.near[:, :-1].copy()
-    order = np.argsort(-found.near[:, -1], kind="stable")
-    n_unsure = max(_ROWS_FOR_MEAN // 2, int(np.isinf(found.near[:, -1]).sum()))
+    predicted = result.near[:, :-1].copy()
+    order = np.argsort(-result.near[:, -1], kind="stable")
+    n_unsure = max(_ROWS_FOR_MEAN // 2, int(np.isinf(result.near[:, -1]).sum()))
     unsure, others = order[:n_unsure], order[n_unsure:]
     some = others[np.linspace(0, len(others) - 1, _ROWS_FOR_MEAN // 2).round().astype(np.intp)]
     known = request.predictor.predict(rows[np.concatenate([unsure, some])])

@@ -15,7 +15,7 @@ from clearwood.table import Column
 __all__ = ["EXTRAPOLATES", "WAYS", "Isolation", "Region", "Support", "support_of"]
 
 
-#: A grid point extrapolates if more than this share of the rows asked there lie outside the data.
+#: A grid point extrapolates if more than this share of the rows there lie outside the data.
 EXTRAPOLATES = 0.2
 
 #: How rows outside the data are found.

@@ -27,7 +27,7 @@ class Given:
     values
         Numbers and dates rising, levels in the order in which they were given.
     rows
-        Where the predictor finds a row with each of them, behind the data.
+        Where the predictor finds a row with each of them, after the data.
     near
         A row of the data with the nearest value.
     beyond
@@ -44,15 +44,15 @@ class Given:
 
     def place(self, column: Column) -> Index:
         """Give for each row of a column the position of the value it is nearest to; -1 for none."""
-        found = np.full(len(column), -1)
+        result = np.full(len(column), -1)
         present = np.flatnonzero(~column.missing)
         if not self.is_ordered:
             position = {str(level): k for k, level in enumerate(self.values)}
             labels = column.labels()
-            found[present] = [position.get(str(labels[row]), -1) for row in present]
-            return found
-        found[present] = _nearest(_numbers(self.values), _numbers(column.values[present]))
-        return found
+            result[present] = [position.get(str(labels[row]), -1) for row in present]
+            return result
+        result[present] = _nearest(_numbers(self.values), _numbers(column.values[present]))
+        return result
 
     def grid(self, column: Column, weights: Floats | None) -> Grid:
         """Give them as the grid of a partial dependence."""
@@ -88,14 +88,14 @@ def given_values(
     Returns
     -------
     tuple
-        The predictor, whose rows are those of the data and behind them one for each value, though
+        The predictor, whose rows are those of the data and after them one for each value, though
         it counts only those of the data; and the values.
     """
     read = {k: _read(predictor.columns[k], values) for k, values in wanted.items()}
     n_rows, n_new = len(predictor), sum(len(values) for values in read.values())
     taken: dict[int, Index] = {}
     written: dict[int, NDArray[Any]] = {}
-    found: dict[int, Given] = {}
+    result: dict[int, Given] = {}
     first = 0
     for k, values in read.items():
         column = predictor.columns[k]
@@ -115,7 +115,7 @@ def given_values(
             taken[k] = np.full(n_new, present[0])
             taken[k][mine] = near
             beyond = np.zeros(len(values), bool)
-        found[k] = Given(values, rows, near, beyond, _is_ordered(column))
+        result[k] = Given(values, rows, near, beyond, _is_ordered(column))
     data = explained.data
     new = perturbed(data, predictor.names, np.zeros(n_new, np.intp), taken, written)
     longer, _ = explained.stacked(
@@ -126,7 +126,7 @@ def given_values(
         scale=scale,
         n_jobs=n_jobs,
     )
-    return replace(predictor, compose=longer.compose, scorer=longer.scorer), found
+    return replace(predictor, compose=longer.compose, scorer=longer.scorer), result
 
 
 def _is_ordered(column: Column) -> bool:

@@ -64,13 +64,13 @@ class Points:
     @property
     def beyond(self) -> NDArray[np.bool_]:
         """Which points have a value beyond those of the data."""
-        found = np.zeros(self.shape, bool)
+        result = np.zeros(self.shape, bool)
         for axis, position in enumerate(self.positions):
             if position in self.given:
                 size = [1] * len(self.shape)
                 size[axis] = -1
-                found |= self.given[position].beyond.reshape(size)
-        return found.ravel()
+                result |= self.given[position].beyond.reshape(size)
+        return result.ravel()
 
     def _crossed(self, rows: Sequence[Index]) -> dict[int, Index]:
         index = np.indices(self.shape).reshape(len(self.shape), -1)
@@ -85,10 +85,10 @@ class Points:
         """Give for each row the point it is nearest to; -1 where its level is not shown."""
         nearest = [grid.nearest for grid in self.grids]
         shown = np.all([at >= 0 for at in nearest], axis=0)
-        found = np.full(len(nearest[0]), -1)
+        result = np.full(len(nearest[0]), -1)
         kept = tuple(at[shown] for at in nearest)
-        found[shown] = np.ravel_multi_index(kept, self.shape)
-        return found
+        result[shown] = np.ravel_multi_index(kept, self.shape)
+        return result
 
     def shares(self, weights: Floats) -> Floats:
         """Give the share of the rows' weight that is nearest to each point."""

@@ -12,9 +12,9 @@ __all__ = ["marginal_means", "marginal_replicates"]
 def marginal_means(predicted: Floats, points: Points, rows: Index, weights: Floats) -> Floats:
     """Average the prediction over the rows nearest to each point; NaN where there are none.
 
-    It estimates E[m(X) | X_S = x_S] (Hiabu 2024, section 7.3.2). Every row is asked as it is, so
-    nothing is extrapolated; but a column that the model ignores gets the effect of those it goes
-    with (example 22).
+    It estimates E[m(X) | X_S = x_S] (Hiabu 2024, section 7.3.2). Every row is predicted as it is,
+    so nothing is extrapolated; but a column that the model ignores gets the effect of those it is
+    associated with (example 22).
 
     Returns
     -------
@@ -42,8 +42,8 @@ def marginal_replicates(
 def _means(predicted: Floats, cells: Index, weights: Floats, n_points: int) -> Floats:
     shown = cells >= 0
     total = np.bincount(cells[shown], weights[shown], minlength=n_points)
-    found = np.empty((n_points, predicted.shape[1]))
+    result = np.empty((n_points, predicted.shape[1]))
     for k in range(predicted.shape[1]):
         sums = np.bincount(cells[shown], (weights * predicted[:, k])[shown], minlength=n_points)
-        found[:, k] = np.divide(sums, total, out=np.full(n_points, np.nan), where=total > 0)
-    return found
+        result[:, k] = np.divide(sums, total, out=np.full(n_points, np.nan), where=total > 0)
+    return result

@@ -55,7 +55,7 @@ def _mean(request: Request, each: Floats) -> Floats:
     return np.asarray(np.einsum("i,ijk->jk", request.weights, each) / request.weights.sum())
 
 
-def _exact(request: Request, points: Points, found: Floats) -> Measured:
+def _exact(request: Request, points: Points, result: Floats) -> Measured:
     """Give an exact curve a band from the curves of some rows, narrowed to the number of all."""
     replicates, stopped = None, None
     if request.draws:
@@ -64,8 +64,8 @@ def _exact(request: Request, points: Points, found: Floats) -> Measured:
         some, each, stopped = _curves(request.narrowed(request.rows[np.sort(chosen)]), points)
         drawn = mean_replicates(each, some.weights, request.draws, request.seed)
         narrower = np.sqrt(len(some.rows) / len(request.rows))
-        replicates = found + (drawn - _mean(some, each)) * narrower
-    return replace(_dependence(request, points, found, replicates, stopped), exact=True)
+        replicates = result + (drawn - _mean(some, each)) * narrower
+    return replace(_dependence(request, points, result, replicates, stopped), exact=True)
 
 
 def _dependence(
@@ -117,8 +117,8 @@ def _ice(request: Request) -> Measured:
     replicates = None
     if request.draws:
         replicates = mean_replicates(each, request.weights, request.draws, request.seed)
-    found = _dependence(request, points, _mean(request, each), replicates, stopped)
-    return replace(found, curves=each)
+    result = _dependence(request, points, _mean(request, each), replicates, stopped)
+    return replace(result, curves=each)
 
 
 def _marginal(request: Request) -> Measured:
@@ -155,7 +155,7 @@ def _supported(request: Request) -> Measured:
     notes = [f"{percent(left_out)} of the rows lie outside the data and are left out"]
     if not np.isfinite(mean).all():
         notes.append(f"at {int((~np.isfinite(mean[:, 0])).sum())} points no row lies in the data")
-    found = _at_points(
+    result = _at_points(
         request,
         points,
         mean,
@@ -163,7 +163,7 @@ def _supported(request: Request) -> Measured:
         outside=np.zeros(points.shape),
         stopped=answers.stopped,
     )
-    return replace(found, notes=tuple(notes if left_out else ()))
+    return replace(result, notes=tuple(notes if left_out else ()))
 
 
 def _ale(request: Request) -> Measured:

@@ -30,8 +30,8 @@ def curves(predictor: Predictor, points: Points, rows: Index) -> Floats:
     n_points, n_rows = int(np.prod(points.shape)), len(rows)
     base = np.tile(rows, n_points)
     held = {k: np.repeat(source, n_rows) for k, source in points.sources.items()}
-    found = predictor.predict(base, held)
-    return found.reshape(n_points, n_rows, -1).transpose(1, 0, 2)
+    result = predictor.predict(base, held)
+    return result.reshape(n_points, n_rows, -1).transpose(1, 0, 2)
 
 
 def exact_dependence(

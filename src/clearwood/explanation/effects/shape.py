@@ -29,13 +29,13 @@ class Shape:
         "rises", "falls", "peaks" (up, then down), "dips" (down, then up), "varies", "flat", or
         "levels" for a column without an order.
     at
-        The values of the column that are worth telling: first and last for a trend, with the
+        The values of the column that describe the curve: first and last for a trend, with the
         turning point between them for a peak or a dip; lowest and highest where it only varies,
         and for levels.
     values
         The effect there.
     is_within
-        Whether all of it is told of places where the data lie.
+        Whether all of these values lie within the data.
     """
 
     trend: Trend
@@ -45,14 +45,14 @@ class Shape:
 
     @property
     def span(self) -> float:
-        """How far the effect reaches from its least to its largest value told."""
+        """How far the effect reaches from its least to its largest value."""
         return max(self.values) - min(self.values)
 
 
 def shape_of(effect: Effect, *, output: int = -1, negligible: float = 0.0) -> Shape:
-    """Say what the effect of one column does.
+    """Describe the effect of one column.
 
-    Points at which the method asks about rows outside the data are left out where at least half
+    Points at which the method relies on rows outside the data are left out where at least half
     remain, and so is what happens at missing values.
 
     Parameters
@@ -108,23 +108,23 @@ def _of_levels(
 
 
 def _of_curve(grid: NDArray[Any], values: Floats, negligible: float) -> Shape:
-    def told(trend: Trend, *places: int) -> Shape:
+    def at(trend: Trend, *places: int) -> Shape:
         return Shape(trend, tuple(grid[k] for k in places), tuple(float(values[k]) for k in places))
 
     if not len(values):
         return Shape("flat", (None,), (0.0,))
     last, least, most = len(values) - 1, int(values.argmin()), int(values.argmax())
     if values[most] - values[least] <= negligible:
-        return told("flat", 0, last)
+        return at("flat", 0, last)
     steps = np.diff(values)
     up, down = np.maximum(steps, 0), np.maximum(-steps, 0)
     total = float(up.sum() + down.sum())
     if down.sum() <= _AGAINST * total:
-        return told("rises", 0, last)
+        return at("rises", 0, last)
     if up.sum() <= _AGAINST * total:
-        return told("falls", 0, last)
+        return at("falls", 0, last)
     if up[:most].sum() + down[most:].sum() >= (1 - _AGAINST) * total:
-        return told("peaks", 0, most, last)
+        return at("peaks", 0, most, last)
     if down[:least].sum() + up[least:].sum() >= (1 - _AGAINST) * total:
-        return told("dips", 0, least, last)
-    return told("varies", least, most)
+        return at("dips", 0, least, last)
+    return at("varies", least, most)

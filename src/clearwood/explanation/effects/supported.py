@@ -13,7 +13,7 @@ __all__ = ["supported_curves", "supported_means"]
 def supported_curves(predictor: Predictor, points: Points, rows: Index, support: Region) -> Floats:
     """Give the individual curves where they lie within the data.
 
-    Only rows within the data are asked of the model; the others are NaN.
+    Only rows within the data are predicted; the others are NaN.
 
     Returns
     -------
@@ -24,11 +24,11 @@ def supported_curves(predictor: Predictor, points: Points, rows: Index, support:
     looked = {k: np.repeat(source, n_rows) for k, source in points.lookups.items()}
     inside = ~(support.outside(base, looked) | np.repeat(points.beyond, n_rows))
     held = {k: np.repeat(source, n_rows) for k, source in points.sources.items()}
-    found = np.full((len(base), len(predictor.outputs)), np.nan)
+    result = np.full((len(base), len(predictor.outputs)), np.nan)
     kept = {k: source[inside] for k, source in held.items()}
     if inside.any():
-        found[inside] = predictor.predict(base[inside], kept)
-    return found.reshape(n_points, n_rows, -1).transpose(1, 0, 2)
+        result[inside] = predictor.predict(base[inside], kept)
+    return result.reshape(n_points, n_rows, -1).transpose(1, 0, 2)
 
 
 def supported_means(found: Floats, weights: Floats) -> Floats:

@@ -180,9 +180,9 @@ class BoundSample(BoundGame):
         n_at, n_over = self._sizes(len(parts))
         cross = crossed(self.share, n_at, n_over, self.game.n_rows, self.game.seed)
         at = self.background.with_codes(self.background.codes[cross.at])
-        over = self._positions[cross.behind]
+        over = self._positions[cross.over]
         value: dict[Players, Floats] = {
-            (): np.broadcast_to(self.predictions[cross.behind], (len(at), *self._shape(cross)))
+            (): np.broadcast_to(self.predictions[cross.over], (len(at), *self._shape(cross)))
         }
         with progress("measuring components", total=len(parts)) as step:
             for players in parts:
@@ -193,7 +193,7 @@ class BoundSample(BoundGame):
             signs = ((-1) ** (len(players) - len(t)) * value[t] for t in _subsets(players))
             return np.asarray(sum(signs))
 
-        whole = self._mixed(at, kept, over) - self.predictions[cross.behind]
+        whole = self._mixed(at, kept, over) - self.predictions[cross.over]
 
         def remainder() -> Floats:
             rest = whole.copy()
@@ -210,7 +210,7 @@ class BoundSample(BoundGame):
         return Moments(moments[:-2], moments[-2], moments[-1], replicates)
 
     def _shape(self, cross: Cross) -> tuple[int, int]:
-        return len(cross.behind), len(self.baseline)
+        return len(cross.over), len(self.baseline)
 
     def _sizes(self, n_parts: int) -> tuple[int, int]:
         """Say at how many rows components are measured, over how many."""

@@ -28,56 +28,56 @@ class Cross:
 
     Parameters
     ----------
-    at, behind
+    at, over
         Positions among the drawn rows.
-    at_weights, behind_weights
+    at_weights, over_weights
         Their weights; each sum to one.
     left
-        The share of the user's rows that is not among those behind: none is no noise.
+        The share of the user's rows that is not among those averaged over: none is no noise.
     n_rows
         How many rows the user has.
     """
 
     at: NDArray[np.intp]
-    behind: NDArray[np.intp]
+    over: NDArray[np.intp]
     at_weights: Floats
-    behind_weights: Floats
+    over_weights: Floats
     left: float
     n_rows: int
 
     @property
     def is_whole(self) -> bool:
         """Whether all of the user's rows are in both places, so that nothing is estimated."""
-        return len(self.at) == len(self.behind) == self.n_rows
+        return len(self.at) == len(self.over) == self.n_rows
 
     def thinned(self) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-        """Give which rows stay when each group is left out: of those behind, then of those at."""
-        all_at, all_behind = np.ones(len(self.at), bool), np.ones(len(self.behind), bool)
+        """Give which rows stay when each group is left out: first of ``over``, then of ``at``."""
+        all_at, all_over = np.ones(len(self.at), bool), np.ones(len(self.over), bool)
         for group in range(GROUPS):
-            yield all_at, np.arange(len(self.behind)) % GROUPS != group
+            yield all_at, np.arange(len(self.over)) % GROUPS != group
         for group in range(GROUPS):
-            yield np.arange(len(self.at)) % GROUPS != group, all_behind
+            yield np.arange(len(self.at)) % GROUPS != group, all_over
 
 
-def crossed(weights: Floats, n_at: int, n_behind: int, n_rows: int, seed: int) -> Cross:
+def crossed(weights: Floats, n_at: int, n_over: int, n_rows: int, seed: int) -> Cross:
     """Divide drawn rows into those at which components are measured and those that stand in.
 
     They are different rows, since a row that stands in for itself changes nothing; unless all of
     the user's rows are wanted in both places, which is then no estimate.
     """
     n_drawn = len(weights)
-    if n_at == n_behind == n_drawn:
+    if n_at == n_over == n_drawn:
         everyone = np.arange(n_drawn)
         share = weights / weights.sum()
         return Cross(everyone, everyone, share, share, 1 - n_drawn / n_rows, n_rows)
     order = np.random.default_rng(seed).permutation(n_drawn)
-    behind, at = np.sort(order[:n_behind]), np.sort(order[n_behind : n_behind + n_at])
+    over, at = np.sort(order[:n_over]), np.sort(order[n_over : n_over + n_at])
     return Cross(
         at,
-        behind,
+        over,
         weights[at] / weights[at].sum(),
-        weights[behind] / weights[behind].sum(),
-        1 - n_behind / n_rows,
+        weights[over] / weights[over].sum(),
+        1 - n_over / n_rows,
         n_rows,
     )
 
@@ -88,7 +88,7 @@ def variances(each: Sequence[Callable[[], Floats]], cross: Cross) -> tuple[Float
     Parameters
     ----------
     each
-        For every component, what gives g(x, b) of shape (rows at, rows behind, outputs).
+        For every component, what gives g(x, b) of shape (rows at, rows over, outputs).
     cross
         The rows.
 
@@ -98,36 +98,36 @@ def variances(each: Sequence[Callable[[], Floats]], cross: Cross) -> tuple[Float
         Variances (components, outputs); and (2 · GROUPS, components, outputs), None where all of
         the user's rows were used and nothing is estimated.
     """
-    found, again = [], []
+    result, again = [], []
     kept = [] if cross.is_whole else list(cross.thinned())
     for give in each:
         numbers = give()
-        found.append(_variance(numbers, cross.at_weights, cross.behind_weights, cross))
+        result.append(_variance(numbers, cross.at_weights, cross.over_weights, cross))
         again.append(
             [
                 _variance(
-                    numbers[at][:, behind],
+                    numbers[at][:, over],
                     cross.at_weights[at],
-                    cross.behind_weights[behind],
+                    cross.over_weights[over],
                     cross,
                 )
-                for at, behind in kept
+                for at, over in kept
             ]
         )
     if not kept:
-        return np.array(found), None
-    return np.array(found), np.array(again).transpose(1, 0, 2)
+        return np.array(result), None
+    return np.array(result), np.array(again).transpose(1, 0, 2)
 
 
-def _variance(numbers: Floats, at: Floats, behind: Floats, cross: Cross) -> Floats:
-    at, behind = at / at.sum(), behind / behind.sum()
-    mean = np.einsum("b,abo->ao", behind, numbers)
+def _variance(numbers: Floats, at: Floats, over: Floats, cross: Cross) -> Floats:
+    at, over = at / at.sum(), over / over.sum()
+    mean = np.einsum("b,abo->ao", over, numbers)
     overall = at @ mean
     spread = at @ (mean - overall) ** 2
-    if cross.left > 0 and len(behind) > 1:
+    if cross.left > 0 and len(over) > 1:
         own = numbers - mean[:, None] - np.einsum("a,abo->bo", at, numbers) + overall
-        few = len(behind) / (len(behind) - 1)
-        spread = spread - cross.left * few * np.einsum("a,b,abo->o", at, behind**2, own**2)
+        few = len(over) / (len(over) - 1)
+        spread = spread - cross.left * few * np.einsum("a,b,abo->o", at, over**2, own**2)
     if len(at) < cross.n_rows and len(at) > 1:
         # of a sample to that of all rows
         spread = spread / (1 - (at**2).sum()) * (1 - 1 / cross.n_rows)

@@ -78,9 +78,9 @@ class TermsGame(Game):
         return max((len(term.players) for term in self.terms), default=0)
 
     def sets(self, max_order: int) -> list[Players]:
-        found = {term.players for term in self.terms if len(term.players) <= max_order}
-        found |= {(player,) for term in self.terms for player in term.players if max_order}
-        return sorted(found, key=lambda players: (len(players), players))
+        result = {term.players for term in self.terms if len(term.players) <= max_order}
+        result |= {(player,) for term in self.terms for player in term.players if max_order}
+        return sorted(result, key=lambda players: (len(players), players))
 
     def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTerms":
         del n_jobs

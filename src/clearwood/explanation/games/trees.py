@@ -91,14 +91,14 @@ class TreeGame(Game):
     def sets(self, max_order: int) -> list[Players]:
         # every subset of a path has a component, so the longest path alone may be too much
         at_least = sum(comb(self.longest, order) for order in range(1, max_order + 1))
-        found = component_sets(self.trees, max_order=max_order) if at_least <= MOST_SETS else ()
-        if max(at_least, len(found)) > MOST_SETS:
+        result = component_sets(self.trees, max_order=max_order) if at_least <= MOST_SETS else ()
+        if max(at_least, len(result)) > MOST_SETS:
             raise InputError(
                 f"the decomposition up to order {max_order} has more than {MOST_SETS:,} "
                 f"components: one path of the model asks about {self.longest} columns",
                 hint="ask for a smaller max_order: what lies beyond is kept as a remainder.",
             )
-        return list(found)
+        return list(result)
 
     def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTrees":
         background = Background.of(self.trees, rows.codes, weights=weights, n_jobs=n_jobs)

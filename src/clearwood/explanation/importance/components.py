@@ -108,12 +108,12 @@ class ComponentVariances:
 
     def _members(self, *, alone: bool, together: bool) -> Floats:
         """Give the matrix that adds up shares of components by column: (components, columns)."""
-        found = np.zeros((len(self.components), len(self.columns)))
+        result = np.zeros((len(self.components), len(self.columns)))
         position = {name: k for k, name in enumerate(self.columns)}
         for at, names in enumerate(self.components):
             if (len(names) == 1 and alone) or (len(names) > 1 and together):
-                found[at, [position[name] for name in names]] = 1.0
-        return found
+                result[at, [position[name] for name in names]] = 1.0
+        return result
 
     def _errors(self, added: Floats) -> Floats | None:
         if self.replicates is None:
@@ -210,15 +210,15 @@ class Interactions(Result):
 
     def to_frame(self, library: str | None = None) -> Any:
         """Give one row per interaction, largest first."""
-        found: dict[str, Any] = {
+        result: dict[str, Any] = {
             "component": [joined(names) for names in self.components],
             "order": np.array([len(names) for names in self.components], np.int64),
             "variance": self.variance,
             "share": self.share,
         }
         if self.share_errors is not None:
-            found["standard error"] = self.share_errors
-        return frame(found, library)
+            result["standard error"] = self.share_errors
+        return frame(result, library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""

@@ -34,10 +34,10 @@ def impurity_gains(explained: Explained) -> tuple[tuple[str, ...], Floats, str]:
             "the trees' columns cannot be matched with the data's",
             hint=words("use ", Option("kind", "permutation"), "."),
         )
-    found = np.zeros((len(by_feature), len(game.columns)))
+    result = np.zeros((len(by_feature), len(game.columns)))
     for feature, column in enumerate(game.groups):
-        found[:, column] += by_feature[:, feature]
-    return game.columns, found, game.kind
+        result[:, column] += by_feature[:, feature]
+    return game.columns, result, game.kind
 
 
 def _inner(model: Any) -> Any:
@@ -50,13 +50,13 @@ def _inner(model: Any) -> Any:
 
 def _gains(model: Any) -> Floats:
     if hasattr(model, "_predictors"):  # histogram boosting keeps the gain of every split
-        found = np.zeros(model.n_features_in_)
+        result = np.zeros(model.n_features_in_)
         for stage in model._predictors:  # noqa: SLF001 - scikit-learn shows it nowhere else
             for tree in stage:
                 inner = tree.nodes[tree.nodes["is_leaf"] == 0]
-                np.add.at(found, inner["feature_idx"].astype(np.intp), inner["gain"])
-        return _shares(_as_given(model, found)[None, :])
-    if hasattr(model, "booster_"):  # LightGBM counts splits unless asked for gains
+                np.add.at(result, inner["feature_idx"].astype(np.intp), inner["gain"])
+        return _shares(_as_given(model, result)[None, :])
+    if hasattr(model, "booster_"):  # LightGBM counts splits by default
         return _shares(np.asarray(model.booster_.feature_importance("gain"), float)[None, :])
     members = getattr(model, "estimators_", None)
     independent = "Forest" in type(model).__name__ or "ExtraTrees" in type(model).__name__
@@ -71,19 +71,19 @@ def _gains(model: Any) -> Floats:
     return _shares(np.asarray(model.feature_importances_, np.float64)[None, :])
 
 
-def _as_given(model: Any, found: Floats) -> Floats:
+def _as_given(model: Any, result: Floats) -> Floats:
     """Put columns back in the order given: histogram boosting grows with categories first."""
     categorical = getattr(model, "is_categorical_", None)
     if categorical is None:
-        return found
+        return result
     place = np.concatenate([np.flatnonzero(categorical), np.flatnonzero(~categorical)])
-    made = np.empty_like(found)
-    made[place] = found
+    made = np.empty_like(result)
+    made[place] = result
     return made
 
 
 def _shares(gains: Floats) -> Floats:
     total = gains.sum(axis=1, keepdims=True)
-    found: Floats = np.zeros_like(gains)
-    np.divide(gains, total, out=found, where=total > 0)
-    return found
+    result: Floats = np.zeros_like(gains)
+    np.divide(gains, total, out=result, where=total > 0)
+    return result

@@ -45,7 +45,7 @@ def loco_differences(
     """
     n_rows = len(training)
     parts = np.array_split(np.random.default_rng(seed).permutation(n_rows), folds)
-    found = np.full((n_rows, len(players)), np.nan)
+    result = np.full((n_rows, len(players)), np.nan)
     made = {
         name: _without(training.data, [predictor.names[k] for k in positions], predictor)
         for name, positions in players.items()
@@ -60,9 +60,9 @@ def loco_differences(
             step(1)
             for k, name in enumerate(players):
                 without, _ = _losses(training, made[name], kept, part, loss, scale)
-                found[part, k] = without - whole
+                result[part, k] = without - whole
                 step(1, note=f"without {name}")
-    return found, words
+    return result, words
 
 
 def _losses(

@@ -63,7 +63,7 @@ def _permutation(request: Request) -> Importance:
     measure, words = row_loss(predictor, y, request.loss)
     rows = request.rows(len(predictor))
     players = request.players(predictor)
-    found = permutation_differences(
+    result = permutation_differences(
         predictor,
         players,
         measure,
@@ -74,8 +74,8 @@ def _permutation(request: Request) -> Importance:
         clock=request.clock,
     )
     notes = []
-    if found.repeats < request.repeats:
-        notes.append(f"ended early, after {found.repeats} of {request.repeats} shuffles")
+    if result.repeats < request.repeats:
+        notes.append(f"ended early, after {result.repeats} of {request.repeats} shuffles")
         tell(notes[-1])
     if request.is_training:
         notes.append(
@@ -85,7 +85,7 @@ def _permutation(request: Request) -> Importance:
     if request.conditional:
         notes.append("shuffled among rows that are alike in the associated columns")
     return _mean_growth(
-        "permutation", request, predictor, players, found.differences, rows, words, notes
+        "permutation", request, predictor, players, result.differences, rows, words, notes
     )
 
 
@@ -95,7 +95,7 @@ def _loco(request: Request) -> Importance:
         raise bad_value("folds", request.folds, f"it lies between 2 and {len(training)}")
     predictor = request.predictor()
     players = request.players(predictor)
-    found, words = loco_differences(
+    result, words = loco_differences(
         training,
         predictor,
         players,
@@ -106,13 +106,13 @@ def _loco(request: Request) -> Importance:
         clock=request.clock,
     )
     notes = [_LOCO_NOTE.format(request.folds)]
-    done = np.flatnonzero(np.isfinite(found).all(axis=1))
-    if len(done) < len(found):
+    done = np.flatnonzero(np.isfinite(result).all(axis=1))
+    if len(done) < len(result):
         notes.append(
-            f"{limit_words(request.clock)} after {len(done):,} of {len(found):,} held-out rows"
+            f"{limit_words(request.clock)} after {len(done):,} of {len(result):,} held-out rows"
         )
         tell(notes[-1])
-    return _mean_growth("loco", request, predictor, players, found[done], done, words, notes)
+    return _mean_growth("loco", request, predictor, players, result[done], done, words, notes)
 
 
 def _shapley(request: Request) -> Importance:
@@ -122,7 +122,7 @@ def _shapley(request: Request) -> Importance:
     rows = request.rows(explained.n_rows, most)
     # in random order, so that those done in time are a sample
     rows = np.random.default_rng(request.seed).permutation(rows)
-    found = shapley(
+    result = shapley(
         explained,
         Training.rows(explained.data, rows),
         method="auto" if known else "permutation",
@@ -132,24 +132,24 @@ def _shapley(request: Request) -> Importance:
         seed=request.seed,
         n_jobs=request.n_jobs,
     )
-    size = np.abs(found.values)
+    size = np.abs(result.values)
     size = size.sum(axis=2) if size.ndim == 3 else size
     values, low, high = _mean_interval(size, None, request.confidence)
     notes = ["needs no target: it shows what moves predictions, not whether they get better"]
-    if found.standard_errors is not None:
+    if result.standard_errors is not None:
         notes.append("sampled: noise adds to absolute values, most to those near zero")
     return Importance(
         kind="shapley",
-        columns=found.columns,
+        columns=result.columns,
         values=values,
         low=np.maximum(low, 0),
         high=high,
         confidence=request.confidence,
-        measure=f"mean absolute value, {found.about.unit}",
-        model=found.about.model,
-        unit=found.about.unit,
-        n_rows=len(found),
-        is_sampled=found.standard_errors is not None,
+        measure=f"mean absolute value, {result.about.unit}",
+        model=result.about.model,
+        unit=result.about.unit,
+        n_rows=len(result),
+        is_sampled=result.standard_errors is not None,
         notes=tuple(notes),
     )
 

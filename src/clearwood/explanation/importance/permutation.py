@@ -67,7 +67,7 @@ def permutation_differences(
         try:
             while done < repeats and not (done and clock.is_over):
                 size = min(at_once, repeats - done)
-                found = np.empty_like(total)
+                result = np.empty_like(total)
                 for k, (name, positions) in enumerate(players.items()):
                     source = np.concatenate(
                         [_shuffled(rows, groups[k], generator) for _ in range(size)]
@@ -76,10 +76,10 @@ def permutation_differences(
                     predicted = predictor.predict(base, dict.fromkeys(positions, source))
                     # less the loss before, one by one: a column that changes nothing gets zero
                     after = loss(predicted, base).reshape(size, -1)
-                    found[:, k] = (after - before).sum(axis=0)
+                    result[:, k] = (after - before).sum(axis=0)
                     speed = (predictor.evaluations[0] - before_this) / (time.monotonic() - started)
                     step(size, note=f"{name}, {speed:,.0f} evaluations/s")
-                total += found
+                total += result
                 done += size
         except KeyboardInterrupt:
             if not done:

@@ -73,7 +73,7 @@ class Request:
         return dict(zip(*players_of(predictor.names, self.groups), strict=True))
 
     def rows(self, n_rows: int, most: int | None = None) -> Index:
-        """Choose the rows to measure on: as many as asked for, else ``most``, else all."""
+        """Choose the rows to measure on: as many as wanted, else ``most``, else all."""
         if n_rows < 2:
             raise InputError(
                 "the data has 1 row; importance needs rows that differ", parameter="data"

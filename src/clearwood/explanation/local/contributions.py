@@ -111,8 +111,8 @@ class Contributions:
     @property
     def total(self) -> Floats:
         """The sum for each row: the constant and everything added."""
-        found: Floats = self.constant + self.values.sum(axis=1)
-        return found
+        result: Floats = self.constant + self.values.sum(axis=1)
+        return result
 
     @property
     def probability(self) -> Floats:
@@ -150,11 +150,11 @@ class Contributions:
     def to_frame(self, library: str | None = None) -> Any:
         """Give one line per row: the constant, what each column adds, the total."""
         taken = list(self.columns)
-        found: dict[str, Any] = {unique_name("row", taken): self.rows}
-        found[unique_name("constant", taken)] = np.full(len(self.rows), self.constant)
-        found |= {name: self.values[:, k] for k, name in enumerate(self.columns)}
-        found[unique_name("total", taken)] = self.total
-        return frame(found, library)
+        result: dict[str, Any] = {unique_name("row", taken): self.rows}
+        result[unique_name("constant", taken)] = np.full(len(self.rows), self.constant)
+        result |= {name: self.values[:, k] for k, name in enumerate(self.columns)}
+        result[unique_name("total", taken)] = self.total
+        return frame(result, library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""

@@ -25,7 +25,7 @@ from clearwood.explanation.local.lime_result import Lime
 
 __all__ = ["lime"]
 
-#: Other kernel widths that are tried, as multiples of the one asked for.
+#: Other kernel widths that are tried, as multiples of the one wanted.
 _WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
 #: A term's sign is stable if at least this share of draws agrees with it.
 _AGREED = 0.9

@@ -106,9 +106,9 @@ def _lasso(moments: Moments, n_terms: int) -> list[int]:
     counts = (path != 0).sum(axis=0)
     fitting = np.flatnonzero(counts <= n_terms)
     at = fitting[np.argmax(counts[fitting])]
-    found = np.flatnonzero(path[:, at])
-    order = np.argsort(-np.abs(path[found, at]), kind="stable")
-    return [int(k) for k in usable[found[order]]]
+    result = np.flatnonzero(path[:, at])
+    order = np.argsort(-np.abs(path[result, at]), kind="stable")
+    return [int(k) for k in usable[result[order]]]
 
 
 def fit(moments: Moments, chosen: list[int]) -> Sparse:
@@ -116,8 +116,8 @@ def fit(moments: Moments, chosen: list[int]) -> Sparse:
     if not chosen:
         return Sparse(np.empty(0), moments.centre, 0.0 if moments.spread > 0 else 1.0)
     gram = moments.gram[np.ix_(chosen, chosen)]
-    found = np.linalg.lstsq(gram, moments.product[chosen], rcond=1e-12)[0]
-    fitted = float(found @ moments.product[chosen])
+    result = np.linalg.lstsq(gram, moments.product[chosen], rcond=1e-12)[0]
+    fitted = float(result @ moments.product[chosen])
     r2 = fitted / moments.spread if moments.spread > 0 else 1.0
-    intercept = moments.centre - float(moments.mean[chosen] @ found)
-    return Sparse(np.asarray(found, np.float64), intercept, float(np.clip(r2, 0.0, 1.0)))
+    intercept = moments.centre - float(moments.mean[chosen] @ result)
+    return Sparse(np.asarray(result, np.float64), intercept, float(np.clip(r2, 0.0, 1.0)))

@@ -162,9 +162,9 @@ def _numbers(column: Column) -> Floats:
 
 def _dates(days: Floats) -> NDArray[Any]:
     stamps = np.where(np.isnan(days), 0.0, days) * 86_400e6
-    found: NDArray[Any] = stamps.astype(np.int64).astype("datetime64[us]")
-    found[np.isnan(days)] = np.datetime64("NaT")
-    return found
+    result: NDArray[Any] = stamps.astype(np.int64).astype("datetime64[us]")
+    result[np.isnan(days)] = np.datetime64("NaT")
+    return result
 
 
 def _codes(column: Column) -> NDArray[np.int64]:
@@ -185,8 +185,8 @@ def _number_terms(numbers: Floats, column: Column, terms: list[Term]) -> Floats:
 
 
 def _level_terms(k: int, column: Column, codes: NDArray[np.int64]) -> tuple[list[Term], bool]:
-    found, counts = np.unique(codes[1:], return_counts=True)
-    order = found[np.argsort(-counts, kind="stable")][:_MOST_LEVELS].tolist()
+    result, counts = np.unique(codes[1:], return_counts=True)
+    order = result[np.argsort(-counts, kind="stable")][:_MOST_LEVELS].tolist()
     own = int(codes[0])
     kept = sorted({own, *order})
     first = {int(code): at for at, code in reversed(list(enumerate(codes)))}
@@ -199,7 +199,7 @@ def _level_terms(k: int, column: Column, codes: NDArray[np.int64]) -> tuple[list
         )
         for code in kept
     ]
-    is_lumped = len(found) > _MOST_LEVELS
+    is_lumped = len(result) > _MOST_LEVELS
     if is_lumped:
         terms.append(Term(k, f"{column.name} = another", -2))
     return terms, is_lumped
@@ -207,7 +207,7 @@ def _level_terms(k: int, column: Column, codes: NDArray[np.int64]) -> tuple[list
 
 def _indicators(codes: NDArray[np.int64], terms: list[Term]) -> Floats:
     named = np.array([term.level for term in terms if term.level != -2])
-    found = (codes[:, None] == named).astype(np.float64)
+    result = (codes[:, None] == named).astype(np.float64)
     if len(named) < len(terms):
-        found = np.column_stack([found, 1 - found.sum(axis=1)])
-    return np.asarray(found, np.float64)
+        result = np.column_stack([result, 1 - result.sum(axis=1)])
+    return np.asarray(result, np.float64)

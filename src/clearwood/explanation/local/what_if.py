@@ -68,20 +68,26 @@ class WhatIf:
         return self.after - self.before
 
     def __repr__(self) -> str:
-        lines = [f"What if, by {self.model} ({self.unit})"]
-        for k, output in enumerate(self.outputs):
-            name = f" of {output}" if len(self.outputs) > 1 else ""
-            lines.append(
-                f"  prediction{name} {number(self.before[k])} → {number(self.after[k])} "
-                f"({self.difference[k]:+.4g})"
-            )
+        lines = [self._headline(), *(f"  {move}" for move in self._moves())]
         for at, column in enumerate(self.columns):
             moved = ", ".join(f"{share:+.4g}" for share in self.shares[at])
             lines.append(f"  {column}: {self.was[at]} → {self.now[at]}  {moved}")
         return "\n".join(lines)
 
+    def _headline(self) -> str:
+        return f"What if, by {self.model} ({self.unit})"
+
+    def _moves(self) -> list[str]:
+        """Write the prediction before and after, one line per output."""
+        several = len(self.outputs) > 1
+        return [
+            f"prediction{f' of {output}' if several else ''} {number(self.before[k])} → "
+            f"{number(self.after[k])} ({self.difference[k]:+.4g})"
+            for k, output in enumerate(self.outputs)
+        ]
+
     def _repr_html_(self) -> str:
-        head, *moves = repr(self).splitlines()[: 1 + len(self.outputs)]
+        head, moves = self._headline(), self._moves()
         rows = [
             (
                 column,
@@ -103,7 +109,7 @@ class WhatIf:
             "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
         """
         n_outputs = len(self.outputs)
-        found: dict[str, Any] = {
+        result: dict[str, Any] = {
             "column": np.repeat(self.columns, n_outputs).tolist(),
             "was": np.repeat(self.was, n_outputs).tolist(),
             "now": np.repeat(self.now, n_outputs).tolist(),
@@ -111,7 +117,7 @@ class WhatIf:
             "contributes": self.shares.ravel(),
             "alone": self.alone.ravel(),
         }
-        return frame(found, library)
+        return frame(result, library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""

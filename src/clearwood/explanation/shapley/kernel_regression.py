@@ -71,10 +71,10 @@ def by_kernel_regression(
             if pairs.n_drawn < 2 * n_players:
                 raise
             return pairs.solve(float(rest), stopping)
-        found = pairs.solve(float(rest), stopping)
+        result = pairs.solve(float(rest), stopping)
         step(0, note=f"{2 * pairs.n_asked} coalitions")
-        if found.reached or (pairs.n_asked + n_players) * per_pair > stopping.most:
-            return found
+        if result.reached or (pairs.n_asked + n_players) * per_pair > stopping.most:
+            return result
 
 
 def size_shares(n_players: int) -> Floats:

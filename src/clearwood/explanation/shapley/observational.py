@@ -310,8 +310,8 @@ class ForestWeights(_Weighted):
         forest.fit(below[:, inside], below[:, ~inside].squeeze())
         mine = forest.apply(self.features[: self.n_rows, inside])
         theirs = forest.apply(below[:, inside])
-        found = np.zeros((self.n_rows, len(below)))
+        result = np.zeros((self.n_rows, len(below)))
         for tree in range(_TREES):
             same = mine[:, tree, None] == theirs[:, tree]
-            found += same / same.sum(axis=1, keepdims=True)
-        return found / _TREES
+            result += same / same.sum(axis=1, keepdims=True)
+        return result / _TREES

@@ -45,7 +45,7 @@ def by_permutations(
     """
     n_players = game.n_players
     background = _shuffled_forever(game, generator)
-    found = np.empty((n_players, 0, game.n_outputs))
+    result = np.empty((n_players, 0, game.n_outputs))
     drawn = np.empty(0, np.intp)
     n_rows = len(game.weights)
     cost = _cost(game)
@@ -63,12 +63,12 @@ def by_permutations(
             if stopping.is_late:
                 if len(drawn) < _FEWEST:
                     raise OutOfTimeError
-                return _summed(game, row, found, drawn, stopping)
+                return _summed(game, row, result, drawn, stopping)
             orders = _orders(n_players, size, generator)
             rows = np.array([next(background) for _ in range(size)], np.intp)
-            found = np.concatenate([found, _walk(game, row, orders, rows)], axis=1)
+            result = np.concatenate([result, _walk(game, row, orders, rows)], axis=1)
             drawn = np.concatenate([drawn, rows])
-        estimate = _summed(game, row, found, drawn, stopping)
+        estimate = _summed(game, row, result, drawn, stopping)
         step(0, note=f"{len(drawn)} orders")
         if stopping.orders:
             return replace(estimate, reached=True)
@@ -138,31 +138,31 @@ def _walk(
 
 
 def _summed(
-    game: ValueFunction, row: int, found: Floats, drawn: NDArray[np.intp], stopping: Stopping
+    game: ValueFunction, row: int, result: Floats, drawn: NDArray[np.intp], stopping: Stopping
 ) -> Estimate:
-    n_orders = found.shape[1]
+    n_orders = result.shape[1]
     share = np.full(n_orders, 1 / n_orders)
     known = game.predictions[row] - game.empty
     single = _takes_single_rows(game)
     totals = (
         game.predictions[row] - game.background[drawn] if single else np.tile(known, (n_orders, 1))
     )
-    slope, scatter = control_slopes(found, totals, share)
-    values = found.mean(axis=1) - slope * (totals.mean(axis=0) - known)
+    slope, scatter = control_slopes(result, totals, share)
+    values = result.mean(axis=1) - slope * (totals.mean(axis=0) - known)
     values += (known - values.sum(axis=0)) / len(values)
     counts = np.bincount(drawn, minlength=len(game.weights))
     if single and counts.min() == counts.max() >= _TURNS:
-        errors = _errors_within_rows(found, drawn, int(counts[0]))
+        errors = _errors_within_rows(result, drawn, int(counts[0]))
     else:
         errors = np.sqrt((scatter**2).sum(axis=1) / max(n_orders - 2, 1) / n_orders)
     return Estimate(values, errors, stopping.is_enough(values, errors))
 
 
-def _errors_within_rows(found: Floats, drawn: NDArray[np.intp], times: int) -> Floats:
+def _errors_within_rows(result: Floats, drawn: NDArray[np.intp], times: int) -> Floats:
     """Give standard errors where every background row has had its turn equally often.
 
     Then only the draw of the orders is random, not that of the rows.
     """
-    n_players, n_orders, n_outputs = found.shape
-    by_row = found[:, np.argsort(drawn, kind="stable")].reshape(n_players, -1, times, n_outputs)
+    n_players, n_orders, n_outputs = result.shape
+    by_row = result[:, np.argsort(drawn, kind="stable")].reshape(n_players, -1, times, n_outputs)
     return np.asarray(np.sqrt(by_row.var(axis=2, ddof=1).mean(axis=1) / n_orders))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from clearwood._shared.choices import ValueFunction
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.frames import frame, unique_name
-from clearwood._shared.numbers import number
+from clearwood._shared.numbers import count, number
 from clearwood._shared.results import document, html_table
 from clearwood.explanation.decomposition.about import About
 from clearwood.table import Column
@@ -104,23 +104,23 @@ class Shapley:
             standard_errors=None if self.standard_errors is None else self.standard_errors[..., k],
         )
 
-    def __repr__(self) -> str:
-        n_rows = "1 row" if len(self) == 1 else f"{len(self):,} rows"
-        head = f"Shapley values of {n_rows} and {len(self.columns)} columns"
+    def _headline(self) -> str:
+        head = f"Shapley values of {count(len(self), 'row')} and {len(self.columns)} columns"
         if len(self.outputs) > 1:
             head += f", {len(self.outputs)} outputs"
+        return f"{head} ({self.about})"
+
+    def __repr__(self) -> str:
         size = self._size
         best = [k for k in np.argsort(-size, kind="stable")[:5] if size[k] > 0]
         largest = ", ".join(f"{self.columns[k]} {number(size[k])}" for k in best)
         tail = f"; mean absolute: {largest}" if largest else ""
-        sampled = " (sampled)" if self.standard_errors is not None else ""
-        return f"{head}{sampled} ({self.about}){tail}"
+        return f"{self._headline()}{tail}"
 
     def _repr_html_(self) -> str:
         size = self._size
         rows = [(self.columns[k], number(size[k])) for k in np.argsort(-size, kind="stable")[:20]]
-        caption = repr(self).partition("; mean")[0]
-        return html_table(caption, ("column", "mean absolute value"), rows, self.notes)
+        return html_table(self._headline(), ("column", "mean absolute value"), rows, self.notes)
 
     def to_frame(self, library: str | None = None) -> Any:
         """Give one line per row (and output): the values by column, the baseline, the prediction.
@@ -134,14 +134,14 @@ class Shapley:
         n_rows, n_outputs = len(self), len(outputs)
         values = self.values.reshape(n_rows, len(self.columns), n_outputs)
         baseline = np.broadcast_to(np.reshape(self.baseline, -1), (n_rows, n_outputs))
-        found: dict[str, Any] = {unique_name("row", self.columns): np.repeat(self.rows, n_outputs)}
+        result: dict[str, Any] = {unique_name("row", self.columns): np.repeat(self.rows, n_outputs)}
         if n_outputs > 1:
-            found[unique_name("output", self.columns)] = list(outputs) * n_rows
+            result[unique_name("output", self.columns)] = list(outputs) * n_rows
         for k, name in enumerate(self.columns):
-            found[name] = values[:, k].ravel()
-        found[unique_name("baseline", self.columns)] = baseline.ravel()
-        found[unique_name("prediction", self.columns)] = (baseline + values.sum(axis=1)).ravel()
-        return frame(found, library)
+            result[name] = values[:, k].ravel()
+        result[unique_name("baseline", self.columns)] = baseline.ravel()
+        result[unique_name("prediction", self.columns)] = (baseline + values.sum(axis=1)).ravel()
+        return frame(result, library)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain JSON values."""

@@ -258,14 +258,14 @@ def _all_rows(
     most = options.max_evaluations or (2 * game.n_players + _COALITIONS) * standing_in
     late = None if options.time_limit is None else started + options.time_limit
     stopping = Stopping(options.precision, most, late, options.orders)
-    found: list[Estimate] = []
+    result: list[Estimate] = []
     why = ""
     with progress("explaining", total=game.n_rows) as step:
         try:
             for row in range(game.n_rows):
                 # a row's draws do not depend on which other rows are explained with it
                 generator = np.random.default_rng([options.seed, row])
-                found.append(_one_row(method, game, row, stopping, step, generator))
+                result.append(_one_row(method, game, row, stopping, step, generator))
                 spent = max(time.monotonic() - started, 1e-9)
                 rate = game.predictor.evaluations[0] / spent
                 step(1, note=f"{rate:,.0f} evaluations/s")
@@ -275,13 +275,13 @@ def _all_rows(
         except OutOfTimeError:
             why = limit_words(Clock(options.time_limit))
         except KeyboardInterrupt:
-            if not found:
+            if not result:
                 raise
             why = "the work was interrupted"
-    notes = _shortfalls(found, game, options, why)
-    values = np.array([estimate.values for estimate in found])
-    errors = np.array([estimate.errors for estimate in found])
-    shape = (len(found), game.n_players, game.n_outputs)
+    notes = _shortfalls(result, game, options, why)
+    values = np.array([estimate.values for estimate in result])
+    errors = np.array([estimate.errors for estimate in result])
+    shape = (len(result), game.n_players, game.n_outputs)
     return values.reshape(shape), errors.reshape(shape), notes
 
 
@@ -309,13 +309,13 @@ def _one_row(
 
 
 def _shortfalls(
-    found: list[Estimate], game: ValueFunction, options: SampledOptions, why: str
+    result: list[Estimate], game: ValueFunction, options: SampledOptions, why: str
 ) -> list[str]:
     """Say, and warn, where less was reached than asked for."""
     notes = []
-    if why and len(found) < game.n_rows:
-        notes.append(f"{why} after {len(found)} of {game.n_rows} rows; the others are left out")
-    short = sum(not estimate.reached for estimate in found)
+    if why and len(result) < game.n_rows:
+        notes.append(f"{why} after {len(result)} of {game.n_rows} rows; the others are left out")
+    short = sum(not estimate.reached for estimate in result)
     if short:
         rows = "1 row" if short == 1 else f"{short} rows"
         notes.append(

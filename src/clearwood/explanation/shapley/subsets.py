@@ -43,8 +43,8 @@ def by_subsets(game: ValueFunction, row: int, stopping: Stopping, step: Step) ->
         if value.noise is not None:
             noise += weights[:, part] ** 2 @ value.noise
         if value.by_background is not None:
-            found = np.einsum("pk,kbo->pbo", weights[:, part], value.by_background)
-            each = found if each is None else each + found
+            result = np.einsum("pk,kbo->pbo", weights[:, part], value.by_background)
+            each = result if each is None else each + result
         step(0, note=f"{first} of {len(coalitions)} coalitions")
     # nobody and everybody, whose value is known, count 1/p for each player
     if each is None:

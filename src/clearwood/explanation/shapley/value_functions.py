@@ -119,8 +119,8 @@ class Interventional(ValueFunction):
         """Average over the chosen background rows."""
         n_coalitions, n_chosen = len(coalitions), len(self.chosen)
         others = np.tile(self.n_rows + self.chosen, n_coalitions)
-        found = self.mixed(row, np.repeat(coalitions, n_chosen, axis=0), others)
-        cube = found.reshape(n_coalitions, n_chosen, -1)
+        result = self.mixed(row, np.repeat(coalitions, n_chosen, axis=0), others)
+        cube = result.reshape(n_coalitions, n_chosen, -1)
         share = self.weights[self.chosen] / self.weights[self.chosen].sum()
         return CoalitionValues(np.einsum("b,kbo->ko", share, cube), cube)
 

@@ -43,9 +43,9 @@ SUPPORTED = (
 def _importer(model: Any) -> tuple[str, str] | None:
     for base in type(model).__mro__:
         library = base.__module__.partition(".")[0]
-        found = _IMPORTERS.get(base.__name__) or _IMPORTERS.get(f"{library}.{base.__name__}")
-        if found is not None and library in _LIBRARIES:
-            return found
+        result = _IMPORTERS.get(base.__name__) or _IMPORTERS.get(f"{library}.{base.__name__}")
+        if result is not None and library in _LIBRARIES:
+            return result
     return None
 
 
@@ -104,11 +104,11 @@ def from_model(model: Any) -> Forest:
             value=model,
             hint=f"create an instance and fit it: {model.__name__}(...).fit(X, y).",
         )
-    found = _importer(model)
-    if found is None:
+    result = _importer(model)
+    if result is None:
         raise not_supported(type(model).__name__, model)
     _check_fitted(model)
-    module, function = found
+    module, function = result
     read: Callable[[Any], Forest] = getattr(
         import_module(f"clearwood.forest.importers.{module}"), function
     )

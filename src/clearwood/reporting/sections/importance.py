@@ -310,8 +310,8 @@ def _proxies(findings: Findings) -> list[Block]:
         entry = findings.agreement[name]
         item = f"{named(name)}: differs by {number(entry.interventional_observational)} standard "
         item += "deviations of the prediction"
-        if entry.goes_with:
-            item += f"; associated with {listed([other for other, _ in entry.goes_with])}"
+        if entry.associated_with:
+            item += f"; associated with {listed([other for other, _ in entry.associated_with])}"
         items.append(item)
     return [
         Note(
