@@ -325,19 +325,18 @@ class Forest:
             )
         weight = self.tree_weight[self.node_tree]
         if self.accumulate == "float32":
-            weighed = (self.value.astype(np.float32) * weight.astype(np.float32)[:, None]).astype(
-                np.float64
-            )
+            narrow = self.value.astype(np.float32) * weight.astype(np.float32)[:, None]
+            weighed = narrow.astype(np.float64)
         else:
             weighed = self.value * weight[:, None]
         weighed[~self.is_leaf] = 0.0
-        output = self.tree_output[self.node_tree]
-        if (output < 0).all() and self.value.shape[1] == self.n_outputs:
+        if weighed.shape[1] == self.n_outputs:
             spread = weighed
-        else:
+        else:  # each tree adds to one of several outputs
             spread = np.zeros((self.n_nodes, self.n_outputs))
-            spread[np.arange(self.n_nodes), output] = weighed[:, 0]
-        spread = spread / self.divisor
+            spread[np.arange(self.n_nodes), self.tree_output[self.node_tree]] = weighed[:, 0]
+        if self.aggregation != "sum":
+            spread /= self.divisor
         spread.flags.writeable = False
         return spread
 

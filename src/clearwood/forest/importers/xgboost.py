@@ -234,6 +234,7 @@ def _trees(
     has_cover = document.has("sum_hessian", within=records + 1)
     if start is not None:
         value = _beyond(value, start, output, sizes)
+    sets = _sets(document, records, sizes)
     return Trees(
         sizes=sizes,
         left=left,
@@ -244,8 +245,8 @@ def _trees(
         default_left=nodes("default_left"),
         value=value,
         cover=nodes("sum_hessian") if has_cover else np.full(len(leaf), np.nan),
-        sets=_sets(document, records, sizes),
-        unseen_left=nodes("split_type"),
+        sets=sets,
+        unseen_left=None if sets is None else nodes("split_type"),
         output=output,
         weight=1.0 if weight is None else weight,
     )
