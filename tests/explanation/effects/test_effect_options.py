@@ -141,7 +141,7 @@ def test_a_time_limit_gives_the_rows_that_are_done(X, kind, monkeypatch):
     monkeypatch.setattr(_asking, "_SECONDS", 1e-9)
     data = np.tile(X, (3, 1))
     with pytest.warns(
-        cw.ClearwoodWarning, match=r"time limit of 1e-09 s was reached after \d+ of 900"
+        cw.ClearwoodWarning, match=r"time limit of 1e-9 s was reached after \d+ of 900"
     ):
         found = cw.effect(product, data, "x2", kind=kind, time_limit=1e-9, extrapolation=False)
     assert 20 <= found.n_rows < 900
