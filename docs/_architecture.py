@@ -1,19 +1,20 @@
-"""Draw the architecture: run `python docs/_architecture.py` after changing the rooms."""
+"""Draw the architecture: run `python docs/_architecture.py` after changing the packages."""
 
 from pathlib import Path
 
 STEPS = [
     ("table", "reading, kinds,\nencoding"),
-    ("datasets", "demo data with\nknown truth"),
+    ("datasets\nchecks", "example tables;\nleakage, drift"),
     ("models", "catalogue,\nlearners, files"),
-    ("benchmark", "nested CV,\nintervals"),
+    ("losses\nresampling", "what a risk is,\nhow rows split"),
+    ("benchmarking", "nested CV, tuning,\nintervals"),
     ("forest", "every tree model\nas plain arrays"),
-    ("decompose", "sum of functions\nof few columns"),
-    ("explain\ncondense\ncausal", "Shapley, effects;\none tree; audit"),
-    ("plot\nreport", "figures,\none page"),
-    ("cli\nserve", "thin fronts"),
+    ("explanation\ncondensing", "sum of functions;\none proved tree"),
+    ("plot", "one figure\na result"),
+    ("reporting", "one page"),
+    ("cli", "one module\na verb"),
 ]
-WIDTH, HEIGHT, GAP, TOP = 132, 120, 26, 56
+WIDTH, HEIGHT, GAP, TOP = 132, 96, 26, 56
 FONT = "font-family='system-ui, sans-serif'"
 
 
@@ -52,7 +53,8 @@ def draw() -> str:
         f"<rect width='{total}' height='{base + 80}' fill='#ffffff'/>",
         (
             f"<text x='{GAP}' y='32' {FONT} font-size='15' fill='#37474f'>"
-            "Data flows to the right; a package imports only from its left.</text>"
+            "Data flows to the right; a package imports only from its left, "
+            "and only public names.</text>"
         ),
     ]
     for i, (title, note) in enumerate(STEPS):
@@ -68,8 +70,8 @@ def draw() -> str:
         f"<rect x='{GAP}' y='{base}' width='{total - 2 * GAP}' height='52' rx='10' "
         "fill='#eceff1' stroke='#546e7a' stroke-width='1.5'/>"
         f"<text x='{total / 2}' y='{base + 31}' {FONT} font-size='15' text-anchor='middle' "
-        "fill='#263238'>for all: kernels (C++ loops on arrays) · files (safe container) · "
-        "errors · progress</text></svg>"
+        "fill='#263238'>below all: _shared (errors, numbers, results, clock) → "
+        "kernels (C++ loops on arrays), files (container without pickle)</text></svg>"
     )
     return "\n".join(parts) + "\n"
 
