@@ -223,14 +223,15 @@ def assemble(trees: Trees | Sequence[Tree], **settings: Any) -> Forest:
         raise InputError(f"tree {int(sizes.argmin())} of the model has no nodes")
     roots = np.cumsum(sizes) - sizes
     leaf = np.asarray(trees.left) < 0
-    start = np.repeat(roots.astype(np.int32), sizes)  # a forest has fewer than 2**31 nodes
-    left = np.where(leaf, -1, trees.left + start)
-    right = np.where(leaf, -1, trees.right + start)
+    # a forest has fewer than 2**31 nodes
+    start, none = np.repeat(roots.astype(np.int32), sizes), np.int32(-1)
+    left = np.where(leaf, none, trees.left + start)
+    right = np.where(leaf, none, trees.right + start)
     order, place = _order(left, right, roots, sizes)
     if order is not None and place is not None:
         roots, leaf = place[roots], leaf[order]
-        left = np.where(leaf, -1, place[left[order]])
-        right = np.where(leaf, -1, place[right[order]])
+        left = np.where(leaf, none, place[left[order]])
+        right = np.where(leaf, none, place[right[order]])
     inner = ~leaf
 
     def at(values: NDArray[Any]) -> NDArray[Any]:
@@ -245,7 +246,7 @@ def assemble(trees: Trees | Sequence[Tree], **settings: Any) -> Forest:
         "roots": roots.astype(np.int32),
         "left": left.astype(np.int32, copy=False),
         "right": right.astype(np.int32, copy=False),
-        "feature": np.where(leaf, -1, at(trees.feature)).astype(np.int32, copy=False),
+        "feature": np.where(leaf, none, at(trees.feature)).astype(np.int32, copy=False),
         "threshold": np.where(leaf, zero, at(trees.threshold)),
         "value": value.reshape(len(leaf), -1),
         "cover": at(trees.cover).astype(np.float64),

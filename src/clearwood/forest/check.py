@@ -77,17 +77,18 @@ def _check_structure(forest: "Forest") -> None:
                 parameter=name,
                 value=int(child[at]),
             )
-    children = np.concatenate([left[inner], right[inner]]).astype(np.intp)
+    parents = np.flatnonzero(inner)
+    children = np.concatenate([left.take(parents), right.take(parents)]).astype(np.intp)
     met = np.zeros(len(left), bool)
     met[children] = True
     # no child is a root, so each other node is one child where as many are met as there are
     if np.count_nonzero(met) != len(children) or len(children) != len(left) - len(roots):
-        parents = np.bincount(children, minlength=len(left))
+        counts = np.bincount(children, minlength=len(left))
         expected = np.ones(len(left), np.int64)
         expected[roots] = 0
-        node = int(np.flatnonzero(parents != expected)[0])
+        node = int(np.flatnonzero(counts != expected)[0])
         raise InputError(
-            f"node {node} has {int(parents[node])} parents; each node but a root has exactly one"
+            f"node {node} has {int(counts[node])} parents; each node but a root has exactly one"
         )
 
 

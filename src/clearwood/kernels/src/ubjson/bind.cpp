@@ -63,7 +63,7 @@ class Document {
   explicit Document(Bytes data) : data_(std::move(data)), document_(data_.data(), data_.size()) {}
 
   std::int64_t find(std::size_t object, nb::str name) const {
-    const std::size_t found = document_.find(object, name.c_str());
+    const std::size_t found = document_.find(object, document_.key_number(name.c_str()));
     return found == UbjsonDocument::npos ? -1 : static_cast<std::int64_t>(found);
   }
 
@@ -99,8 +99,9 @@ class Document {
     std::vector<std::size_t> parts;
     parts.reserve(all.count);
     auto counts = std::make_unique<std::int64_t[]>(all.count);
+    const std::int64_t key = document_.key_number(name.c_str());
     for (std::size_t k = records + 1; k < all.end; k = document_.at(k).end) {
-      const std::size_t found = document_.find(k, name.c_str());
+      const std::size_t found = document_.find(k, key);
       const bool is_numbers = found != UbjsonDocument::npos && document_.at(found).element &&
                               (parts.empty() || document_.at(found).element ==
                                                     document_.at(parts.front()).element);
@@ -147,10 +148,10 @@ class Document {
       auto values = std::make_unique<T[]>(n);
       T* to = values.get();
       for (const std::size_t array : arrays) {
-        const std::uint8_t* from = data_.data() + document_.at(array).start;
-        for (std::size_t k = 0; k < document_.at(array).count; ++k) {
-          *to++ = number<T>(from + k * sizeof(T));
-        }
+        const UbjsonValue& one = document_.at(array);
+        const std::uint8_t* from = data_.data() + one.start;
+        for (std::size_t k = 0; k < one.count; ++k) to[k] = number<T>(from + k * sizeof(T));
+        to += one.count;
       }
       return owned(std::move(values), n);
     });

@@ -178,15 +178,20 @@ UbjsonDocument::UbjsonDocument(const std::uint8_t* data, std::size_t n_bytes) {
   UbjsonScanner(data, n_bytes, *this).run();
 }
 
-std::size_t UbjsonDocument::find(std::size_t object, std::string_view name) const {
-  const UbjsonValue& inside = at(object);
+std::int64_t UbjsonDocument::key_number(std::string_view name) const {
   const auto known = known_.find(name);
-  if (known == known_.end() || inside.kind != '{') return npos;
+  return known == known_.end() ? -2 : known->second;
+}
+
+std::size_t UbjsonDocument::find(std::size_t object, std::int64_t key) const {
+  const UbjsonValue& inside = at(object);
+  if (inside.kind != '{') return npos;
   std::size_t found = npos;
   for (std::size_t k = object + 1; k < inside.end; k = values_[k].end) {
-    if (values_[k].key != known->second) continue;
+    if (values_[k].key != key) continue;
     if (found != npos) {
-      throw UbjsonError(inside.start, "an object has '" + std::string(name) + "' twice");
+      const std::string name(keys_[static_cast<std::size_t>(key)]);
+      throw UbjsonError(inside.start, "an object has '" + name + "' twice");
     }
     found = k;
   }

@@ -39,9 +39,12 @@ class UbjsonDocument {
     return keys_.at(static_cast<std::size_t>(values_.at(position).key));
   }
 
+  // Position of a key among the keys; -2, which is none, where no object has it.
+  std::int64_t key_number(std::string_view name) const;
+
   // Position of the value that an object has under a key; npos where there is none.
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
-  std::size_t find(std::size_t object, std::string_view name) const;
+  std::size_t find(std::size_t object, std::int64_t key) const;
 
   // Bytes of one number of a type; 0 for everything that is no number.
   static std::size_t number_size(std::uint8_t marker);
