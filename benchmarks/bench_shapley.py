@@ -1,8 +1,9 @@
 """Shapley values, interactions, components and partial dependence of tree ensembles.
 
 Models: a = XGBoost, 100 trees of depth 6, 20 features; b = LightGBM, 500 trees of 31 leaves, 50
-features; c = random forest, 100 trees of depth 16, 20 features. Peers that would take minutes
-explain a part of the rows; their times are extrapolated and marked with ~.
+features; c = random forest, 100 trees of depth 16, 20 features; d = random forest, 10 trees of any
+depth (about 12,600 leaves each), 20 features. Peers that would take minutes explain a part of the
+rows; their times are extrapolated and marked with ~.
 """
 
 from collections.abc import Callable
@@ -44,6 +45,7 @@ def comparisons(*, quick: bool) -> list[Comparison]:
         _path_dependent("b", 1_000),
         _path_dependent("b", 10_000),
         _path_dependent("c", 1_000),
+        _path_dependent("d", 1_000),
         *(_interventional("a", 10_000, size) for size in (100, 1_000, 20_000)),
         _interventional("b", 1_000, 1_000),
         _interventional("b", 10_000, 1_000),
@@ -90,7 +92,8 @@ def _model(name: str) -> tuple[Any, Trees]:
     else:
         from sklearn.ensemble import RandomForestRegressor
 
-        model = RandomForestRegressor(100, max_depth=16, n_jobs=2, random_state=0)
+        size, depth = (100, 16) if name == "c" else (10, None)
+        model = RandomForestRegressor(size, max_depth=depth, n_jobs=2, random_state=0)
     X, y = _training(50 if name == "b" else 20)
     model.fit(X, y)
     trees = Trees.of(from_model(model))
@@ -236,10 +239,10 @@ def _path_dependent(name: str, n_rows: int) -> Comparison:
         return lambda: path_dependent(task.trees, task.X, n_jobs=threads).values[:, :, 0]
 
     cases = [Case("clearwood", ours)]
-    if name == "c":
+    if name in ("c", "d"):
         cases.append(_shap(share=10 / n_rows))
         if _shapiq_is_compiled():
-            cases.append(_shapiq(share=1 / n_rows))
+            cases.append(_shapiq(share=(1 if name == "c" else 10) / n_rows))
     else:
         cases += [
             _native(name, share=1_000 / n_rows),
