@@ -462,10 +462,11 @@ def test_rows_are_explained_one_by_one_or_together_on_any_number_of_threads(n):
 
 
 @pytest.mark.parametrize("interactions", [False, True])
-def test_every_instruction_set_gives_the_same_bits(interactions):
-    grower = Grower(11, features=12, outputs=2, stop=0.1)
-    trees = Trees.of(grower.forest(12, trees=2))
-    X, background = grower.rows(70, missing=0.1), Background.of(trees, grower.rows(40))
+@pytest.mark.parametrize("depth", [6, 12])
+def test_every_instruction_set_gives_the_same_bits(depth, interactions):
+    grower = Grower(11, features=14, outputs=2, stop=0.05)
+    trees = Trees.of(with_long_path(grower.forest(depth, trees=1), 14))
+    X, background = grower.rows(70, missing=0.1), Background.of(trees, grower.rows(90))
     before = _core.level()
     answers = []
     for level in _core.supported_levels():
@@ -644,8 +645,77 @@ def test_tables_of_a_large_forest_are_made_for_every_call():
     trees = Trees.of(grower.forest(13, trees=1))
     X, background = grower.rows(3), Background.of(trees, grower.rows(30))
     first, second = (interventional(trees, X, background).values for _ in range(2))
+    assert not background.tables().are_kept
     assert background.tables() is not background.tables()
     np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize(
+    ("features", "options"),
+    [
+        (13, {"outputs": 2}),
+        (16, {"outputs": 2, "own_output": True, "categorical": (3,)}),
+        (20, {}),
+    ],
+    ids=["two outputs", "a tree per output and categories", "a path of 20 players"],
+)
+def test_few_rows_of_a_large_forest_agree_with_the_formula_for_pairs(features, options):
+    grower = Grower(features, features=features, stop=0.03, **options)
+    forest = grower.forest(13, trees=2 if "own_output" in options else 1)
+    if features == 20:
+        forest = with_long_path(forest, features)
+    trees = Trees.of(forest)
+    X, B = grower.rows(2, missing=0.1), grower.rows(70, missing=0.1)
+    weights = np.where(np.arange(70) < 3, grower.rng.uniform(0.5, 2.0, 70), 0.0)
+    background = Background.of(trees, B, weights=weights)
+    explained = interventional(trees, X, background)
+    assert not background.tables().are_kept
+    for x, values in zip(X, explained.values, strict=True):
+        pairs = [pair_formula(forest, x, b) for b in B[:3]]
+        assert_allclose(values, np.average(pairs, axis=0, weights=weights[:3]), atol=1e-10)
+    assert_allclose(explained.baseline, np.average(forest.predict(B), axis=0, weights=weights))
+
+
+def with_long_path(forest, features):
+    """The forest with one more tree, a single path that every feature splits."""
+    grower = Grower(1, features=features, outputs=len(forest.base))
+    chain = grower.forest(features, trees=1, chain=True)
+    first = len(forest.left)
+    joined = {
+        name: np.concatenate([getattr(forest, name), getattr(chain, name)])
+        for name in (
+            "feature",
+            "threshold",
+            "default_left",
+            "category_start",
+            "category_size",
+            "unseen_left",
+            "cover",
+            "leaf_value",
+            "tree_output",
+        )
+    }
+    for name in ("left", "right"):
+        side = getattr(chain, name)
+        moved = np.where(side >= 0, side + first, -1).astype(np.int32)
+        joined[name] = np.concatenate([getattr(forest, name), moved])
+    roots = np.append(forest.roots, np.int32(first)).astype(np.int32)
+    return replace(forest, roots=roots, **joined)
+
+
+def test_few_and_many_rows_of_a_large_forest_agree(each_level):
+    grower = Grower(4, features=13, stop=0.02)
+    trees = Trees.of(grower.forest(13, trees=1))
+    X, background = grower.rows(6_000), Background.of(trees, grower.rows(700))
+    many = interventional(trees, X, background, n_jobs=2)
+    few = interventional(trees, X[:40], background)
+    assert_allclose(few.values, many.values[:40], atol=1e-12)
+    assert_allclose(few.baseline, many.baseline, atol=1e-12)
+    np.testing.assert_array_equal(
+        few.values, interventional(trees, X[:40], background, n_jobs=3).values
+    )
+    none = interventional(trees, X[:0], background)
+    assert_allclose(none.baseline, many.baseline, atol=1e-12)
 
 
 def test_tables_outlive_the_objects_they_were_made_from():

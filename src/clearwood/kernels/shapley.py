@@ -263,7 +263,8 @@ def interventional(
     Notes
     -----
     The time grows with rows plus background rows, not with their product; see
-    ``src/shapley/interventional.hpp``.
+    ``src/shapley/interventional.hpp``. Trees with many leaves and long paths are explained in one
+    of two ways, whichever takes less time for so many rows; the last digits can depend on that.
     """
     n_slots = trees.n_players + (_n_pairs(trees) if interactions else 0)
     result, baseline = run_kernel(

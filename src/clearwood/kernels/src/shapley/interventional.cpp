@@ -1,12 +1,14 @@
 #include "shapley/interventional.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <vector>
 
 #include "common/parallel.hpp"
 #include "shapley/game.hpp"
+#include "shapley/row_pairs.hpp"
 #include "shapley/unit_tables.hpp"
 #include "shapley/walk.hpp"
 
@@ -356,7 +358,7 @@ class InterventionalTables::Impl {
         ranges_(ranges_of(forest, units, slots_.quantity(), background.rows.n)) {
     std::size_t bytes = 0;
     for (const Range& range : ranges_) bytes += range.bytes;
-    if (bytes <= keep_budget) kept_ = prepare(0, ranges_.size(), n_threads);
+    if (bytes <= keep_budget) kept_ = prepare(ranges_.data(), ranges_.size(), n_threads);
   }
 
   const SlotMap& slots() const { return slots_; }
@@ -365,44 +367,64 @@ class InterventionalTables::Impl {
   void explain(const Code* codes, std::size_t n_rows, double* out, std::size_t pitch,
                double* baseline, int n_threads) const {
     if (are_kept()) {
-      explain_with(kept_, 0, codes, n_rows, out, pitch, baseline, n_threads);
+      explain_with(kept_, ranges_.data(), codes, n_rows, out, pitch, baseline, n_threads);
       return;
     }
-    for (std::size_t begin = 0, end = 0; begin < ranges_.size(); begin = end) {
+    const std::vector<std::size_t> compared = compared_trees(n_rows);
+    add_row_pairs(forest_, compared, background_.rows, background_.total_weight, codes, n_rows, out,
+                  pitch, baseline, n_threads);
+    std::vector<Range> ranges;
+    std::copy_if(ranges_.begin(), ranges_.end(), std::back_inserter(ranges), [&](const Range& r) {
+      return !std::binary_search(compared.begin(), compared.end(), r.tree);
+    });
+    for (std::size_t begin = 0, end = 0; begin < ranges.size(); begin = end) {
       std::size_t bytes = 0;
-      while (end < ranges_.size() && (end == begin || bytes < group_budget)) {
-        bytes += ranges_[end++].bytes;
+      while (end < ranges.size() && (end == begin || bytes < group_budget)) {
+        bytes += ranges[end++].bytes;
       }
-      explain_with(prepare(begin, end, n_threads), begin, codes, n_rows, out, pitch, baseline,
-                   n_threads);
+      const Range* first = ranges.data() + begin;
+      explain_with(prepare(first, end - begin, n_threads), first, codes, n_rows, out, pitch,
+                   baseline, n_threads);
     }
   }
 
  private:
-  std::vector<PreparedRange> prepare(std::size_t begin, std::size_t end, int n_threads) const {
-    std::vector<PreparedRange> group(end - begin);
-    parallel_for(end - begin, n_threads, [&](std::size_t k, int) {
-      group[k] = RangeBuilder(forest_, units_, slots_, background_, ranges_[begin + k]).build();
+  // Trees whose tables would cost more than comparing the rows with the background.
+  std::vector<std::size_t> compared_trees(std::size_t n_rows) const {
+    std::vector<std::size_t> trees;
+    if (slots_.quantity() != Quantity::shapley) return trees;
+    for (std::size_t tree = 0; tree < forest_.n_trees; ++tree) {
+      if (!units_.tree(tree).counted &&
+          comparing_pays(forest_, units_, tree, n_rows, background_.rows.n)) {
+        trees.push_back(tree);
+      }
+    }
+    return trees;
+  }
+
+  std::vector<PreparedRange> prepare(const Range* ranges, std::size_t n, int n_threads) const {
+    std::vector<PreparedRange> group(n);
+    parallel_for(n, n_threads, [&](std::size_t k, int) {
+      group[k] = RangeBuilder(forest_, units_, slots_, background_, ranges[k]).build();
     });
     return group;
   }
 
-  // The group holds the ranges from `begin` on.
-  void explain_with(const std::vector<PreparedRange>& group, std::size_t begin, const Code* codes,
-                    std::size_t n_rows, double* out, std::size_t pitch, double* baseline,
-                    int n_threads) const {
+  // The group holds what was prepared for `ranges`.
+  void explain_with(const std::vector<PreparedRange>& group, const Range* ranges,
+                    const Code* codes, std::size_t n_rows, double* out, std::size_t pitch,
+                    double* baseline, int n_threads) const {
     const std::size_t task_rows = rows_per_task(n_rows, n_threads);
     parallel_for(block_count(n_rows, task_rows), n_threads, [&](std::size_t task, int) {
       const std::size_t row = task * task_rows;
       const RowBlock rows{codes + row, n_rows, std::min(task_rows, n_rows - row)};
       RowExplainer explainer(forest_, units_, out, pitch);
       for (std::size_t k = 0; k < group.size(); ++k) {
-        const Range& range = ranges_[begin + k];
-        explainer.explain(range, group[k], units_.tree(range.tree), rows, row);
+        explainer.explain(ranges[k], group[k], units_.tree(ranges[k].tree), rows, row);
       }
     });
     for (std::size_t k = 0; k < group.size(); ++k) {
-      const std::int32_t output = forest_.tree_output[ranges_[begin + k].tree];
+      const std::int32_t output = forest_.tree_output[ranges[k].tree];
       for (const PreparedUnit& unit : group[k]) {
         for (std::size_t v = 0; v < forest_.n_values; ++v) {
           baseline[static_cast<std::size_t>(std::max(output, 0)) + v] += unit.baseline[v];

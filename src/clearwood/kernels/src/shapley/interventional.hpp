@@ -1,8 +1,9 @@
 // Interventional Shapley values, interactions and components over a whole background.
 //
-// Time grows with rows plus background rows, never with their product: each unit of a tree (see
-// units.hpp) turns the background into counts of patterns, the counts into tables (see
-// game.hpp), and a row is explained by looking its patterns up.
+// Time grows with rows plus background rows, not with their product: each unit of a tree (see
+// units.hpp) turns the background into counts of patterns, the counts into tables (see game.hpp),
+// and a row is explained by looking its patterns up. Trees with long paths have large tables; for
+// few rows they are explained by comparing every row with every background row (see row_pairs.hpp).
 #pragma once
 
 #include <memory>

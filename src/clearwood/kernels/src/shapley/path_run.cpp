@@ -1,10 +1,9 @@
 #include "shapley/path_run.hpp"
 
 #include <algorithm>
-#include <memory>
-#include <new>
 #include <vector>
 
+#include "common/aligned.hpp"
 #include "common/parallel.hpp"
 #include "shapley/path_tables.hpp"
 
@@ -45,21 +44,6 @@ void make_tables(const ForestArrays& forest, std::size_t begin, std::size_t end,
     make_path_parts(forest, begin + k, with_pairs, tables[k]);
   });
 }
-
-// Memory for vectors of 64 bytes.
-class AlignedBuffer {
- public:
-  explicit AlignedBuffer(std::size_t bytes)
-      : data_(::operator new(std::max<std::size_t>(bytes, 64), std::align_val_t(64))) {}
-  template <class T>
-  T* as() const { return static_cast<T*>(data_.get()); }
-
- private:
-  struct Free {
-    void operator()(void* p) const { ::operator delete(p, std::align_val_t(64)); }
-  };
-  std::unique_ptr<void, Free> data_;
-};
 
 class Run {
  public:
@@ -105,26 +89,25 @@ class Run {
     const std::size_t n_blocks = block_count(end - begin, path_rows);
     const std::size_t per_block = (n_shapley_ + n_pairs_) * path_rows;
     const std::size_t codes_per_block = forest_.n_columns * path_rows;
-    AlignedBuffer scratch(scratch_bytes);
-    AlignedBuffer sums(n_blocks * per_block * sizeof(double));
-    AlignedBuffer codes(n_blocks * codes_per_block * sizeof(Code));
-    std::fill_n(sums.as<double>(), n_blocks * per_block, 0.0);
+    AlignedVector<std::byte> scratch(scratch_bytes);
+    AlignedVector<double> sums(n_blocks * per_block, 0.0);
+    AlignedVector<Code> codes(n_blocks * codes_per_block);
     for (std::size_t b = 0; b < n_blocks; ++b) {
-      gather_codes(begin + b * path_rows, end, codes.as<Code>() + b * codes_per_block);
+      gather_codes(begin + b * path_rows, end, codes.data() + b * codes_per_block);
     }
     for (const auto& parts : group) {
       for (const PathPart& part : parts) {
         for (std::size_t b = 0; b < n_blocks; ++b) {
-          double* block = sums.as<double>() + b * per_block;
-          path_walk(part.view(), codes.as<Code>() + b * codes_per_block, part.first_output,
-                    static_cast<std::int32_t>(forest_.n_outputs), scratch.as<void>(), block,
+          double* block = sums.data() + b * per_block;
+          path_walk(part.view(), codes.data() + b * codes_per_block, part.first_output,
+                    static_cast<std::int32_t>(forest_.n_outputs), scratch.data(), block,
                     pairs_ == nullptr ? nullptr : block + n_shapley_ * path_rows);
         }
       }
     }
     for (std::size_t b = 0; b < n_blocks; ++b) {
       const std::size_t row = begin + b * path_rows;
-      const double* block = sums.as<double>() + b * per_block;
+      const double* block = sums.data() + b * per_block;
       add_block(block, n_shapley_, row, end, shapley_);
       add_block(block + n_shapley_ * path_rows, n_pairs_, row, end, pairs_);
     }

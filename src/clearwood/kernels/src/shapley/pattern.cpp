@@ -121,6 +121,7 @@ void add_scaled(const double* __restrict from, std::size_t n, double factor,
   template void note_outcome<Pattern>(const Code*, std::size_t, const SplitTest&, Pattern,       \
                                       Pattern*) noexcept;
 CLEARWOOD_PATTERN(std::uint16_t)
+CLEARWOOD_PATTERN(std::uint32_t)
 CLEARWOOD_PATTERN(std::uint64_t)
 
 }  // namespace clearwood::CLEARWOOD_LEVEL

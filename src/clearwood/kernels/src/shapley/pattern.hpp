@@ -9,7 +9,7 @@
 
 CLEARWOOD_EACH_LEVEL(
     // Patterns one edge further down: `bit` stands for the edge's player and is set in rows that
-    // satisfy all of the player's questions so far. Pattern is uint16_t or uint64_t.
+    // satisfy all of the player's questions so far. Pattern is uint16_t, uint32_t or uint64_t.
     template <class Pattern>
     void follow_edge(const Pattern* from, const Code* codes, std::size_t n, const SplitTest& test,
                      bool left, Pattern bit, bool first_of_player, Pattern* to) noexcept;
