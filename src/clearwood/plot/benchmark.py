@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.frames import plain
 from clearwood._shared.numbers import interval, number, percent
+from clearwood.losses import find_loss
 from clearwood.models import Choice
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ def plot_benchmark(bench: "Benchmark") -> Any:
     data = alt.InlineData(values=plain(rows))
     order = [str(row["learner"]) for row in rows]
     level = f"{percent(bench.method.confidence)} interval"
-    risk = _intervals(data, order, ("risk", "low", "high"), f"{bench.loss} risk, {level}")
+    risk = _intervals(
+        data, order, ("risk", "low", "high"), f"{find_loss(bench.loss).risk_title}, {level}"
+    )
     gap = _intervals(
         data,
         order,

@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._shared.numbers import count, percent
-from clearwood.plot.style import AXIS, DOWN, GREY, UP, cut, number, records, titled
+from clearwood.plot.style import (
+    AXIS,
+    DOWN,
+    GREY,
+    PERCENT_AXIS,
+    UP,
+    cut,
+    number,
+    records,
+    titled,
+)
 
 if TYPE_CHECKING:
     from clearwood.explanation import Importance, Interactions
@@ -62,7 +72,7 @@ def _of_components(importance: "Importance", most: int) -> Any:
             x=alt.X(
                 "share:Q",
                 title="share of the components' variance",
-                axis=alt.Axis(format="%", **AXIS),
+                axis=alt.Axis(**PERCENT_AXIS),
             ),
             color=alt.Color(
                 "part:N", title=None, scale=colours, legend=alt.Legend(orient="bottom")
@@ -171,7 +181,7 @@ def plot_interactions(interactions: "Interactions", *, most: int = 20) -> Any:
             x=alt.X(
                 "share:Q",
                 title="share of the components' variance",
-                axis=alt.Axis(format="%", **AXIS),
+                axis=alt.Axis(**PERCENT_AXIS),
             ),
             tooltip=["component:N", alt.Tooltip("share:Q", format=".2%")],
         )

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.frames import frame, unique_name
-from clearwood._shared.numbers import number
+from clearwood._shared.numbers import count, number
 from clearwood._shared.results import document, html_table
 from clearwood.explanation.decomposition.about import About
 from clearwood.explanation.importance.components import joined
 
 __all__ = ["Components", "counted_orders"]
-
-Floats = NDArray[np.float64]
 
 
 def counted_orders(sets: Sequence[tuple[str, ...]]) -> str:
@@ -24,11 +23,15 @@ def counted_orders(sets: Sequence[tuple[str, ...]]) -> str:
     Examples
     --------
     >>> counted_orders([("a",), ("b",), ("a", "b")])
-    '2 main effects, 1 of order 2'
+    '2 main effects, 1 interaction of 2 columns'
     """
     orders = np.bincount([len(names) for names in sets] or [0])
     return ", ".join(
-        f"{n} {'main effects' if k == 1 else f'of order {k}'}"
+        count(
+            int(n),
+            "main effect" if k == 1 else f"interaction of {k} columns",
+            None if k == 1 else f"interactions of {k} columns",
+        )
         for k, n in enumerate(orders)
         if n and k
     )

@@ -415,9 +415,9 @@ class Decomposition:
 
     def _headline(self) -> str:
         counts = counted_orders(self.components) or "a constant"
-        rest = "" if self.is_complete else f"; the rest beyond order {self.order} as a remainder"
+        rest = "" if self.is_complete else f", and a remainder beyond order {self.order}"
         gone = f"; without {', '.join(self.removed)}" if self.removed else ""
-        return f"of {self.about.model} into {counts}{rest}{gone}"
+        return f"of {self.about.model}: {counts}{rest}{gone}"
 
     def _facts(self) -> list[tuple[str, str]]:
         baseline = ", ".join(number(float(b)) for b in np.reshape(self.baseline, -1))

@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.decomposition.grid import Grid, grid_of
 from clearwood.explanation.games.game import BoundGame, Game, Players
 
 __all__ = ["Surface", "curves_of", "surface_of"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

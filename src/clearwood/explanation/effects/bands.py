@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
+
+from clearwood._shared.arrays import Floats
 
 __all__ = ["band", "mean_replicates", "resampled_weights"]
 
-Floats = NDArray[np.float64]
 
 #: Cells of one block of weights, so that many rows do not fill the memory.
 _CELLS = 20_000_000

@@ -1,14 +1,12 @@
 """Individual curves, centred at their start or as slopes."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood.explanation.decomposition.grid import Grid
 
 __all__ = ["centred_curves", "slopes"]
-
-Floats = NDArray[np.float64]
 
 
 def centred_curves(found: Floats) -> Floats:

@@ -6,11 +6,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood.explanation.effects.result import Effect
 
 __all__ = ["Shape", "shape_of"]
 
-Floats = NDArray[np.float64]
 Trend = Literal["flat", "rises", "falls", "peaks", "dips", "varies", "levels"]
 
 # Of all ups and downs, the share that may go against a trend and leave it one.

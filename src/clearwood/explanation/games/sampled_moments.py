@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
+
 __all__ = ["GROUPS", "Cross", "crossed", "jackknife_errors", "variances"]
 
-Floats = NDArray[np.float64]
 
 #: Parts into which either kind of rows is divided; each is left out once.
 GROUPS = 10

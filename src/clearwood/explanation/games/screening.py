@@ -1,13 +1,11 @@
 """Which columns interact at all: looked at before pairs are asked about one by one."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clearwood.explanation.adapter.predictor import Predictor
 
 __all__ = ["interacting_columns"]
 
-Floats = NDArray[np.float64]
 
 #: Columns whose pairs are all asked about; of more, those that interact most.
 MOST_INTERACTING = 15

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from clearwood._shared.arrays import Floats
 
 __all__ = ["Moments", "Sparse", "chosen_terms", "fit", "moments_of"]
 
-Floats = NDArray[np.float64]
 
 #: Terms whose weighted variance is below this share of the largest carry nothing to fit.
 _FLAT = 1e-10

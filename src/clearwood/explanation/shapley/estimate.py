@@ -4,13 +4,12 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood.explanation.shapley.value_functions import ValueFunction
 
 __all__ = ["Estimate", "OutOfTimeError", "Stopping", "over_background"]
 
-Floats = NDArray[np.float64]
 
 #: Rows of one call at most: large enough to be quick, small enough to be stopped in between.
 ROWS_PER_CALL = 100_000

@@ -14,6 +14,7 @@ asked; larger coalitions are drawn from μ.
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step
 from clearwood.explanation.shapley.estimate import (
     ROWS_PER_CALL,
@@ -27,7 +28,6 @@ from clearwood.explanation.shapley.value_functions import ValueFunction
 
 __all__ = ["by_kernel_regression", "size_shares"]
 
-Floats = NDArray[np.float64]
 
 #: Up to this many players every coalition is a single player or the complement of one.
 _ALL_ASKED = 3

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step
 from clearwood.explanation.shapley.estimate import (
     ROWS_PER_CALL,
@@ -18,7 +19,6 @@ from clearwood.explanation.shapley.value_functions import ValueFunction
 
 __all__ = ["by_permutations"]
 
-Floats = NDArray[np.float64]
 
 #: Orders before a standard error is believed, and without which there is none.
 _FIRST_ORDERS = 20

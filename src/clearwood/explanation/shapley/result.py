@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.choices import ValueFunction
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.frames import frame, unique_name
@@ -15,8 +16,6 @@ from clearwood.explanation.decomposition.about import About
 from clearwood.table import Column
 
 __all__ = ["Shapley"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

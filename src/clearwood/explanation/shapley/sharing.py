@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood.explanation.games.game import Players
 
 __all__ = ["shared_out"]
-
-Floats = NDArray[np.float64]
 
 
 def shared_out(

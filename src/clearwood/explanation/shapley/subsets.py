@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step
 from clearwood.explanation.shapley.estimate import (
     ROWS_PER_CALL,
@@ -16,8 +17,6 @@ from clearwood.explanation.shapley.estimate import (
 from clearwood.explanation.shapley.value_functions import ValueFunction
 
 __all__ = ["all_coalitions", "by_subsets", "shapley_weights"]
-
-Floats = NDArray[np.float64]
 
 
 def by_subsets(game: ValueFunction, row: int, stopping: Stopping, step: Step) -> Estimate:

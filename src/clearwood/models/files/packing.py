@@ -62,7 +62,7 @@ def _without_gaps(data: bytes) -> bytes:
     array = to_array(data)
     if array.dtype.names is None:
         return data
-    clean = np.zeros_like(array)
+    clean = np.zeros(array.shape, array.dtype)  # zeros_like would not clear the gaps
     for name in array.dtype.names:
         clean[name] = array[name]
     # np.save copies field by field, which leaves the gaps to chance again
