@@ -5,16 +5,22 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from clearwood._shared.errors import MissingExtraError, unknown_choice
 
-__all__ = ["LIBRARIES", "frame", "in_library", "plain", "unique_name"]
+__all__ = ["LIBRARIES", "frame", "in_library", "installed_library", "plain", "unique_name"]
 
 #: Data-frame libraries, in the order in which they are looked for.
 LIBRARIES = ("pandas", "polars", "pyarrow")
+
+
+def installed_library() -> Any:
+    """Give the name of the first data-frame library that is installed; None without any."""
+    return next((name for name in LIBRARIES if find_spec(name)), None)
 
 
 def in_library(library: str | None, makers: Mapping[str, Callable[[], Any]]) -> Any:

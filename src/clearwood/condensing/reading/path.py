@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from clearwood._shared.errors import InputError
+from clearwood._shared.frames import installed_library
 from clearwood._shared.results import Result
 from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.reading.wording import Condition, Wording
@@ -121,15 +122,12 @@ def _scalar(value: Any) -> Any:
 
 
 def _one_row(condensed: Condensed, row: Any) -> Any:
-    if isinstance(row, Mapping):
+    library = installed_library()
+    if isinstance(row, Mapping) and library is not None:
         import narwhals as nw
 
-        for backend in ("pandas", "polars", "pyarrow"):
-            try:
-                columns = {str(name): [value] for name, value in row.items()}
-                return nw.from_dict(columns, backend=backend).to_native()
-            except (ImportError, ModuleNotFoundError):
-                continue
+        columns = {str(name): [value] for name, value in row.items()}
+        return nw.from_dict(columns, backend=library).to_native()
     if isinstance(row, list | tuple) and not any(isinstance(v, list | tuple) for v in row):
         texts = any(isinstance(value, str) or value is None for value in row)
         return np.array([list(row)], dtype=object if texts else np.float64)

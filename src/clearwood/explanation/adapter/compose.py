@@ -6,7 +6,6 @@ Classes rather than closures, so that explanations can be pickled.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Any
 
 import narwhals as nw
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
+from clearwood._shared.frames import installed_library
 from clearwood.table import Table
 
 __all__ = ["ArrayRows", "CodeRows", "Compose", "frame_rows", "some_frame"]
@@ -108,7 +108,7 @@ def some_frame(data: Any, names: tuple[str, ...]) -> Any:
     frame = nw.from_native(data, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return frame.select(list(names)).to_native()
-    library: Any = next((name for name in ("pandas", "polars", "pyarrow") if find_spec(name)), None)
+    library = installed_library()
     if library is None:
         raise InputError("the model needs a data frame, and none can be made of an array here")
     values = np.asarray(data)

@@ -128,26 +128,30 @@ class Explained:
 
     # What the model is
 
-    @property
-    def game(self) -> Game:
-        """The game that explains the model exactly; an error for models that have none."""
+    def _imported(self) -> Game | InputError | AttributeError:
+        """Import the model once: the game that explains it exactly, or why there is none."""
         with self._lock:
             if self._game is None:
                 try:
                     self._game = game_of(self.model, self.data)
                 except (InputError, AttributeError) as error:
-                    self._game = error
-            if isinstance(self._game, Exception):
-                raise self._game
+                    # kept without the frames it passed through, which hold the data
+                    self._game = error.with_traceback(None)
             return self._game
+
+    @property
+    def game(self) -> Game:
+        """The game that explains the model exactly; an error for models that have none."""
+        imported = self._imported()
+        if isinstance(imported, Exception):
+            raise imported.with_traceback(None)  # else every raise would lengthen its traceback
+        return imported
 
     @property
     def exact_game(self) -> Game | None:
         """The game that explains the model exactly; None where there is none."""
-        try:
-            return self.game
-        except (InputError, AttributeError):
-            return None
+        imported = self._imported()
+        return None if isinstance(imported, Exception) else imported
 
     @property
     def is_exact(self) -> bool:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 import narwhals as nw
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, did_you_mean
+from clearwood._shared.frames import installed_library
 from clearwood.table import Table
 
 __all__ = ["ArraySheet", "FrameSheet", "Sheet", "sheet_of"]
@@ -148,7 +148,7 @@ def _plain_index(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
 
 
 def _some_library() -> Any:
-    library = next((name for name in ("pandas", "polars", "pyarrow") if find_spec(name)), None)
+    library = installed_library()
     if library is None:
         raise InputError(
             "the model was fitted with named columns and the array has no names",

@@ -1,13 +1,13 @@
 """Explained rows and background rows as one piece of data, so that columns can be exchanged."""
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from clearwood._shared.errors import InputError, bad_value, did_you_mean
+from clearwood._shared.frames import installed_library
 from clearwood._shared.numbers import count
 from clearwood.explanation.adapter.perturbed import take_rows
 from clearwood.explanation.adapter.rows import as_data, joined_column
@@ -57,13 +57,12 @@ def chosen_row(data: Any, row: Any) -> Any:
 
 def _frame_of_one(row: Mapping[str, Any]) -> Any:
     """Make a frame of one row; a table would take a column without a value for an empty one."""
-    for library in ("pandas", "polars", "pyarrow"):
-        if find_spec(library):
-            gap = np.nan if library == "pandas" else None
-            values = {str(name): [gap if v is None else v] for name, v in row.items()}
-            made: Any = nw.from_dict(values, backend=library)
-            return made.to_native()
-    return as_table({name: [value] for name, value in row.items()})
+    library = installed_library()
+    if library is None:
+        return as_table({name: [value] for name, value in row.items()})
+    gap = np.nan if library == "pandas" else None
+    values = {str(name): [gap if v is None else v] for name, v in row.items()}
+    return nw.from_dict(values, backend=library).to_native()
 
 
 def stacked(model: Any, rows: Any, background: Any) -> tuple[Any, int]:
