@@ -288,14 +288,7 @@ class Benchmark(Result):
         >>> len(set(model.predict(data)))
         1
         """
-        return Winner(
-            name=learner,
-            standing=self[learner],
-            contender=self.context.contenders[learner],
-            loss=self.context.loss,
-            tuning=self.context.tuning,
-            seed=self.context.seed,
-        )
+        return Winner(learner, self[learner], self.context)
 
     def choosing(self) -> Choosing:
         """Estimate the risk of choosing the best of these learners, which removes selection bias.

@@ -1,22 +1,19 @@
 """A learner of a benchmark, ready to be tuned and fitted."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearwood._shared.numbers import interval, number
 from clearwood._shared.progress import progress
-from clearwood.benchmarking.running.contenders import Contender
 from clearwood.benchmarking.running.work import Context, Unit, seed_of
 from clearwood.benchmarking.running.workers import Workers
 from clearwood.benchmarking.target import checked_table, target_codes
-from clearwood.losses import Loss
 from clearwood.models import Learner
 
 if TYPE_CHECKING:
     from clearwood.benchmarking.result import Standing
-    from clearwood.benchmarking.tuning.tune import Tuning
 
 __all__ = ["Winner"]
 
@@ -31,16 +28,13 @@ class Winner:
         The learner.
     standing
         Its result.
-    contender, loss, tuning, seed
-        As in the benchmark, so that ``fit`` is the procedure whose risk was estimated.
+    context
+        That of the benchmark, so that ``fit`` is the procedure whose risk was estimated.
     """
 
     name: str
     standing: "Standing"
-    contender: Contender
-    loss: Loss
-    tuning: "Tuning | None"
-    seed: int
+    context: Context
 
     def fit(self, data: Any, *, n_jobs: int = 1) -> Any:
         """Tune and fit on all rows, as was done in each outer fold.
@@ -61,17 +55,17 @@ class Winner:
 
         table = checked_table(data)
         codes, classes = target_codes(table)
-        contenders = {self.name: self.contender}
-        context = Context(table, codes, classes, self.loss, contenders, self.tuning, self.seed)
+        context = replace(self.context, table=table, codes=codes, classes=classes)
+        contender = context.contenders[self.name]
         every = np.arange(table.n_rows, dtype=np.int64)
         unit = Unit(self.name, "final", 0, 0, every, every)
         settings: dict[str, Any] = {}
         workers = Workers(n_jobs)
         with progress(f"tuning and fitting {self.name}"):
-            if self.tuning is not None and self.contender.space:
+            if context.tuning is not None and contender.space:
                 with workers.spread() as spread:
                     settings, _ = tune(context, unit, spread=spread)
-            model = self.contender.build(settings, seed=seed_of(self.seed, self.name, unit.split))
+            model = contender.build(settings, seed=seed_of(context.seed, self.name, unit.split))
             if isinstance(model, Learner):
                 model.set_params(n_jobs=workers.count)
             return model.fit(table)

@@ -115,19 +115,9 @@ def contenders(
 ) -> tuple[Contender, ...]:
     """Turn the user's learners into contenders, each checked against the task and the loss.
 
-    Parameters
-    ----------
-    learners
-        One or several of: names of the catalogue, `Learner` objects, scikit-learn estimators, and
-        pairs of a name and one of these; or a dict of them by name.
-    table
-        The rows; its task decides what the learners predict.
-    loss
-        What their predictions will be judged by.
-    seed
-        For learners made from a name.
-    space
-        Ranges to search instead of the catalogue's, by the contender's name.
+    They are one or several of: names of the catalogue, `Learner` objects, scikit-learn estimators,
+    and pairs of a name and one of these; or a dict of them by name. The space has ranges to search
+    instead of the catalogue's, by the contender's name.
     """
     assert table.task is not None
     named = list(_named(learners))
@@ -345,7 +335,7 @@ class WrappedEstimator(BaseEstimator):
         self.estimator = estimator
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - sklearn's
-        """Give the estimator and, with ``deep``, its parameters under their own names."""
+        """Return the estimator and, with ``deep``, its parameters under their own names."""
         inner = self.estimator.get_params(deep=True) if deep else {}
         return {**inner, "estimator": self.estimator}
 

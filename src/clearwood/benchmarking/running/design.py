@@ -1,6 +1,6 @@
 """Which fits a benchmark consists of: outer splits, pairs of folds, and folds for tuning."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -82,13 +82,8 @@ class Design:
     def pair(self, names: Iterable[str], known: Mapping[str, Outcome] | None = None) -> list[Unit]:
         """The fits that leave two folds out.
 
-        Parameters
-        ----------
-        names
-            The contenders.
-        known
-            Outcomes of the outer fits, for the settings to reuse; a pair one of whose folds has
-            failed is left out.
+        With the outcomes of the outer fits they reuse their settings; a pair one of whose folds has
+        failed is left out.
         """
         if self.pairs == "none":
             return []
@@ -96,17 +91,15 @@ class Design:
         units = [
             replace(unit, learner=name) for pairs in self._pairs for name in names for unit in pairs
         ]
-        if self.pairs == "reused" and known is not None:
-            return list(_with_settings(units, known))
-        return units
-
-
-def _with_settings(units: Sequence[Unit], known: Mapping[str, Outcome]) -> Iterator[Unit]:
-    for unit in units:
-        outcomes = [known.get(outer_key(unit, fold)) for fold in (unit.fold, unit.other)]
-        if all(outcome is not None and outcome.failure is None for outcome in outcomes):
-            settings = tuple(outcome.settings for outcome in outcomes if outcome is not None)
-            yield replace(unit, settings=settings)
+        if self.pairs != "reused" or known is None:
+            return units
+        reusing = []
+        for unit in units:
+            both = [known.get(outer_key(unit, fold)) for fold in (unit.fold, unit.other)]
+            settings = tuple(one.settings for one in both if one is not None and not one.failure)
+            if len(settings) == 2:
+                reusing.append(replace(unit, settings=settings))
+        return reusing
 
 
 def default_repeats(n_rows: int, *, tuned: bool) -> int:

@@ -4,18 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from numpy.typing import NDArray
-
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count
 from clearwood._shared.progress import progress
 from clearwood.benchmarking.running.contenders import Contender, contenders
-from clearwood.benchmarking.running.work import Rows, in_words, judge, seed_of
+from clearwood.benchmarking.running.work import Context, Rows, in_words, judge, seed_of
 from clearwood.benchmarking.running.workers import Workers
 from clearwood.benchmarking.target import checked_table, loss_for, target_codes
-from clearwood.losses import Loss
-from clearwood.table import Table
 
 __all__ = ["Candidate", "Judged", "candidate", "judge_all"]
 
@@ -29,29 +25,14 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A learner and the table it is fitted to.
+class Candidate(Context):
+    """A single learner, untuned, and the table it is fitted to."""
 
-    Parameters
-    ----------
-    table
-        All rows.
-    codes, classes
-        The target; classes as positions in the sorted labels.
-    loss
-        What it is judged by.
-    contender
-        The learner.
-    seed
-        Fixes its random choices.
-    """
-
-    table: Table
-    codes: NDArray[Any]
-    classes: NDArray[Any] | None
-    loss: Loss
-    contender: Contender
-    seed: int
+    @property
+    def contender(self) -> Contender:
+        """The learner."""
+        (only,) = self.contenders.values()
+        return only
 
     def judge(self, train: Rows, tests: Iterable[Rows]) -> list[Judged]:
         """Fit to some rows, which may be repeated, and judge on others."""
@@ -86,8 +67,8 @@ def candidate(learner: Any, data: Any, *, loss: str | None = None, seed: int = 0
             parameter="learner",
             hint="call it once for each.",
         )
-    codes, classes = target_codes(table)
-    return Candidate(table, codes, classes, judged_by, several[0], seed)
+    by_name = {one.name: one for one in several}
+    return Candidate(table, *target_codes(table), judged_by, by_name, tuning=None, seed=seed)
 
 
 def judge_all(

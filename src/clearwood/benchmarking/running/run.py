@@ -6,8 +6,9 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -50,21 +51,7 @@ class Snapshot:
 
 
 class Session:
-    """A run under way.
-
-    Parameters
-    ----------
-    context, design
-        What is run.
-    workers
-        Where.
-    clock
-        When it is over, no further unit is begun.
-    errors
-        "raise" stops at the first failure.
-    watch
-        Called after every unit.
-    """
+    """A run under way; when the clock is over, no further unit is begun."""
 
     def __init__(
         self,
@@ -124,21 +111,19 @@ class Session:
                 self.stopped = True
 
     def _all(self) -> Iterator[tuple[Unit, Outcome]]:
-        options: dict[str, Any] = {
-            "workers": self.workers,
-            "store": self.store,
-            "clock": self.clock,
-        }
+        run = partial(
+            run_units, self.context, workers=self.workers, store=self.store, clock=self.clock
+        )
         outer = self.design.outer(self.names)
         if self.design.pairs != "reused":
-            yield from run_units(self.context, [*outer, *self.design.pair(self.names)], **options)
+            yield from run([*outer, *self.design.pair(self.names)])
             return
-        yield from run_units(self.context, outer, **options)
+        yield from run(outer)
         pairs = self.design.pair(self.names, self.outcomes)
         for key in set(self.units) - {unit.key for unit in (*outer, *pairs)}:
             self.tallies[self.units[key].learner].total["pair"] -= 1
             del self.units[key]  # there are no settings to reuse where an outer fit failed
-        yield from run_units(self.context, pairs, **options)
+        yield from run(pairs)
 
     def findings(self) -> list[Finding]:
         """Report that the run ended early."""
@@ -232,41 +217,25 @@ def run_units(
 ) -> Iterator[tuple[Unit, Outcome]]:
     """Run units and yield each with its outcome as soon as it is known.
 
-    What the store holds comes first. Units that another process has claimed are left to it; their
-    outcomes are read from the store, or the units run here if that process has died.
-
-    Parameters
-    ----------
-    context
-        What the units share.
-    units
-        In the order to begin them.
-    workers
-        Where they run.
-    store
-        Keeps every finished fit.
-    clock
-        When it is over, no further unit is begun.
+    They begin in this order, and none after the clock is over. What the store holds comes first.
+    Units that another process has claimed are left to it; their outcomes are read from the store,
+    or the units run here if that process has died.
     """
+    known = {} if store is None else store.outcomes()
     waiting = deque(units)
-    if store is not None:
-        known = store.outcomes()
-        for unit in units:
+    while waiting:
+        for unit in waiting:
             if unit.key in known:
                 yield unit, known[unit.key]
-        waiting = deque(unit for unit in units if unit.key not in known)
-    while waiting:
+        waiting = deque(unit for unit in waiting if unit.key not in known)
         elsewhere: list[Unit] = []
         yield from _run_here(context, waiting, elsewhere, workers, store, clock)
         if not elsewhere or clock.is_over:
             return
         assert store is not None
-        finished = store.outcomes([unit.key for unit in elsewhere])
-        for unit in elsewhere:
-            if unit.key in finished:
-                yield unit, finished[unit.key]
-        waiting = deque(unit for unit in elsewhere if unit.key not in finished)
-        if not finished:
+        waiting = deque(elsewhere)
+        known = store.outcomes([unit.key for unit in elsewhere])
+        if not known:
             time.sleep(LOOK_EVERY)
 
 
@@ -288,24 +257,22 @@ def _run_here(
             else:
                 elsewhere.append(unit)
 
+    def kept(unit: Unit, outcome: Outcome) -> tuple[Unit, Outcome]:
+        if store is not None:
+            store.add(unit, outcome)
+        return unit, outcome
+
     if workers.count == 1 or len(waiting) < workers.count:
         # fewer units than cores: one unit at a time, its trials spread over the cores
         with workers.spread() as spread, limited(1):
             for unit in claimed():
-                outcome = run_unit(context, unit, store, spread)
-                yield unit, _kept(unit, outcome, store)
+                yield kept(unit, run_unit(context, unit, store, spread))
         return
     shared = store if store is not None and workers.shares_files else None
     arguments = ((context, unit, shared, os.getpid()) for unit in claimed())
     with closing(workers.unordered(_in_worker, arguments)) as results:  # type: ignore[type-var]
         for unit, outcome in results:
-            yield unit, _kept(unit, outcome, store)
-
-
-def _kept(unit: Unit, outcome: Outcome, store: Store | None) -> Outcome:
-    if store is not None:
-        store.add(unit, outcome)
-    return outcome
+            yield kept(unit, outcome)
 
 
 def _in_worker(

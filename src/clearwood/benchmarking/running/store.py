@@ -71,14 +71,7 @@ def identity_of(context: Context, design: "Design", plan: Plan) -> dict[str, Any
         "seed": context.seed,
         "tuning": None
         if tuning is None
-        else {
-            "search": tuning.search,
-            "trials": tuning.trials,
-            "inner": tuning.inner,
-            "rule": tuning.rule,
-            "racing": tuning.racing,
-            "time_limit": tuning.time_limit is not None,
-        },
+        else {**vars(tuning), "time_limit": tuning.time_limit is not None},
         "versions": {name: version(name) for name in ("clearwood", "scikit-learn", "numpy")},
         "learners": {name: one.identity() for name, one in context.contenders.items()},
     }
@@ -141,19 +134,10 @@ class Store:
 
     def _check_place(self) -> None:
         if not self.path.parent.is_dir():
-            raise InputError(
-                f"the folder {str(self.path.parent)!r} does not exist",
-                parameter="store",
-                value=str(self.path),
-                hint=f"create it first: mkdir -p {self.path.parent}",
-            )
+            message = f"the folder {str(self.path.parent)!r} does not exist"
+            raise self._error(message, f"create it first: mkdir -p {self.path.parent}")
         if self.path.is_dir():
-            raise InputError(
-                f"{str(self.path)!r} is a folder",
-                parameter="store",
-                value=str(self.path),
-                hint="a store is a file.",
-            )
+            raise self._error(f"{str(self.path)!r} is a folder", "a store is a file.")
 
     def _prepare(self, identity: Mapping[str, Any]) -> None:
         with self._write() as base:
@@ -187,57 +171,37 @@ class Store:
             raise self._refusal(f"it belongs to {reason}{difference}")
 
     def _refusal(self, reason: str) -> InputError:
-        return InputError(
-            f"the store {str(self.path)!r} cannot be used: {reason}",
-            parameter="store",
-            value=str(self.path),
-            hint="use another file, or repeat the call that began this one.",
-        )
+        message = f"the store {str(self.path)!r} cannot be used: {reason}"
+        return self._error(message, "use another file, or repeat the call that began this one.")
+
+    def _error(self, message: str, hint: str) -> InputError:
+        return InputError(message, parameter="store", value=str(self.path), hint=hint)
 
     def outcomes(self, units: Iterable[str] | None = None) -> dict[str, Outcome]:
         """Return the outcomes of units that are finished; of all of them by default."""
-        columns = (
-            "unit, learner, losses, losses_form, predictions, predictions_form, settings, archive, "
-            "notes, seconds, fit_seconds, failure"
-        )
+        statement = "SELECT * FROM outcomes"
         with self._read() as base:
             if units is None:
-                rows = base.execute(f"SELECT {columns} FROM outcomes").fetchall()  # noqa: S608 - constants
+                rows = base.execute(statement).fetchall()
             else:
-                rows = [
-                    row
-                    for unit in units
-                    for row in base.execute(
-                        f"SELECT {columns} FROM outcomes WHERE unit = ?",  # noqa: S608 - constants
-                        (unit,),
-                    )
-                ]
-        return {row[0]: self._outcome(*row[1:]) for row in rows}
+                one = f"{statement} WHERE unit = ?"
+                rows = [row for unit in units for row in base.execute(one, (unit,))]
+        return {row["unit"]: self._outcome(row) for row in rows}
 
-    def _outcome(
-        self,
-        learner: str,
-        losses: bytes | None,
-        losses_form: str | None,
-        predictions: bytes | None,
-        predictions_form: str | None,
-        settings: str,
-        archive: str,
-        notes: str,
-        seconds: float,
-        fit_seconds: float,
-        failure: str | None,
-    ) -> Outcome:
-        contender = self._contenders.get(learner)
+    def _outcome(self, row: sqlite3.Row) -> Outcome:
+        contender = self._contenders.get(row["learner"])
         return Outcome(
-            _array(losses, losses_form),
-            _array(predictions, predictions_form),
-            _settings(json.loads(settings), contender),
-            seconds,
-            fit_seconds,
-            failure,
-            tuple(_trial(one, contender) for one in json.loads(archive)),
-            tuple(json.loads(notes)),
+            _array(row["losses"], row["losses_form"]),
+            _array(row["predictions"], row["predictions_form"]),
+            _settings(json.loads(row["settings"]), contender),
+            row["seconds"],
+            row["fit_seconds"],
+            row["failure"],
+            tuple(
+                Trial(**{**one, "settings": _settings(one["settings"], contender)})
+                for one in json.loads(row["archive"])
+            ),
+            tuple(json.loads(row["notes"])),
         )
 
     def add(self, unit: Unit, outcome: Outcome) -> None:
@@ -372,6 +336,7 @@ class Store:
         if held is None or held[0] != os.getpid():
             self._check_place()
             base = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+            base.row_factory = sqlite3.Row
             base.execute("PRAGMA journal_mode = WAL")
             base.execute("PRAGMA synchronous = NORMAL")
             held = self._local.held = (os.getpid(), base)
@@ -425,7 +390,7 @@ class Store:
             else:
                 message = f"cannot use {store}: {error}"
                 hint = "use a file in a folder you may write to."
-            raise InputError(message, parameter="store", value=str(self.path), hint=hint) from error
+            raise self._error(message, hint) from error
 
 
 def _spelled(one: str, other: str) -> tuple[str, str]:
@@ -483,7 +448,3 @@ def _encoded(settings: Mapping[str, Any], contender: "Contender | None") -> dict
 
 def _settings(encoded: Mapping[str, Any], contender: "Contender | None") -> dict[str, Any]:
     return dict(encoded) if contender is None else contender.decoded(encoded)
-
-
-def _trial(values: Mapping[str, Any], contender: "Contender | None") -> Trial:
-    return Trial(**{**values, "settings": _settings(values["settings"], contender)})

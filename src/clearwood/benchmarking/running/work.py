@@ -158,20 +158,14 @@ class Context:
 
     Parameters
     ----------
-    table
-        All rows.
-    codes
-        The target: numbers, or positions in ``classes``.
-    classes
-        The labels, None for numbers.
-    loss
-        What predictions are judged by.
+    table, loss, seed
+        Of the run.
+    codes, classes
+        The target: numbers, or positions in the labels, which are None for numbers.
     contenders
         By name.
     tuning
         How settings are chosen; None takes the defaults.
-    seed
-        Of the run.
     """
 
     table: Table
@@ -257,25 +251,9 @@ def _fit_and_judge(
 def judge(
     model: Any, table: Table, codes: NDArray[Any], loss: Loss, classes: NDArray[Any] | None
 ) -> tuple[Floats, Floats]:
-    """Return the loss and the prediction of each row under a fitted model.
+    """Return the loss and the prediction (a row of probabilities, for classes) of each row.
 
-    Parameters
-    ----------
-    model
-        A fitted learner.
-    table
-        Rows it has not seen.
-    codes
-        Their target; classes as positions in ``classes``.
-    loss
-        What to judge by.
-    classes
-        All labels; one that the model has never seen has probability zero.
-
-    Returns
-    -------
-    tuple
-        One loss per row; one prediction per row, or one row of probabilities.
+    A class that the model has never seen has probability zero.
     """
     if classes is None:
         predicted = np.asarray(model.predict(table), dtype=np.float64)

@@ -4,6 +4,7 @@ The penalties of a linear model are fitted one after the other from the stronges
 boosted model with fewer trees is the first part of one with more.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -83,27 +84,27 @@ def path_of(contender: Contender, context: Context) -> "Path | None":
     return TreePath(stages)
 
 
-def _alike_but_for(setting: str, races: Sequence[Racer]) -> list[list[Racer]]:
-    """Group configurations that differ in one setting only."""
-    groups: dict[str, list[Racer]] = {}
-    for race in races:
-        others = {key: value for key, value in race.settings.items() if key != setting}
-        groups.setdefault(repr(sorted(others.items())), []).append(race)
-    return list(groups.values())
-
-
-class Path(Protocol):
+class Path(ABC):
     """Configurations that differ in one setting and share a fit."""
 
     #: Whether giving up configurations early saves time.
     racing: bool
+    #: The setting in which they differ.
+    setting: str
 
+    def groups(self, races: Sequence[Racer]) -> list[list[Racer]]:
+        """Group the configurations that one fit serves: those that differ in the setting only."""
+        groups: dict[str, list[Racer]] = {}
+        for race in races:
+            others = {key: value for key, value in race.settings.items() if key != self.setting}
+            groups.setdefault(repr(sorted(others.items())), []).append(race)
+        return list(groups.values())
+
+    @abstractmethod
     def configurations(self, contender: Contender, trials: int, seed: int) -> list[Settings]:
         """Return the configurations to try, without the defaults."""
 
-    def groups(self, races: Sequence[Racer]) -> list[list[Racer]]:
-        """Group the configurations that one fit serves."""
-
+    @abstractmethod
     def fit(
         self,
         contender: Contender,
@@ -116,7 +117,7 @@ class Path(Protocol):
         """Fit once; return for each configuration its predictions for the test rows, if any."""
 
 
-class PenaltyPath:
+class PenaltyPath(Path):
     """The penalty ``alpha`` of a linear model, fitted for many values at once.
 
     Parameters
@@ -128,6 +129,7 @@ class PenaltyPath:
 
     #: all values together cost about one fit: giving some up saves nothing
     racing = False
+    setting = "alpha"
 
     def __init__(self, learner: str) -> None:
         self.learner = learner
@@ -138,10 +140,6 @@ class PenaltyPath:
         others = {key: dim for key, dim in contender.space.items() if key != "alpha"}
         draws = drawn(others, max(1, trials // 6), seed) if others else [{}]
         return [{"alpha": alpha, **draw} for draw in draws for alpha in alphas]
-
-    def groups(self, races: Sequence[Racer]) -> list[list[Racer]]:
-        """Group the configurations that one path serves."""
-        return _alike_but_for("alpha", races)
 
     def fit(
         self,
@@ -217,7 +215,7 @@ class NotGrown:
         return f"the fit ended with {self.trees} trees, as more did not help"
 
 
-class TreePath:
+class TreePath(Path):
     """The number of trees of a boosted model: the first so many of one fit, for many values.
 
     The fit ends early where more trees have not helped on the inner test rows for a while. These
@@ -233,11 +231,11 @@ class TreePath:
     racing = True
 
     def __init__(self, stages: Stages) -> None:
-        self.stages = stages
+        self.stages, self.setting = stages, stages.setting
 
     def configurations(self, contender: Contender, trials: int, seed: int) -> list[Settings]:
         """Numbers of trees on the scale of their range, for some draws of the other settings."""
-        setting = self.stages.setting
+        setting = self.setting
         counts = contender.space[setting].grid(_NUMBERS_OF_TREES)
         others = {key: dim for key, dim in contender.space.items() if key != setting}
         usual = {key: contender.defaults[key] for key in others}
@@ -248,10 +246,6 @@ class TreePath:
             for count in counts
             if (settings := {setting: count, **draw}) != contender.defaults
         ]
-
-    def groups(self, races: Sequence[Racer]) -> list[list[Racer]]:
-        """Group the configurations that are stages of one fit."""
-        return _alike_but_for(self.stages.setting, races)
 
     def fit(
         self,
@@ -267,9 +261,17 @@ class TreePath:
         A configuration with more trees than were grown is given up: its predictions are not known,
         only that it is past the best.
         """
-        counts = [int(settings[self.stages.setting]) for settings in several]
-        longest = {**several[0], self.stages.setting: max(counts)}
-        first, job = _prepared(contender, longest, train, seed=seed)
+        counts = [int(settings[self.setting]) for settings in several]
+        longest = {**several[0], self.setting: max(counts)}
+        # a single tree learns the encoding
+        first: Learner = contender.build({**longest, self.setting: 1}, seed=seed).fit(train)
+        job = Job(
+            task=first.task_,
+            settings=contender.build(longest, seed=seed).all_settings,
+            categorical=first.encoder_.categorical_,
+            seed=seed,
+            n_columns=len(first.encoder_.get_feature_names_out()),
+        )
         X, rows = first.encoder_.transform(train), first.encoder_.transform(test)
         y, watched = _targets(first, train), _targets(first, test)
         seen = watched >= 0 if first.task_.is_classification else np.isfinite(watched)
@@ -289,24 +291,6 @@ class TreePath:
             for count, predicted in zip(reached, stages, strict=True)
         }
         return [known.get(count, NotGrown(most)) for count in counts]
-
-
-def _prepared(
-    contender: Contender, settings: Settings, train: Table, *, seed: int
-) -> tuple[Learner, Job]:
-    """Return a learner fitted to a single tree, which learns the encoding, and the full job."""
-    full: Learner = contender.build(settings, seed=seed)
-    assert full.entry.stages is not None
-    one_tree = {**settings, full.entry.stages.setting: 1}
-    small: Learner = contender.build(one_tree, seed=seed).fit(train)
-    job = Job(
-        task=small.task_,
-        settings=full.all_settings,
-        categorical=small.encoder_.categorical_,
-        seed=seed,
-        n_columns=len(small.encoder_.get_feature_names_out()),
-    )
-    return small, job
 
 
 def _targets(fitted: Learner, table: Table) -> Floats:
@@ -332,15 +316,7 @@ def _elastic_net(X: Floats, y: Floats, alphas: Floats, settings: Mapping[str, An
     X, y = np.asfortranarray(X), np.ascontiguousarray(y)
     # equal penalties would be fitted twice, and the solver needs a decreasing sequence
     distinct, position = np.unique(-alphas, return_inverse=True)
-    path = enet_path(
-        X,
-        y,
-        l1_ratio=ratio,
-        alphas=-distinct,
-        max_iter=20_000,
-        check_input=False,
-        precompute="auto",
-    )
+    path = enet_path(X, y, l1_ratio=ratio, alphas=-distinct, max_iter=20_000, check_input=False)
     coefficients: Floats = path[1][:, position]
     return coefficients
 

@@ -57,29 +57,14 @@ def search(
     evaluate: Evaluate,
     least_share: float = 0.0,
 ) -> list[Trial]:
-    """Run a search and return all its trials; the defaults are always among them.
+    """Run a search and return all its trials; the defaults come first.
 
-    Parameters
-    ----------
-    name
-        One of `SEARCHES`.
-    space
-        What may be chosen.
-    defaults
-        The configuration that is tried first.
-    trials
-        How many configurations to try.
-    seed
-        Fixes the draws.
-    evaluate
-        Judges configurations.
-    least_share
-        The smallest share of the training rows that still makes a fair fit.
+    `least_share` is the smallest share of the training rows that still makes a fair fit.
     """
     if name in ("tpe", "gp"):
         return _optuna(name, space, defaults, trials=trials, seed=seed, evaluate=evaluate)
     configurations = gridded(space, trials, seed) if name == "grid" else drawn(space, trials, seed)
-    configurations = _with_defaults(configurations, defaults)[:trials]
+    configurations = [defaults, *(one for one in configurations if one != defaults)][:trials]
     if name == "halving":
         steps = _steps(len(configurations), least_share)
         return _halve(configurations, steps, evaluate)
@@ -124,10 +109,6 @@ def gridded(space: Mapping[str, Dimension], n: int, seed: int) -> list[Settings]
         chosen = set(np.random.default_rng(seed).choice(total, n, replace=False).tolist())
         points = (point for i, point in enumerate(points) if i in chosen)
     return [dict(zip(values, point, strict=True)) for point in points]
-
-
-def _with_defaults(configurations: list[Settings], defaults: Settings) -> list[Settings]:
-    return [defaults, *(one for one in configurations if one != defaults)]
 
 
 def _steps(n: int, least_share: float) -> int:
@@ -194,21 +175,24 @@ def _optuna(
             sampler = optuna.samplers.GPSampler(seed=seed, deterministic_objective=True)
     study = optuna.create_study(sampler=sampler)
     done = evaluate([defaults], 1.0)
-    if _inside(defaults, space):
-        study.enqueue_trial(_numbered(defaults, space))
+    known: Trial | None = None
+    if all(position(dim, defaults[key]) is not None for key, dim in space.items()):
+        known = done[0]
+        study.enqueue_trial(
+            {
+                key: dim.values.index(defaults[key]) if isinstance(dim, Choice) else defaults[key]
+                for key, dim in space.items()
+            }
+        )
+    while known is not None or len(done) < trials:
         proposal = study.ask()
-        # without suggestions for its settings the sampler would have no space to model
-        for key, dim in space.items():
-            _suggested(proposal, key, dim)
-        if not done[0].failure:
-            study.tell(proposal, done[0].risk)
-        else:
-            study.tell(proposal, state=optuna.trial.TrialState.FAIL)
-    while len(done) < trials:
-        proposal = study.ask()
+        # for the defaults too: without suggestions the sampler would have no space to model
         settings = {key: _suggested(proposal, key, dim) for key, dim in space.items()}
-        trial = evaluate([settings], 1.0)[0]
-        done.append(trial)
+        trial = known
+        if trial is None:
+            (trial,) = evaluate([settings], 1.0)
+            done.append(trial)
+        known = None
         if trial.failure:
             study.tell(proposal, state=optuna.trial.TrialState.FAIL)
         else:
@@ -223,17 +207,6 @@ def _suggested(proposal: Any, key: str, dimension: Dimension) -> Any:
     if isinstance(dimension, Whole):
         return proposal.suggest_int(key, dimension.low, dimension.high, log=dimension.log)
     return proposal.suggest_float(key, dimension.low, dimension.high, log=dimension.log)
-
-
-def _inside(settings: Settings, space: Mapping[str, Dimension]) -> bool:
-    return all(position(dim, settings[key]) is not None for key, dim in space.items())
-
-
-def _numbered(settings: Settings, space: Mapping[str, Dimension]) -> Settings:
-    return {
-        key: dim.values.index(settings[key]) if isinstance(dim, Choice) else settings[key]
-        for key, dim in space.items()
-    }
 
 
 def position(dimension: Dimension, value: Any) -> float | None:
