@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,13 +24,9 @@ __all__ = [
     "Reading",
     "Seed",
     "learner_names",
-    "one_of",
     "pairs",
     "setting",
 ]
-
-_COLUMNS = "Columns"
-_FILE = "Reading the file"
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")]
@@ -56,39 +52,23 @@ LearnerNames = Annotated[
 ]
 
 
-Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        "--delimiter",
-        metavar="CHAR",
-        help="The character between cells; detected by default.",
-        rich_help_panel=_FILE,
-    ),
-]
-Decimal = Annotated[
-    str,
-    typer.Option(
-        "--decimal", metavar="CHAR", help="The decimal mark of numbers.", rich_help_panel=_FILE
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding",
-        metavar="NAME",
-        help="The file's encoding, such as latin-1; detected by default.",
-        rich_help_panel=_FILE,
-    ),
-]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How a text file is read."""
+    """How a text file is read.
 
-    delimiter: Delimiter = None
-    decimal: Decimal = "."
-    encoding: Encoding = None
+    Reading the file
+    ----------------
+    delimiter : CHAR
+        The character between cells; detected by default.
+    decimal : CHAR
+        The decimal mark of numbers.
+    encoding : NAME
+        The file's encoding, such as latin-1; detected by default.
+    """
+
+    delimiter: str | None = None
+    decimal: str = "."
+    encoding: str | None = None
 
     def table_for(
         self,
@@ -99,14 +79,8 @@ class Reading:
     ) -> "Table":
         """Read a table like the one the model was fitted to, with the target if it is there.
 
-        Parameters
-        ----------
-        model
-            The model; a learner knows the kinds and roles of its columns.
-        data
-            The table's file.
-        columns, target
-            The roles of the columns, for models that do not know them.
+        A learner knows the kinds and roles of its columns; ``columns`` and ``target`` are for
+        other models.
         """
         import clearwood as cw
         from clearwood._shared.progress import progress
@@ -119,91 +93,41 @@ class Reading:
             return cw.read(data, target=target, **roles, **vars(self))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Columns:
-    """The target, and what the other columns are for."""
+    """What the columns beside the target are for.
 
-    task: Annotated[
-        str | None,
-        typer.Option(
-            "--task",
-            metavar="TASK",
-            help="regression, count, binary or multiclass; by default inferred from the target.",
-            autocompletion=completion.tasks,
-            rich_help_panel=_COLUMNS,
-        ),
-    ] = None
-    weight: Annotated[
-        str | None,
-        typer.Option(
-            "--weight", metavar="COLUMN", help="The weights of the rows.", rich_help_panel=_COLUMNS
-        ),
-    ] = None
-    group: Annotated[
-        str | None,
-        typer.Option(
-            "--group",
-            metavar="COLUMN",
-            help="Rows that belong together: a benchmark keeps each group in one fold.",
-            rich_help_panel=_COLUMNS,
-        ),
-    ] = None
-    time: Annotated[
-        str | None,
-        typer.Option(
-            "--time",
-            metavar="COLUMN",
-            help="The order in time: a benchmark predicts later rows from earlier ones.",
-            rich_help_panel=_COLUMNS,
-        ),
-    ] = None
-    protected: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--protected",
-            metavar="COLUMN",
-            help="A feature to audit for fairness. Repeatable.",
-            rich_help_panel=_COLUMNS,
-        ),
-    ] = None
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--ignore",
-            metavar="COLUMN",
-            help="A column to leave out. Repeatable.",
-            rich_help_panel=_COLUMNS,
-        ),
-    ] = None
-    kinds: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--kind",
-            metavar="COLUMN=KIND",
-            help="The kind of a column, where it is detected wrongly: zip=category. Repeatable.",
-            autocompletion=completion.kinds,
-            rich_help_panel=_COLUMNS,
-        ),
-    ] = None
+    Columns
+    -------
+    task : TASK
+        regression, count, binary or multiclass; by default inferred from the target.
+    weight : COLUMN
+        The weights of the rows.
+    group : COLUMN
+        Rows that belong together: a benchmark keeps each group in one fold.
+    time : COLUMN
+        The order in time: a benchmark predicts later rows from earlier ones.
+    protected : COLUMN
+        A feature to audit for fairness. Repeatable.
+    ignore : COLUMN
+        A column to leave out. Repeatable.
+    kinds : COLUMN=KIND
+        The kind of a column, where it is detected wrongly: zip=category. Repeatable.
+    """
+
+    task: Annotated[str | None, typer.Option(autocompletion=completion.tasks)] = None
+    weight: str | None = None
+    group: str | None = None
+    time: str | None = None
+    protected: list[str] | None = None
+    ignore: list[str] | None = None
+    kinds: Annotated[list[str] | None, typer.Option(autocompletion=completion.kinds)] = None
 
     def roles(self) -> dict[str, Any]:
-        """Give these options as `clearwood.read` takes them."""
+        """Return these options as `clearwood.read` takes them."""
         lists = {"protected": self.protected or [], "ignore": self.ignore or []}
         kinds = pairs("--kind", self.kinds or (), example="zip=category")
         return {**vars(self), **lists, "kinds": kinds}
-
-
-def one_of(choices: Any) -> str:
-    """List the words of a Literal.
-
-    Examples
-    --------
-    >>> from typing import Literal
-    >>> one_of(Literal["csv", "json", "html"])
-    'csv, json or html'
-    """
-    *words, last = get_args(choices)
-    return f"{', '.join(words)} or {last}"
 
 
 def learner_names(texts: Iterable[str] | None) -> list[str]:

@@ -1,17 +1,18 @@
 """Verbs: functions whose groups of options are written once and shared."""
 
+import copy
 import functools
 import inspect
 import itertools
 from collections.abc import Callable
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
 from typer.core import TyperGroup
-from typer.models import ArgumentInfo
+from typer.models import ArgumentInfo, OptionInfo
 
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.cli.support.spelling import CommandLine
@@ -19,38 +20,70 @@ from clearwood.cli.support.spelling import CommandLine
 __all__ = ["VerbGroup", "choices_of", "verb", "words_of"]
 
 _CONTEXT = "context"
+_OUTPUT = ("--output", "-o")
+#: How parameters are typed that are not typed by their name.
+_FLAGS = {
+    "path": _OUTPUT,
+    "files": _OUTPUT,
+    "folder": _OUTPUT,
+    "output": ("--class",),
+    "target": ("--target", "-t"),
+    "learner": ("--learner", "-l"),
+    "learners": ("--learners", "-l"),
+    "n_jobs": ("--jobs", "-j"),
+    "settings": ("--set",),
+    "changes": ("--set",),
+    "columns": ("--column",),
+    "kinds": ("--kind",),
+    "keep": ("--model",),
+    "table_format": ("--format",),
+    "centred": ("--centred/--uncentred",),
+}
 
 
 def verb(function: Callable[..., int | None]) -> Callable[..., int | None]:
     """Make a function a verb of the command line.
 
-    A parameter whose type is a dataclass is a group of options: Typer sees the fields of the
-    dataclass, and the function receives the dataclass. Arguments come first, those of groups
-    before the function's own; then come the function's own options and those of its groups. A
+    A positional parameter is an argument, a keyword is an option, and the docstring has the help
+    of both: a parameter's entry names what is typed as its value, and a section other than
+    "Parameters" is a panel of the help. A parameter whose type is a dataclass is a group of
+    options: Typer sees the fields of the dataclass, and the function receives the dataclass. A
     function that has a parameter `context` receives Typer's, whose `obj` is the spelling of
     messages.
 
     Examples
     --------
-    >>> from dataclasses import dataclass
-    >>> @dataclass(frozen=True)
+    >>> @dataclass(frozen=True, kw_only=True)
     ... class Reading:
-    ...     decimal: Annotated[str, typer.Option("--decimal")] = "."
+    ...     '''How a file is read.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     decimal : CHAR
+    ...         The decimal mark.
+    ...     '''
+    ...
+    ...     decimal: str = "."
     >>> @verb
     ... def show(*, reading: Reading, rows: int = 5) -> None:
     ...     print(rows, reading)
     >>> list(inspect.signature(show).parameters)
     ['rows', 'context', 'decimal']
     """
+    text, documented = _documented(function)
     own: list[inspect.Parameter] = []
     shared: list[inspect.Parameter] = []
     groups: dict[str, Any] = {}
     for name, parameter in inspect.signature(function).parameters.items():
-        if is_dataclass(parameter.annotation):
-            groups[name] = parameter.annotation
-            shared += map(_parameter, fields(parameter.annotation))
+        group = parameter.annotation
+        if is_dataclass(group):
+            groups[name] = group
+            of_group: dict[str, _Entry] = {}
+            for base in reversed(inspect.getmro(group)):  # type: ignore[arg-type]
+                of_group |= _documented(base)[1]
+            shared += (_parameter(field, of_group) for field in fields(group))
         else:
-            own.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            own.append(_typed(parameter, documented))
 
     wants_context = any(parameter.name == _CONTEXT for parameter in own)
     if not wants_context:
@@ -70,17 +103,67 @@ def verb(function: Callable[..., int | None]) -> Callable[..., int | None]:
         *filter(_is_argument, [*shared, *own]),
         *itertools.filterfalse(_is_argument, [*own, *shared]),
     ]
+    run.__doc__ = text
     run.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in ordered}
     return run
 
 
-def _parameter(field: Field[Any]) -> inspect.Parameter:
+@dataclass
+class _Entry:
+    """What a docstring has on a parameter."""
+
+    metavar: str | None
+    panel: str | None
+    help: str = ""
+
+
+def _documented(thing: Any) -> tuple[str, dict[str, _Entry]]:
+    """Return the text of a docstring before its sections, and its entries on parameters."""
+    lines = inspect.cleandoc(thing.__doc__ or "").splitlines()
+    rules = [k for k, line in enumerate(lines) if line and not line.strip("-")]
+    entries: dict[str, _Entry] = {}
+    for start, end in itertools.pairwise([*rules, len(lines) + 1]):
+        panel = None if lines[start - 1] == "Parameters" else lines[start - 1]
+        name = ""
+        for line in filter(None, lines[start + 1 : end - 1]):
+            if line.startswith(" "):
+                entries[name].help = f"{entries[name].help} {line.strip()}".strip()
+            else:
+                name, _, metavar = line.partition(" : ")
+                entries[name] = _Entry(metavar or None, panel)
+    before = lines[: rules[0] - 1] if rules else lines
+    return "\n".join(before).strip(), entries
+
+
+def _parameter(field: Field[Any], documented: dict[str, _Entry]) -> inspect.Parameter:
     """Make a parameter of a group's field."""
+    kind = inspect.Parameter.KEYWORD_ONLY if field.kw_only else inspect.Parameter.POSITIONAL_ONLY
     default = inspect.Parameter.empty if field.default is MISSING else field.default
-    return inspect.Parameter(
-        field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=field.type
-    )
+    declared = inspect.Parameter(field.name, kind, default=default, annotation=field.type)
+    return _typed(declared, documented)
+
+
+def _typed(parameter: inspect.Parameter, documented: dict[str, _Entry]) -> inspect.Parameter:
+    """Declare a parameter as Typer wants it, where it is not declared so already."""
+    name, annotation = parameter.name, parameter.annotation
+    is_keyword = parameter.kind is inspect.Parameter.KEYWORD_ONLY
+    parameter = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+    if name == _CONTEXT:
+        return parameter
+    plain, *more = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
+    info = copy.copy(more[0]) if more else typer.Option() if is_keyword else typer.Argument()
+    entry = documented.get(name)
+    if entry is not None:
+        info.help, info.metavar, info.rich_help_panel = entry.help, entry.metavar, entry.panel
+    if isinstance(info, OptionInfo) and info.default is ...:  # no flag is given
+        flag = f"--{name.replace('_', '-')}"
+        # Typer gives every switch a way to turn it off, which only one with three states needs
+        switch = f"{flag}/--no-{flag[2:]}" if plain == bool | None else flag
+        info.param_decls = _FLAGS.get(name, (switch,))
+    elif isinstance(info, ArgumentInfo):
+        info.metavar = info.metavar or name.upper()
+    return parameter.replace(annotation=Annotated[plain, info])
 
 
 def _filled(group: Any, values: dict[str, Any]) -> Any:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -27,7 +27,6 @@ from clearwood.cli.support.options import (
     Reading,
     Seed,
     learner_names,
-    one_of,
 )
 from clearwood.cli.support.spelling import CommandLine
 from clearwood.cli.support.verb import verb
@@ -37,107 +36,29 @@ if TYPE_CHECKING:
 
 __all__ = ["benchmark"]
 
-_DESIGN = "How risks are estimated"
 _OUTPUT = Path("benchmark.json")
 
 
 @verb
 def benchmark(
+    data: Path | None = None,
     *,
     context: typer.Context,
-    data: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="DATA",
-            help="A table: CSV, TSV, Parquet, Feather or JSON lines. Left out with --resume.",
-            show_default=False,
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict."),
-    ] = None,
+    target: str | None = None,
     learners: LearnerNames = None,
-    path: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The result's file (JSON).")
-    ] = _OUTPUT,
-    store: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Keep every finished fit in this file, also after the run; by default they are "
-            "kept beside the output until the run is complete.",
-        ),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue a run that was stopped.")
-    ] = False,
-    loss: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="squared, absolute, log, brier, ...; by default the task's own."
-        ),
-    ] = None,
-    outer: Annotated[
-        int,
-        typer.Option(metavar="K", help="Folds for estimating risks.", rich_help_panel=_DESIGN),
-    ] = 5,
-    inner: Annotated[
-        int, typer.Option(metavar="L", help="Folds for tuning.", rich_help_panel=_DESIGN)
-    ] = 5,
-    tune: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            help="Configurations tried per learner; 0 uses the defaults.",
-            rich_help_panel=_DESIGN,
-        ),
-    ] = 30,
-    search: Annotated[
-        Search,
-        typer.Option(
-            metavar="WAY",
-            help=f"How configurations are chosen: {one_of(Search)}.",
-            rich_help_panel=_DESIGN,
-        ),
-    ] = "random",
-    interval: Annotated[
-        Interval,
-        typer.Option(
-            metavar="KIND",
-            help="nested: nested cross-validation. naive: cheaper, and too narrow. hold-out: one "
-            "held-out part.",
-            rich_help_panel=_DESIGN,
-        ),
-    ] = "nested",
-    repeats: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="How often the folds are redrawn; by default it depends on the number of rows.",
-            rich_help_panel=_DESIGN,
-        ),
-    ] = None,
-    confidence: Annotated[
-        float,
-        typer.Option(
-            metavar="P", help="Confidence level of the intervals.", rich_help_panel=_DESIGN
-        ),
-    ] = 0.9,
-    simultaneous: Annotated[
-        bool,
-        typer.Option(
-            "--simultaneous",
-            help="Widen the intervals of differences so that they hold jointly.",
-            rich_help_panel=_DESIGN,
-        ),
-    ] = False,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS", help="Start no fit after this time.", rich_help_panel=_DESIGN
-        ),
-    ] = None,
+    path: Path = _OUTPUT,
+    store: Path | None = None,
+    resume: bool = False,
+    loss: str | None = None,
+    outer: int = 5,
+    inner: int = 5,
+    tune: int = 30,
+    search: Search = "random",
+    interval: Interval = "nested",
+    repeats: int | None = None,
+    confidence: float = 0.9,
+    simultaneous: bool = False,
+    time_limit: float | None = None,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
     force: Force = False,
@@ -145,7 +66,46 @@ def benchmark(
     columns: Columns,
     reading: Reading,
 ) -> int | None:
-    """Compare learners on a table: unbiased risks with intervals, tuned inside each fold."""
+    """Compare learners on a table: unbiased risks with intervals, tuned inside each fold.
+
+    Parameters
+    ----------
+    data
+        A table: CSV, TSV, Parquet, Feather or JSON lines. Left out with --resume.
+    target : COLUMN
+        The column to predict.
+    path : FILE
+        The result's file (JSON).
+    store : FILE
+        Keep every finished fit in this file, also after the run; by default they are kept beside
+        the output until the run is complete.
+    resume
+        Continue a run that was stopped.
+    loss : NAME
+        squared, absolute, log, brier, ...; by default the task's own.
+
+    How risks are estimated
+    -----------------------
+    outer : K
+        Folds for estimating risks.
+    inner : L
+        Folds for tuning.
+    tune : N
+        Configurations tried per learner; 0 uses the defaults.
+    search
+        How configurations are chosen.
+    interval : KIND
+        nested: nested cross-validation. naive: cheaper, and too narrow. hold-out: one held-out
+        part.
+    repeats : N
+        How often the folds are redrawn; by default it depends on the number of rows.
+    confidence : P
+        Confidence level of the intervals.
+    simultaneous
+        Widen the intervals of differences so that they hold jointly.
+    time_limit : SECONDS
+        Start no fit after this time.
+    """
     kept = store if store is not None else path.with_suffix(".db")
     if learners is not None and not learner_names(learners):
         raise InputError("--learners names no learner", hint="for example --learners ridge,gbm.")

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["certify", "condense", "export"]
 
-_LIMITS = "If the exact tree is too large"
-
 #: What a tree is written as.
 Format = Literal["sql", "python", "c", "dot", "svg", "onnx", "text", "rules"]
 
@@ -30,63 +28,49 @@ TreeFile = Annotated[
 
 @verb
 def condense(
-    *,
     model: ModelFile,
-    path: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The tree's file (JSON).")
-    ] = Path("tree.json"),
-    effort: Annotated[
-        Effort,
-        typer.Option(
-            help="fast composes the tree; good also reduces its size; optimal proves that it is "
-            "the smallest."
-        ),
-    ] = "good",
-    objective: Annotated[Objective, typer.Option(help="What is minimised.")] = "leaves",
-    equal: Annotated[
-        Equal | None,
-        typer.Option(
-            help="What must be equal: the predicted class, or the value it is derived from; by "
-            "default the class of classifiers.",
-            show_default=False,
-        ),
-    ] = None,
-    tolerance: Annotated[
-        float | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="The largest difference allowed between values; it makes the tree smaller.",
-            rich_help_panel=_LIMITS,
-        ),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DATA",
-            help="Rows to prioritise: under a limit, the regions with most of them come first.",
-            rich_help_panel=_LIMITS,
-        ),
-    ] = None,
-    leaves: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Stop at this number of leaves.", rich_help_panel=_LIMITS
-        ),
-    ] = None,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="Stop after this time.", rich_help_panel=_LIMITS),
-    ] = None,
-    memory: Annotated[
-        float | None,
-        typer.Option(metavar="BYTES", help="Use at most this memory.", rich_help_panel=_LIMITS),
-    ] = None,
+    *,
+    path: Path = Path("tree.json"),
+    effort: Effort = "good",
+    objective: Objective = "leaves",
+    equal: Equal | None = None,
+    tolerance: float | None = None,
+    data: Path | None = None,
+    leaves: Annotated[int | None, typer.Option(min=1)] = None,
+    time_limit: float | None = None,
+    memory: float | None = None,
     n_jobs: Jobs = 1,
     force: Force = False,
     json: Json = False,
     reading: Reading,
 ) -> None:
-    """Build one tree that predicts exactly what an ensemble of trees predicts."""
+    """Build one tree that predicts exactly what an ensemble of trees predicts.
+
+    Parameters
+    ----------
+    path : FILE
+        The tree's file (JSON).
+    effort
+        fast composes the tree; good also reduces its size; optimal proves that it is the smallest.
+    objective
+        What is minimised.
+    equal
+        What must be equal: the predicted class, or the value it is derived from; by default the
+        class of classifiers.
+
+    If the exact tree is too large
+    ------------------------------
+    tolerance : NUMBER
+        The largest difference allowed between values; it makes the tree smaller.
+    data : DATA
+        Rows to prioritise: under a limit, the regions with most of them come first.
+    leaves : N
+        Stop at this number of leaves.
+    time_limit : SECONDS
+        Stop after this time.
+    memory : BYTES
+        Use at most this memory.
+    """
     import clearwood as cw
     from clearwood._shared.progress import progress
     from clearwood.cli.support.files import check_output
@@ -138,18 +122,22 @@ def _summary(one: "Condensed", path: Path) -> list[tuple[str, str]]:
 
 @verb
 def certify(
-    *,
     tree: TreeFile,
     model: ModelFile,
-    time_limit: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Give up after this time.")
-    ] = None,
-    memory: Annotated[
-        float | None, typer.Option(metavar="BYTES", help="Give up above this memory.")
-    ] = None,
+    *,
+    time_limit: float | None = None,
+    memory: float | None = None,
     json: Json = False,
 ) -> None:
-    """Prove independently that a tree equals a model; the exit code is 1 if it does not."""
+    """Prove independently that a tree equals a model; the exit code is 1 if it does not.
+
+    Parameters
+    ----------
+    time_limit : SECONDS
+        Give up after this time.
+    memory : BYTES
+        Give up above this memory.
+    """
     import clearwood as cw
     from clearwood._shared.progress import progress
 
@@ -177,26 +165,25 @@ def _show(certification: "Certification") -> None:
 
 @verb
 def export(
-    *,
     tree: TreeFile,
-    to: Annotated[Format, typer.Option("--to", help="The format to write.")],
-    path: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="The file to write; by default, standard output.",
-            show_default=False,
-        ),
-    ] = None,
-    table: Annotated[
-        str, typer.Option(metavar="NAME", help="For SQL: the name of the table to predict.")
-    ] = "data",
+    *,
+    to: Format,
+    path: Path | None = None,
+    table: str = "data",
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Write a tree as SQL, Python, C, Graphviz, a picture, ONNX, text or rules."""
+    """Write a tree as SQL, Python, C, Graphviz, a picture, ONNX, text or rules.
+
+    Parameters
+    ----------
+    to
+        The format to write.
+    path : FILE
+        The file to write; by default, standard output.
+    table : NAME
+        For SQL: the name of the table to predict.
+    """
     from clearwood.cli.support.files import check_output
     from clearwood.condensing import load
     from clearwood.files import atomic_write

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.numbers import percent
 from clearwood.cli.support.console import (
@@ -55,15 +53,19 @@ FILES = {
 @verb
 def demo(
     *,
-    path: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder for the files.")
-    ] = Path("clearwood-demo"),
+    path: Path = Path("clearwood-demo"),
     seed: Seed = 0,
     n_jobs: Jobs = 1,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Compare a few learners on a simulated insurance portfolio, and report on the best."""
+    """Compare a few learners on a simulated insurance portfolio, and report on the best.
+
+    Parameters
+    ----------
+    path : FOLDER
+        The folder for the files.
+    """
     import clearwood as cw
     from clearwood.cli.support.cores import limited_cores
     from clearwood.cli.support.demo_folder import DemoFolder

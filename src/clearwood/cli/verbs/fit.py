@@ -16,7 +16,6 @@ from clearwood.cli.support.options import (
     Json,
     Reading,
     Seed,
-    one_of,
     pairs,
     setting,
 )
@@ -40,39 +39,13 @@ _LOWEST_COUNT = 1e-6
 
 @verb
 def fit(
+    data: Path,
     *,
-    data: Annotated[
-        Path,
-        typer.Argument(metavar="DATA", help="A table: CSV, TSV, Parquet, Feather or JSON lines."),
-    ],
-    target: Annotated[
-        str, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")
-    ],
-    learner: Annotated[
-        str,
-        typer.Option(
-            "--learner",
-            "-l",
-            metavar="NAME",
-            help="One of the learners that `clearwood models` lists.",
-            autocompletion=completion.learners,
-        ),
-    ] = "gbm",
-    path: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The model's file.")
-    ] = Path("model.cw"),
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="A setting of the learner, such as max_depth=3. Repeatable.",
-        ),
-    ] = None,
-    categories: Annotated[
-        Categories | None,
-        typer.Option(metavar="WAY", help=f"How categories are encoded: {one_of(Categories)}."),
-    ] = None,
+    target: str,
+    learner: Annotated[str, typer.Option(autocompletion=completion.learners)] = "gbm",
+    path: Path = Path("model.cw"),
+    settings: list[str] | None = None,
+    categories: Categories | None = None,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
     force: Force = False,
@@ -80,7 +53,23 @@ def fit(
     columns: Columns,
     reading: Reading,
 ) -> None:
-    """Fit a learner to a table and save the model."""
+    """Fit a learner to a table and save the model.
+
+    Parameters
+    ----------
+    data
+        A table: CSV, TSV, Parquet, Feather or JSON lines.
+    target : COLUMN
+        The column to predict.
+    learner : NAME
+        One of the learners that `clearwood models` lists.
+    path : FILE
+        The model's file.
+    settings : KEY=VALUE
+        A setting of the learner, such as max_depth=3. Repeatable.
+    categories
+        How categories are encoded.
+    """
     import clearwood as cw
     from clearwood._shared.progress import progress
     from clearwood.cli.support.cores import limited_cores

@@ -18,7 +18,7 @@ SHOWN = 30
 
 
 @verb
-def inspect(*, model: ModelFile, json: Json = False) -> None:
+def inspect(model: ModelFile, *, json: Json = False) -> None:
     """Show the contents of a model file without running any of them."""
     import clearwood as cw
 

@@ -21,33 +21,23 @@ __all__ = ["models"]
 
 @verb
 def models(
+    name: Annotated[str | None, typer.Argument(autocompletion=learners)] = None,
     *,
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME]",
-            help="A learner to describe.",
-            show_default=False,
-            autocompletion=learners,
-        ),
-    ] = None,
-    task: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TASK",
-            help="Only learners for regression, count, binary or multiclass.",
-            autocompletion=tasks,
-        ),
-    ] = None,
-    family: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FAMILY", help="Only learners of one family.", autocompletion=families
-        ),
-    ] = None,
+    task: Annotated[str | None, typer.Option(autocompletion=tasks)] = None,
+    family: Annotated[str | None, typer.Option(autocompletion=families)] = None,
     json: Json = False,
 ) -> None:
-    """List the learners, or describe one of them."""
+    """List the learners, or describe one of them.
+
+    Parameters
+    ----------
+    name
+        A learner to describe.
+    task : TASK
+        Only learners for regression, count, binary or multiclass.
+    family : FAMILY
+        Only learners of one family.
+    """
     from clearwood.models import catalogue
 
     if name is not None:

@@ -2,9 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count
@@ -21,36 +19,26 @@ __all__ = ["predict", "prediction_columns"]
 
 @verb
 def predict(
-    *,
     model: ModelFile,
-    data: Annotated[
-        Path,
-        typer.Argument(metavar="DATA", help="New rows, with the features of the model."),
-    ],
-    path: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="A .csv or .parquet file; by default, CSV to standard output.",
-            show_default=False,
-        ),
-    ] = None,
-    probabilities: Annotated[
-        bool | None,
-        typer.Option(
-            "--probabilities/--no-probabilities",
-            help="Write one column of probabilities per class; by default if the model predicts "
-            "them.",
-            show_default=False,
-        ),
-    ] = None,
+    data: Path,
+    *,
+    path: Path | None = None,
+    probabilities: bool | None = None,
     force: Force = False,
     json: Json = False,
     reading: Reading,
 ) -> None:
-    """Predict new rows with a saved model: one line per row, in the order of the rows."""
+    """Predict new rows with a saved model: one line per row, in the order of the rows.
+
+    Parameters
+    ----------
+    data
+        New rows, with the features of the model.
+    path : FILE
+        A .csv or .parquet file; by default, CSV to standard output.
+    probabilities
+        Write one column of probabilities per class; by default if the model predicts them.
+    """
     import clearwood as cw
     from clearwood._shared.progress import progress
     from clearwood.cli.support.files import check_output, write_columns, write_csv

@@ -3,9 +3,7 @@
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import size
@@ -45,66 +43,18 @@ _QUICK: dict[str, Any] = {"tune": 0, "interval": "hold-out"}
 
 @verb
 def report(
+    source: Path,
+    data: Path | None = None,
     *,
-    source: Annotated[
-        Path,
-        typer.Argument(
-            metavar="SOURCE",
-            help="A table (CSV, TSV, Parquet, Feather or JSON lines), or a model file.",
-        ),
-    ],
-    data: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="DATA",
-            help="With a model file: the table, usually its training rows.",
-            show_default=False,
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict."),
-    ] = None,
-    path: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The page's file (HTML).")
-    ] = Path("report.html"),
+    target: str | None = None,
+    path: Path = Path("report.html"),
     learners: LearnerNames = None,
-    quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick",
-            help="A first look: learners with default settings, compared on one held-out part, "
-            "and shorter explanations.",
-        ),
-    ] = False,
-    tune: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help=f"Configurations tried per learner; by default {_THOROUGH['tune']}, and "
-            f"{_QUICK['tune']} with --quick.",
-            show_default=False,
-        ),
-    ] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Keep every finished fit in this file; the same command continues from there "
-            "after a stop.",
-        ),
-    ] = None,
-    test: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A table of held-out rows, to check for drift."),
-    ] = None,
-    title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="The page's title.", show_default=False)
-    ] = None,
-    keep: Annotated[
-        Path | None,
-        typer.Option("--model", metavar="FILE", help="Save the fitted model in this file too."),
-    ] = None,
+    quick: bool = False,
+    tune: int | None = None,
+    store: Path | None = None,
+    test: Path | None = None,
+    title: str | None = None,
+    keep: Path | None = None,
     seed: Seed = 0,
     n_jobs: Jobs = -1,
     force: Force = False,
@@ -116,6 +66,30 @@ def report(
 
     From a table: learners are compared, the best is fitted and explained. From a model file and
     a table: that model is explained.
+
+    Parameters
+    ----------
+    source
+        A table (CSV, TSV, Parquet, Feather or JSON lines), or a model file.
+    data
+        With a model file: the table, usually its training rows.
+    target : COLUMN
+        The column to predict.
+    path : FILE
+        The page's file (HTML).
+    quick
+        A first look: learners with default settings, compared on one held-out part, and shorter
+        explanations.
+    tune : N
+        Configurations tried per learner; by default 10, and 0 with --quick.
+    store : FILE
+        Keep every finished fit in this file; the same command continues from there after a stop.
+    test : FILE
+        A table of held-out rows, to check for drift.
+    title : TEXT
+        The page's title.
+    keep : FILE
+        Save the fitted model in this file too.
     """
     import clearwood as cw
     from clearwood._shared.progress import progress

@@ -22,48 +22,15 @@ _SHOWN = 8
 
 @verb
 def decomposition(
-    *,
     model: ModelFile,
-    data: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DATA",
-            help="The background, usually the training rows: all of them or, for models without "
-            "an exact decomposition, a sample. The same rows are explained.",
-        ),
-    ],
-    folder: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder for the tables.")
-    ],
-    max_order: Annotated[
-        int,
-        typer.Option(
-            "--max-order",
-            metavar="N",
-            min=1,
-            help="The most features in a component; the rest is reported as a remainder.",
-        ),
-    ] = 2,
-    rows: Annotated[
-        int | None,
-        typer.Option(
-            "--rows",
-            metavar="N",
-            min=0,
-            help="Compute Shapley values of the first N rows; by default of all.",
-            show_default=False,
-        ),
-    ] = None,
-    value: Annotated[
-        Literal["interventional", "path_dependent"],
-        typer.Option("--value", help="The value function of the Shapley values."),
-    ] = "interventional",
-    interactions: Annotated[
-        bool, typer.Option("--interactions", help="Write pairwise Shapley interactions too.")
-    ] = False,
-    table_format: Annotated[
-        Literal["csv", "parquet"], typer.Option("--format", help="The format of the tables.")
-    ] = "csv",
+    data: Path,
+    *,
+    folder: Path,
+    max_order: Annotated[int, typer.Option(min=1)] = 2,
+    rows: Annotated[int | None, typer.Option(min=0)] = None,
+    value: Literal["interventional", "path_dependent"] = "interventional",
+    interactions: bool = False,
+    table_format: Literal["csv", "parquet"] = "csv",
     n_jobs: Jobs = 1,
     force: Force = False,
     json: Json = False,
@@ -74,6 +41,24 @@ def decomposition(
     Exact over all rows of DATA for trees and additive models, sampled with standard errors for
     others. The folder receives importance, components, effects, interactions and shapley as
     tables, and decomposition.json.
+
+    Parameters
+    ----------
+    data
+        The background, usually the training rows: all of them or, for models without an exact
+        decomposition, a sample. The same rows are explained.
+    folder : FOLDER
+        The folder for the tables.
+    max_order : N
+        The most features in a component; the rest is reported as a remainder.
+    rows : N
+        Compute Shapley values of the first N rows; by default of all.
+    value
+        The value function of the Shapley values.
+    interactions
+        Write pairwise Shapley interactions too.
+    table_format
+        The format of the tables.
     """
     import clearwood as cw
     from clearwood.cli.support.files import write_columns, write_json

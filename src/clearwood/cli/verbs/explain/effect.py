@@ -1,8 +1,6 @@
 """`clearwood explain effect`: the effect of one feature, or of two, on the prediction."""
 
-from typing import Annotated, Any, Literal
-
-import typer
+from typing import Any, Literal
 
 from clearwood._shared.choices import EffectKind
 from clearwood._shared.errors import InputError
@@ -12,98 +10,21 @@ from clearwood.cli.verbs.explain.options import Confidence, Explaining, View, Wo
 
 __all__ = ["effect"]
 
-_BAND = "Band"
-_ROWS = "Rows and values"
-
 
 @verb
 def effect(
+    column: str,
+    other: str | None = None,
     *,
-    column: Annotated[str, typer.Argument(metavar="COLUMN", help="The feature.")],
-    other: Annotated[
-        str | None,
-        typer.Argument(metavar="OTHER", help="A second feature.", show_default=False),
-    ] = None,
-    kind: Annotated[
-        EffectKind,
-        typer.Option(
-            "--kind",
-            metavar="KIND",
-            help="pdp: partial dependence, the average prediction if every row had the value. ice: "
-            "one curve per row. marginal: the average over rows with the value. ale: accumulated "
-            "local effects. supported_pdp: pdp where there are data. component: a part of the "
-            "decomposition.",
-        ),
-    ] = "pdp",
-    centred: Annotated[
-        bool | None,
-        typer.Option(
-            "--centred/--uncentred",
-            help="Whether effects are relative to the mean, and ice curves to their start; by "
-            "default only ale.",
-            show_default=False,
-        ),
-    ] = None,
-    derivative: Annotated[
-        bool, typer.Option("--derivative", help="For ice: slopes instead of curves.")
-    ] = False,
-    points: Annotated[
-        int | None,
-        typer.Option(
-            "--points",
-            metavar="N",
-            help="The most values of a numeric or date column; by default 40, and 20 each of two.",
-            show_default=False,
-            rich_help_panel=_ROWS,
-        ),
-    ] = None,
-    grid: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--grid",
-            metavar="VALUE,VALUE",
-            help="The values to show. Once for each column.",
-            show_default=False,
-            rich_help_panel=_ROWS,
-        ),
-    ] = None,
-    sample: Annotated[
-        int | None,
-        typer.Option(
-            "--sample",
-            metavar="N",
-            help="The number of rows to average over; by default all.",
-            show_default=False,
-            rich_help_panel=_ROWS,
-        ),
-    ] = None,
-    extrapolation: Annotated[
-        Literal["distance", "isolation", "none"],
-        typer.Option(
-            "--extrapolation",
-            help="How rows outside the data are detected.",
-            rich_help_panel=_ROWS,
-        ),
-    ] = "distance",
-    bands: Annotated[
-        int,
-        typer.Option(
-            "--bands",
-            metavar="N",
-            help="Bootstrap samples of the rows; 0 for no band.",
-            rich_help_panel=_BAND,
-        ),
-    ] = 200,
-    refit: Annotated[
-        int,
-        typer.Option(
-            "--refit",
-            metavar="N",
-            help="Models refitted to bootstrap samples, for a band that includes the uncertainty "
-            "of training.",
-            rich_help_panel=_BAND,
-        ),
-    ] = 0,
+    kind: EffectKind = "pdp",
+    centred: bool | None = None,
+    derivative: bool = False,
+    points: int | None = None,
+    grid: list[str] | None = None,
+    sample: int | None = None,
+    extrapolation: Literal["distance", "isolation", "none"] = "distance",
+    bands: int = 200,
+    refit: int = 0,
     confidence: Confidence = 0.9,
     view: View,
     work: Work,
@@ -113,6 +34,40 @@ def effect(
     """The effect of one feature, or of two jointly, on the prediction.
 
     With a band, the distribution of the data, and the values where the model extrapolates.
+
+    Parameters
+    ----------
+    column
+        The feature.
+    other
+        A second feature.
+    kind : KIND
+        pdp: partial dependence, the average prediction if every row had the value. ice: one curve
+        per row. marginal: the average over rows with the value. ale: accumulated local effects.
+        supported_pdp: pdp where there are data. component: a part of the decomposition.
+    centred
+        Whether effects are relative to the mean, and ice curves to their start; by default only
+        ale.
+    derivative
+        For ice: slopes instead of curves.
+
+    Rows and values
+    ---------------
+    points : N
+        The most values of a numeric or date column; by default 40, and 20 each of two.
+    grid : VALUE,VALUE
+        The values to show. Once for each column.
+    sample : N
+        The number of rows to average over; by default all.
+    extrapolation
+        How rows outside the data are detected.
+
+    Band
+    ----
+    bands : N
+        Bootstrap samples of the rows; 0 for no band.
+    refit : N
+        Models refitted to bootstrap samples, for a band that includes the uncertainty of training.
     """
     import clearwood as cw
 

@@ -1,10 +1,6 @@
 """`clearwood explain importance` and `agreement`: which features matter, and by which method."""
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from clearwood._shared.choices import ImportanceKind
 from clearwood.cli.support.options import Reading
@@ -20,73 +16,53 @@ from clearwood.cli.verbs.explain.options import (
 
 __all__ = ["agreement", "importance"]
 
-Sample = Annotated[
-    int | None,
-    typer.Option(
-        "--sample", metavar="N", help="The number of rows; by default all.", show_default=False
-    ),
-]
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Measuring(Explaining):
-    """The model, and rows that it is measured on."""
+    """The model, and rows that it is measured on.
 
-    data: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DATA",
-            help="Rows with the features of the model and the target; for permutation, held-out "
-            "rows.",
-        ),
-    ]
+    Parameters
+    ----------
+    data
+        Rows with the features of the model and the target; for permutation, held-out rows.
+    """
 
 
 @verb
 def importance(
     *,
-    kind: Annotated[
-        ImportanceKind,
-        typer.Option(
-            "--kind",
-            metavar="KIND",
-            help="components: share of the variance of predictions. "
-            "permutation: increase in loss when shuffled. loco: increase in loss when fitted "
-            "without. shapley: mean absolute Shapley value. variance: of the main effect. "
-            "impurity: gain of the splits. coefficients: of linear models.",
-        ),
-    ] = "components",
-    repeats: Annotated[
-        int, typer.Option("--repeats", metavar="N", help="How often each column is shuffled.")
-    ] = 5,
-    conditional: Annotated[
-        bool,
-        typer.Option(
-            "--conditional",
-            help="Shuffle only among rows with similar values of the associated columns.",
-        ),
-    ] = False,
+    kind: ImportanceKind = "components",
+    repeats: int = 5,
+    conditional: bool = False,
     groups: Groups = None,
-    loss: Annotated[
-        str | None,
-        typer.Option(
-            "--loss",
-            metavar="LOSS",
-            help="squared, absolute, log or zero-one; by default the task's own.",
-            show_default=False,
-        ),
-    ] = None,
-    folds: Annotated[
-        int, typer.Option("--folds", metavar="N", help="Folds of the cross-validation of loco.")
-    ] = 5,
+    loss: str | None = None,
+    folds: int = 5,
     confidence: Confidence = 0.9,
-    sample: Sample = None,
+    sample: int | None = None,
     view: View,
     work: Work,
     measuring: Measuring,
     reading: Reading,
 ) -> None:
-    """The importance of each feature, with intervals."""
+    """The importance of each feature, with intervals.
+
+    Parameters
+    ----------
+    kind : KIND
+        components: share of the variance of predictions. permutation: increase in loss when
+        shuffled. loco: increase in loss when fitted without. shapley: mean absolute Shapley value.
+        variance: of the main effect. impurity: gain of the splits. coefficients: of linear models.
+    repeats : N
+        How often each column is shuffled.
+    conditional
+        Shuffle only among rows with similar values of the associated columns.
+    loss : LOSS
+        squared, absolute, log or zero-one; by default the task's own.
+    folds : N
+        Folds of the cross-validation of loco.
+    sample : N
+        The number of rows; by default all.
+    """
     import clearwood as cw
 
     together = groups_of(groups)
@@ -111,22 +87,22 @@ def importance(
 @verb
 def agreement(
     *,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column",
-            metavar="COLUMN",
-            help="A feature to look at; by default all that vary. Repeatable.",
-            show_default=False,
-        ),
-    ] = None,
-    sample: Sample = None,
+    columns: list[str] | None = None,
+    sample: int | None = None,
     view: View,
     work: Work,
     explaining: Explaining,
     reading: Reading,
 ) -> None:
-    """Where explanation methods disagree, and the likely reason."""
+    """Where explanation methods disagree, and the likely reason.
+
+    Parameters
+    ----------
+    columns : COLUMN
+        A feature to look at; by default all that vary. Repeatable.
+    sample : N
+        The number of rows; by default all.
+    """
     import clearwood as cw
 
     model, data = explaining.read(reading)

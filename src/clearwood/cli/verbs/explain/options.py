@@ -1,7 +1,7 @@
 """Options that the verbs of `clearwood explain` share."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,45 +27,34 @@ Groups = Annotated[
         "--groups",
         metavar="NAME=COLUMN,COLUMN",
         help="Columns that count as one feature. Repeatable.",
-        show_default=False,
     ),
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Explaining:
-    """The model, the rows that it is explained with, and where the result goes."""
+    """The model, the rows that it is explained with, and where the result goes.
+
+    Parameters
+    ----------
+    data
+        Rows with the features of the model, usually the training rows.
+    files : FILE
+        A file for the result, whose ending gives the format: .json, .csv, .parquet, .svg, .png or
+        .html. Repeatable.
+    """
 
     model: ModelFile
-    data: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DATA", help="Rows with the features of the model, usually the training rows."
-        ),
-    ]
-    files: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="A file for the result, whose ending gives the format: .json, .csv, .parquet, "
-            ".svg, .png or .html. Repeatable.",
-            show_default=False,
-        ),
-    ] = None
+    data: Path
+    _: KW_ONLY
+    files: list[Path] | None = None
     force: Force = False
     json: Json = False
 
     def read(self, reading: Reading, *more: Path | None) -> tuple[Any, "Table"]:
         """Load the model and read its rows, once it is clear that the result can be written.
 
-        Parameters
-        ----------
-        reading
-            How the rows are read.
-        more
-            Other inputs, which the result must not replace.
+        The result must not replace ``more`` inputs either.
         """
         import clearwood as cw
 
@@ -79,38 +68,33 @@ class Explaining:
         show(result, self.files or (), force=self.force, as_json=self.json)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class View:
-    """What of the prediction is explained."""
+    """What of the prediction is explained.
 
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--class",
-            metavar="NAME",
-            help="The class or output to explain; by default all, and the second of two classes.",
-            show_default=False,
-        ),
-    ] = None
-    scale: Annotated[
-        Scale | None,
-        typer.Option("--scale", help="The scale of the prediction.", show_default=False),
-    ] = None
+    Parameters
+    ----------
+    output : NAME
+        The class or output to explain; by default all, and the second of two classes.
+    scale
+        The scale of the prediction.
+    """
+
+    output: str | None = None
+    scale: Scale | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Work:
-    """How long the work may take, and with what."""
+    """How long the work may take, and with what.
 
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            "--time-limit",
-            metavar="SECONDS",
-            help="Stop after this time and give the estimates so far, with their errors.",
-            show_default=False,
-        ),
-    ] = None
+    Parameters
+    ----------
+    time_limit : SECONDS
+        Stop after this time and give the estimates so far, with their errors.
+    """
+
+    time_limit: float | None = None
     seed: Seed = 0
     n_jobs: Jobs = 1
 

@@ -12,89 +12,60 @@ from clearwood.cli.verbs.explain.options import Explaining, Groups, View, Work, 
 
 __all__ = ["contributions", "lime", "shapley", "what_if"]
 
-_ESTIMATING = "Models without exact Shapley values"
 _FEW_ROWS = 10
 
 FirstRows = Annotated[
-    int,
-    typer.Option("--rows", metavar="N", min=1, help="Explain the first N rows."),
+    int, typer.Option("--rows", metavar="N", min=1, help="Explain the first N rows.")
 ]
 OneRow = Annotated[
-    int,
-    typer.Option("--row", metavar="N", min=0, help="The row of DATA, counted from 0."),
+    int, typer.Option("--row", metavar="N", min=0, help="The row of DATA, counted from 0.")
 ]
 
 
 @verb
 def shapley(
     *,
-    value: Annotated[
-        ValueFunction,
-        typer.Option(
-            "--value",
-            metavar="VALUE",
-            help="interventional: other features take the values of DATA. path_dependent: they "
-            "follow the training rows in each node of a tree. observational: they follow rows "
-            "like the one explained.",
-        ),
-    ] = "interventional",
+    value: ValueFunction = "interventional",
     rows: FirstRows = _FEW_ROWS,
-    of: Annotated[
-        Path | None,
-        typer.Option(
-            "--of",
-            metavar="FILE",
-            help="The rows to explain, if not those of DATA.",
-            show_default=False,
-        ),
-    ] = None,
+    of: Path | None = None,
     groups: Groups = None,
-    interactions: Annotated[
-        bool, typer.Option("--interactions", help="Pairwise interactions too; exact values only.")
-    ] = False,
-    conditional: Annotated[
-        Conditional,
-        typer.Option("--conditional", help="The distribution assumed by observational values."),
-    ] = "gaussian",
-    method: Annotated[
-        ShapleyMethod,
-        typer.Option("--method", help="auto is exact where possible.", rich_help_panel=_ESTIMATING),
-    ] = "auto",
-    precision: Annotated[
-        float,
-        typer.Option(
-            "--precision",
-            metavar="SHARE",
-            help="Stop at standard errors of this share of the spread of a row's values.",
-            rich_help_panel=_ESTIMATING,
-        ),
-    ] = 0.02,
-    max_evaluations: Annotated[
-        int | None,
-        typer.Option(
-            "--max-evaluations",
-            metavar="N",
-            help="The most evaluations of the model per row.",
-            show_default=False,
-            rich_help_panel=_ESTIMATING,
-        ),
-    ] = None,
-    n_background: Annotated[
-        int | None,
-        typer.Option(
-            "--n-background",
-            metavar="N",
-            help="Rows of DATA that form the background; by default 100.",
-            show_default=False,
-            rich_help_panel=_ESTIMATING,
-        ),
-    ] = None,
+    interactions: bool = False,
+    conditional: Conditional = "gaussian",
+    method: ShapleyMethod = "auto",
+    precision: float = 0.02,
+    max_evaluations: int | None = None,
+    n_background: int | None = None,
     view: View,
     work: Work,
     explaining: Explaining,
     reading: Reading,
 ) -> None:
-    """Shapley values: how each feature moves a prediction away from the average."""
+    """Shapley values: how each feature moves a prediction away from the average.
+
+    Parameters
+    ----------
+    value : VALUE
+        interventional: other features take the values of DATA. path_dependent: they follow the
+        training rows in each node of a tree. observational: they follow rows like the one
+        explained.
+    of : FILE
+        The rows to explain, if not those of DATA.
+    interactions
+        Pairwise interactions too; exact values only.
+    conditional
+        The distribution assumed by observational values.
+
+    Models without exact Shapley values
+    -----------------------------------
+    method
+        auto is exact where possible.
+    precision : SHARE
+        Stop at standard errors of this share of the spread of a row's values.
+    max_evaluations : N
+        The most evaluations of the model per row.
+    n_background : N
+        Rows of DATA that form the background; by default 100.
+    """
     import clearwood as cw
 
     together = groups_of(groups)
@@ -122,34 +93,32 @@ def shapley(
 def lime(
     *,
     row: OneRow = 0,
-    kernel_width: Annotated[
-        float | None,
-        typer.Option(
-            "--kernel-width",
-            metavar="NUMBER",
-            help="The size of the neighbourhood, in standard deviations; by default 0.75 times "
-            "the square root of the number of columns.",
-            show_default=False,
-        ),
-    ] = None,
-    n_features: Annotated[
-        int, typer.Option("--n-features", metavar="N", help="The most terms.")
-    ] = 6,
-    select: Annotated[
-        LimeSelection, typer.Option("--select", help="How terms are selected.")
-    ] = "forward",
-    n_samples: Annotated[
-        int, typer.Option("--n-samples", metavar="N", help="Rows per sample.")
-    ] = 2000,
-    repeats: Annotated[
-        int, typer.Option("--repeats", metavar="N", help="Samples, to measure stability.")
-    ] = 10,
+    kernel_width: float | None = None,
+    n_features: int = 6,
+    select: LimeSelection = "forward",
+    n_samples: int = 2000,
+    repeats: int = 10,
     view: View,
     work: Work,
     explaining: Explaining,
     reading: Reading,
 ) -> None:
-    """A sparse linear model near one row, with its local fit and its stability."""
+    """A sparse linear model near one row, with its local fit and its stability.
+
+    Parameters
+    ----------
+    kernel_width : NUMBER
+        The size of the neighbourhood, in standard deviations; by default 0.75 times the square root
+        of the number of columns.
+    n_features : N
+        The most terms.
+    select
+        How terms are selected.
+    n_samples : N
+        Rows per sample.
+    repeats : N
+        Samples, to measure stability.
+    """
     import clearwood as cw
 
     model, data = explaining.read(reading)
@@ -171,20 +140,19 @@ def lime(
 @verb
 def what_if(
     *,
-    changes: Annotated[
-        list[str],
-        typer.Option(
-            "--set",
-            metavar="COLUMN=VALUE",
-            help="A new value; none for a missing one. Repeatable.",
-        ),
-    ],
+    changes: list[str],
     row: OneRow = 0,
     view: View,
     explaining: Explaining,
     reading: Reading,
 ) -> None:
-    """The prediction of a row after changes, and the contribution of each change."""
+    """The prediction of a row after changes, and the contribution of each change.
+
+    Parameters
+    ----------
+    changes : COLUMN=VALUE
+        A new value; none for a missing one. Repeatable.
+    """
     import clearwood as cw
 
     texts = pairs("--set", changes, example="age=45")
