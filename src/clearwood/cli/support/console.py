@@ -56,7 +56,7 @@ def print_text(*things: Any) -> None:
 
 
 def width() -> int:
-    """Give the number of characters in a line of stdout."""
+    """Return the number of characters in a line of stdout."""
     return _console().width
 
 
@@ -76,7 +76,7 @@ def print_message(label: str, text: str, *, style: str) -> None:
 
 
 def text_without(result: Any, field: str) -> str:
-    """Give the text of a result without the messages in one of its fields."""
+    """Return the text of a result without the messages in one of its fields."""
     return repr(dataclasses.replace(result, **{field: ()}))
 
 
@@ -104,7 +104,7 @@ def quoted(word: object) -> str:
 
 
 def program() -> str:
-    """Give what to type to run this program again from the present folder.
+    """Return what to type to run this program again from the present folder.
 
     That is its name where the shell finds this very program by it, and its path otherwise: after
     ``make demo`` the program is in a virtual environment that is not active.

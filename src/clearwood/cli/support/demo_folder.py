@@ -60,7 +60,7 @@ class DemoFolder:
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
-    """Give the recorded checksums; none if the list cannot be read."""
+    """Return the recorded checksums; none if the list cannot be read."""
     try:
         files = json.loads(path.read_text(encoding="utf-8"))["files"]
     except (OSError, ValueError, KeyError, TypeError):

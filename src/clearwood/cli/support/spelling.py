@@ -55,13 +55,13 @@ class CommandLine:
         return f"{PYTHON.call(call)} (in Python)"
 
     def _commands(self) -> Iterator[Any]:
-        """Give the verb that runs, then all others."""
+        """Return the verb that runs, then all others."""
         if self._running is not None:
             yield self._running.command
         yield from (command for _, command in self._verbs())
 
     def _verbs(self) -> Iterator[tuple[tuple[str, ...], Any]]:
-        """Give all verbs, each with the words that reach it."""
+        """Return all verbs, each with the words that reach it."""
         if self._running is not None:
             yield from _below(("clearwood",), self._running.find_root().command)
 
@@ -100,7 +100,7 @@ def _placeholder(argument: str) -> str:
 
 
 def typed_name(parameter: Any) -> str:
-    """Give the name of a parameter as it is typed: its long flag, or what help calls it."""
+    """Return the name of a parameter as it is typed: its long flag, or what help calls it."""
     if parameter.param_type_name == _ARGUMENT:
         return (parameter.metavar or str(parameter.name)).strip("[]").upper()
     return str(max(parameter.opts, key=len))

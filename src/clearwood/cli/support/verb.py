@@ -178,7 +178,7 @@ def _is_argument(parameter: inspect.Parameter) -> bool:
 
 
 def choices_of(context: Any, name: str) -> tuple[str, ...]:
-    """Give the words that a parameter of the verb in a context takes; none if it takes others."""
+    """Return the words that a parameter of the verb in a context takes; none if it takes others."""
     parameter = inspect.signature(context.command.callback).parameters.get(name)
     return () if parameter is None else words_of(parameter.annotation)
 
@@ -210,7 +210,7 @@ class VerbGroup(TyperGroup):
     order: tuple[str, ...] = ()
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Give the names of the verbs."""
+        """Return the names of the verbs."""
         names = super().list_commands(ctx)
         return sorted(names, key=self.order.index) if self.order else list(names)
 
@@ -234,7 +234,7 @@ class VerbGroup(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def _name(self, ctx: Any, word: str) -> str:
-        """Give the name of a verb for its Python spelling, and any other word as it is."""
+        """Return the name of a verb for its Python spelling, and any other word as it is."""
         name = word.replace("_", "-")
         return name if name in self.list_commands(ctx) else word
 

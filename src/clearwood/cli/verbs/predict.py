@@ -72,7 +72,7 @@ def predict(
 def prediction_columns(
     model: "Learner", table: "Table", *, probabilities: bool | None = None
 ) -> dict[str, list[Any]]:
-    """Give the columns to write: the prediction and, for classes, their probabilities.
+    """Return the columns to write: the prediction and, for classes, their probabilities.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ def _check_folder(folder: Path, files: list[Path], *, force: bool) -> None:
 
 
 def _effects(why: "Decomposition") -> dict[str, list[Any]]:
-    """Give all main effects in one table, with values as text, since columns differ in kind."""
+    """Return all main effects in one table, with values as text, since columns differ in kind."""
     names = ("column", "value", "output", "effect", "share")
     table: dict[str, list[Any]] = {name: [] for name in names}
     for effect in why.effects():
@@ -146,7 +146,7 @@ def _text(value: Any) -> str:
 
 
 def _pairs(values: "Shapley") -> dict[str, list[Any]]:
-    """Give the interaction of each pair once: the sum of its two halves."""
+    """Return the interaction of each pair once: the sum of its two halves."""
     import numpy as np
 
     assert values.interactions is not None
