@@ -1,6 +1,6 @@
 """A decision diagram: a decision tree whose equal branches are kept once."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,27 +10,24 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count
-from clearwood.forest import Precision, goes_left, rounded
+from clearwood.forest import SPLIT_ARRAYS, NodeArrays, Precision, goes_left, rounded
 
 __all__ = ["Diagram", "leaf_counts"]
 
 _NODE_ARRAYS: dict[str, type] = {
-    "feature": np.int32,
-    "threshold": np.float64,
-    "default_left": np.bool_,
-    "zero_missing": np.bool_,
-    "category_start": np.int32,
-    "category_size": np.int32,
-    "unseen_left": np.bool_,
+    **SPLIT_ARRAYS,
     "left": np.int32,
     "right": np.int32,
     "outcome": np.int32,
+    "value": np.float64,
+    "low": np.float64,
+    "high": np.float64,
     "certified": np.bool_,
 }
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Diagram:
+class Diagram(NodeArrays):
     """Questions and outcomes as plain arrays, one entry a node.
 
     Node 0 is the root and children come after their parents, so one pass backwards sees children
@@ -101,24 +98,12 @@ class Diagram:
     n_features: int
 
     def __post_init__(self) -> None:
-        for name, dtype in _NODE_ARRAYS.items():
-            self._freeze(name, dtype)
-        self._freeze("category_words", np.uint32)
-        for name in ("value", "low", "high"):
-            self._freeze(name, np.float64)
+        self._freeze({**_NODE_ARRAYS, "category_words": np.uint32})
         self._check()
-
-    def _freeze(self, name: str, dtype: type) -> None:
-        original = getattr(self, name)
-        array: NDArray[Any] = np.ascontiguousarray(original, dtype=dtype)
-        if array is original and array.flags.writeable:
-            array = array.copy()  # the caller may go on writing to its own array
-        array.flags.writeable = False
-        object.__setattr__(self, name, array)
 
     def _check(self) -> None:
         n = len(self.feature)
-        for name in (*_NODE_ARRAYS, "value", "low", "high"):
+        for name in _NODE_ARRAYS:
             if len(getattr(self, name)) != n:
                 raise InputError(
                     f"diagram array {name!r} has {len(getattr(self, name))} entries; expected {n}"
@@ -167,11 +152,6 @@ class Diagram:
         """Which nodes are leaves."""
         return np.asarray(self.feature < 0)
 
-    @property
-    def is_categorical(self) -> Bools:
-        """Which nodes have a question about categories."""
-        return np.asarray(self.category_start >= 0)
-
     @cached_property
     def leaf_counts(self) -> list[int]:
         """How many leaves each node has below it as a tree, itself included."""
@@ -191,13 +171,6 @@ class Diagram:
             if left[node] >= 0:
                 depth[node] = 1 + max(depth[left[node]], depth[right[node]])
         return depth[0]
-
-    def category_set(self, node: int) -> tuple[int, ...]:
-        """Give the categories that go left at a categorical node."""
-        start, size = self.category_start[node], self.category_size[node]
-        words = self.category_words[start : start + size] if start >= 0 else np.empty(0, np.uint32)
-        bits = np.unpackbits(np.ascontiguousarray(words, "<u4").view(np.uint8), bitorder="little")
-        return tuple(int(category) for category in np.flatnonzero(bits))
 
     def goes_left(self, nodes: Index, x: Floats) -> Bools:
         """Give, for pairs of an inner node and a value of its column, whether it goes left."""
@@ -228,28 +201,9 @@ class Diagram:
             rows = rows[~self.is_leaf[node[rows]]]
         return node.astype(np.int32)
 
-    def equals(self, other: "Diagram") -> bool:
-        """Whether two diagrams hold the same arrays."""
-        for item in fields(self):
-            mine, theirs = getattr(self, item.name), getattr(other, item.name)
-            if isinstance(mine, np.ndarray):
-                if not np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f"):
-                    return False
-            elif mine != theirs:
-                return False
-        return True
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # a copy, or one sent to a worker, is frozen and checked anew
-        return _rebuilt, ({item.name: getattr(self, item.name) for item in fields(self)},)
-
     def __repr__(self) -> str:
         leaves = count(self.n_leaves, "leaf", "leaves")
         return f"Diagram of {count(self.n_nodes, 'node')}: as a tree {leaves}, depth {self.depth}"
-
-
-def _rebuilt(arrays: dict[str, Any]) -> Diagram:
-    return Diagram(**arrays)
 
 
 def leaf_counts(left: NDArray[np.int32], right: NDArray[np.int32]) -> list[int]:

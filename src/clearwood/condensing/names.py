@@ -23,17 +23,10 @@ def as_written(name: str) -> str:
 
 
 def with_names_of(forest: Forest, data: Any) -> Forest:
-    """Give the forest with the column names of a table.
+    """Return the forest with the column names of a table.
 
     LightGBM writes spaces as underscores. Where exactly one column of the table can be meant, its
-    name is put back, so that rules and SQL name columns that exist.
-
-    Parameters
-    ----------
-    forest
-        The ensemble.
-    data
-        A table, data frame or array; only the first two have names.
+    name is put back, so that rules and SQL name columns that exist. Arrays have no names.
     """
     if isinstance(data, Table):
         names = list(data.names)

@@ -21,13 +21,13 @@ from clearwood.condensing.budget import (
     ProofTooLargeError,
 )
 from clearwood.condensing.compose.atoms import atoms_of
-from clearwood.condensing.compose.composed import Composed, composed_of_tree
+from clearwood.condensing.compose.composed import composed_of_tree
 from clearwood.condensing.compose.decision import MOST_IN_PAIRS, decision_for
 from clearwood.condensing.compose.kernel import (
     Attempt,
-    Box,
     Problem,
     Shrinking,
+    Solution,
     compose_all,
     compose_within,
 )
@@ -151,24 +151,10 @@ def condense(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Request:
-    """What is condensed, and how; every option is checked.
-
-    Parameters
-    ----------
-    problem
-        The ensemble in ranks.
-    rows
-        The rows that matter, as the model's columns.
-    equal, effort, objective, tolerance
-        As in `condense`; "equal" is never None.
-    budget
-        The limits.
-    n_threads
-        How many threads work under a limit.
-    """
+    """What is condensed, and how; every option is checked."""
 
     problem: Problem
-    rows: Floats | None
+    rows: Floats | None  # the rows that matter, as the model's columns
     equal: Equal
     effort: Effort
     objective: Objective
@@ -185,28 +171,6 @@ class Request:
     def places(self) -> NDArray[np.int32] | None:
         """The rows in ranks."""
         return None if self.rows is None else _places(self.problem, self.rows)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Solution:
-    """The tree that was composed.
-
-    Parameters
-    ----------
-    tree
-        The tree in ranks.
-    is_shrunk
-        Whether it was made as small as the effort makes it.
-    stopped
-        The limit at which the work ended; None where every leaf is certified.
-    uncertified
-        A box that holds the leaves that are not certified.
-    """
-
-    tree: Composed
-    is_shrunk: bool = False
-    stopped: Limit | None = None
-    uncertified: Box | None = None
 
 
 def _exact(request: Request) -> Solution | None:
@@ -288,7 +252,7 @@ def _does_not_fit(attempt: Attempt, start: Attempt, *, memory: int) -> DoesNotFi
 def _within(request: Request) -> Solution:
     """Compose where most rows are first, and stop at the limits."""
     rows = None if request.rows is None else with_likely_rows(request.rows)
-    part = compose_within(
+    solution = compose_within(
         request.problem,
         memory=request.budget.memory,
         leaves=request.budget.leaves,
@@ -297,8 +261,9 @@ def _within(request: Request) -> Solution:
         classes=None if rows is None or request.problem.is_of_values else _classes(request, rows),
         n_threads=request.n_threads,
     )
-    tree = part.tree.of_classes() if request.takes_class_of_scores else part.tree
-    return Solution(tree=tree, stopped=part.stopped, uncertified=part.uncertified)
+    if request.takes_class_of_scores:
+        return replace(solution, tree=solution.tree.of_classes())
+    return solution
 
 
 def _places(problem: Problem, rows: Floats) -> NDArray[np.int32]:

@@ -9,15 +9,18 @@ from clearwood.forest.importers.learner import behind_learner
 from clearwood.forest.importers.text import read_text
 from clearwood.forest.inputs import default_names
 from clearwood.forest.links import inverse
+from clearwood.forest.nodes import SPLIT_ARRAYS, NodeArrays
 from clearwood.forest.parts import arrays_at
 from clearwood.forest.predict import ZERO, goes_left, predict_raw, raw_of_leaves, rounded
 
 __all__ = [
     "ARRAYS",
+    "SPLIT_ARRAYS",
     "SUPPORTED",
     "ZERO",
     "Forest",
     "LearnerEncoder",
+    "NodeArrays",
     "Precision",
     "arrays_at",
     "behind_learner",

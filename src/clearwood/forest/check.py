@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clearwood._shared.errors import InputError
+from clearwood.forest.nodes import SPLIT_ARRAYS
 
 if TYPE_CHECKING:
     from clearwood.forest.forest import Forest
@@ -22,18 +23,7 @@ def check(forest: "Forest") -> None:
 
 def _check_lengths(forest: "Forest") -> None:
     n_nodes, n_trees = len(forest.left), len(forest.roots)
-    per_node = (
-        "right",
-        "feature",
-        "threshold",
-        "default_left",
-        "zero_missing",
-        "category_start",
-        "category_size",
-        "unseen_left",
-        "cover",
-        "value",
-    )
+    per_node = ("right", *SPLIT_ARRAYS, "cover", "value")
     for name, length in [(name, n_nodes) for name in per_node] + [
         ("tree_output", n_trees),
         ("tree_weight", n_trees),

@@ -1,7 +1,7 @@
 """A tree ensemble as plain arrays that predicts what the library it came from predicts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -17,6 +17,7 @@ from clearwood.forest import links as _links
 from clearwood.forest import parts as _parts
 from clearwood.forest import predict as _predict
 from clearwood.forest import summary as _summary
+from clearwood.forest.nodes import SPLIT_ARRAYS, NodeArrays
 from clearwood.kernels import PackedForest
 
 __all__ = ["Aggregation", "Forest", "Link", "Precision"]
@@ -26,22 +27,22 @@ Link = _links.Link
 Exponential = _links.Exponential
 Precision = Literal["float32", "float64"]
 
-_NODE_ARRAYS: dict[str, type] = {
+_ARRAYS: dict[str, type | None] = {
+    **SPLIT_ARRAYS,
+    "roots": np.int32,
     "left": np.int32,
     "right": np.int32,
-    "feature": np.int32,
-    "threshold": np.float64,
-    "default_left": np.bool_,
-    "zero_missing": np.bool_,
-    "category_start": np.int32,
-    "category_size": np.int32,
-    "unseen_left": np.bool_,
+    "value": np.float64,
     "cover": np.float64,
+    "base": np.float64,
+    "tree_output": np.int32,
+    "tree_weight": np.float64,
+    "category_words": np.uint32,
 }
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Forest:
+class Forest(NodeArrays):
     """A tree ensemble as plain arrays.
 
     The trees lie one after another: tree ``t`` owns the nodes from ``roots[t]`` up to
@@ -181,17 +182,7 @@ class Forest:
     source: str = "arrays"
 
     def __post_init__(self) -> None:
-        for name, dtype in _NODE_ARRAYS.items():
-            self._freeze(name, dtype)
-        for name, wanted in (
-            ("roots", np.int32),
-            ("value", np.float64),
-            ("base", np.float64),
-            ("tree_output", np.int32),
-            ("tree_weight", np.float64),
-            ("category_words", np.uint32),
-        ):
-            self._freeze(name, wanted)
+        self._freeze(_ARRAYS)
         if self.value.ndim == 1:
             object.__setattr__(self, "value", self.value[:, None])
         if not self.levels:
@@ -199,12 +190,11 @@ class Forest:
         if not self.columns:
             object.__setattr__(self, "columns", tuple(self.feature_names))
             object.__setattr__(self, "groups", np.arange(len(self.columns), dtype=np.int32))
-        self._freeze("groups", np.int32)
         if len(self.divisor) == 0:
             object.__setattr__(self, "divisor", self._total_weight())
-        self._freeze("divisor", np.float64)
+        self._freeze({"groups": np.int32, "divisor": np.float64})
         if self.classes is not None:
-            self._freeze("classes", None)
+            self._freeze({"classes": None})
         for name, choices in (
             ("aggregation", get_args(Aggregation)),
             ("link", get_args(Link)),
@@ -223,14 +213,6 @@ class Forest:
             return np.full(self.n_outputs, self.tree_weight.sum())
         totals = [self.tree_weight[self.tree_output == k].sum() for k in range(self.n_outputs)]
         return np.array(totals)
-
-    def _freeze(self, name: str, dtype: type | None) -> None:
-        given = getattr(self, name)
-        array = np.ascontiguousarray(given, dtype=dtype)
-        if array is given and array.flags.writeable:
-            array = array.copy()  # the caller may go on writing to its own array
-        array.flags.writeable = False
-        object.__setattr__(self, name, array)
 
     # What it holds
 
@@ -258,11 +240,6 @@ class Forest:
     def is_leaf(self) -> NDArray[np.bool_]:
         """Which nodes are leaves."""
         return np.asarray(self.left < 0)
-
-    @property
-    def is_categorical(self) -> NDArray[np.bool_]:
-        """Which nodes split on categories."""
-        return np.asarray(self.category_start >= 0)
 
     @property
     def n_leaves(self) -> int:
@@ -345,13 +322,6 @@ class Forest:
         """The trees laid out for the prediction kernel."""
         return _predict.pack(self)
 
-    def category_set(self, node: int) -> tuple[int, ...]:
-        """Return the categories that go left at a categorical node."""
-        start, size = self.category_start[node], self.category_size[node]
-        words = self.category_words[start : start + size] if start >= 0 else np.empty(0, np.uint32)
-        bits = np.unpackbits(np.ascontiguousarray(words, "<u4").view(np.uint8), bitorder="little")
-        return tuple(int(category) for category in np.flatnonzero(bits))
-
     def tree(self, index: int) -> "Forest":
         """Return one tree as a forest."""
         return self.select([index])
@@ -421,11 +391,6 @@ class Forest:
 
     # How it is shown and kept
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # a copy, or one sent to a worker, is checked again; cached values are not copied
-        held = {item.name: getattr(self, item.name) for item in fields(self)}
-        return _made, (type(self), held)
-
     def __repr__(self) -> str:
         return _summary.line(self)
 
@@ -455,21 +420,3 @@ class Forest:
     def __clearwood_file__(self) -> tuple[Any, dict[str, bytes]]:
         """Contents of the file that `clearwood.save` writes."""
         return _files.contents(self)
-
-    def equals(self, other: "Forest") -> bool:
-        """Whether two forests have the same arrays and settings (encoders are not compared)."""
-        for item in fields(self):
-            if item.name == "encoder":
-                continue
-            mine, theirs = getattr(self, item.name), getattr(other, item.name)
-            if isinstance(mine, np.ndarray):
-                floats = mine.dtype.kind == "f"
-                if not np.array_equal(mine, theirs, equal_nan=floats):
-                    return False
-            elif mine != theirs:
-                return False
-        return True
-
-
-def _made(kind: type[Forest], held: dict[str, Any]) -> Forest:
-    return kind(**held)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
+from clearwood.forest.nodes import SPLIT_ARRAYS
 
 if TYPE_CHECKING:
     from clearwood.forest.forest import Forest
@@ -17,18 +18,7 @@ __all__ = ["arrays_at", "select"]
 
 def arrays_at(forest: "Forest", nodes: NDArray[Any]) -> dict[str, Any]:
     """Return the fields of some nodes, except their children, whose numbers change."""
-    names = (
-        "feature",
-        "threshold",
-        "value",
-        "cover",
-        "default_left",
-        "zero_missing",
-        "category_start",
-        "category_size",
-        "unseen_left",
-    )
-    return {name: getattr(forest, name)[nodes] for name in names}
+    return {name: getattr(forest, name)[nodes] for name in (*SPLIT_ARRAYS, "value", "cover")}
 
 
 def select(forest: "Forest", trees: Sequence[int]) -> "Forest":

@@ -19,27 +19,13 @@ __all__ = ["Atoms", "Column", "atoms_of"]
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The places the values of one column fall into.
+    """The places the values of one column fall into."""
 
-    Parameters
-    ----------
-    is_set
-        Whether the places have no order.
-    cuts
-        The thresholds, rising; rank r holds the values above ``cuts[r - 1]`` up to ``cuts[r]``.
-    missing_rank
-        Interval: the rank that missing values always share; -1 where they have their own place.
-    representatives
-        One value per place; in an interval column missing values (if they have their own) last.
-    place
-        Set: the place of every rank, and of missing values as the last entry.
-    """
-
-    is_set: bool
-    cuts: Floats
-    missing_rank: int
-    representatives: Floats
-    place: NDArray[np.int32]
+    is_set: bool  # whether the places have no order
+    cuts: Floats  # thresholds, rising; rank r holds the values above cuts[r - 1] up to cuts[r]
+    missing_rank: int  # interval: the rank missing values always share; -1: a place of their own
+    representatives: Floats  # one value per place; missing values with their own place come last
+    place: NDArray[np.int32]  # set: the place of every rank, then of missing values
 
     @property
     def n_atoms(self) -> int:
@@ -57,35 +43,14 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """A forest's questions in ranks.
+    """A forest's questions in ranks."""
 
-    Parameters
-    ----------
-    columns
-        One per column of the model.
-    cut, default_left
-        Per node: rank of the threshold and side of missing values; the number of the set of
-        places in a set column.
-    set_words, set_start
-        The sets of places that go left, as bits.
-    set_node
-        A node of the forest with each set.
-    """
-
-    columns: tuple[Column, ...]
-    cut: NDArray[np.int32]
-    default_left: NDArray[np.int32]
-    set_words: NDArray[np.uint64]
+    columns: tuple[Column, ...]  # one per column of the model
+    cut: NDArray[np.int32]  # per node: rank of the threshold, or number of the set of places
+    default_left: NDArray[np.int32]  # per node: the side of missing values
+    set_words: NDArray[np.uint64]  # the sets of places that go left, as bits
     set_start: NDArray[np.int64]
-    set_node: NDArray[np.int32]
-
-    @property
-    def n_cells(self) -> int:
-        """How many cells the whole space has: the product of the places of all columns."""
-        cells = 1
-        for column in self.columns:
-            cells *= column.n_atoms
-        return cells
+    set_node: NDArray[np.int32]  # a node of the forest with each set
 
     def places(self, X: Floats) -> NDArray[np.int32]:
         """Give the places of the (rounded) values of a matrix."""

@@ -19,37 +19,21 @@ _VALUES = ("value", "low", "high")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Composed:
-    """A diagram whose questions are ranks of `Atoms`; children come after their parents.
+    """A diagram whose questions are ranks of `Atoms`; children come after their parents."""
 
-    Parameters
-    ----------
-    feature
-        The model's column at each node; -1 at leaves.
-    cut
-        Rank of the threshold, or the number of the set of places.
-    default_left
-        Interval columns: whether missing values go left. Set columns: whether the sides of the
-        set are exchanged.
-    left, right
-        Children; -1 at leaves.
-    outcome
-        Position of the class at certified leaves; -1 elsewhere, and in a diagram of values.
-    value, low, high
-        One row a node: the raw prediction and its bounds. No columns in a diagram of classes.
-    certified
-        Whether the outcome or value of a leaf is proved.
-    """
-
-    feature: NDArray[np.int32]
-    cut: NDArray[np.int32]
+    feature: NDArray[np.int32]  # the model's column at each node; -1 at leaves
+    cut: NDArray[np.int32]  # rank of the threshold, or the number of the set of places
+    # interval columns: whether missing values go left; set columns: whether the sides of the set
+    # are exchanged
     default_left: NDArray[np.int32]
     left: NDArray[np.int32]
     right: NDArray[np.int32]
-    outcome: NDArray[np.int32]
+    outcome: NDArray[np.int32]  # position of the class at certified leaves of a diagram of classes
+    # one row a node: the raw prediction and its bounds; no columns in a diagram of classes
     value: Floats
     low: Floats
     high: Floats
-    certified: Bools
+    certified: Bools  # whether the outcome or value of a leaf is proved
 
     @cached_property
     def n_leaves(self) -> int:
@@ -107,13 +91,15 @@ class Composed:
         """Write ranks as the thresholds and sets of categories of the forest."""
         feature, cut = self.feature, self.cut
         n = len(feature)
-        threshold = np.zeros(n)
         default_left = self.default_left.astype(bool)
         left, right = self.left.copy(), self.right.copy()
-        zero_missing = np.zeros(n, bool)
-        unseen_left = np.zeros(n, bool)
-        category_start = np.full(n, -1, np.int32)
-        category_size = np.zeros(n, np.int32)
+        split: dict[str, NDArray[Any]] = {
+            "threshold": np.zeros(n),
+            "zero_missing": np.zeros(n, bool),
+            "unseen_left": np.zeros(n, bool),
+            "category_start": np.full(n, -1, np.int32),
+            "category_size": np.zeros(n, np.int32),
+        }
         for j in np.unique(feature[feature >= 0]):
             column = atoms.columns[j]
             at = np.flatnonzero(feature == j)
@@ -122,32 +108,21 @@ class Composed:
                 node = atoms.set_node[cut[at]]
                 exchanged = at[default_left[at]]
                 left[exchanged], right[exchanged] = right[exchanged], left[exchanged]
-                threshold[at] = forest.threshold[node]
-                zero_missing[at] = forest.zero_missing[node]
-                unseen_left[at] = forest.unseen_left[node]
-                category_start[at] = forest.category_start[node]
-                category_size[at] = forest.category_size[node]
+                for name, values in split.items():
+                    values[at] = getattr(forest, name)[node]
                 default_left[at] = forest.default_left[node]
             else:
-                threshold[at] = np.append(column.cuts, np.inf)[cut[at]]
+                split["threshold"][at] = np.append(column.cuts, np.inf)[cut[at]]
                 if column.missing_rank >= 0:
                     default_left[at] = column.missing_rank <= cut[at]
+        held = {name: getattr(self, name) for name in ("feature", "outcome", "certified", *_VALUES)}
         return Diagram(
-            feature=feature,
-            threshold=threshold,
+            **held,
+            **split,
             default_left=default_left & (feature >= 0),
-            zero_missing=zero_missing,
-            category_start=category_start,
-            category_size=category_size,
             category_words=forest.category_words,
-            unseen_left=unseen_left,
             left=left,
             right=right,
-            outcome=self.outcome,
-            value=self.value,
-            low=self.low,
-            high=self.high,
-            certified=self.certified,
             precision=forest.precision,
             n_features=forest.n_features,
         )
@@ -167,19 +142,10 @@ def _reached(stands_for: list[int], left: list[int], right: list[int]) -> list[i
 
 
 def composed_of_tree(forest: Forest, atoms: Atoms, *, values: bool) -> Composed:
-    """Give the one tree of a forest in ranks, with equal branches kept once.
+    """Return the one tree of a forest in ranks, with equal branches kept once.
 
     The composer splits where most is decided at once. For a tree grown deep that can give more
-    leaves than the tree has.
-
-    Parameters
-    ----------
-    forest
-        An ensemble of one tree.
-    atoms
-        Its columns in ranks.
-    values
-        Whether leaves hold the raw prediction, rather than the class.
+    leaves than the tree has. With ``values`` leaves hold the raw prediction, else the class.
     """
     n = forest.n_nodes
     leaf = forest.is_leaf

@@ -19,54 +19,25 @@ _MODES = {"class": 0, "value": 1, "tolerance": 2, "median": 3}
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Decision:
-    """What a kernel compares, in differences of outputs ("functionals").
+    """What a kernel compares, in differences of outputs ("functionals")."""
 
-    Parameters
-    ----------
-    mode
-        "class", "value", "tolerance" or "median".
-    a, b
-        A functional per entry: output ``a`` minus output ``b`` for a class among several, else
-        output ``a``.
-    above, below
-        A functional at or above the first means that class ``a`` beats ``b``, at or below the
-        second that ``b`` beats ``a``, however the library rounds; between them only its own
-        order of adding decides.
-    cut
-        With one output: the largest raw prediction that means the first class.
-    tolerance, slack
-        How far a value may be off; how much of that rounding can take.
-    divide
-        Whether functionals are of divided sums. Sums that are exact need no division.
-    n_classes
-        How many classes there are.
-    """
-
-    mode: str
+    mode: str  # "class", "value", "tolerance" or "median"
+    # a functional is output a minus output b for a class among several, else output a
     a: NDArray[np.int32]
     b: NDArray[np.int32]
+    # at or above the first, class a beats b, at or below the second b beats a, however the library
+    # rounds; between them only its own order of adding decides
     above: Floats
     below: Floats
-    cut: float
-    tolerance: float
-    slack: float
-    divide: bool
+    cut: float = 0.0  # with one output: the largest raw prediction that means the first class
+    tolerance: float = 0.0  # how far a value may be off
+    slack: float = 0.0  # how much of the tolerance rounding can take
+    divide: bool  # whether functionals are of divided sums; exact sums need no division
     n_classes: int
 
     def arrays(self) -> dict[str, object]:
-        """Give what the kernel reads."""
-        return {
-            "mode": _MODES[self.mode],
-            "a": self.a,
-            "b": self.b,
-            "above": self.above,
-            "below": self.below,
-            "cut": self.cut,
-            "tolerance": self.tolerance,
-            "slack": self.slack,
-            "divide": self.divide,
-            "n_classes": self.n_classes,
-        }
+        """Return what the kernel reads."""
+        return vars(self) | {"mode": _MODES[self.mode]}
 
 
 def gains(forest: Forest) -> Floats:
@@ -94,7 +65,6 @@ def decision_for(forest: Forest, *, equal: Equal, tolerance: float | None) -> De
             b=outputs,
             above=np.zeros(n_outputs),
             below=np.zeros(n_outputs),
-            cut=0.0,
             tolerance=tolerance or 0.0,
             slack=float(_margin(forest).max()),
             divide=divide,
@@ -126,8 +96,6 @@ def decision_for(forest: Forest, *, equal: Equal, tolerance: float | None) -> De
         above=above,
         below=below,
         cut=cut,
-        tolerance=0.0,
-        slack=0.0,
         divide=divide,
         n_classes=n_classes,
     )

@@ -15,26 +15,17 @@ from clearwood.condensing.compose.composed import Composed
 from clearwood.condensing.compose.decision import Decision, gains
 from clearwood.forest import Forest
 
-__all__ = ["Attempt", "Box", "Part", "Problem", "Shrinking", "compose_all", "compose_within"]
+__all__ = ["Attempt", "Box", "Problem", "Shrinking", "Solution", "compose_all", "compose_within"]
 
 _OBJECTIVES = {"leaves": 0, "depth": 1, "questions": 2}
 _LIMITS = {"": None, "leaves": Limit.LEAVES, "seconds": Limit.TIME, "memory": Limit.MEMORY}
 _NO_LIMIT = 2**62
+_VALUES = {"value": "value", "low": "lower", "high": "upper"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Problem:
-    """An ensemble in ranks, and what decides its outcome.
-
-    Parameters
-    ----------
-    forest
-        The ensemble.
-    atoms
-        Its columns and questions in ranks.
-    decision
-        The bounds at which an outcome is decided.
-    """
+    """An ensemble, its columns and questions in ranks, and what decides its outcome."""
 
     forest: Forest
     atoms: Atoms
@@ -74,16 +65,11 @@ class Problem:
     def composed(self, arrays: dict[str, Any]) -> Composed:
         """Read a diagram that the kernel wrote."""
         shape = (len(arrays["left"]), self.forest.n_outputs if self.is_of_values else 0)
+        values = {name: arrays[key].reshape(shape) for name, key in _VALUES.items()}
+        names = ("feature", "cut", "default_left", "left", "right", "outcome")
         return Composed(
-            feature=arrays["feature"],
-            cut=arrays["cut"],
-            default_left=arrays["default_left"],
-            left=arrays["left"],
-            right=arrays["right"],
-            outcome=arrays["outcome"],
-            value=arrays["value"].reshape(shape),
-            low=arrays["lower"].reshape(shape),
-            high=arrays["upper"].reshape(shape),
+            **{name: arrays[name] for name in names},
+            **values,
             certified=arrays["certified"].astype(bool),
         )
 
@@ -94,16 +80,8 @@ class Shrinking:
 
     Parts of up to ten million boxes are proved, and all at once where there are up to 120
     million, in less than a second; above them the two most promising questions are tried. On the
-    forests of Vidal and Schiffer (2020) that comes within one per cent of the least.
-
-    Parameters
-    ----------
-    effort, objective
-        As in `clearwood.condense`.
-    memory
-        Bytes that a proof may take.
-    places
-        Rows in ranks, for the expected number of questions.
+    forests of Vidal and Schiffer (2020) that comes within one per cent of the least. ``places`` are
+    rows in ranks, for the expected number of questions.
     """
 
     effort: Effort
@@ -130,32 +108,14 @@ class Shrinking:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Attempt:
-    """How far an attempt at the whole tree came.
+    """How far an attempt at the whole tree came."""
 
-    Parameters
-    ----------
-    tree
-        The diagram; None where a limit ended the work.
-    stopped
-        The limit that ended the work.
-    is_shrunk
-        Whether the diagram was made as small as the effort makes it.
-    proof_bytes
-        Memory that the proof of the smallest tree would have needed; 0 where it was available.
-    progress, early_progress
-        Share of the space that was composed, and that was after a fifth of the nodes allowed.
-    n_nodes, n_bytes
-        Nodes and memory that were used.
-    seconds
-        How long it took.
-    """
-
-    tree: Composed | None
+    tree: Composed | None  # None where a limit ended the work
     stopped: Limit | None
-    is_shrunk: bool
-    proof_bytes: float
-    progress: float
-    early_progress: float
+    is_shrunk: bool  # whether the diagram was made as small as the effort makes it
+    proof_bytes: float  # what the proof of the smallest tree would have needed; 0 if available
+    progress: float  # share of the space that was composed
+    early_progress: float  # the same after a fifth of the nodes allowed
     n_nodes: int
     n_bytes: int
     seconds: float
@@ -193,14 +153,10 @@ def compose_all(
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """A part of the space in ranks: per column the first and last rank, and missing values.
+    """A part of the space in ranks.
 
-    Parameters
-    ----------
-    low, high
-        Per column: the ranks of the box. Columns without order are not restricted.
-    missing
-        Per column: whether missing values with a place of their own are in the box.
+    Per column the first and the last rank (columns without order are not restricted), and whether
+    missing values with a place of their own are in the box.
     """
 
     low: NDArray[np.int32]
@@ -208,23 +164,14 @@ class Box:
     missing: NDArray[np.int32]
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """A tree that was composed up to a limit.
-
-    Parameters
-    ----------
-    tree
-        The diagram; some of its leaves are not certified.
-    stopped
-        The limit that ended the work; None where all leaves are certified.
-    uncertified
-        A box that holds the leaves that are not certified.
-    """
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Solution:
+    """The tree that was composed."""
 
     tree: Composed
-    stopped: Limit | None
-    uncertified: Box
+    is_shrunk: bool = False  # whether it was made as small as the effort makes it
+    stopped: Limit | None = None  # the limit at which the work ended; None: all is certified
+    uncertified: Box | None = None  # holds the leaves that are not certified
 
 
 def compose_within(
@@ -236,21 +183,10 @@ def compose_within(
     places: NDArray[np.int32] | None,
     classes: NDArray[np.int32] | None,
     n_threads: int,
-) -> Part:
+) -> Solution:
     """Compose where most rows are first, and stop at the limits; those that are None do not apply.
 
-    Parameters
-    ----------
-    problem
-        The ensemble.
-    memory, leaves, seconds
-        The limits.
-    places
-        The rows, in ranks.
-    classes
-        Position of the class that the ensemble predicts for each row.
-    n_threads
-        How many threads work.
+    ``places`` are the rows in ranks, ``classes`` the positions of the classes predicted for them.
     """
     result = kernels.compose_within(
         problem.arrays(),
@@ -261,7 +197,8 @@ def compose_within(
         n_threads,
     )
     box = Box(result["open_low"], result["open_high"], result["open_missing"])
-    return Part(problem.composed(result), _LIMITS[result["stopped"]], box)
+    stopped = _LIMITS[result["stopped"]]
+    return Solution(tree=problem.composed(result), stopped=stopped, uncertified=box)
 
 
 def _limits(*, memory: int, nodes: int | None = None, seconds: float | None) -> dict[str, Any]:

@@ -14,17 +14,7 @@ __all__ = ["restricted"]
 
 
 def restricted(forest: Forest, atoms: Atoms, box: Box) -> Forest:
-    """Drop the branches that no row of a box takes; predictions inside the box stay the same.
-
-    Parameters
-    ----------
-    forest
-        The ensemble.
-    atoms
-        Its columns in ranks.
-    box
-        The part of the space.
-    """
+    """Drop the branches that no row of a box takes; predictions inside the box stay the same."""
     goes_to = _followed(forest, atoms, box)
     keep = np.zeros(forest.n_nodes, bool)
     keep[goes_to[forest.roots]] = True

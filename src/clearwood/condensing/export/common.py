@@ -13,15 +13,7 @@ __all__ = ["exported_predictions", "refuse_many_leaves", "warn_of_derived_column
 
 
 def exported_predictions(condensed: Condensed, form: str) -> dict[int, Any]:
-    """Give the one label or number of each leaf, or raise where an export cannot hold the tree.
-
-    Parameters
-    ----------
-    condensed
-        The tree.
-    form
-        What it is written as, for the error.
-    """
+    """Return the one label or number of each leaf, or raise where a form cannot hold the tree."""
     if not condensed.diagram.certified.all():
         raise InputError(
             f"the ensemble predicts at some leaves of this tree, and {form} cannot hold it",

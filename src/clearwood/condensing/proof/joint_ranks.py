@@ -27,21 +27,11 @@ class _Column:
 
 @dataclass(frozen=True, eq=False)
 class JointRanks:
-    """Places of every column, and the questions of all askers in them.
+    """Places of every column, and the questions of all askers in them."""
 
-    Parameters
-    ----------
-    columns
-        One per column of the model.
-    cut
-        Per asker and node: the rank of the threshold, or the number of the set.
-    sets
-        Which places of its column each set holds.
-    """
-
-    columns: tuple[_Column, ...]
-    cut: tuple[NDArray[np.int32], ...]
-    sets: tuple[Bools, ...]
+    columns: tuple[_Column, ...]  # one per column of the model
+    cut: tuple[NDArray[np.int32], ...]  # per asker and node: rank of the threshold, or set
+    sets: tuple[Bools, ...]  # which places of its column each set holds
 
     def arrays(self) -> dict[str, Any]:
         """Give the columns as the kernel reads them."""
@@ -70,14 +60,7 @@ class JointRanks:
 def joint_ranks(askers: Sequence[Asker], n_features: int, *, missing: bool = True) -> JointRanks:
     """Find the places of every column under all questions of a diagram and an ensemble.
 
-    Parameters
-    ----------
-    askers
-        The diagram and the ensemble.
-    n_features
-        How many columns there are.
-    missing
-        Whether values may be missing; without it, missing values among numbers have no place.
+    Without ``missing``, missing values among numbers have no place.
     """
     cuts = tuple(np.zeros(len(asker.feature), np.int32) for asker in askers)
     columns: list[_Column] = []

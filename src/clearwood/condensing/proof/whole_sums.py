@@ -20,39 +20,20 @@ _ROOM = 57  # bits for the largest sum: differences and margins then stay within
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WholeSums:
-    """Leaf values times a power of two, rounded down and up.
+    """Leaf values times a power of two, rounded down and up."""
 
-    Parameters
-    ----------
-    gain
-        What each node adds, weighed and rounded as the library does.
-    low, high
-        The same times ``2**shift``, rounded outward.
-    base_low, base_high
-        As ``low`` and ``high``, of what the outputs start from.
-    shift
-        The power of two.
-    scale
-        What outputs are multiplied with before the power of two: one over their divisors where
-        these differ, else one.
-    error
-        How far the library's rounded sum can be from the true one, in whole numbers.
-    exact
-        Whether the library never rounds, so that equal sums are equal.
-    divisor
-        What sums are divided by to give raw predictions.
-    """
-
-    gain: Floats
-    low: NDArray[np.int64]
+    gain: Floats  # what each node adds, weighed and rounded as the library does
+    low: NDArray[np.int64]  # the same times 2**shift, rounded outward
     high: NDArray[np.int64]
-    base_low: NDArray[np.int64]
+    base_low: NDArray[np.int64]  # as low and high, of what the outputs start from
     base_high: NDArray[np.int64]
     shift: int
+    # what outputs are multiplied with before the power of two: one over their divisors where these
+    # differ, else one
     scale: Floats
-    error: int
-    exact: bool
-    divisor: Floats
+    error: int  # how far the library's rounded sum can be from the true one, in whole numbers
+    exact: bool  # whether the library never rounds, so that equal sums are equal
+    divisor: Floats  # what sums are divided by to give raw predictions
 
     def inward(self, low: Floats, high: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Give bounds on raw predictions as bounds on sums, at most as wide."""

@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from clearwood._shared.arrays import Bools
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count
 from clearwood._shared.results import Result
@@ -13,7 +12,7 @@ from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.diagram import Diagram
 from clearwood.condensing.proof.certificate import Region
 from clearwood.condensing.proof.fingerprint import of_diagram
-from clearwood.forest import from_model, supports
+from clearwood.forest import SPLIT_ARRAYS, from_model, supports
 
 __all__ = ["Pruned", "prune"]
 
@@ -143,7 +142,7 @@ def prune(condensed: Condensed, data: Any) -> Pruned:
         stack.append((node, rows, True))
         stack.append((int(diagram.right[node]), rows[~goes], False))
         stack.append((int(diagram.left[node]), rows[goes], False))
-    smaller = _renumbered(diagram, nodes, done[0])
+    smaller = _renumbered(diagram, nodes)
     certificate = replace(
         condensed.certificate,
         region=Region.ROWS,
@@ -160,49 +159,13 @@ def prune(condensed: Condensed, data: Any) -> Pruned:
     return Pruned(tree=tree, n_leaves_before=condensed.n_leaves, n_rows=len(matrix))
 
 
-def _renumbered(diagram: Diagram, nodes: list[tuple[int, int, int]], root: int) -> Diagram:
-    """Lay new nodes out parents first: they were created children first, so backwards."""
-    n = root + 1
-    place = [n - 1 - k for k in range(n)]
-    old = np.array([nodes[n - 1 - k][0] for k in range(n)])
-    child = [
-        [(-1 if nodes[n - 1 - k][side] < 0 else place[nodes[n - 1 - k][side]]) for k in range(n)]
-        for side in (1, 2)
-    ]
-    reached = _reached(child)
-    keep = np.flatnonzero(reached)
-    new = np.full(n, -1)
-    new[keep] = np.arange(len(keep))
-    picked = {
-        name: getattr(diagram, name)[old[keep]]
-        for name in (
-            "feature",
-            "threshold",
-            "default_left",
-            "zero_missing",
-            "category_start",
-            "category_size",
-            "unseen_left",
-            "outcome",
-            "value",
-            "low",
-            "high",
-            "certified",
-        )
-    }
-    left, right = (np.array(side)[keep] for side in child)
+def _renumbered(diagram: Diagram, nodes: list[tuple[int, int, int]]) -> Diagram:
+    """Lay new nodes out parents first: they were created children first, the root last."""
+    old, left, right = np.array(nodes[::-1]).T
+    kept = (*SPLIT_ARRAYS, "outcome", "value", "low", "high", "certified")
     return replace(
         diagram,
-        left=np.where(left < 0, -1, new[left]).astype(np.int32),
-        right=np.where(right < 0, -1, new[right]).astype(np.int32),
-        **picked,
+        left=np.where(left < 0, -1, len(old) - 1 - left).astype(np.int32),
+        right=np.where(right < 0, -1, len(old) - 1 - right).astype(np.int32),
+        **{name: getattr(diagram, name)[old] for name in kept},
     )
-
-
-def _reached(child: list[list[int]]) -> Bools:
-    reached = np.zeros(len(child[0]), bool)
-    reached[0] = True
-    for k in range(len(reached)):
-        if reached[k] and child[0][k] >= 0:
-            reached[child[0][k]] = reached[child[1][k]] = True
-    return reached

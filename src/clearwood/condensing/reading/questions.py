@@ -5,7 +5,6 @@ a few labels; a missing value has a side of its own. Rounding to float32, zeros 
 missing and marks for missing values are worked into these, so no export needs to know of them.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -132,7 +131,8 @@ def questions(condensed: Condensed, *, encoded: bool = False) -> list[Question |
             if isinstance(source, LevelSource):
                 known[key] = _of_levels(condensed, node, source)
             elif levels is not None:
-                known[key] = replace(_labels(condensed, node, levels, marked), column=number[j])
+                coded = LevelSource(number[j], tuple(levels), _codes(len(levels), marked))
+                known[key] = _of_levels(condensed, node, coded)
             elif isinstance(source, NumberSource):
                 known[key] = _of_numbers(condensed, node, source, marked)
             else:
@@ -149,27 +149,16 @@ def _mark(missing_value: float | None) -> Span | None:
     return float(just_below(mark, "float32")[0]), float(last_double(mark, "float32")[0])
 
 
-def _labels(
-    condensed: Condensed,
-    node: int,
-    levels: Sequence[Any],
-    marked: Span | None,
-) -> Labels:
-    codes = np.arange(len(levels), dtype=np.float64)
-    if marked is not None:
-        codes = np.where((codes > marked[0]) & (codes <= marked[1]), np.nan, codes)
-    left = condensed.diagram.goes_left(np.full(len(codes), node, np.intp), codes)
-    return Labels(
-        column=int(condensed.diagram.feature[node]),
-        left=tuple(level for level, goes in zip(levels, left, strict=True) if goes),
-        right=tuple(level for level, goes in zip(levels, left, strict=True) if not goes),
-        missing_left=bool(condensed.diagram.default_left[node]),
-        unseen_left=bool(condensed.diagram.default_left[node]),
-    )
+def _codes(n_levels: int, marked: Span | None) -> Floats:
+    """Return the code of each level, then those of unseen levels and of missing values: NaN."""
+    codes = np.append(np.arange(n_levels, dtype=np.float64), [np.nan, np.nan])
+    if marked is None:
+        return codes
+    return np.where((codes > marked[0]) & (codes <= marked[1]), np.nan, codes)
 
 
 def _of_levels(condensed: Condensed, node: int, source: LevelSource) -> Labels:
-    """Give the question on labels, of which those whose numbers go left go left."""
+    """Return the question on labels, of which those whose numbers go left go left."""
     nodes = np.full(len(source.values), node, np.intp)
     left = condensed.diagram.goes_left(nodes, source.values).tolist()
     return Labels(

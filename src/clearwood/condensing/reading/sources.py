@@ -14,40 +14,20 @@ __all__ = ["LevelSource", "NumberSource", "Source", "column_names", "derived_col
 
 @dataclass(frozen=True, eq=False)
 class NumberSource:
-    """A column of numbers, or the indicator that one is missing.
+    """A column of numbers, or the indicator that one is missing."""
 
-    Parameters
-    ----------
-    column
-        Position among the user's columns.
-    missing
-        The number that stands for a missing value.
-    indicator
-        Whether the column only indicates that the value is missing.
-    """
-
-    column: int
-    missing: float
-    indicator: bool = False
+    column: int  # position among the user's columns
+    missing: float  # the number that stands for a missing value
+    indicator: bool = False  # whether the column only indicates that the value is missing
 
 
 @dataclass(frozen=True, eq=False)
 class LevelSource:
-    """A number for each level of a category.
+    """A number for each level of a category."""
 
-    Parameters
-    ----------
-    column
-        Position among the user's columns.
-    labels
-        The levels.
-    values
-        The number of each level, then of unseen levels and of missing values.
-    """
-
-    column: int
+    column: int  # position among the user's columns
     labels: tuple[Any, ...]
-    values: Floats
+    values: Floats  # the number of each level, then of unseen levels and of missing values
 
 
 Source = NumberSource | LevelSource
