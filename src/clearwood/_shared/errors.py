@@ -276,8 +276,9 @@ def unknown_choice(
     known: Iterable[str],
     *,
     what: Literal["value", "column", "name"] = "value",
+    kind: type[Option] = Option,
 ) -> InputError:
-    """Make the error for an option that takes one of a few words.
+    """Make the error for an option, or a setting, that takes one of a few words.
 
     Examples
     --------
@@ -287,7 +288,7 @@ def unknown_choice(
     clearwood.InputError: kind='pdq' is not a known value. Hint: did you mean 'pdp'?
     """
     return InputError(
-        words(Option(parameter, value), f" is not a known {what}"),
+        words(kind(parameter, value), f" is not a known {what}"),
         parameter=parameter,
         value=value,
         hint=did_you_mean(str(value), known),

@@ -4,8 +4,8 @@ from typing import Any
 
 from sklearn.calibration import CalibratedClassifierCV
 
+from clearwood._shared.errors import Setting, unknown_choice
 from clearwood.models.estimators.folds import Folds
-from clearwood.models.settings import unknown_value
 
 __all__ = ["with_probabilities"]
 
@@ -37,7 +37,7 @@ def with_probabilities(classifier: Any, method: str, *, seed: int = 0) -> Any:
     if method == "none":
         return classifier
     if method not in _METHODS:
-        raise unknown_value("probabilities", method, ["none", *_METHODS])
+        raise unknown_choice("probabilities", method, ["none", *_METHODS], kind=Setting)
     return CalibratedClassifierCV(
         classifier, method=_METHODS[method], cv=Folds(3, stratify=True, seed=seed), ensemble=False
     )

@@ -15,8 +15,8 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from clearwood._shared.arrays import Bools, Floats, Index
+from clearwood._shared.errors import Setting, unknown_choice
 from clearwood.models.estimators.folds import Folds
-from clearwood.models.settings import unknown_value
 
 __all__ = [
     "PrunedTreeClassifier",
@@ -39,7 +39,7 @@ class _Pruned:
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
         if self.prune not in PRUNINGS:
-            raise unknown_value("prune", self.prune, PRUNINGS)
+            raise unknown_choice("prune", self.prune, map(str, PRUNINGS), kind=Setting)
         self.ccp_alpha = 0.0
         self.penalties_ = self.risks_ = np.zeros(0)
         if self.prune and len(y) > 1:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from clearwood.models.entry import Entry, Job
-from clearwood.models.families.tasks import ANY, one_of
+from clearwood.models.families.shared import ANY, one_of
 
 __all__ = ["ENTRIES"]
 

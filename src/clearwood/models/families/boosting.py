@@ -1,11 +1,12 @@
 """Gradient boosting, scikit-learn's own and the three libraries for it, and additive boosting."""
 
+from functools import partial
 from typing import Any
 
 from clearwood._shared.errors import InputError, Setting, words
 from clearwood.models.entry import Entry, Job
 from clearwood.models.estimators.stages import CATBOOST, GBM, LIGHTGBM, XGBOOST
-from clearwood.models.families.tasks import ANY, one_of
+from clearwood.models.families.shared import ANY, one_of
 from clearwood.models.spaces import Real, Whole
 from clearwood.table import Task
 
@@ -130,16 +131,24 @@ def _types(job: Job, *, category: str, number: str) -> list[str]:
 
 _NUMBER_LOSSES = ("squared_error", "absolute_error", "poisson", "gamma", "quantile")
 
+_boosting = partial(
+    Entry,
+    family="boosting",
+    tasks=ANY,
+    reading="tree",
+    section="Hiabu 5.4; Rosso 6; course notes 26",
+    loss="squared error, Poisson deviance for counts, log loss for classes; or the loss set",
+    estimates="mean; probability",
+    categories="native",
+    missing="native",
+    complexity=8,
+)
+
 ENTRIES = (
-    Entry(
+    _boosting(
         name="gbm",
         title="Gradient boosted trees on binned features",
-        family="boosting",
-        tasks=ANY,
-        reading="tree",
         source="scikit-learn HistGradientBoostingRegressor, HistGradientBoostingClassifier",
-        section="Hiabu 5.4; Rosso 6; course notes 26",
-        loss="squared error, Poisson deviance for counts, log loss for classes; or the loss set",
         estimates="mean; probability; the median or a quantile with that loss",
         build=_gbm,
         defaults={
@@ -163,22 +172,13 @@ ENTRIES = (
             "l2_regularization": Real(1e-3, 30.0, log=True),
             "max_features": Real(0.3, 1.0),
         },
-        categories="native",
         native_levels=254,
-        missing="native",
         stages=GBM,
-        complexity=8,
     ),
-    Entry(
+    _boosting(
         name="lightgbm",
         title="LightGBM: gradient boosted trees grown leaf by leaf",
-        family="boosting",
-        tasks=ANY,
-        reading="tree",
         source="LightGBM LGBMRegressor, LGBMClassifier",
-        section="Hiabu 5.4; Rosso 6; course notes 26",
-        loss="squared error, Poisson deviance for counts, log loss for classes; or the loss set",
-        estimates="mean; probability",
         build=_lightgbm,
         fit_options=_lightgbm_fit_options,
         defaults={
@@ -202,23 +202,15 @@ ENTRIES = (
             "reg_lambda": Real(1e-3, 30.0, log=True),
             "colsample_bytree": Real(0.3, 1.0),
         },
-        categories="native",
-        missing="native",
         stages=LIGHTGBM,
-        complexity=8,
         module="lightgbm",
         extra="lightgbm",
     ),
-    Entry(
+    _boosting(
         name="xgboost",
         title="XGBoost: gradient boosted trees with second derivatives and penalised leaves",
-        family="boosting",
-        tasks=ANY,
-        reading="tree",
         source="XGBoost XGBRegressor, XGBClassifier",
         section="Hiabu 5.4",
-        loss="squared error, Poisson deviance for counts, log loss for classes; or the loss set",
-        estimates="mean; probability",
         build=_xgboost,
         defaults={
             "objective": None,
@@ -242,23 +234,14 @@ ENTRIES = (
             "subsample": Real(0.5, 1.0),
             "colsample_bytree": Real(0.3, 1.0),
         },
-        categories="native",
-        missing="native",
         stages=XGBOOST,
-        complexity=8,
         module="xgboost",
         extra="xgboost",
     ),
-    Entry(
+    _boosting(
         name="catboost",
         title="CatBoost: gradient boosting with symmetric trees",
-        family="boosting",
-        tasks=ANY,
-        reading="tree",
         source="CatBoost CatBoostRegressor, CatBoostClassifier",
-        section="Hiabu 5.4; Rosso 6; course notes 26",
-        loss="squared error, Poisson deviance for counts, log loss for classes; or the loss set",
-        estimates="mean; probability",
         build=_catboost,
         defaults={
             "loss_function": None,
@@ -277,9 +260,7 @@ ENTRIES = (
         },
         # its own treatment of categories needs text or integers, and a matrix holds neither
         categories="onehot",
-        missing="native",
         stages=CATBOOST,
-        complexity=8,
         module="catboost",
         extra="catboost",
     ),

@@ -1,18 +1,13 @@
 """Classification by densities (discriminant analysis) or by a hyperplane (perceptron)."""
 
+from functools import partial
 from typing import Any
 
 from clearwood.models.entry import Entry, Job
-from clearwood.models.families.tasks import CLASSES, one_of
+from clearwood.models.families.shared import CLASSES, builder, one_of
 from clearwood.models.spaces import Choice, Real
 
 __all__ = ["ENTRIES"]
-
-
-def _lda(job: Job) -> Any:
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-    return LinearDiscriminantAnalysis(solver="lsqr", **job.settings)
 
 
 def _qda(job: Job) -> Any:
@@ -40,29 +35,26 @@ def _perceptron(job: Job) -> Any:
     return with_probabilities(model, probabilities, seed=job.seed)
 
 
+_discriminant = partial(Entry, family="discriminant", tasks=CLASSES, scale=True)
+
 ENTRIES = (
-    Entry(
+    _discriminant(
         name="lda",
         title="Linear discriminant analysis: normal classes with a common covariance",
-        family="discriminant",
-        tasks=CLASSES,
         reading="glass box",
         source="scikit-learn LinearDiscriminantAnalysis",
         section="Rosso 3, equation (19)",
         loss="negative log likelihood of the features and classes together",
         estimates="probability, if the features are normal in each class",
-        build=_lda,
+        build=builder("sklearn.discriminant_analysis.LinearDiscriminantAnalysis", solver="lsqr"),
         defaults={"shrinkage": "auto"},
         space={"shrinkage": Real(0.0, 1.0)},
-        scale=True,
         reference=True,
         complexity=2,
     ),
-    Entry(
+    _discriminant(
         name="qda",
         title="Quadratic discriminant analysis: normal classes, each with its own covariance",
-        family="discriminant",
-        tasks=CLASSES,
         reading="black box",
         source="scikit-learn QuadraticDiscriminantAnalysis",
         section="Rosso 3",
@@ -71,15 +63,12 @@ ENTRIES = (
         build=_qda,
         defaults={"shrinkage": 0.1},
         space={"shrinkage": Real(0.01, 0.99)},
-        scale=True,
         reference=True,
         complexity=4,
     ),
-    Entry(
+    _discriminant(
         name="perceptron",
         title="Perceptron: a separating hyperplane, updated at each misclassified row",
-        family="discriminant",
-        tasks=CLASSES,
         reading="glass box",
         source="scikit-learn Perceptron",
         section="Rosso 3, equation (24)",
@@ -88,7 +77,6 @@ ENTRIES = (
         build=_perceptron,
         defaults={"penalty": "none", "alpha": 1e-4, "eta0": 1.0, "probabilities": "none"},
         space={"penalty": Choice("none", "l1", "l2"), "alpha": Real(1e-6, 1e-2, log=True)},
-        scale=True,
         complexity=2,
     ),
 )

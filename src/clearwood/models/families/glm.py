@@ -1,10 +1,11 @@
-"""Generalised linear models: counts and positive amounts, and classes."""
+"""Generalised linear models: counts and positive amounts, classes, ordered classes."""
 
+from functools import partial
 from typing import Any
 
 from clearwood.models.entry import Entry, Job
-from clearwood.models.families.tasks import CLASSES, NUMBERS, one_of
-from clearwood.models.spaces import Choice, Dimension, Real
+from clearwood.models.families.shared import CLASSES, NUMBERS, one_of
+from clearwood.models.spaces import Choice, Real
 from clearwood.table import Task
 
 __all__ = ["ENTRIES"]
@@ -54,19 +55,28 @@ def _one_vs_rest(job: Job) -> Any:
     return OneVsRestClassifier(_logistic(job), n_jobs=job.n_jobs)
 
 
-_LOGISTIC_DEFAULTS = {"penalty": "l2", "C": 1.0, "l1_ratio": 0.5, "class_weight": None}
-_LOGISTIC_SPACE: dict[str, Dimension] = {
-    "penalty": Choice("l1", "l2"),
-    "C": Real(1e-4, 1e3, log=True),
-}
+def _ordinal(job: Job) -> Any:
+    from clearwood.models.estimators.ordered import OrderedRegression
+
+    return OrderedRegression(link=one_of(job, "link", ["logit", "probit"]))
+
+
+_glm_entry = partial(Entry, family="glm", reading="glass box", scale=True, complexity=2)
+_logistic_entry = partial(
+    _glm_entry,
+    tasks=frozenset({Task.MULTICLASS}),
+    loss="log loss + penalty / C",
+    estimates="probability",
+    build=_logistic,
+    defaults={"penalty": "l2", "C": 1.0, "l1_ratio": 0.5, "class_weight": None},
+    space={"penalty": Choice("l1", "l2"), "C": Real(1e-4, 1e3, log=True)},
+)
 
 ENTRIES = (
-    Entry(
+    _glm_entry(
         name="glm",
         title="Generalised linear model with a log link: Poisson, gamma or Tweedie",
-        family="glm",
         tasks=NUMBERS,
-        reading="glass box",
         source="scikit-learn TweedieRegressor",
         section="course notes 21; Rosso 8",
         loss="half the mean deviance of the distribution + alpha · Σ β² / 2",
@@ -74,55 +84,43 @@ ENTRIES = (
         build=_glm,
         defaults={"distribution": "auto", "power": 1.5, "alpha": 1e-4},
         space={"alpha": Real(1e-6, 10.0, log=True)},
-        scale=True,
-        complexity=2,
     ),
-    Entry(
+    _logistic_entry(
         name="logistic",
         title="Logistic regression, unpenalised or with an l1, l2 or elastic-net penalty",
-        family="glm",
         tasks=CLASSES,
-        reading="glass box",
         source="scikit-learn LogisticRegression",
         section="Rosso 3; course notes 20.1",
-        loss="log loss + penalty / C",
-        estimates="probability",
-        build=_logistic,
-        defaults=_LOGISTIC_DEFAULTS,
-        space=_LOGISTIC_SPACE,
-        scale=True,
-        complexity=2,
     ),
-    Entry(
+    _logistic_entry(
         name="softmax",
         title="Softmax regression: one linear score per class, fitted together",
-        family="glm",
-        tasks=frozenset({Task.MULTICLASS}),
-        reading="glass box",
         source="scikit-learn LogisticRegression",
         section="course notes 22.1; Rosso 3",
-        loss="log loss + penalty / C",
-        estimates="probability",
-        build=_logistic,
-        defaults=_LOGISTIC_DEFAULTS,
-        space=_LOGISTIC_SPACE,
-        scale=True,
-        complexity=2,
     ),
-    Entry(
+    _logistic_entry(
         name="one-vs-rest",
         title="One-vs-rest: a logistic regression for each class against all others",
-        family="glm",
-        tasks=frozenset({Task.MULTICLASS}),
-        reading="glass box",
         source="scikit-learn OneVsRestClassifier, LogisticRegression",
         section="course notes 22.2",
         loss="log loss of each class against the rest + penalty / C",
         estimates="probability, after dividing by the sum over classes",
         build=_one_vs_rest,
-        defaults=_LOGISTIC_DEFAULTS,
-        space=_LOGISTIC_SPACE,
-        scale=True,
         complexity=3,
+    ),
+    _glm_entry(
+        name="ordinal",
+        title="Ordinal regression: one linear score with a threshold between ordered classes",
+        tasks=frozenset({Task.MULTICLASS}),
+        source="statsmodels OrderedModel",
+        section="course notes 22.3",
+        loss="log loss of the cumulative model; classes in the order they sort",
+        estimates="probability",
+        build=_ordinal,
+        defaults={"link": "logit"},
+        reference=True,
+        complexity=3,
+        module="statsmodels",
+        extra="stats",
     ),
 )

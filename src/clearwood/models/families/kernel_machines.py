@@ -1,9 +1,10 @@
 """Kernel machines."""
 
+from functools import partial
 from typing import Any
 
 from clearwood.models.entry import Entry, Job
-from clearwood.models.families.tasks import CLASSES, NUMBERS, one_of
+from clearwood.models.families.shared import CLASSES, NUMBERS, one_of
 from clearwood.models.spaces import Real
 
 __all__ = ["ENTRIES"]
@@ -40,13 +41,13 @@ def _svr(job: Job) -> Any:
     return StandardisedTarget(SVR(cache_size=500, **job.settings))
 
 
+_kernel = partial(Entry, family="kernel", reading="black box", scale=True, complexity=6)
+
 ENTRIES = (
-    Entry(
+    _kernel(
         name="kernel-ridge",
         title="Kernel ridge regression: ridge regression in the feature space of a kernel",
-        family="kernel",
         tasks=NUMBERS,
-        reading="black box",
         source="scikit-learn KernelRidge; Nystroem and Ridge above 5,000 rows",
         section="course notes 34.4",
         loss="squared error + alpha · squared norm, with the target standardised",
@@ -61,15 +62,11 @@ ENTRIES = (
             "landmarks": None,
         },
         space={"alpha": Real(1e-3, 10.0, log=True), "gamma": Real(1e-3, 1.0, log=True)},
-        scale=True,
-        complexity=6,
     ),
-    Entry(
+    _kernel(
         name="svm",
         title="Support vector machine",
-        family="kernel",
         tasks=CLASSES,
-        reading="black box",
         source="scikit-learn SVC, CalibratedClassifierCV",
         section="Rosso 10; course notes 34",
         loss="hinge loss + squared norm / 2C",
@@ -85,15 +82,11 @@ ENTRIES = (
             "probabilities": "platt",
         },
         space={"C": Real(1e-2, 1e2, log=True), "gamma": Real(1e-3, 1.0, log=True)},
-        scale=True,
-        complexity=6,
     ),
-    Entry(
+    _kernel(
         name="svr",
         title="Support vector regression",
-        family="kernel",
         tasks=NUMBERS,
-        reading="black box",
         source="scikit-learn SVR",
         section="Rosso 10",
         loss="absolute error beyond epsilon + squared norm / 2C, with the target standardised",
@@ -112,7 +105,5 @@ ENTRIES = (
             "epsilon": Real(0.01, 0.5, log=True),
             "gamma": Real(1e-3, 1.0, log=True),
         },
-        scale=True,
-        complexity=6,
     ),
 )

@@ -3,7 +3,7 @@
 from typing import Any
 
 from clearwood.models.entry import Entry, Job
-from clearwood.models.families.tasks import ANY
+from clearwood.models.families.shared import ANY
 from clearwood.models.spaces import Real, Whole
 
 __all__ = ["ENTRIES"]

@@ -4,7 +4,7 @@ from typing import Any
 
 from clearwood._shared.errors import InputError, Setting, did_you_mean, words
 from clearwood.models.entry import Entry, Job
-from clearwood.models.families.tasks import ANY
+from clearwood.models.families.shared import ANY
 
 __all__ = ["ENTRIES"]
 

@@ -1,10 +1,11 @@
-"""A single decision tree."""
+"""Decision trees: a single one, and ensembles of them."""
 
+from functools import partial
 from typing import Any
 
 from clearwood.models.entry import Entry, Job
-from clearwood.models.families.tasks import ANY
-from clearwood.models.spaces import Choice, Whole
+from clearwood.models.families.shared import ANY
+from clearwood.models.spaces import Choice, Real, Whole
 
 __all__ = ["ENTRIES"]
 
@@ -18,6 +19,62 @@ def _tree(job: Job) -> Any:
     kind = PrunedTreeClassifier if job.task.is_classification else PrunedTreeRegressor
     return kind(random_state=job.seed, **settings)
 
+
+def _bagging(job: Job) -> Any:
+    from sklearn.ensemble import BaggingClassifier, BaggingRegressor
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    settings = dict(job.settings)
+    of_tree = {key: settings.pop(key) for key in ("max_depth", "min_samples_leaf")}
+    if job.task.is_classification:
+        kind, tree = BaggingClassifier, DecisionTreeClassifier(**of_tree)
+    else:
+        kind, tree = BaggingRegressor, DecisionTreeRegressor(**of_tree)
+    return kind(tree, random_state=job.seed, n_jobs=job.n_jobs, **settings)
+
+
+def _forest(job: Job, *, kind: str) -> Any:
+    from sklearn import ensemble
+
+    settings = dict(job.settings)
+    if settings["max_features"] is None:
+        # the usual share of features: the square root for classes, a third for numbers
+        settings["max_features"] = "sqrt" if job.task.is_classification else 1 / 3
+    name = f"{kind}{'Classifier' if job.task.is_classification else 'Regressor'}"
+    return getattr(ensemble, name)(random_state=job.seed, n_jobs=job.n_jobs, **settings)
+
+
+def _adaboost(job: Job) -> Any:
+    from sklearn.ensemble import AdaBoostClassifier, AdaBoostRegressor
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    settings = dict(job.settings)
+    depth = settings.pop("max_depth")
+    if job.task.is_classification:
+        tree = DecisionTreeClassifier(max_depth=depth)
+        return AdaBoostClassifier(tree, random_state=job.seed, **settings)
+    tree = DecisionTreeRegressor(max_depth=depth)
+    return AdaBoostRegressor(tree, random_state=job.seed, **settings)
+
+
+_ensemble = partial(
+    Entry,
+    family="ensemble",
+    tasks=ANY,
+    reading="tree",
+    loss="squared error or Gini impurity in each tree",
+    estimates="mean; probability",
+    defaults={
+        "n_estimators": 300,
+        "max_features": None,
+        "max_depth": None,
+        "min_samples_leaf": 1,
+    },
+    space={"max_features": Real(0.1, 1.0), "min_samples_leaf": Whole(1, 30, log=True)},
+    categories="ordinal",
+    missing="native",
+    complexity=7,
+)
 
 ENTRIES = (
     Entry(
@@ -45,5 +102,52 @@ ENTRIES = (
         },
         missing="native",
         complexity=3,
+    ),
+    _ensemble(
+        name="bagging",
+        title="Bagging: trees fitted to bootstrap samples and averaged",
+        source="scikit-learn BaggingRegressor, BaggingClassifier",
+        section="Hiabu 5.3; Rosso 5; course notes 8",
+        build=_bagging,
+        defaults={
+            "n_estimators": 200,
+            "max_samples": 1.0,
+            "max_depth": None,
+            "min_samples_leaf": 1,
+        },
+        space={"max_samples": Real(0.3, 1.0), "min_samples_leaf": Whole(1, 30, log=True)},
+    ),
+    _ensemble(
+        name="forest",
+        title="Random forest: bagged trees with a random subset of features at each split",
+        source="scikit-learn RandomForestRegressor, RandomForestClassifier",
+        section="Hiabu 5.3; Rosso 9; Shah 2.2; course notes 9",
+        build=partial(_forest, kind="RandomForest"),
+    ),
+    _ensemble(
+        name="extra-trees",
+        title="Extremely randomised trees: the best of several random thresholds at each split",
+        source="scikit-learn ExtraTreesRegressor, ExtraTreesClassifier",
+        section="Rosso 9; course notes 9 (random forests with random thresholds)",
+        build=partial(_forest, kind="ExtraTrees"),
+    ),
+    Entry(
+        name="adaboost",
+        title="AdaBoost: small trees, each fitted to rows reweighted by earlier errors",
+        family="boosting",
+        tasks=ANY,
+        reading="black box",
+        source="scikit-learn AdaBoostRegressor, AdaBoostClassifier",
+        section="Rosso 6; Hiabu 5.4; course notes 24",
+        loss="exponential loss for classes; AdaBoost.R2 for numbers",
+        estimates="class, with scores that are poor as probabilities; weighted median for numbers",
+        build=_adaboost,
+        defaults={"n_estimators": 100, "learning_rate": 0.5, "max_depth": 2},
+        space={
+            "n_estimators": Whole(30, 300, log=True),
+            "learning_rate": Real(0.02, 2.0, log=True),
+            "max_depth": Whole(1, 5),
+        },
+        complexity=7,
     ),
 )

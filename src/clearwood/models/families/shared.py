@@ -1,0 +1,56 @@
+"""What the families share: sets of tasks, checks of settings, and the plainest way to build."""
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Any
+
+from clearwood._shared.errors import Setting, unknown_choice
+from clearwood.models.entry import Job
+from clearwood.table import Task
+
+__all__ = ["ANY", "CLASSES", "NUMBERS", "builder", "one_of"]
+
+NUMBERS = frozenset({Task.REGRESSION, Task.COUNT})
+CLASSES = frozenset({Task.BINARY, Task.MULTICLASS})
+ANY = NUMBERS | CLASSES
+
+
+def builder(path: str, *, standardised: bool = False, **fixed: Any) -> Callable[[Job], Any]:
+    """Build a class from the settings alone; it is imported when the first one is built.
+
+    Parameters
+    ----------
+    path
+        The full name of the class.
+    standardised
+        Whether it is fitted to the standardised target.
+    **fixed
+        Parameters that are not settings.
+    """
+    module, _, name = path.rpartition(".")
+
+    def build(job: Job) -> Any:
+        from clearwood.models.estimators.standardised_target import StandardisedTarget
+
+        estimator = getattr(import_module(module), name)(**fixed, **job.settings)
+        return StandardisedTarget(estimator) if standardised else estimator
+
+    return build
+
+
+def one_of(job: Job, setting: str, known: Iterable[Any]) -> Any:
+    """Return a setting that must have one of a few values.
+
+    Examples
+    --------
+    >>> job = Job(Task.BINARY, {"penalty": "L2"})
+    >>> one_of(job, "penalty", ["l1", "l2"])
+    Traceback (most recent call last):
+    ...
+    clearwood.InputError: penalty='L2' is not a known value. Hint: did you mean 'l2'?
+    """
+    value = job.settings[setting]
+    known = list(known)
+    if value not in known:
+        raise unknown_choice(setting, value, map(str, known), kind=Setting)
+    return value
