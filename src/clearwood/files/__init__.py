@@ -1,6 +1,6 @@
 """Files: written whole or not at all, and read back only if nothing in them has changed."""
 
-from clearwood.files.arrays import from_array, from_json, to_array, to_json
+from clearwood.files.arrays import damaged, from_array, from_json, to_array, to_json
 from clearwood.files.atomic import atomic_write
 from clearwood.files.container import FORMAT_VERSION, Archive, Manifest, Member, read, write
 
@@ -10,6 +10,7 @@ __all__ = [
     "Manifest",
     "Member",
     "atomic_write",
+    "damaged",
     "from_array",
     "from_json",
     "read",

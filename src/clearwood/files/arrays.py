@@ -9,7 +9,12 @@ from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
 
-__all__ = ["from_array", "from_json", "to_array", "to_json"]
+__all__ = ["damaged", "from_array", "from_json", "to_array", "to_json"]
+
+
+def damaged(message: str) -> InputError:
+    """Make the error for content that is not as it was written."""
+    return InputError(message, parameter="path", hint="fetch or save the file again.")
 
 
 def from_json(value: Any) -> bytes:

@@ -162,22 +162,10 @@ def _lightgbm_best(model: Any) -> int:
     return int(np.argmin(next(iter(by_metric.values())))) + 1
 
 
-def _lightgbm_at(model: Any, X: Floats, counts: Sequence[int], classes: bool) -> Iterator[Floats]:  # noqa: FBT001
-    predict = model.predict_proba if classes else model.predict
-    for count in counts:
-        yield predict(X, num_iteration=count)
-
-
 def _xgboost_validating(
     _: Any, X: Floats, y: NDArray[Any], patience: int
 ) -> tuple[Options, Options]:
     return {"early_stopping_rounds": patience}, {"eval_set": [(X, y)], "verbose": False}
-
-
-def _xgboost_at(model: Any, X: Floats, counts: Sequence[int], classes: bool) -> Iterator[Floats]:  # noqa: FBT001
-    predict = model.predict_proba if classes else model.predict
-    for count in counts:
-        yield predict(X, iteration_range=(0, count))
 
 
 def _catboost_validating(
@@ -188,10 +176,15 @@ def _catboost_validating(
     return params, {"eval_set": (X, y)}
 
 
-def _catboost_at(model: Any, X: Floats, counts: Sequence[int], classes: bool) -> Iterator[Floats]:  # noqa: FBT001
-    predict = model.predict_proba if classes else model.predict
-    for count in counts:
-        yield predict(X, ntree_end=count)
+def _predicting(options: Callable[[int], Options]) -> Callable[..., Iterator[Floats]]:
+    """Predict with the first trees, by the options that limit a library to so many."""
+
+    def at(model: Any, X: Floats, counts: Sequence[int], classes: bool) -> Iterator[Floats]:  # noqa: FBT001
+        predict = model.predict_proba if classes else model.predict
+        for count in counts:
+            yield predict(X, **options(count))
+
+    return at
 
 
 GBM = Stages(
@@ -207,19 +200,19 @@ LIGHTGBM = Stages(
     _lightgbm_validating,
     lambda model: int(model.booster_.current_iteration()),
     _lightgbm_best,
-    _lightgbm_at,
+    _predicting(lambda count: {"num_iteration": count}),
 )
 XGBOOST = Stages(
     "n_estimators",
     _xgboost_validating,
     lambda model: int(model.get_booster().num_boosted_rounds()),
     lambda model: int(model.best_iteration) + 1,
-    _xgboost_at,
+    _predicting(lambda count: {"iteration_range": (0, count)}),
 )
 CATBOOST = Stages(
     "iterations",
     _catboost_validating,
     lambda model: int(model.tree_count_),
     lambda model: int(model.get_best_iteration()) + 1,
-    _catboost_at,
+    _predicting(lambda count: {"ntree_end": count}),
 )

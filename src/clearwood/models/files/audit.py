@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clearwood._shared.errors import InputError
-from clearwood.files import to_array
+from clearwood.files import damaged, to_array
 from clearwood.models.files import trusted as _trusted
 
 __all__ = ["PROTOCOL", "Audit", "Refused", "audit"]
@@ -103,11 +103,7 @@ def audit(schema: Any, files: Mapping[str, bytes], trusted: Iterable[str] = ()) 
 
 
 def _malformed(what: str) -> InputError:
-    return InputError(
-        f"the model in the file cannot be read: {what}; nothing was run",
-        parameter="path",
-        hint="fetch or save the file again.",
-    )
+    return damaged(f"the model in the file cannot be read: {what}; nothing was run")
 
 
 class _Auditor:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools
-from clearwood._shared.errors import InputError
+from clearwood.files import damaged
 from clearwood.models.files.graph import objects
 
 __all__ = ["check_structure"]
@@ -33,11 +33,9 @@ def check_structure(model: Any) -> None:
     for part in objects(model):
         check = _CHECKS.get(f"{type(part).__module__}.{type(part).__name__}")
         if check is not None and not check(part):
-            raise InputError(
+            raise damaged(
                 f"the model in the file is damaged: a {type(part).__name__} points outside of its "
-                "own arrays",
-                parameter="path",
-                hint="fetch or save the file again.",
+                "own arrays"
             )
         _check_columns(part)
 
@@ -52,10 +50,8 @@ def _check_columns(estimator: Any) -> None:
         width = min(width, len(mapper.is_categorical_))
     read = max(_columns_read(estimator), default=0)
     if read > width:
-        raise InputError(
-            f"the model in the file is damaged: a tree reads {read} columns, the model has {width}",
-            parameter="path",
-            hint="fetch or save the file again.",
+        raise damaged(
+            f"the model in the file is damaged: a tree reads {read} columns, the model has {width}"
         )
 
 

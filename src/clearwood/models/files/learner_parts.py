@@ -1,20 +1,18 @@
 """What a learner is besides its estimator, as JSON and plain arrays."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.files import Archive, from_array, from_json
+from clearwood.files import Archive, damaged, from_array, from_json
 from clearwood.models import catalogue
 from clearwood.models.learners import Learner
 from clearwood.table import Encoder, Schema, Task
 
-__all__ = ["LearnerParts"]
+__all__ = ["learner_members", "read_learner"]
 
 _LEARNER = "learner.json"
 _ENCODER = "encoder.json"
@@ -22,137 +20,66 @@ _ARRAYS = "encoder/"
 _CLASSES = "classes.npy"
 
 
-@dataclass(frozen=True)
-class LearnerParts:
-    """Parameters, encoding and columns of a fitted learner.
+def learner_members(learner: Learner) -> dict[str, bytes]:
+    """Return the members of a model file that hold a fitted learner without its estimator."""
+    params = {key: getattr(learner, key) for key in learner._get_param_names()}  # noqa: SLF001
+    columns: dict[str, Any] = {"n_features_in_": learner.n_features_in_}
+    if hasattr(learner, "feature_names_in_"):
+        columns["feature_names_in_"] = list(learner.feature_names_in_)
+    about = {
+        "params": _plain(params, "params"),
+        "title": learner.entry.title if learner.name in catalogue.names() else "",
+        "task": learner.task_.value,
+        "schema": learner.schema_.to_json(),
+        "training": _plain(learner.training_, "training_"),
+        "columns": _plain(columns, "columns"),
+    }
+    members = {}
+    classes = getattr(learner, "classes_", None)
+    if classes is not None:
+        if classes.dtype.hasobject:
+            about["classes"] = _plain(list(classes), "classes_")
+        else:
+            members[_CLASSES] = from_array(classes)
+    values, arrays = learner.encoder_.state()
+    members[_LEARNER] = from_json(about)
+    members[_ENCODER] = from_json(_plain(values, "encoder_"))
+    return members | {f"{_ARRAYS}{name}.npy": from_array(array) for name, array in arrays.items()}
 
-    Parameters
-    ----------
-    params
-        Of the constructor.
-    title
-        The learner's title in the catalogue when it was saved.
-    task, schema, training
-        As the fitted attributes of these names.
-    columns
-        ``n_features_in_`` and, where it was fitted on a frame, ``feature_names_in_``.
-    classes
-        The labels; None for numbers.
-    encoder
-        How the table becomes a matrix.
-    """
 
-    params: Mapping[str, Any]
-    title: str
-    task: Task
-    schema: Schema
-    training: Mapping[str, Any]
-    columns: Mapping[str, Any]
-    classes: NDArray[Any] | None
-    encoder: Encoder
+def read_learner(archive: Archive) -> tuple[Learner, str]:
+    """Read a learner without its estimator, and its title in the catalogue when it was saved."""
+    try:
+        return _read(archive)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise damaged(
+            f"the learner in the file cannot be read ({error!r}); nothing was run"
+        ) from error
 
-    @classmethod
-    def of(cls, learner: Learner) -> Self:
-        """Take a fitted learner apart."""
-        params = {key: getattr(learner, key) for key in learner._get_param_names()}  # noqa: SLF001
-        known = learner.name in catalogue.names()
-        columns: dict[str, Any] = {"n_features_in_": learner.n_features_in_}
-        if hasattr(learner, "feature_names_in_"):
-            columns["feature_names_in_"] = list(learner.feature_names_in_)
-        return cls(
-            params=params,
-            title=learner.entry.title if known else "",
-            task=learner.task_,
-            schema=learner.schema_,
-            training=learner.training_,
-            columns=columns,
-            classes=getattr(learner, "classes_", None),
-            encoder=learner.encoder_,
-        )
 
-    def members(self) -> dict[str, bytes]:
-        """Return the members of a model file that hold the parts."""
-        about = {
-            "params": _plain(self.params, "params"),
-            "title": self.title,
-            "task": self.task.value,
-            "schema": self.schema.to_json(),
-            "training": _plain(self.training, "training_"),
-            "columns": _plain(self.columns, "columns"),
-        }
-        members = {}
-        if self.classes is not None:
-            if self.classes.dtype.hasobject:
-                about["classes"] = _plain(list(self.classes), "classes_")
-            else:
-                members[_CLASSES] = from_array(self.classes)
-        values, arrays = self.encoder.state()
-        members |= {
-            _LEARNER: from_json(about),
-            _ENCODER: from_json(_plain(values, "encoder_")),
-        }
-        return members | {
-            f"{_ARRAYS}{name}.npy": from_array(array) for name, array in arrays.items()
-        }
-
-    @classmethod
-    def read(cls, archive: Archive) -> Self:
-        """Read the parts from a model file.
-
-        Raises
-        ------
-        InputError
-            Where something is missing or of the wrong type.
-        """
-        try:
-            return cls._read(archive)
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(
-                f"the learner in the file cannot be read ({error!r}); nothing was run",
-                parameter="path",
-                hint="fetch or save the file again.",
-            ) from error
-
-    @classmethod
-    def _read(cls, archive: Archive) -> Self:
-        about = _restored(archive.json(_LEARNER))
-        classes: NDArray[Any] | None = None
-        if _CLASSES in archive.members:
-            classes = archive.array(_CLASSES)
-        elif "classes" in about:
-            classes = np.array(about["classes"], dtype=object)
-        arrays = {
-            name.removeprefix(_ARRAYS).removesuffix(".npy"): archive.array(name)
-            for name in archive.members
-            if name.startswith(_ARRAYS)
-        }
-        return cls(
-            params=dict(about["params"]),
-            title=str(about["title"]),
-            task=Task(about["task"]),
-            schema=Schema.from_json(about["schema"]),
-            training=dict(about["training"]),
-            columns=dict(about["columns"]),
-            classes=classes,
-            encoder=Encoder.from_state(_restored(archive.json(_ENCODER)), arrays),
-        )
-
-    def assembled(self, estimator: Any) -> Learner:
-        """Put the learner together again."""
-        learner = Learner(**self.params)
-        learner.task_ = self.task
-        learner.schema_ = self.schema
-        learner.n_features_in_ = self.columns["n_features_in_"]
-        if "feature_names_in_" in self.columns:
-            learner.feature_names_in_ = np.array(self.columns["feature_names_in_"], dtype=object)
-        if self.classes is not None:
-            learner.classes_ = self.classes
-        learner.encoder_ = self.encoder
-        learner.estimator_ = estimator
-        learner.training_ = dict(self.training)
-        return learner
+def _read(archive: Archive) -> tuple[Learner, str]:
+    about = _restored(archive.json(_LEARNER))
+    learner = Learner(**dict(about["params"]))
+    learner.task_ = Task(about["task"])
+    learner.schema_ = Schema.from_json(about["schema"])
+    learner.training_ = dict(about["training"])
+    columns = dict(about["columns"])
+    learner.n_features_in_ = columns["n_features_in_"]
+    if "feature_names_in_" in columns:
+        learner.feature_names_in_ = np.array(columns["feature_names_in_"], dtype=object)
+    if _CLASSES in archive.members:
+        learner.classes_ = archive.array(_CLASSES)
+    elif "classes" in about:
+        learner.classes_ = np.array(about["classes"], dtype=object)
+    arrays = {
+        name.removeprefix(_ARRAYS).removesuffix(".npy"): archive.array(name)
+        for name in archive.members
+        if name.startswith(_ARRAYS)
+    }
+    learner.encoder_ = Encoder.from_state(_restored(archive.json(_ENCODER)), arrays)
+    return learner, str(about["title"])
 
 
 def _plain(value: Any, where: str) -> Any:

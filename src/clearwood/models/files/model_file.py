@@ -7,7 +7,7 @@ from typing import Any
 
 from clearwood._shared.results import Result
 from clearwood.files import Member
-from clearwood.table import ColumnSchema, Role, Schema
+from clearwood.table import ColumnSchema, Schema
 
 __all__ = ["ModelFile"]
 
@@ -47,15 +47,15 @@ class ModelFile(Result):
     path: str
     kind: str
     learner: str
-    title: str
-    task: str | None
-    seed: int | None
-    settings: Mapping[str, Any]
-    schema: Schema | None
-    training: Mapping[str, Any]
     clearwood: str
     libraries: Mapping[str, str]
     types: Mapping[str, bool]
+    title: str = ""
+    task: str | None = None
+    seed: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    schema: Schema | None = None
+    training: Mapping[str, Any] = field(default_factory=dict)
     members: Mapping[str, Member] = field(default_factory=dict)
     size: int = 0
     sha256: str = ""
@@ -70,8 +70,7 @@ class ModelFile(Result):
         """The columns a prediction needs."""
         if self.schema is None:
             return ()
-        used = (Role.FEATURE, Role.PROTECTED)
-        return tuple(column for column in self.schema.columns if column.role in used)
+        return tuple(self.schema[name] for name in self.schema.features)
 
     @property
     def trusted(self) -> bool:
@@ -90,13 +89,7 @@ class ModelFile(Result):
             "seed": self.seed,
             "settings": dict(self.settings),
             "columns": [
-                {
-                    "name": column.name,
-                    "kind": column.kind.value,
-                    "role": column.role.value,
-                    "levels": len(column.levels),
-                }
-                for column in self.columns
+                {**column.to_json(), "levels": len(column.levels)} for column in self.columns
             ],
             "training": dict(self.training),
             "clearwood": self.clearwood,

@@ -11,7 +11,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from clearwood._shared.errors import InputError, MissingExtraError
+from clearwood._shared.errors import MissingExtraError
+from clearwood.files import damaged
 from clearwood.models.files.graph import replace
 
 __all__ = ["Native", "restore", "take_out"]
@@ -148,11 +149,7 @@ def _load(native: Native, members: Mapping[str, bytes]) -> Any:
     name, member, state = attributes["estimator"], attributes["member"], attributes["state"]
     form = _FORMATS.get(name) if isinstance(name, str) else None
     if form is None or not isinstance(state, dict) or (member and member not in members):
-        raise InputError(
-            f"the file has a model of kind {name!r} in {member!r}, which cannot be read",
-            parameter="path",
-            hint="fetch or save the file again.",
-        )
+        raise damaged(f"the file has a model of kind {name!r} in {member!r}, which cannot be read")
     library, _, kind = native.estimator.rpartition(".")
     if find_spec(library) is None:
         raise MissingExtraError(f"this model ({name})", extra=form.extra)
@@ -162,11 +159,7 @@ def _load(native: Native, members: Mapping[str, bytes]) -> Any:
             return estimator(**state)
         return form.load(estimator, members[member], dict(state))
     except Exception as error:
-        raise InputError(
-            f"{library} cannot read the model in {member!r}: {error}",
-            parameter="path",
-            hint="fetch or save the file again.",
-        ) from error
+        raise damaged(f"{library} cannot read the model in {member!r}: {error}") from error
 
 
 def _public_name(value: Any) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.errors import Call, InputError, words
-from clearwood.files import to_array, to_json
+from clearwood.files import damaged, to_array, to_json
 from clearwood.models.files.audit import Audit, Refused, audit
 from clearwood.models.files.integrity import check_structure
 
@@ -147,10 +147,8 @@ def _entries(data: bytes) -> dict[str, bytes]:
 
 
 def _not_packed(what: str) -> InputError:
-    return InputError(
-        f"the model in the file is not stored as skops stores it: {what}; nothing was run",
-        parameter="path",
-        hint="fetch or save the file again.",
+    return damaged(
+        f"the model in the file is not stored as skops stores it: {what}; nothing was run"
     )
 
 

@@ -20,7 +20,7 @@ from clearwood import files
 from clearwood._shared.errors import InputError, Option, Text, bad_value, words
 from clearwood._shared.messages import tell
 from clearwood.models.files.audit import Refused
-from clearwood.models.files.learner_parts import LearnerParts
+from clearwood.models.files.learner_parts import learner_members, read_learner
 from clearwood.models.files.model_file import ModelFile
 from clearwood.models.files.native import Native, restore, take_out
 from clearwood.models.files.packing import examine, pack_estimator, unpack_estimator
@@ -85,7 +85,7 @@ def save(
         return
     if isinstance(model, Learner):
         _require_fitted(model, model.name, "estimator_")
-        kind, estimator, members = "learner", model.estimator_, LearnerParts.of(model).members()
+        kind, estimator, members = "learner", model.estimator_, learner_members(model)
     else:
         _require_fitted(model, type(model).__name__)
         kind, estimator, members = "estimator", model, {}
@@ -132,11 +132,14 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
         return getattr(import_module(module), function)(archive)
     _require_model(archive, path)
     libraries = archive.manifest.libraries
-    learner = LearnerParts.read(archive) if archive.manifest.kind == "learner" else None
+    learner = read_learner(archive)[0] if archive.manifest.kind == "learner" else None
     packed = unpack_estimator(archive.raw(_ESTIMATOR), trusted=trusted, versions=libraries)
     estimator = restore(packed, archive.members)
     _compare_versions(path, libraries)
-    return estimator if learner is None else learner.assembled(estimator)
+    if learner is None:
+        return estimator
+    learner.estimator_ = estimator
+    return learner
 
 
 def inspect(path: str | os.PathLike[str]) -> ModelFile:
@@ -163,7 +166,8 @@ def inspect(path: str | os.PathLike[str]) -> ModelFile:
     >>> file.learner, file.task, file.target, len(file.columns), file.trusted
     ('tree', 'multiclass', 'target', 13, True)
     """
-    archive = _read(path)
+    archive = files.read(path)
+    _require_model(archive, path)
     audit = examine(archive.raw(_ESTIMATOR))
     refused = {entry.name for entry in audit.refused}
     types = {name: name not in refused for name in sorted({*audit.types, *refused})}
@@ -178,33 +182,18 @@ def inspect(path: str | os.PathLike[str]) -> ModelFile:
         "sha256": archive.sha256,
     }
     if archive.manifest.kind == "estimator":
-        return ModelFile(
-            learner=_class_name(audit.root, archive),
-            title="",
-            task=None,
-            seed=None,
-            settings={},
-            schema=None,
-            training={},
-            **common,
-        )
-    parts = LearnerParts.read(archive)
+        return ModelFile(learner=_class_name(audit.root, archive), **common)
+    learner, title = read_learner(archive)
     return ModelFile(
-        learner=parts.params["name"],
-        title=parts.title,
-        task=parts.task.value,
-        seed=parts.params["seed"],
-        settings=parts.params["settings"] or {},
-        schema=parts.schema,
-        training=parts.training,
+        learner=learner.name,
+        title=title,
+        task=learner.task_.value,
+        seed=learner.seed,
+        settings=learner.settings or {},
+        schema=learner.schema_,
+        training=learner.training_,
         **common,
     )
-
-
-def _read(path: str | os.PathLike[str]) -> files.Archive:
-    archive = files.read(path)
-    _require_model(archive, path)
-    return archive
 
 
 def _require_model(archive: files.Archive, path: str | os.PathLike[str]) -> None:

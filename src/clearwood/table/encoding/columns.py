@@ -7,7 +7,7 @@ each level's column. The encoding of a row depends on that row only.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +23,7 @@ __all__ = [
     "NumberEncoder",
     "OneHotEncoder",
     "encoder_from_state",
+    "encoder_state",
 ]
 
 
@@ -85,8 +86,8 @@ class NumberEncoder:
     """
 
     parts: tuple[str | None, ...]
-    fill: Floats | None
-    indicator: bool
+    fill: Floats | None = None
+    indicator: bool = False
     center: Floats | None = None
     spread: Floats | None = None
 
@@ -120,18 +121,6 @@ class NumberEncoder:
         if self.center is not None and self.spread is not None:
             out[:, :k] -= self.center
             out[:, :k] /= self.spread
-
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return JSON values and arrays from which `from_state` makes it again."""
-        held = {"fill": self.fill, "center": self.center, "spread": self.spread}
-        arrays = {name: array for name, array in held.items() if array is not None}
-        return {"way": "numbers", "parts": list(self.parts), "indicator": self.indicator}, arrays
-
-    @classmethod
-    def from_state(cls, raw: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Read what `state` gave."""
-        fill, center, spread = (arrays.get(name) for name in ("fill", "center", "spread"))
-        return cls(tuple(raw["parts"]), fill, bool(raw["indicator"]), center, spread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,15 +162,6 @@ class LookupEncoder:
         for j in range(self.width):
             out[:, j] = self.table[rows, j]
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return JSON values and arrays from which `from_state` makes it again."""
-        return {"way": "lookup", "quantities": self.quantities}, {"table": self.table}
-
-    @classmethod
-    def from_state(cls, raw: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Read what `state` gave."""
-        return cls(arrays["table"], int(raw["quantities"]))
-
 
 @dataclass(frozen=True, eq=False)
 class OneHotEncoder:
@@ -214,25 +194,34 @@ class OneHotEncoder:
         out[:] = 0.0
         out[rows, position[rows]] = 1.0
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return JSON values and arrays from which `from_state` makes it again."""
-        return {"way": "onehot", "width": self.width}, {"positions": self.positions}
-
-    @classmethod
-    def from_state(cls, raw: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Read what `state` gave."""
-        return cls(arrays["positions"], int(raw["width"]))
-
 
 ColumnEncoder = NumberEncoder | LookupEncoder | OneHotEncoder
 
-_WAYS: dict[str, type[NumberEncoder] | type[LookupEncoder] | type[OneHotEncoder]] = {
+_WAYS: dict[str, type[ColumnEncoder]] = {
     "numbers": NumberEncoder,
     "lookup": LookupEncoder,
     "onehot": OneHotEncoder,
 }
 
 
+def encoder_state(encoder: ColumnEncoder) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return JSON values and arrays from which `encoder_from_state` makes it again."""
+    way = next(way for way, kind in _WAYS.items() if isinstance(encoder, kind))
+    held = {field.name: getattr(encoder, field.name) for field in fields(encoder)}
+    arrays = {name: value for name, value in held.items() if isinstance(value, np.ndarray)}
+    plain = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in held.items()
+        if name not in arrays and value is not None
+    }
+    return {"way": way, **plain}, arrays
+
+
 def encoder_from_state(raw: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ColumnEncoder:
-    """Make a column encoder from what its ``state`` gave."""
-    return _WAYS[raw["way"]].from_state(raw, arrays)
+    """Make a column encoder from what `encoder_state` returned."""
+    held: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in raw.items()
+        if name != "way"
+    }
+    return _WAYS[raw["way"]](**held | dict(arrays))

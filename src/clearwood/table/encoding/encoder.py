@@ -1,6 +1,7 @@
 """The step between a table and a model's matrix, learned from training rows only."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import Call, InputError, Option, words
 from clearwood.table.column import Column
-from clearwood.table.encoding.columns import ColumnEncoder, Encoded, encoder_from_state
-from clearwood.table.encoding.learn_table import Ways, learn_table
+from clearwood.table.encoding.columns import Encoded, encoder_from_state, encoder_state
+from clearwood.table.encoding.learn_table import LearnedTable, Ways, learn_table
 from clearwood.table.encoding.weighted import Weight, center_and_spread
 from clearwood.table.schema import ColumnSchema, Schema
 from clearwood.table.table import Table
@@ -207,7 +208,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         arrays: dict[str, NDArray[Any]] = {}
         encoders = []
         for i, encoder in enumerate(self._encoders):
-            raw, held = encoder.state()
+            raw, held = encoder_state(encoder)
             encoders.append(raw)
             arrays.update({f"{i}.{name}": array for name, array in held.items()})
         values = {
@@ -229,55 +230,37 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             prefix = f"{i}."
             held = {k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)}
             parts.append(encoder_from_state(raw, held))
+        columns = (Encoded.from_json(raw) for raw in values["columns"])
         encoder._set_learned(
-            Schema.from_json(values["schema"]),
-            parts,
-            [Encoded.from_json(raw) for raw in values["columns"]],
-            values["categorical"],
-            dict(values["left_out"]),
+            LearnedTable(
+                Schema.from_json(values["schema"]),
+                tuple(parts),
+                tuple(columns),
+                tuple(values["categorical"]),
+                dict(values["left_out"]),
+            )
         )
         return encoder
 
-    def _set_learned(
-        self,
-        schema: Schema,
-        encoders: Sequence[ColumnEncoder],
-        columns: Sequence[Encoded],
-        categorical: Sequence[int],
-        left_out: dict[str, str],
-    ) -> None:
-        self.schema_ = schema
-        self.used_ = schema.names
-        self.left_out_ = left_out
-        self._encoders = tuple(encoders)
-        self.columns_ = tuple(columns)
-        self.categorical_ = tuple(categorical)
-        self.sources_ = np.repeat(np.arange(len(encoders)), [e.width for e in encoders])
+    def _set_learned(self, learned: LearnedTable) -> None:
+        self.schema_ = learned.schema
+        self.used_ = learned.schema.names
+        self.left_out_ = learned.left_out
+        self._encoders = learned.encoders
+        self.columns_ = learned.columns
+        self.categorical_ = learned.categorical
+        widths = [encoder.width for encoder in learned.encoders]
+        self.sources_ = np.repeat(np.arange(len(widths)), widths)
         self.n_features_in_ = len(self.used_)
 
     def _learn(self, table: Table, y: Any, sample_weight: Any) -> Floats:
-        ways = Ways(
-            categories=self.categories,
-            missing=self.missing,
-            reference=self.reference,
-            max_levels=self.max_levels,
-            native_levels=self.native_levels,
-            smooth=self.smooth,
-            task=self.task,
-            seed=self.seed,
-        )
+        ways = Ways(**{option.name: getattr(self, option.name) for option in fields(Ways)})
         table = _table(table)
         if table.n_rows == 0:
             raise InputError("the table has no rows to learn from", parameter="table")
         weight = _checked_weight(sample_weight, table.n_rows)
         learned = learn_table(table, y, weight, ways)
-        self._set_learned(
-            learned.schema,
-            learned.encoders,
-            learned.columns,
-            learned.categorical,
-            learned.left_out,
-        )
+        self._set_learned(learned)
         matrix = self._encode([table.column(name).values for name in self.used_])
         for start, codes in learned.crossed.items():
             matrix[:, start : start + codes.shape[1]] = codes

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,13 +39,7 @@ _OPTIONS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Ways:
-    """How columns are to be encoded: the options of `Encoder` that decide what is learned.
-
-    Parameters
-    ----------
-    categories, missing, reference, max_levels, native_levels, smooth, task, seed
-        As for `Encoder`.
-    """
+    """How columns are to be encoded: the options of `Encoder` that decide what is learned."""
 
     categories: str
     missing: str
@@ -136,23 +130,11 @@ class LearnedTable:
     columns: tuple[Encoded, ...]
     categorical: tuple[int, ...]
     left_out: dict[str, str]
-    crossed: dict[int, Floats]
+    crossed: Mapping[int, Floats] = field(default_factory=dict)
 
 
 def learn_table(table: Table, y: Any, weight: Weight, ways: Ways) -> LearnedTable:
-    """Learn how every feature of a table is encoded.
-
-    Parameters
-    ----------
-    table
-        Training rows.
-    y
-        The target, needed for target encoding only.
-    weight
-        Row weights, checked; nothing is learned from rows of weight 0.
-    ways
-        How columns are to be encoded.
-    """
+    """Learn how every feature of a table is encoded; nothing is learned from rows of weight 0."""
     left_out = _left_out(table)
     counting = slice(None) if weight is None else weight > 0
     target = _target_encoding(table, y, weight, ways)
