@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks._harness import Case, Comparison
-from clearwood.kernels import rank, rank_columns
+from clearwood.kernels import _core
 
 Ranks = Callable[[], NDArray[Any]]
 
@@ -48,7 +48,14 @@ def _column(n_rows: int, n_thresholds: int, dtype: str) -> Comparison:
 
 
 def _ours(column: Column, threads: int) -> Ranks:
-    return lambda: rank(column.values, column.thresholds, n_jobs=threads)
+    return lambda: _rank_columns(column.values[:, None], [column.thresholds], threads)
+
+
+def _rank_columns(X: NDArray[Any], cuts: list[NDArray[Any]], threads: int) -> NDArray[Any]:
+    offsets = np.cumsum([0, *map(len, cuts)]).astype(np.int64)
+    codes = np.empty(X.shape, np.uint8 if max(map(len, cuts)) < 255 else np.uint16, order="F")
+    _core.rank_columns(X, np.concatenate(cuts), offsets, False, codes, threads)  # noqa: FBT003
+    return codes
 
 
 def _searchsorted(column: Column, _threads: int) -> Ranks:
@@ -93,7 +100,7 @@ def _matrix(n_rows: int, threads: int) -> Comparison:
 
 
 def _our_columns(matrix: Matrix, threads: int) -> Ranks:
-    return lambda: rank_columns(matrix.X, matrix.thresholds, n_jobs=threads)
+    return lambda: _rank_columns(matrix.X, matrix.thresholds, threads)
 
 
 def _binner(matrix: Matrix, _threads: int) -> Ranks:

@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from clearwood._shared.errors import InputError
-from clearwood.kernels import _core, missing_code, rank, rank_columns
+from clearwood.kernels import _core, threads
+from clearwood.kernels.trees import _as_float32
 
 TINY = 5e-324
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, TINY, -TINY, 1e-60, -1e-60, 1e300, -1e300, 0.1, 16777217.0]
@@ -17,6 +17,26 @@ cuts = st.lists(anything, max_size=70).map(lambda given: np.unique(np.array(give
 sides = st.sampled_from(["left", "right"])
 # the fixture only sets the level, which every example may share
 per_level = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+
+
+def rank_columns(X, thresholds, *, side="left", precision="float64", n_jobs=1):
+    """Call the kernel as trees do, with codes of the smallest type that has room."""
+    cuts = [np.asarray(cut, np.float64) for cut in thresholds]
+    flat = np.concatenate([np.empty(0), *cuts])
+    if precision == "float32" or X.dtype == np.float32:
+        # t <= x holds exactly if -x <= -t does, so the other side rounds the other way
+        flat = _as_float32(flat) if side == "left" else -_as_float32(-flat)
+    offsets = np.cumsum([0, *map(len, cuts)]).astype(np.int64)
+    longest = max(map(len, cuts), default=0)
+    types = (np.uint8, np.uint16, np.int32)
+    dtype = next(one for one in types if longest < np.iinfo(one).max)
+    codes = np.empty(X.shape, dtype, order="F")
+    _core.rank_columns(X, flat, offsets, side == "right", codes, threads(n_jobs))
+    return codes
+
+
+def rank(values, thresholds, **options):
+    return rank_columns(np.asarray(values)[:, np.newaxis], [thresholds], **options)[:, 0]
 
 
 def expected(values, thresholds, side, precision):
@@ -31,7 +51,7 @@ def expected(values, thresholds, side, precision):
 
 
 def decoded(codes):
-    return np.where(codes == missing_code(codes.dtype), -1, codes.astype(np.int64))
+    return np.where(codes == np.iinfo(codes.dtype).max, -1, codes.astype(np.int64))
 
 
 @per_level
@@ -119,7 +139,7 @@ def test_codes_have_the_smallest_type_with_room_for_missing(n_thresholds, dtype)
     thresholds = np.arange(n_thresholds, dtype=float)
     found = rank([np.inf, np.nan], thresholds)
     assert found.dtype == dtype
-    assert found.tolist() == [n_thresholds, missing_code(dtype)]
+    assert found.tolist() == [n_thresholds, np.iinfo(dtype).max]
 
 
 @per_level
@@ -139,13 +159,6 @@ def test_columns_are_ranked_each_against_its_own_thresholds(each_level, X, data,
     assert found.shape == X.shape
     for j, cut in enumerate(thresholds):
         np.testing.assert_array_equal(decoded(found[:, j]), expected(X[:, j], cut, side, "float64"))
-
-
-def _unaligned(X):
-    room = np.empty(X.nbytes + 1, dtype=np.uint8)
-    shifted = room[1:].view(X.dtype).reshape(X.shape)
-    shifted[...] = X
-    return shifted
 
 
 def _read_only(X):
@@ -171,9 +184,7 @@ def table():
         lambda X: np.repeat(X, 3, axis=1)[:, ::3],
         lambda X: X[::-1].copy()[::-1],
         lambda X: X[:, ::-1].copy()[:, ::-1],
-        lambda X: X.astype(">f8"),
         lambda X: np.rec.fromarrays([X, X], dtype=[("x", "f8"), ("y", "f8")])["y"],
-        _unaligned,
         _read_only,
     ],
     ids=[
@@ -182,9 +193,7 @@ def table():
         "every third column",
         "rows backwards",
         "columns backwards",
-        "foreign byte order",
         "field of records",
-        "unaligned",
         "read-only",
     ],
 )
@@ -209,13 +218,16 @@ def test_number_of_threads_does_not_change_the_codes(each_level, table, n_jobs):
 PROGRAM = """
 import hashlib
 import numpy as np
-from clearwood.kernels import rank, simd_level
+from clearwood.kernels import _core, simd_level
 random = np.random.default_rng(3)
 digest = hashlib.sha256()
 for dtype in ("float32", "float64"):
     for size in (1, 20, 500):
-        values = random.standard_cauchy(3001).astype(dtype)
-        digest.update(rank(values, np.sort(random.normal(size=size)), n_jobs=2).tobytes())
+        values = random.standard_cauchy((3001, 1)).astype(dtype)
+        thresholds = np.sort(random.normal(size=size).astype(dtype))
+        codes = np.empty(values.shape, np.uint16, order="F")
+        _core.rank_columns(values, thresholds, np.array([0, size]), False, codes, 2)
+        digest.update(codes.tobytes())
 print(simd_level(), digest.hexdigest())
 """
 
@@ -226,66 +238,11 @@ def test_every_level_chosen_from_outside_gives_the_same_codes(run_python):
     for dtype in (np.float32, np.float64):
         for size in (1, 20, 500):
             values = random.standard_cauchy(3001).astype(dtype)
-            thresholds = np.sort(random.normal(size=size))
-            codes = np.uint8 if size < 255 else np.uint16
-            digest.update(np.searchsorted(thresholds, values).astype(codes).tobytes())
+            thresholds = np.sort(random.normal(size=size).astype(dtype))
+            digest.update(np.searchsorted(thresholds, values).astype(np.uint16).tobytes())
     for level in _core.supported_levels():
         done = run_python(PROGRAM, CLEARWOOD_SIMD=level)
         assert done.stdout.split() == [level, digest.hexdigest()], done.stderr
-
-
-@pytest.mark.parametrize("values", [[], [1, 2, 3], [True, False], np.array([1.5], np.float16)])
-def test_whole_numbers_booleans_and_nothing_are_ranked_as_numbers(values):
-    np.testing.assert_array_equal(
-        rank(values, [0.5, 2.0]), np.searchsorted([0.5, 2.0], np.asarray(values, dtype=float))
-    )
-
-
-@pytest.mark.parametrize(
-    ("thresholds", "message"),
-    [
-        ([2.0, 1.0], r"thresholds must rise, but 2\.0 is followed by 1\.0\. Hint: numpy\.unique"),
-        ([1.0, 1.0], r"thresholds must rise, but 1\.0 is followed by 1\.0"),
-        ([-0.0, 0.0], r"thresholds must rise, but -0\.0 is followed by 0\.0"),
-        ([1.0, np.nan], r"thresholds has missing values\. Hint: leave them out"),
-        ([[1.0]], r"thresholds has 2 dimensions; expected one column of numbers"),
-        (["a"], r"thresholds is of type <U1; expected numbers"),
-    ],
-)
-def test_unusable_thresholds_are_refused(thresholds, message):
-    with pytest.raises(InputError, match=message):
-        rank([1.0], thresholds)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"values": ["x"]}, r"values is of type <U1; expected numbers"),
-        ({"values": 1.0}, r"values has 0 dimensions; expected one column"),
-        ({"values": [1j]}, r"values is of type complex128"),
-        ({"side": "middle"}, r"side='middle' is not known\. Hint: use 'left' or 'right'"),
-        ({"precision": "half"}, r"precision='half' is not known"),
-        ({"n_jobs": 0}, r"n_jobs=0: it must not be 0"),
-    ],
-)
-def test_unusable_arguments_are_refused(arguments, message):
-    with pytest.raises(InputError, match=message):
-        rank(**{"values": [1.0], "thresholds": [1.0], **arguments})
-
-
-def test_matrix_needs_thresholds_for_every_column():
-    with pytest.raises(InputError, match=r"thresholds has 1 sequences for the 2 columns of X"):
-        rank_columns(np.zeros((3, 2)), [[1.0]])
-
-
-def test_error_names_the_column_with_unusable_thresholds():
-    with pytest.raises(InputError, match=r"thresholds\[1\] must rise"):
-        rank_columns(np.zeros((3, 2)), [[1.0], [2.0, 1.0]])
-
-
-def test_missing_code_refuses_other_types():
-    with pytest.raises(InputError, match=r"ranks are never of type float64"):
-        missing_code(np.float64)
 
 
 @pytest.mark.parametrize(

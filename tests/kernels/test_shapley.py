@@ -294,13 +294,14 @@ def test_components_add_up_to_the_prediction_and_share_out_to_shapley_values():
     forest = grower.forest(6)
     trees = Trees.of(forest)
     X, background = grower.rows(20), Background.of(trees, grower.rows(30))
-    found = components(trees, X, background, component_sets(trees))
+    sets = component_sets(trees)
+    found = components(trees, X, background, sets)
     total = found.baseline + found.values.sum(axis=1)
     assert_allclose(total, forest.predict(X), atol=1e-10)
     shapley = interventional(trees, X, background).values
     for player in range(5):
-        shares = [k for k, players in enumerate(found.sets) if player in players]
-        size = np.array([len(found.sets[k]) for k in shares])
+        shares = [k for k, players in enumerate(sets) if player in players]
+        size = np.array([len(sets[k]) for k in shares])
         expected = (found.values[:, shares] / size[:, None]).sum(axis=1)
         assert_allclose(shapley[:, player], expected, atol=1e-10)
 
@@ -340,7 +341,7 @@ def test_components_on_long_paths_equal_their_definition(players):
 
 
 def test_too_many_components_are_refused_with_advice(monkeypatch):
-    monkeypatch.setattr("clearwood.kernels.decomposition._MOST_SETS", 100)
+    monkeypatch.setattr("clearwood.kernels.shapley._MOST_SETS", 100)
     trees = Trees.of(Grower(0, features=12).forest(12, trees=1, chain=True))
     with pytest.raises(InputError, match=r"more than 100 components.*Hint: lower max_order"):
         component_sets(trees)
@@ -422,7 +423,7 @@ def test_interactions_on_long_paths_add_up_to_the_values(players):
     assert_allclose(both.interactions, np.swapaxes(both.interactions, 1, 2), atol=0)
 
 
-def test_backgrounds_of_chunks_add_up_to_the_whole():
+def test_background_counted_in_chunks_is_the_same(monkeypatch):
     grower = Grower(0, features=12)
     forest = grower.forest(12, trees=3, chain=True)
     mixed = Grower(1, features=12).forest(4, trees=2)
@@ -431,9 +432,9 @@ def test_backgrounds_of_chunks_add_up_to_the_whole():
         X, B = grower.rows(5), grower.rows(30)
         weights = grower.rng.uniform(size=30)
         whole = Background.of(trees, B, weights=weights)
-        parts = Background.of(trees, B[:7], weights=weights[:7]) + Background.of(
-            trees, B[7:], weights=weights[7:]
-        )
+        with monkeypatch.context() as patch:
+            patch.setattr("clearwood.kernels.shapley._ROWS_PER_CHUNK", 7)
+            parts = Background.of(trees, B, weights=weights)
         assert parts.n_rows == 30
         assert_allclose(
             interventional(trees, X, parts).values,
@@ -772,8 +773,6 @@ def test_backgrounds_of_different_trees_are_not_mixed():
     forest = grower.forest(2)
     one, two = Trees.of(forest), Trees.of(forest)
     X = grower.rows(3)
-    with pytest.raises(InputError, match="different trees"):
-        Background.of(one, X) + Background.of(two, X)
     with pytest.raises(InputError, match="counted for other trees"):
         interventional(one, X, Background.of(two, X))
 

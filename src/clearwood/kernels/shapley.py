@@ -3,14 +3,15 @@
 The order of work: prepare the trees once, count a background once, explain rows::
 
     trees = Trees.of(forest)
-    background = Background.of(trees, chunk_1) + Background.of(trees, chunk_2)
+    background = Background.of(trees, rows)
     interventional(trees, X, background).values
 
 Rows are matrices of the model's columns (``forest.matrix(X)``). All values are on the scale of the
 raw prediction. Axes are always rows, then players (or sets), then outputs.
 """
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, SupportsIndex
 
@@ -20,18 +21,18 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import InputError
 from clearwood.kernels import _core
 from clearwood.kernels.parallelism import threads
-from clearwood.kernels.trees import Trees
+from clearwood.kernels.trees import Floats, Trees
 
 __all__ = [
     "Background",
-    "Progress",
-    "ShapleyValues",
+    "PlayerValues",
+    "component_sets",
+    "components",
     "interventional",
     "path_dependent",
-    "run_kernel",
 ]
 
-Floats = NDArray[np.float64]
+PlayerSet = tuple[int, ...]
 #: Called with the number of rows explained since the last call.
 Progress = Callable[[int], object]
 
@@ -39,15 +40,18 @@ Progress = Callable[[int], object]
 # codes and scratch stay small beside the result.
 _ROWS_PER_CHUNK = 1 << 16
 
+_MOST_SETS = 1_000_000
+
 
 @dataclass(frozen=True, eq=False)
-class ShapleyValues:
-    """Shapley values of rows, and their interactions if requested.
+class PlayerValues:
+    """Shapley values of rows, and their interactions if requested; or components of rows.
 
     Parameters
     ----------
     values
-        Shape (rows, players, outputs). With the baseline they add up to the raw prediction.
+        Shape (rows, players, outputs); of components (rows, sets, outputs). With the baseline,
+        Shapley values add up to the raw prediction.
     baseline
         Shape (outputs,): the value of the empty coalition.
     interactions
@@ -64,7 +68,7 @@ class ShapleyValues:
 
 @dataclass(frozen=True, eq=False)
 class Background:
-    """Background rows as the kernels need them; those of chunks add up with ``+``.
+    """Background rows as the kernels need them.
 
     For trees with short paths it holds the total weight of each pattern of split outcomes, whose
     size does not grow with the rows. Trees with long paths have too many patterns: for them the
@@ -77,17 +81,17 @@ class Background:
     counts
         Summed weights per pattern, for all trees that are counted.
     codes, weights
-        Chunks of encoded rows and their weights; empty if every tree is counted.
+        Encoded rows and their weights; empty if every tree is counted.
     n_rows
-        How many rows were added.
+        How many rows there are.
     total_weight
         Sum of their weights.
     """
 
     trees: Trees
     counts: Floats
-    codes: tuple[NDArray[np.uint16], ...]
-    weights: tuple[Floats, ...]
+    codes: NDArray[np.uint16]
+    weights: Floats
     n_rows: int
     total_weight: float
     # Tables for Shapley values (False) and interactions (True), where they are small.
@@ -114,46 +118,14 @@ class Background:
         if not (np.isfinite(weight).all() and (weight >= 0).all()):
             raise InputError("weights of background rows must be finite and not negative")
         counts = np.zeros(trees.kernel.n_counts)
-        kept: list[NDArray[np.uint16]] = []
+        n_kept = len(X) if trees.kernel.needs_rows else 0
+        kept = np.empty((n_kept, trees.n_codes), np.uint16, order="F")
         for first, last in _chunks(len(X)):
             codes = trees.encode(X[first:last], n_jobs=n_jobs)
             trees.kernel.count(codes, weight[first:last], counts, threads(n_jobs))
-            if trees.kernel.needs_rows:
-                kept.append(codes)
-        return cls(
-            trees=trees,
-            counts=counts,
-            codes=tuple(kept),
-            weights=(weight,) if kept else (),
-            n_rows=len(X),
-            total_weight=float(weight.sum()),
-        )
-
-    def __add__(self, other: "Background") -> "Background":
-        if other.trees is not self.trees:
-            raise InputError(
-                "these backgrounds were counted for different trees",
-                hint="make both from the same Trees object.",
-            )
-        return Background(
-            trees=self.trees,
-            counts=self.counts + other.counts,
-            codes=self.codes + other.codes,
-            weights=self.weights + other.weights,
-            n_rows=self.n_rows + other.n_rows,
-            total_weight=self.total_weight + other.total_weight,
-        )
-
-    def rows(self) -> tuple[NDArray[np.uint16], Floats]:
-        """Return the kept codes and weights in one piece each."""
-        n_codes = self.trees.n_codes
-        if not self.codes:
-            return np.empty((0, n_codes), np.uint16, order="F"), np.empty(0)
-        if len(self.codes) == 1:
-            return self.codes[0], self.weights[0]
-        codes = np.empty((sum(map(len, self.codes)), n_codes), np.uint16, order="F")
-        np.concatenate(self.codes, out=codes)
-        return codes, np.concatenate(self.weights)
+            if n_kept:
+                kept[first:last] = codes
+        return cls(trees, counts, kept, weight[:n_kept], len(X), float(weight.sum()))
 
     def tables(
         self,
@@ -171,7 +143,8 @@ class Background:
         tables = _core.ShapleyTables(
             self.trees.kernel,
             self.counts,
-            *self.rows(),
+            self.codes,
+            self.weights,
             self.total_weight,
             pairs,
             sets,
@@ -189,7 +162,7 @@ def path_dependent(
     interactions: bool = False,
     n_jobs: SupportsIndex | None = 1,
     progress: Progress | None = None,
-) -> ShapleyValues:
+) -> PlayerValues:
     """Shapley values of the path-dependent value function (TreeSHAP's default).
 
     A coalition's value is computed by walking each tree: splits of its players send the row one
@@ -211,7 +184,7 @@ def path_dependent(
 
     Returns
     -------
-    ShapleyValues
+    PlayerValues
 
     Notes
     -----
@@ -243,7 +216,7 @@ def interventional(
     interactions: bool = False,
     n_jobs: SupportsIndex | None = 1,
     progress: Progress | None = None,
-) -> ShapleyValues:
+) -> PlayerValues:
     """Shapley values of the interventional value function, over the whole background.
 
     A coalition's value is the mean prediction when its players are held at the row's values and all
@@ -258,7 +231,7 @@ def interventional(
 
     Returns
     -------
-    ShapleyValues
+    PlayerValues
 
     Notes
     -----
@@ -267,14 +240,96 @@ def interventional(
     of two ways, whichever takes less time for so many rows; the last digits can depend on that.
     """
     n_slots = trees.n_players + (_n_pairs(trees) if interactions else 0)
-    result, baseline = run_kernel(
+    result, baseline = _run_kernel(
         trees, X, background, n_slots, pairs=interactions, n_jobs=n_jobs, progress=progress
     )
     pairs = result[trees.n_players :] if interactions else None
     return _explained(result[: trees.n_players], baseline, pairs)
 
 
-def run_kernel(
+def component_sets(trees: Trees, *, max_order: int | None = None) -> tuple[PlayerSet, ...]:
+    """Return the sets of players whose component can differ from zero.
+
+    These are the sets of players that split together on some path from a root.
+
+    Parameters
+    ----------
+    trees
+        The prepared forest.
+    max_order
+        The most players in a set; None means all, which suits shallow trees.
+
+    Returns
+    -------
+    tuple of tuples
+        By size, then by players.
+    """
+    order = trees.n_players if max_order is None else max_order
+    path_sets = trees.kernel.path_sets(order, _MOST_SETS)
+    if len(path_sets) > _MOST_SETS:
+        raise InputError(
+            f"the trees have more than {_MOST_SETS:,} components of up to {order} players",
+            hint="lower max_order; what lies beyond is the prediction less the components.",
+        )
+    return tuple(tuple(players) for players in path_sets)
+
+
+def components(
+    trees: Trees,
+    X: Floats,
+    background: Background,
+    sets: Sequence[Sequence[int]],
+    *,
+    n_jobs: SupportsIndex | None = 1,
+    progress: Progress | None = None,
+) -> PlayerValues:
+    """Components of chosen sets of players at rows.
+
+    A forest is a sum of functions of few players, f = Σ_S f_S, made unique by the marginal
+    identification (Hiabu 2024, theorem 7.4.2): f_S(x) = Σ_{V⊆S} (-1)^|S∖V| v_x(V), where v_x(V)
+    is the mean prediction when the players in V are held at x and all others are drawn from the
+    background. f_∅ is the mean prediction, f_∅ + f_{i} the partial dependence on i.
+
+    Parameters
+    ----------
+    trees, X, background, n_jobs, progress
+        As in `interventional`.
+    sets
+        Sets of one or more players; `component_sets` gives those that can differ from zero.
+        Memory grows with rows times sets: take X in pieces.
+
+    Returns
+    -------
+    PlayerValues
+    """
+    chosen = tuple(_checked(trees, one) for one in sets)
+    offsets = np.zeros(len(chosen) + 1, np.int64)
+    np.cumsum([len(one) for one in chosen], out=offsets[1:])
+    players = np.fromiter(itertools.chain.from_iterable(chosen), np.int32, int(offsets[-1]))
+    if len(set(chosen)) < len(chosen):
+        raise InputError("a set of players is listed twice")
+    result, baseline = _run_kernel(
+        trees,
+        X,
+        background,
+        len(chosen),
+        sets=(offsets, players),
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    return PlayerValues(np.moveaxis(result, -1, 0), baseline)
+
+
+def _checked(trees: Trees, players: Sequence[int]) -> PlayerSet:
+    chosen = tuple(sorted(int(player) for player in players))
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise InputError(f"{tuple(players)} is not a set of one or more different players")
+    if chosen[0] < 0 or chosen[-1] >= trees.n_players:
+        raise InputError(f"{tuple(players)} names players outside 0 to {trees.n_players - 1}")
+    return chosen
+
+
+def _run_kernel(
     trees: Trees,
     X: Floats,
     background: Background,
@@ -317,11 +372,11 @@ def _n_pairs(trees: Trees) -> int:
     return trees.n_players * (trees.n_players - 1) // 2
 
 
-def _explained(values: Floats, baseline: Floats, pairs: Floats | None) -> ShapleyValues:
+def _explained(values: Floats, baseline: Floats, pairs: Floats | None) -> PlayerValues:
     """Put rows first, instead of the kernels' (players, outputs, rows), and pairs into matrices."""
     turned = np.moveaxis(values, -1, 0)
     if pairs is None:
-        return ShapleyValues(turned, baseline)
+        return PlayerValues(turned, baseline)
     n_players = len(values)
     matrix = np.zeros((n_players, *values.shape))
     high, low = np.tril_indices(n_players, -1)
@@ -329,4 +384,4 @@ def _explained(values: Floats, baseline: Floats, pairs: Floats | None) -> Shaple
     matrix[low, high] = matrix[high, low]
     everyone = np.arange(n_players)
     matrix[everyone, everyone] = values - matrix.sum(axis=1)
-    return ShapleyValues(turned, baseline, np.moveaxis(matrix, -1, 0))
+    return PlayerValues(turned, baseline, np.moveaxis(matrix, -1, 0))

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from clearwood.kernels import _core
 from clearwood.kernels.parallelism import threads
-from clearwood.kernels.ranks import as_float32
 
 __all__ = ["Trees", "TreesLike"]
 
@@ -145,7 +144,7 @@ class Trees:
         identity = n_ranked == X.shape[1] and (splits.ranked == np.arange(n_ranked)).all()
         values = X if identity else X[:, splits.ranked]
         single = self.forest.precision == "float32"
-        thresholds = as_float32(splits.thresholds, up=False) if single else splits.thresholds
+        thresholds = _as_float32(splits.thresholds) if single else splits.thresholds
         _core.rank_columns(
             values,
             thresholds,
@@ -191,6 +190,16 @@ class Trees:
     @cached_property
     def _splits(self) -> "_Splits":
         return _Splits.of(self.forest)
+
+
+def _as_float32(thresholds: Floats) -> NDArray[np.float32]:
+    """Round thresholds to float32 such that every float32 compares with them as before.
+
+    For a float32 x, t < x holds exactly if it holds for the largest float32 that is not above t.
+    """
+    with np.errstate(over="ignore"):
+        near = thresholds.astype(np.float32)
+        return np.where(near > thresholds, np.nextafter(near, np.float32(-np.inf)), near)
 
 
 @dataclass(frozen=True, eq=False)
