@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["Step", "progress"]
+__all__ = ["Step", "progress", "silent"]
 
 #: Seconds between two lines where there is no terminal to redraw.
 _LINE_EVERY = 5.0
@@ -58,7 +58,7 @@ def progress(title: str, *, total: int | None = None) -> Iterator[Step]:
     # while a bar is shown, sys.stderr may be a stand-in that denies being a terminal (Rich 14)
     at_terminal = _display is not None or (sys.stderr is not None and sys.stderr.isatty())
     if choice == "0" or not (at_terminal or choice == "1"):
-        yield _silent
+        yield silent
     elif at_terminal:
         with _bars(title, total) as step:
             yield step
@@ -66,7 +66,7 @@ def progress(title: str, *, total: int | None = None) -> Iterator[Step]:
         yield _lines(title, total)
 
 
-def _silent(n: int = 0, *, note: str = "") -> None:
+def silent(n: int = 0, *, note: str = "") -> None:
     """Show nothing."""
 
 

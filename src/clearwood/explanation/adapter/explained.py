@@ -110,7 +110,7 @@ class Explained:
         self._weights = weights
         self._lock = threading.RLock()
         self._game: Game | InputError | AttributeError | None = None
-        self._bound: dict[Hashable, tuple[Game, BoundGame]] = {}
+        self._bound: dict[Hashable, BoundGame] = {}
         self._readings: OrderedDict[Hashable, tuple[Any, Rows]] = OrderedDict()
         self._decomposition: Decomposition | None = None
         self._encoded: OrderedDict[Hashable, tuple[Any, Rows]] = OrderedDict()
@@ -275,17 +275,17 @@ class Explained:
 
     def bound(
         self, groups: Mapping[str, Sequence[str]] | None = None, *, n_jobs: int | None = None
-    ) -> tuple[Game, BoundGame]:
-        """Give the exact game, played by groups of columns, with its background counted once."""
+    ) -> BoundGame:
+        """Bind the exact game, played by groups of columns, to its background, counted once."""
         key = None if groups is None else repr(sorted((k, list(v)) for k, v in groups.items()))
+        n_jobs = self.n_jobs if n_jobs is None else n_jobs
         with self._lock:
             if key not in self._bound:
                 game = grouped(self.game, groups)
                 assert game is not None
                 rows, weights = self.background_rows(groups)
-                jobs = self.n_jobs if n_jobs is None else n_jobs
-                self._bound[key] = game, game.bind(rows, weights, n_jobs=jobs)
-            return self._bound[key]
+                self._bound[key] = game.bind(rows, weights, n_jobs=n_jobs)
+            return replace(self._bound[key], n_jobs=n_jobs)
 
     @property
     def decomposition(self) -> "Decomposition":

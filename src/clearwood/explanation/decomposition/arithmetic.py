@@ -11,12 +11,15 @@ from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.progress import progress
 from clearwood.explanation.adapter.rows import Rows, warn_of_new_gaps
 from clearwood.explanation.decomposition.surface import Surface, curves_of, surface_of
-from clearwood.explanation.games.game import BoundGame, Game, Players, Reader, Values
-from clearwood.explanation.games.moments import Moments, moments_of
+from clearwood.explanation.games.game import BoundGame, Game, Players, Reader, Values, shared_out
+from clearwood.explanation.games.moments import Moments
 from clearwood.explanation.outputs import one_output
-from clearwood.explanation.shapley.sharing import shared_out
 
 __all__ = ["Arithmetic", "Evaluated"]
+
+
+# What the components of one block of rows may fill.
+_BYTES_PER_BLOCK = 1 << 28
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +47,8 @@ class Arithmetic:
 
     Parameters
     ----------
-    game, bound
-        The model, and the model with its background.
+    bound
+        The model with its background.
     rows, weights
         The background.
     outputs
@@ -58,11 +61,8 @@ class Arithmetic:
         Players whose components were dropped.
     reading
         Reads rows that the user gives.
-    n_jobs
-        Threads.
     """
 
-    game: Game
     bound: BoundGame
     rows: Rows
     weights: Floats | None
@@ -71,7 +71,11 @@ class Arithmetic:
     order: int
     reading: Reader
     removed: Players = ()
-    n_jobs: int = 1
+
+    @property
+    def game(self) -> Game:
+        """The model."""
+        return self.bound.game
 
     @property
     def is_complete(self) -> bool:
@@ -100,29 +104,20 @@ class Arithmetic:
     def surface(self, players: Players, points: int | None, *, partial_dependence: bool) -> Surface:
         """Evaluate the component of one or two players, or their partial dependence."""
         result = surface_of(
-            self.game,
             self.bound,
             self.rows,
             self.weights,
             players,
             most=points or self.game.points[len(players) - 1],
             partial_dependence=partial_dependence,
-            n_jobs=self.n_jobs,
         )
         return self._explained(result)
 
     def curves(self, points: int | None) -> dict[int, Surface]:
         """Evaluate the component of every player that has one of its own."""
         players = [players[0] for players in self.sets if len(players) == 1]
-        result = curves_of(
-            self.game,
-            self.bound,
-            self.rows,
-            self.weights,
-            players,
-            most=points or self.game.points[0],
-            n_jobs=self.n_jobs,
-        )
+        most = points or self.game.points[0]
+        result = curves_of(self.bound, self.rows, self.weights, players, most=most)
         return dict(zip(players, map(self._explained, result), strict=True))
 
     def _explained(self, surface: Surface) -> Surface:
@@ -135,9 +130,9 @@ class Arithmetic:
     # Values of rows
 
     def evaluate(self, rows: Rows) -> Evaluated:
-        """Give the components at rows, and what they leave."""
+        """Compute the components at rows, and what they leave."""
         with progress("decomposing", total=len(rows)) as step:
-            parts = self.bound.components(rows, self.sets, n_jobs=self.n_jobs, step=step)
+            parts = self.bound.components(rows, self.sets, step=step)
         rest = self._target(rows) - self.bound.baseline - parts.values.sum(axis=1)
         if self.is_complete:
             rest[:] = 0.0  # what is left is rounding
@@ -149,9 +144,7 @@ class Arithmetic:
             shared = self._shared(rows, interactions=interactions)
         else:
             with progress("explaining", total=len(rows)) as step:
-                shared = self.bound.shapley(
-                    rows, interactions=interactions, n_jobs=self.n_jobs, step=step
-                )
+                shared = self.bound.shapley(rows, interactions=interactions, step=step)
         return Values(
             self._one(shared.values),
             self._maybe(shared.errors),
@@ -168,19 +161,17 @@ class Arithmetic:
                 value=self.order,
                 hint=words("explain with ", Option("max_order", None), "."),
             )
-        parts = self.bound.components(rows, self.sets, n_jobs=self.n_jobs).values
-        n_players = len(self.game.columns)
-        values, pairs = shared_out(parts, self.sets, n_players, interactions=interactions)
-        return Values(values, interactions=pairs)
+        parts = self.bound.components(rows, self.sets).values
+        return shared_out(parts, self.sets, len(self.game.columns), interactions=interactions)
 
     def _target(self, rows: Rows) -> Floats:
-        """Give what all components of any order add up to: the prediction, or what is left of it.
+        """Compute what all components of any order add up to: the prediction, or what is left.
 
         Without some players that is the partial dependence on the others.
         """
         if not self.removed:
-            return self.game.predict(rows, n_jobs=self.n_jobs)
-        return self.bound.dependence(rows, self._kept, n_jobs=self.n_jobs).values
+            return self.game.predict(rows, n_jobs=self.bound.n_jobs)
+        return self.bound.dependence(rows, self._kept).values
 
     @property
     def _kept(self) -> Players:
@@ -192,15 +183,8 @@ class Arithmetic:
     @cached_property
     def moments(self) -> Moments:
         """The variances of the components, of the remainder and of both together."""
-        result = self.bound.sampled_moments(self.sets, self._kept) or moments_of(
-            self.bound,
-            self.sets,
-            self.rows,
-            self.weights,
-            self._target,
-            complete=self.is_complete,
-            n_jobs=self.n_jobs,
-        )
+        sampled = self.bound.sampled_moments(self.sets, self._kept)
+        result = self._measured() if sampled is None else sampled
         replicates = result.replicates
         return Moments(
             result.variance[..., self.outputs],
@@ -208,6 +192,29 @@ class Arithmetic:
             result.prediction[..., self.outputs],
             None if replicates is None else replicates[..., self.outputs],
         )
+
+    def _measured(self) -> Moments:
+        """Go through the background once."""
+        n_sets, n_outputs = len(self.sets), len(self.bound.baseline)
+        weight = np.ones(len(self.rows)) if self.weights is None else self.weights
+        # Components, then the remainder, then all together: mean zero or nearly, so sums of
+        # squares lose nothing.
+        first_moment = np.zeros((n_sets + 2, n_outputs))
+        second_moment = np.zeros((n_sets + 2, n_outputs))
+        block = max(1024, _BYTES_PER_BLOCK // (8 * (n_sets + 2) * n_outputs))
+        with progress("measuring components", total=len(self.rows)) as step:
+            for start in range(0, len(self.rows), block):
+                part = self.rows.with_codes(self.rows.codes[start : start + block])
+                share = weight[start : start + block]
+                parts = self.bound.components(part, self.sets, step=step).values
+                centred = self._target(part) - self.bound.baseline
+                rest = np.zeros_like(centred) if self.is_complete else centred - parts.sum(axis=1)
+                for at, values in ((slice(0, n_sets), parts), (-2, rest), (-1, centred)):
+                    first_moment[at] += np.tensordot(share, values, 1)
+                    second_moment[at] += np.tensordot(share, values**2, 1)
+        mean = first_moment / weight.sum()
+        variance = np.maximum(second_moment / weight.sum() - mean**2, 0.0)
+        return Moments(variance[:n_sets], variance[-2], variance[-1])
 
     def _one(self, values: Floats) -> Floats:
         """Keep the outputs that are explained; drop their axis where there is one."""

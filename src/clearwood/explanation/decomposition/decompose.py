@@ -65,22 +65,18 @@ def _exact(explained: Explained, max_order: int | None, scale: Scale | None) -> 
     check_scale(game, scale)
     rows, weights = explained.background_rows()
     order, notes = _checked_order(game, max_order)
-    _, bound = explained.bound()
     return _decomposition(
-        game,
-        bound,
+        explained.bound(),
         rows,
         weights,
         order=order,
         output=explained.output,
         reading=explained.rows,
         notes=(*single_row_note(rows), *notes),
-        n_jobs=explained.n_jobs,
     )
 
 
 def _decomposition(
-    game: Game,
     bound: BoundGame,
     rows: Rows,
     weights: Floats | None,
@@ -89,8 +85,8 @@ def _decomposition(
     output: Any,
     reading: Any,
     notes: tuple[str, ...],
-    n_jobs: int,
 ) -> Decomposition:
+    game = bound.game
     sets = game.sets(order)
     outputs = chosen_output(game, output)
     about = about_game(game, rows, weights)
@@ -102,7 +98,6 @@ def _decomposition(
         about=replace(about, outputs=game.outputs[outputs]),
         notes=notes,
         _arithmetic=Arithmetic(
-            game=game,
             bound=bound,
             rows=rows,
             weights=weights,
@@ -110,7 +105,6 @@ def _decomposition(
             sets=tuple(sets),
             order=order,
             reading=reading,
-            n_jobs=n_jobs,
         ),
     )
 
@@ -234,7 +228,6 @@ def _sampled(
         )
     order, _ = _checked_order(game, max_order)
     return _decomposition(
-        game,
         game.bind(rows, weights, n_jobs=explained.n_jobs),
         rows,
         weights,
@@ -242,7 +235,6 @@ def _sampled(
         output=None,  # the predictor has the one that is explained
         reading=reading,
         notes=tuple(notes),
-        n_jobs=explained.n_jobs,
     )
 
 

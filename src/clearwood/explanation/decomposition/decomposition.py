@@ -109,7 +109,7 @@ class Decomposition:
     @property
     def n_jobs(self) -> int:
         """Threads."""
-        return self._arithmetic.n_jobs
+        return self._arithmetic.bound.n_jobs
 
     def _position(self, column: str) -> int:
         if column not in self.columns:

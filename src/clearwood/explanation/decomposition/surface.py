@@ -36,7 +36,6 @@ class Surface:
 
 
 def surface_of(
-    game: Game,
     bound: BoundGame,
     rows: Rows,
     weights: Floats | None,
@@ -44,33 +43,20 @@ def surface_of(
     *,
     most: int,
     partial_dependence: bool,
-    n_jobs: int,
 ) -> Surface:
-    """Evaluate the component of columns, or their partial dependence, at values that occur.
+    """Evaluate the component of one or two columns, or their partial dependence.
 
-    Parameters
-    ----------
-    game, bound
-        The model and its background.
-    rows, weights
-        The background, from which values are chosen.
-    players
-        One or two columns.
-    most
-        How many values of a column of numbers.
-    partial_dependence
-        Whether to add the baseline and the components within the columns.
-    n_jobs
-        Threads.
+    It is shown at values that occur in the background, ``rows`` with ``weights``: at most ``most``
+    of a column of numbers.
     """
     grids = tuple(grid_of(rows.columns[k], weights, most) for k in players)
     shape = tuple(len(grid) for grid in grids)
-    crossed = rows.with_codes(_crossed(game, rows.codes, players, grids))
+    crossed = rows.with_codes(_crossed(bound.game, rows.codes, players, grids))
     ordered = tuple(sorted(players))
     if partial_dependence:
-        result = bound.few_dependence(crossed, ordered, n_jobs=n_jobs)
+        result = bound.few_dependence(crossed, ordered)
     else:
-        result = bound.components(crossed, [ordered], n_jobs=n_jobs)
+        result = bound.components(crossed, [ordered])
     return Surface(
         grids,
         result.values.reshape(*shape, -1),
@@ -80,36 +66,21 @@ def surface_of(
 
 
 def curves_of(
-    game: Game,
-    bound: BoundGame,
-    rows: Rows,
-    weights: Floats | None,
-    players: Sequence[int],
-    *,
-    most: int,
-    n_jobs: int,
+    bound: BoundGame, rows: Rows, weights: Floats | None, players: Sequence[int], *, most: int
 ) -> list[Surface]:
     """Evaluate the components of several columns, each alone, in one go.
 
     A component of one column looks at no other, so one table of rows serves all: its k-th row holds
     the k-th value of every column.
-
-    Parameters
-    ----------
-    game, bound, rows, weights, most, n_jobs
-        As for `surface_of`.
-    players
-        The columns.
     """
     grids = [grid_of(rows.columns[k], weights, most) for k in players]
     n_points = max((len(grid) for grid in grids), default=0)
     codes = np.repeat(rows.codes[:1], n_points, axis=0)
     for player, grid in zip(players, grids, strict=True):
-        mine = game.groups == player
+        mine = bound.game.groups == player
         at = grid.rows[np.minimum(np.arange(n_points), len(grid) - 1)]
         codes[:, mine] = rows.codes[at][:, mine]
-    sets = [(player,) for player in players]
-    result = bound.components(rows.with_codes(codes), sets, n_jobs=n_jobs)
+    result = bound.components(rows.with_codes(codes), [(player,) for player in players])
     return [
         Surface(
             (grid,),
@@ -122,7 +93,7 @@ def curves_of(
 
 
 def _crossed(game: Game, codes: Floats, players: Players, grids: tuple[Grid, ...]) -> Floats:
-    """Give rows for all points of the grids; columns that do not matter are the first row's."""
+    """Make rows for all points of the grids; columns that do not matter are the first row's."""
     index = np.indices([len(grid) for grid in grids]).reshape(len(grids), -1)
     crossed = np.repeat(codes[:1], index.shape[1], axis=0)
     for player, grid, at in zip(players, grids, index, strict=True):

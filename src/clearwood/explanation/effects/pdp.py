@@ -66,14 +66,12 @@ def exact_dependence(
         return None
     rows, weights = explained.background_rows()
     surface = surface_of(
-        game,
-        explained.bound(n_jobs=n_jobs)[1],
+        explained.bound(n_jobs=n_jobs),
         rows,
         weights,
         points.positions,
         most=most,
         partial_dependence=True,
-        n_jobs=n_jobs,
     )
     values = surface.values.reshape(*points.shape, -1)
     return values[..., wanted].reshape(-1, len(wanted))

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.progress import Step, silent
 from clearwood.explanation.adapter.rows import Rows
-from clearwood.explanation.games.game import BoundGame, Game, Players, Step, Values
+from clearwood.explanation.games.game import BoundGame, Game, Players, Values, shared_out
 
 __all__ = ["AdditiveGame", "BoundSum", "Terms"]
 
@@ -96,57 +97,34 @@ class AdditiveGame(Game):
         return [(k,) for k in range(len(self.columns))] if max_order else []
 
     def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundSum":
-        del n_jobs
         means = np.average(self.terms(rows.codes), axis=0, weights=weights)
-        return BoundSum(baseline=self.constant + means.sum(axis=0), game=self, means=means)
+        baseline = self.constant + means.sum(axis=0)
+        return BoundSum(game=self, baseline=baseline, n_jobs=n_jobs, means=means)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BoundSum(BoundGame):
-    """An additive model with the means of its terms over a background.
-
-    Parameters
-    ----------
-    game
-        The model.
-    means
-        Of shape (players, outputs).
-    """
+    """An additive model with the means of its terms, (players, outputs), over a background."""
 
     game: AdditiveGame
     means: Floats
 
-    def components(
-        self, rows: Rows, sets: Sequence[Players], *, n_jobs: int = 1, step: Step | None = None
-    ) -> Values:
-        del n_jobs
-        centred = self.game.terms(rows.codes) - self.means
+    def _centred(self, rows: Rows) -> Floats:
+        return self.game.terms(rows.codes) - self.means
+
+    def components(self, rows: Rows, sets: Sequence[Players], *, step: Step = silent) -> Values:
+        centred = self._centred(rows)
         values = np.zeros((len(rows), len(sets), len(self.baseline)))
         for at, players in enumerate(sets):
             if len(players) == 1:
                 values[:, at] = centred[:, players[0]]
-        if step is not None:
-            step(len(rows))
+        step(len(rows))
         return Values(values)
 
-    def shapley(
-        self,
-        rows: Rows,
-        *,
-        interactions: bool = False,
-        n_jobs: int = 1,
-        step: Step | None = None,
-    ) -> Values:
-        n_players = len(self.means)
-        everyone = [(k,) for k in range(n_players)]
-        values = self.components(rows, everyone, n_jobs=n_jobs, step=step).values
-        if not interactions:
-            return Values(values)
-        matrix = np.zeros((len(rows), n_players, n_players, len(self.baseline)))
-        matrix[:, np.arange(n_players), np.arange(n_players)] = values
-        return Values(values, interactions=matrix)
+    def shapley(self, rows: Rows, *, interactions: bool = False, step: Step = silent) -> Values:
+        sets = self.game.sets(1)
+        parts = self.components(rows, sets, step=step).values
+        return shared_out(parts, sets, len(sets), interactions=interactions)
 
-    def dependence(self, rows: Rows, players: Players, *, n_jobs: int = 1) -> Values:
-        del n_jobs
-        centred = self.game.terms(rows.codes) - self.means
-        return Values(self.baseline + centred[:, list(players)].sum(axis=1))
+    def dependence(self, rows: Rows, players: Players) -> Values:
+        return Values(self.baseline + self._centred(rows)[:, list(players)].sum(axis=1))

@@ -6,7 +6,7 @@ definition 7.1.3). A game knows the model; bound to a background it knows the va
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,6 +15,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
+from clearwood._shared.progress import Step, silent
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.scales import Unit
 
@@ -22,12 +23,18 @@ if TYPE_CHECKING:
     from clearwood.explanation.games.groups import Grouping
     from clearwood.explanation.games.moments import Moments
 
-__all__ = ["BoundGame", "Game", "Players", "Reader", "Step", "Values", "checked_weights"]
+__all__ = [
+    "BoundGame",
+    "Game",
+    "Players",
+    "Reader",
+    "Values",
+    "checked_weights",
+    "shared_out",
+]
 
 #: Positions of the players of a component, rising.
 Players = tuple[int, ...]
-#: Called with the number of rows done.
-Step = Callable[[int], object]
 
 
 class Reader(Protocol):
@@ -109,7 +116,7 @@ class Game(ABC):
 
     @abstractmethod
     def predict(self, rows: Rows, *, n_jobs: int = 1) -> Floats:
-        """Give the prediction before any link, (rows, outputs), summed in double precision."""
+        """Compute the prediction before any link, (rows, outputs), in double precision."""
 
     @property
     @abstractmethod
@@ -118,7 +125,7 @@ class Game(ABC):
 
     @abstractmethod
     def sets(self, max_order: int) -> list[Players]:
-        """Give the sets of players whose component may differ from zero, by size, then order."""
+        """List the sets of players whose component may differ from zero, by size, then order."""
 
     @abstractmethod
     def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundGame":
@@ -131,41 +138,38 @@ class BoundGame(ABC):
 
     Parameters
     ----------
+    game
+        The model.
     baseline
         The mean prediction over the background, of shape (outputs,).
+    n_jobs
+        Threads. Results do not depend on them.
     """
 
+    game: Game
     baseline: Floats
+    n_jobs: int = 1
 
     @abstractmethod
-    def components(
-        self, rows: Rows, sets: Sequence[Players], *, n_jobs: int = 1, step: Step | None = None
-    ) -> Values:
-        """Give the components of sets at rows, of shape (rows, sets, outputs)."""
+    def components(self, rows: Rows, sets: Sequence[Players], *, step: Step = silent) -> Values:
+        """Compute the components of sets at rows, of shape (rows, sets, outputs)."""
 
     @abstractmethod
-    def shapley(
-        self,
-        rows: Rows,
-        *,
-        interactions: bool = False,
-        n_jobs: int = 1,
-        step: Step | None = None,
-    ) -> Values:
-        """Give values (rows, players, outputs) and interactions (rows, players, players, outputs).
+    def shapley(self, rows: Rows, *, interactions: bool = False, step: Step = silent) -> Values:
+        """Compute values (rows, players, outputs), and interactions with players twice.
 
         Off the diagonal an interaction is half of the pair's Shapley interaction index; on it is
         what is left, so that every row of the matrix adds up to the player's value.
         """
 
     @abstractmethod
-    def dependence(self, rows: Rows, players: Players, *, n_jobs: int = 1) -> Values:
-        """Give the value of one coalition at rows, of shape (rows, outputs)."""
+    def dependence(self, rows: Rows, players: Players) -> Values:
+        """Compute the value of one coalition at rows, of shape (rows, outputs)."""
 
-    def few_dependence(self, rows: Rows, players: Players, *, n_jobs: int = 1) -> Values:
-        """Give the value of a coalition of one or two: the baseline and the components within."""
+    def few_dependence(self, rows: Rows, players: Players) -> Values:
+        """Compute the value of a coalition of one or two: baseline plus the components within."""
         within = [s for size in (1, 2) for s in combinations(players, size)]
-        parts = self.components(rows, within, n_jobs=n_jobs)
+        parts = self.components(rows, within)
         return Values(np.asarray(self.baseline + parts.values.sum(axis=1)))
 
     def sampled_moments(self, sets: Sequence[Players], kept: Players) -> "Moments | None":
@@ -175,6 +179,36 @@ class BoundGame(ABC):
         """
         del sets, kept
         return None
+
+
+def shared_out(
+    parts: Floats, sets: Sequence[Players], n_players: int, *, interactions: bool
+) -> Values:
+    """Share components, (rows, components, outputs), equally among the players of each.
+
+    Hiabu (2024), corollary 7.4.5.
+
+    Examples
+    --------
+    >>> parts = np.array([[[1.0], [4.0]]])
+    >>> shared_out(parts, [(0,), (0, 1)], 2, interactions=False).values[0, :, 0]
+    array([3., 2.])
+    """
+    n_rows, _, n_outputs = parts.shape
+    values = np.zeros((n_rows, n_players, n_outputs))
+    pairs = np.zeros((n_rows, n_players, n_players, n_outputs)) if interactions else None
+    for at, players in enumerate(sets):
+        values[:, list(players)] += parts[:, at, None] / len(players)
+        if pairs is not None:
+            # the Shapley interaction index of a pair is Σ f_S / (|S| − 1) over sets with both
+            for i, j in combinations(players, 2):
+                half = 0.5 * parts[:, at] / (len(players) - 1)
+                pairs[:, i, j] += half
+                pairs[:, j, i] += half
+    if pairs is not None:
+        everyone = np.arange(n_players)
+        pairs[:, everyone, everyone] = values - pairs.sum(axis=2)
+    return Values(values, interactions=pairs)
 
 
 def checked_weights(weights: Any, n_rows: int) -> Floats | None:

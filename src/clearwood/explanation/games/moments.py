@@ -1,19 +1,25 @@
-"""Variances of components over a background, in blocks of rows."""
+"""Variances of components over a background, those of sampled ones without the sample's noise.
 
-from collections.abc import Callable, Sequence
+The sampled component at x is the mean of numbers g(x, b) over drawn rows b. The variance over x of
+these means holds the variance of the component and, on top, the noise that the draw of b leaves in
+each mean: the part of the spread of g(x, b) over b that differs from x to x, divided by the number
+of rows b. That part is estimated and taken away, as in an analysis of variance of two crossed
+factors. What is left is unbiased but for negative values, which become zero; leaving out a tenth of
+either kind of rows at a time says how far it can be off.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.progress import progress
-from clearwood.explanation.adapter.rows import Rows
-from clearwood.explanation.games.game import BoundGame, Players
 
-__all__ = ["Moments", "moments_of"]
+__all__ = ["Cross", "Moments", "crossed", "jackknife_errors", "variances"]
 
-# What the components of one block of rows may fill.
-_BYTES_PER_BLOCK = 1 << 28
+#: Parts into which either kind of rows is divided; each is left out once.
+GROUPS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,48 +45,124 @@ class Moments:
     replicates: Floats | None = None
 
 
-def moments_of(
-    bound: BoundGame,
-    sets: Sequence[Players],
-    rows: Rows,
-    weights: Floats | None,
-    target: Callable[[Rows], Floats],
-    *,
-    complete: bool,
-    n_jobs: int,
-) -> Moments:
-    """Go through the background once.
+@dataclass(frozen=True, eq=False)
+class Cross:
+    """Rows at which components are measured, and rows that stand in for other columns.
 
     Parameters
     ----------
-    bound, sets
-        The game and the components.
-    rows, weights
-        The background.
-    target
-        What components and remainder add up to.
-    complete
-        Whether there is no remainder, so that what is left is rounding.
-    n_jobs
-        Threads.
+    at, over
+        Positions among the drawn rows.
+    at_weights, over_weights
+        Their weights; each sum to one.
+    left
+        The share of the user's rows that is not among those averaged over: none is no noise.
+    n_rows
+        How many rows the user has.
     """
-    n_outputs = len(bound.baseline)
-    weight = np.ones(len(rows)) if weights is None else weights
-    # Components, then the remainder, then all together: mean zero or nearly, so sums of squares
-    # lose nothing.
-    first_moment = np.zeros((len(sets) + 2, n_outputs))
-    second_moment = np.zeros((len(sets) + 2, n_outputs))
-    block = max(1024, _BYTES_PER_BLOCK // (8 * (len(sets) + 2) * n_outputs))
-    with progress("measuring components", total=len(rows)) as step:
-        for start in range(0, len(rows), block):
-            part = rows.with_codes(rows.codes[start : start + block])
-            share = weight[start : start + block]
-            parts = bound.components(part, sets, n_jobs=n_jobs, step=step).values
-            centred = target(part) - bound.baseline
-            rest = np.zeros_like(centred) if complete else centred - parts.sum(axis=1)
-            for at, values in ((slice(0, len(sets)), parts), (-2, rest), (-1, centred)):
-                first_moment[at] += np.tensordot(share, values, 1)
-                second_moment[at] += np.tensordot(share, values**2, 1)
-    mean = first_moment / weight.sum()
-    variance = np.maximum(second_moment / weight.sum() - mean**2, 0.0)
-    return Moments(variance[: len(sets)], variance[-2], variance[-1])
+
+    at: NDArray[np.intp]
+    over: NDArray[np.intp]
+    at_weights: Floats
+    over_weights: Floats
+    left: float
+    n_rows: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the user's rows are in both places, so that nothing is estimated."""
+        return len(self.at) == len(self.over) == self.n_rows
+
+    def thinned(self) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+        """List which rows stay when each group is left out: first of ``over``, then of ``at``."""
+        all_at, all_over = np.ones(len(self.at), bool), np.ones(len(self.over), bool)
+        for group in range(GROUPS):
+            yield all_at, np.arange(len(self.over)) % GROUPS != group
+        for group in range(GROUPS):
+            yield np.arange(len(self.at)) % GROUPS != group, all_over
+
+
+def crossed(weights: Floats, n_at: int, n_over: int, n_rows: int, seed: int) -> Cross:
+    """Divide drawn rows into those at which components are measured and those that stand in.
+
+    They are different rows, since a row that stands in for itself changes nothing; unless all of
+    the user's rows are wanted in both places, which is then no estimate.
+    """
+    n_drawn = len(weights)
+    if n_at == n_over == n_drawn:
+        everyone = np.arange(n_drawn)
+        share = weights / weights.sum()
+        return Cross(everyone, everyone, share, share, 1 - n_drawn / n_rows, n_rows)
+    order = np.random.default_rng(seed).permutation(n_drawn)
+    over, at = np.sort(order[:n_over]), np.sort(order[n_over : n_over + n_at])
+    return Cross(
+        at,
+        over,
+        weights[at] / weights[at].sum(),
+        weights[over] / weights[over].sum(),
+        1 - n_over / n_rows,
+        n_rows,
+    )
+
+
+def variances(each: Sequence[Callable[[], Floats]], cross: Cross) -> tuple[Floats, Floats | None]:
+    """Compute the variance of every component, and the same with each group of rows left out.
+
+    Parameters
+    ----------
+    each
+        For every component, what gives g(x, b) of shape (rows at, rows over, outputs).
+    cross
+        The rows.
+
+    Returns
+    -------
+    tuple
+        Variances (components, outputs); and (2 · GROUPS, components, outputs), None where all of
+        the user's rows were used and nothing is estimated.
+    """
+    result, again = [], []
+    kept = [] if cross.is_whole else list(cross.thinned())
+    for give in each:
+        numbers = give()
+        result.append(_variance(numbers, cross.at_weights, cross.over_weights, cross))
+        again.append(
+            [
+                _variance(
+                    numbers[at][:, over],
+                    cross.at_weights[at],
+                    cross.over_weights[over],
+                    cross,
+                )
+                for at, over in kept
+            ]
+        )
+    if not kept:
+        return np.array(result), None
+    return np.array(result), np.array(again).transpose(1, 0, 2)
+
+
+def _variance(numbers: Floats, at: Floats, over: Floats, cross: Cross) -> Floats:
+    at, over = at / at.sum(), over / over.sum()
+    mean = np.einsum("b,abo->ao", over, numbers)
+    overall = at @ mean
+    spread = at @ (mean - overall) ** 2
+    if cross.left > 0 and len(over) > 1:
+        own = numbers - mean[:, None] - np.einsum("a,abo->bo", at, numbers) + overall
+        few = len(over) / (len(over) - 1)
+        spread = spread - cross.left * few * np.einsum("a,b,abo->o", at, over**2, own**2)
+    if len(at) < cross.n_rows and len(at) > 1:
+        # of a sample to that of all rows
+        spread = spread / (1 - (at**2).sum()) * (1 - 1 / cross.n_rows)
+    return np.asarray(np.maximum(spread, 0.0))
+
+
+def jackknife_errors(replicates: Floats) -> Floats:
+    """Compute standard errors from values with each group left out: (2 · GROUPS, ...) to (...).
+
+    The draws of both kinds of rows add up.
+    """
+    total = np.zeros(replicates.shape[1:])
+    for half in (replicates[:GROUPS], replicates[GROUPS:]):
+        total += (GROUPS - 1) / GROUPS * ((half - half.mean(axis=0)) ** 2).sum(axis=0)
+    return np.sqrt(total)

@@ -14,12 +14,11 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
-from clearwood._shared.progress import progress
+from clearwood._shared.progress import Step, progress, silent
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.adapter.rows import Rows
-from clearwood.explanation.games.game import BoundGame, Game, Players, Step, Values
-from clearwood.explanation.games.moments import Moments
-from clearwood.explanation.games.sampled_moments import Cross, crossed, variances
+from clearwood.explanation.games.game import BoundGame, Game, Players, Values
+from clearwood.explanation.games.moments import Cross, Moments, crossed, variances
 from clearwood.explanation.shapley.estimate import Stopping
 from clearwood.explanation.shapley.permutations import by_permutations
 from clearwood.explanation.shapley.subsets import by_subsets
@@ -84,8 +83,9 @@ class SampledGame(Game):
         share = share / share.sum()
         predictions = self.predict(rows, n_jobs=n_jobs)
         return BoundSample(
-            baseline=share @ predictions,
             game=self,
+            baseline=share @ predictions,
+            n_jobs=n_jobs,
             background=rows,
             share=share,
             predictions=predictions,
@@ -117,8 +117,6 @@ class BoundSample(BoundGame):
 
     Parameters
     ----------
-    game
-        The model.
     background
         The drawn rows.
     share
@@ -136,10 +134,7 @@ class BoundSample(BoundGame):
     def _positions(self) -> Index:
         return self.background.codes.astype(np.intp)
 
-    def components(
-        self, rows: Rows, sets: Sequence[Players], *, n_jobs: int = 1, step: Step | None = None
-    ) -> Values:
-        del n_jobs
+    def components(self, rows: Rows, sets: Sequence[Players], *, step: Step = silent) -> Values:
         parts = sorted({t for s in sets for t in _subsets(s) if t}, key=lambda t: (len(t), t))
         n_outputs = len(self.baseline)
         values = np.zeros((len(rows), len(sets), n_outputs))
@@ -152,8 +147,7 @@ class BoundSample(BoundGame):
             for at, players in enumerate(sets):
                 each = sum((-1) ** (len(players) - len(t)) * value[t] for t in _subsets(players))
                 values[part, at], errors[part, at] = self._averaged(np.asarray(each))
-            if step is not None:
-                step(len(here))
+            step(len(here))
         return Values(values, errors)
 
     def _mixed(self, rows: Rows, players: Players, background: Index) -> Floats:
@@ -223,15 +217,7 @@ class BoundSample(BoundGame):
         n_over = int(np.clip(np.sqrt(cells), _FEWEST_ROWS, n_drawn // 2))
         return int(np.clip(cells // n_over, _FEWEST_ROWS, n_drawn - n_over)), n_over
 
-    def shapley(
-        self,
-        rows: Rows,
-        *,
-        interactions: bool = False,
-        n_jobs: int = 1,
-        step: Step | None = None,
-    ) -> Values:
-        del n_jobs
+    def shapley(self, rows: Rows, *, interactions: bool = False, step: Step = silent) -> Values:
         if interactions:
             raise InputError(
                 "pairwise Shapley interactions need a model with an exact decomposition",
@@ -256,20 +242,18 @@ class BoundSample(BoundGame):
         estimates = []
         for at, row in enumerate(rows.codes[:, 0].astype(np.intp)):
             if n_columns <= _FEW_COLUMNS:
-                estimates.append(by_subsets(value, int(row), stopping, _silent))
+                estimates.append(by_subsets(value, int(row), stopping, silent))
             else:
                 generator = np.random.default_rng([self.game.seed, at])
-                estimates.append(by_permutations(value, int(row), stopping, _silent, generator))
-            if step is not None:
-                step(1)
+                estimates.append(by_permutations(value, int(row), stopping, silent, generator))
+            step(1)
         shape = (len(rows), n_columns, everything.shape[1])
         return Values(
             np.array([one.values for one in estimates]).reshape(shape),
             np.array([one.errors for one in estimates]).reshape(shape),
         )
 
-    def dependence(self, rows: Rows, players: Players, *, n_jobs: int = 1) -> Values:
-        del n_jobs
+    def dependence(self, rows: Rows, players: Players) -> Values:
         if not players:
             empty = np.broadcast_to(self.baseline, (len(rows), len(self.baseline))).copy()
             return Values(empty, np.zeros_like(empty))
@@ -283,8 +267,8 @@ class BoundSample(BoundGame):
             np.concatenate([errors for _, errors in parts]),
         )
 
-    def few_dependence(self, rows: Rows, players: Players, *, n_jobs: int = 1) -> Values:
-        return self.dependence(rows, players, n_jobs=n_jobs)
+    def few_dependence(self, rows: Rows, players: Players) -> Values:
+        return self.dependence(rows, players)
 
 
 def _blocks(n_rows: int, size: int) -> list[slice]:
@@ -293,7 +277,3 @@ def _blocks(n_rows: int, size: int) -> list[slice]:
 
 def _subsets(players: Players) -> list[Players]:
     return [t for size in range(len(players) + 1) for t in combinations(players, size)]
-
-
-def _silent(n: int = 0, *, note: str = "") -> None:
-    """Show nothing: the rows are counted outside."""

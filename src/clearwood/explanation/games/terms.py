@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.progress import Step, silent
 from clearwood.explanation.adapter.rows import Rows
-from clearwood.explanation.games.game import BoundGame, Game, Players, Step, Values
+from clearwood.explanation.games.game import BoundGame, Game, Players, Values, shared_out
 
 __all__ = ["BoundTerms", "Places", "Term", "TermsGame", "as_places", "sum_of"]
 
@@ -83,12 +84,11 @@ class TermsGame(Game):
         return sorted(result, key=lambda players: (len(players), players))
 
     def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTerms":
-        del n_jobs
         weight = np.ones(len(rows)) if weights is None else weights
         share = weight / weight.sum()
         parts = tuple(part for term in self.terms for part in _parts(term, rows.codes, share))
         baseline = share @ self.predict(rows)
-        return BoundTerms(baseline=baseline, game=self, parts=parts)
+        return BoundTerms(game=self, baseline=baseline, n_jobs=n_jobs, parts=parts)
 
 
 def sum_of(terms: Sequence[Term], constant: Floats, codes: Floats) -> Floats:
@@ -119,64 +119,29 @@ def _parts(term: Term, codes: Floats, share: Floats) -> list[Term]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BoundTerms(BoundGame):
-    """Tables made components of a background.
-
-    Parameters
-    ----------
-    game
-        The model.
-    parts
-        Tables; those of the same players add up to a component.
-    """
+    """Tables made components of a background; those of the same players add up to one."""
 
     game: TermsGame
     parts: tuple[Term, ...]
 
-    def components(
-        self, rows: Rows, sets: Sequence[Players], *, n_jobs: int = 1, step: Step | None = None
-    ) -> Values:
-        del n_jobs
+    def components(self, rows: Rows, sets: Sequence[Players], *, step: Step = silent) -> Values:
         values = np.zeros((len(rows), len(sets), len(self.baseline)))
         place = {players: k for k, players in enumerate(sets)}
         for part in self.parts:
             if part.players in place:
                 values[:, place[part.players]] += part.of(rows.codes)
-        if step is not None:
-            step(len(rows))
+        step(len(rows))
         return Values(values)
 
-    def shapley(
-        self,
-        rows: Rows,
-        *,
-        interactions: bool = False,
-        n_jobs: int = 1,
-        step: Step | None = None,
-    ) -> Values:
-        del n_jobs
-        codes = rows.codes
-        n_players = len(self.game.columns)
-        values = np.zeros((len(codes), n_players, len(self.baseline)))
-        matrix = np.zeros((len(codes), n_players, n_players, len(self.baseline)))
-        matrix = matrix if interactions else matrix[:0]
-        for part in self.parts:
-            shared = part.of(codes) / len(part.players)
-            for player in part.players:
-                values[:, player] += shared
-            if interactions and len(part.players) == 2:
-                i, j = part.players
-                matrix[:, i, j] += shared
-                matrix[:, j, i] += shared
-        if step is not None:
-            step(len(codes))
-        if not interactions:
-            return Values(values)
-        everyone = np.arange(n_players)
-        matrix[:, everyone, everyone] = values - matrix.sum(axis=2)
-        return Values(values, interactions=matrix)
+    def shapley(self, rows: Rows, *, interactions: bool = False, step: Step = silent) -> Values:
+        values = np.empty((len(rows), len(self.parts), len(self.baseline)))
+        for k, part in enumerate(self.parts):
+            values[:, k] = part.of(rows.codes)
+        sets = [part.players for part in self.parts]
+        step(len(rows))
+        return shared_out(values, sets, len(self.game.columns), interactions=interactions)
 
-    def dependence(self, rows: Rows, players: Players, *, n_jobs: int = 1) -> Values:
-        del n_jobs
+    def dependence(self, rows: Rows, players: Players) -> Values:
         within = [part for part in self.parts if set(part.players) <= set(players)]
         return Values(sum_of(within, self.baseline, rows.codes))
 

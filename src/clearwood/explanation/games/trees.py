@@ -11,9 +11,10 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
+from clearwood._shared.progress import Step, silent
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.adapter.supported import NotDecomposableError
-from clearwood.explanation.games.game import BoundGame, Game, Players, Step, Values
+from clearwood.explanation.games.game import BoundGame, Game, Players, Values
 from clearwood.forest import Forest
 from clearwood.kernels import (
     Background,
@@ -104,18 +105,18 @@ class TreeGame(Game):
         background = Background.of(self.trees, rows.codes, weights=weights, n_jobs=n_jobs)
         baseline = components(self.trees, rows.codes[:0], background, ()).baseline
         return BoundTrees(
-            baseline=baseline, game=self, background=background, codes=rows.codes, weights=weights
+            game=self,
+            baseline=baseline,
+            n_jobs=n_jobs,
+            background=background,
+            codes=rows.codes,
+            weights=weights,
         )
 
     def path_dependent(
-        self,
-        rows: Rows,
-        *,
-        interactions: bool = False,
-        n_jobs: int = 1,
-        step: Step | None = None,
+        self, rows: Rows, *, interactions: bool = False, n_jobs: int = 1, step: Step = silent
     ) -> tuple[Values, Floats]:
-        """Give Shapley values of the path-dependent value function, and their baseline."""
+        """Compute Shapley values of the path-dependent value function, and their baseline."""
         result = path_dependent(
             self.trees, rows.codes, interactions=interactions, n_jobs=n_jobs, progress=step
         )
@@ -128,10 +129,8 @@ class BoundTrees(BoundGame):
 
     Parameters
     ----------
-    game
-        The forest.
     background
-        Its counts.
+        The counts.
     codes, weights
         The background itself, from which coalitions of merged players are counted.
     """
@@ -149,9 +148,7 @@ class BoundTrees(BoundGame):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())
 
-    def components(
-        self, rows: Rows, sets: Sequence[Players], *, n_jobs: int = 1, step: Step | None = None
-    ) -> Values:
+    def components(self, rows: Rows, sets: Sequence[Players], *, step: Step = silent) -> Values:
         n_outputs = len(self.baseline)
         values = np.empty((len(rows), len(sets), n_outputs))
         if not len(sets):
@@ -160,37 +157,30 @@ class BoundTrees(BoundGame):
         for first in range(0, len(rows), block):
             part = rows.codes[first : first + block]
             values[first : first + block] = components(
-                self.game.trees, part, self.background, sets, n_jobs=n_jobs, progress=step
+                self.game.trees, part, self.background, sets, n_jobs=self.n_jobs, progress=step
             ).values
         return Values(values)
 
-    def shapley(
-        self,
-        rows: Rows,
-        *,
-        interactions: bool = False,
-        n_jobs: int = 1,
-        step: Step | None = None,
-    ) -> Values:
+    def shapley(self, rows: Rows, *, interactions: bool = False, step: Step = silent) -> Values:
         result = interventional(
             self.game.trees,
             rows.codes,
             self.background,
             interactions=interactions,
-            n_jobs=n_jobs,
+            n_jobs=self.n_jobs,
             progress=step,
         )
         return Values(result.values, interactions=result.interactions)
 
-    def dependence(self, rows: Rows, players: Players, *, n_jobs: int = 1) -> Values:
+    def dependence(self, rows: Rows, players: Players) -> Values:
         with self._lock:
             if players not in self._merged:
-                self._merged[players] = self._merge(players, n_jobs=n_jobs)
+                self._merged[players] = self._merge(players)
         background = self._merged[players]
-        result = components(background.trees, rows.codes, background, [(0,)], n_jobs=n_jobs)
+        result = components(background.trees, rows.codes, background, [(0,)], n_jobs=self.n_jobs)
         return Values(np.asarray(result.values[:, 0] + result.baseline))
 
-    def _merge(self, players: Players, *, n_jobs: int) -> Background:
+    def _merge(self, players: Players) -> Background:
         """Count the background anew with the coalition as one player and the rest as another.
 
         The coalition's value is then the baseline plus the one player's component, whatever the
@@ -198,7 +188,7 @@ class BoundTrees(BoundGame):
         """
         merged = np.where(np.isin(self.game.groups, players), 0, 1).astype(np.int32)
         trees = Trees(self.game.forest, merged, 2)
-        return Background.of(trees, self.codes, weights=self.weights, n_jobs=n_jobs)
+        return Background.of(trees, self.codes, weights=self.weights, n_jobs=self.n_jobs)
 
 
 def longest_path(forest: Forest, groups: Index, n_players: int) -> int:

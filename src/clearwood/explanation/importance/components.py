@@ -10,7 +10,7 @@ from clearwood._shared.frames import frame
 from clearwood._shared.numbers import percent
 from clearwood._shared.results import Result, document, html_table
 from clearwood.explanation.decomposition.about import About
-from clearwood.explanation.games.sampled_moments import jackknife_errors
+from clearwood.explanation.games.moments import jackknife_errors
 
 __all__ = ["ComponentVariances", "Interactions", "joined"]
 

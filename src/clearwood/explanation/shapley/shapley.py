@@ -206,11 +206,12 @@ def _exact(
     check_scale(explained.game, scale)
     chosen_output(explained.game, explained.output)
     background, weights = explained.background_rows(groups)
-    game, bound = explained.bound(groups, n_jobs=n_jobs)
+    bound = explained.bound(groups, n_jobs=n_jobs)
+    game = bound.game
     read = _grouped_rows(explained, game, rows)
     warn_of_new_gaps(read, background, "background")
     with progress("explaining", total=len(read)) as step:
-        values = bound.shapley(read, interactions=interactions, n_jobs=n_jobs, step=step)
+        values = bound.shapley(read, interactions=interactions, step=step)
     return _result(
         explained,
         game,
