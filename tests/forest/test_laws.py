@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearwood.forest.build import Tree, assemble
-from clearwood.forest.predict import ZERO, reference_apply, reference_raw
+from clearwood.forest.predict import ZERO, goes_left, raw_of_leaves, rounded
 from clearwood.kernels import _core
 
 N_FEATURES = 4
@@ -20,6 +20,28 @@ def level(request):
     _core.use_level(request.param)
     yield request.param
     _core.use_level(before)
+
+
+def reference_apply(forest, X):
+    """Return the leaf of each row in each tree, in plain NumPy."""
+    X = rounded(forest, X)
+    leaves = np.empty((len(X), forest.n_trees), np.int32)
+    for tree, root in enumerate(forest.roots):
+        node = np.full(len(X), root, np.intp)
+        rows = np.flatnonzero(~forest.is_leaf[node])
+        while len(rows):
+            at = node[rows]
+            left = goes_left(forest, at, X[rows, forest.feature[at]])
+            node[rows] = np.where(left, forest.left[at], forest.right[at])
+            rows = rows[~forest.is_leaf[node[rows]]]
+        leaves[:, tree] = node
+    return leaves
+
+
+def reference_raw(forest, X):
+    """Return the raw prediction in plain NumPy, in the order and precision of the library."""
+    raw = raw_of_leaves(forest, reference_apply(forest, X))
+    return raw[:, 0] if forest.n_outputs == 1 else raw
 
 
 def random_tree(rng, n_leaves, *, n_values, output):

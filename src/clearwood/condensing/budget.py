@@ -39,17 +39,6 @@ class Limit(StrEnum):
 class Budget:
     """What may be spent.
 
-    Parameters
-    ----------
-    leaves
-        Most leaves of the tree; None for any number.
-    clock
-        The time limit.
-    memory
-        Bytes; there is always a limit.
-    is_set
-        Whether the user set a limit. Work then ends there, instead of failing.
-
     Examples
     --------
     >>> budget = Budget.checked(leaves=100, time_limit=None, memory=2e9)
@@ -57,10 +46,10 @@ class Budget:
     (True, 2000000000, None)
     """
 
-    leaves: int | None
+    leaves: int | None  # of the tree
     clock: Clock
-    memory: int
-    is_set: bool
+    memory: int  # bytes; there is always a limit
+    is_set: bool  # whether the user set a limit; work then ends there, instead of failing
 
     @classmethod
     def checked(cls, *, leaves: Any, time_limit: Any, memory: Any) -> "Budget":

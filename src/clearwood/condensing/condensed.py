@@ -29,17 +29,10 @@ __all__ = ["Condensed", "bare", "shell_of"]
 
 
 def shell_of(forest: Forest, *, columns: NDArray[np.int32] | None = None) -> Forest:
-    """Give a forest without its trees: how tables are read and raw predictions shown.
+    """Return a forest without its trees: how tables are read and raw predictions shown.
 
-    One tree of zeros is left, so that it is still a forest.
-
-    Parameters
-    ----------
-    forest
-        The ensemble.
-    columns
-        Columns that the tree of zeros splits on, so that values which it cannot read there are
-        refused; none where it is left out.
+    One tree of zeros is left, so that it is still a forest. It splits on ``columns``, so that
+    values which it cannot read there are refused.
     """
     columns = np.empty(0, np.int32) if columns is None else columns
     # a chain: one split a column, then leaves

@@ -16,13 +16,6 @@ def last_double(threshold: Floats, precision: Precision) -> Floats:
     A double goes left at the threshold exactly if it is not above this number, and no rounding is
     needed. A model that rounds to float32 moves its thresholds by up to half a unit.
 
-    Parameters
-    ----------
-    threshold
-        Thresholds as the model has them.
-    precision
-        What the model rounds values to before it compares them.
-
     Examples
     --------
     >>> last_double(np.array([0.5]), "float64")

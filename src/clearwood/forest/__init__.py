@@ -2,7 +2,7 @@
 
 from clearwood.forest import links
 from clearwood.forest.encoders import LearnerEncoder
-from clearwood.forest.files import ARRAYS, load, settings
+from clearwood.forest.files import ARRAYS, from_settings, load, settings
 from clearwood.forest.forest import Forest, Precision
 from clearwood.forest.importers.from_model import SUPPORTED, from_model, supports
 from clearwood.forest.importers.learner import behind_learner
@@ -26,6 +26,7 @@ __all__ = [
     "behind_learner",
     "default_names",
     "from_model",
+    "from_settings",
     "goes_left",
     "inverse",
     "links",

@@ -10,26 +10,16 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import InputError
 from clearwood.forest.forest import Forest
 
-__all__ = ["CategorySets", "Tree", "Trees", "assemble", "levels", "spans"]
+__all__ = ["CategorySets", "Tree", "Trees", "assemble", "levels", "no_trees", "spans"]
 
 
 @dataclass(frozen=True, eq=False)
 class CategorySets:
-    """Bit sets of categorical nodes, one after another.
+    """Bit sets of categorical nodes, one after another."""
 
-    Parameters
-    ----------
-    node
-        The node of each set, counted over all trees.
-    size
-        Words of each set.
-    words
-        The words of all sets: bit ``c % 32`` of word ``c // 32`` of a set is category ``c``.
-    """
-
-    node: NDArray[Any]
-    size: NDArray[Any]
-    words: NDArray[np.uint32]
+    node: NDArray[Any]  # the node of each set, counted over all trees
+    size: NDArray[Any]  # words of each set
+    words: NDArray[np.uint32]  # bit c % 32 of word c // 32 of a set is category c
 
     @classmethod
     def of_categories(
@@ -59,17 +49,7 @@ class CategorySets:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """One tree, root first.
-
-    Parameters
-    ----------
-    left, right, feature, threshold, default_left, value, cover, unseen_left, zero_missing
-        As in `Trees`.
-    categories
-        The words of the bit set of each categorical node.
-    output, weight
-        The output it adds to, -1 for all, and the factor of its values.
-    """
+    """One tree, root first; its fields are those of `Trees`."""
 
     left: NDArray[Any]
     right: NDArray[Any]
@@ -78,7 +58,7 @@ class Tree:
     default_left: NDArray[Any]
     value: NDArray[Any]
     cover: NDArray[Any]
-    categories: Mapping[int, NDArray[np.uint32]] = field(default_factory=dict)
+    categories: Mapping[int, NDArray[np.uint32]] = field(default_factory=dict)  # words of sets
     unseen_left: NDArray[Any] | None = None
     zero_missing: NDArray[Any] | None = None
     output: int = -1
@@ -89,45 +69,29 @@ class Tree:
 class Trees:
     """Trees as a library numbers their nodes, one tree after another, each root first.
 
-    Parameters
-    ----------
-    sizes
-        Nodes of each tree, in the order in which the library adds the trees.
-    left, right
-        Children, counted from the root of their tree; negative at leaves. Nodes may come in any
-        order; unreachable ones are dropped.
-    feature, threshold, default_left, value, cover
-        As in `Forest`, ``value`` of shape (nodes,) or (nodes, columns). Leaves may hold anything
-        but a value.
-    sets
-        Bit sets of the categorical nodes.
-    unseen_left, zero_missing
-        As in `Forest`; False everywhere where None.
-    output
-        The output each tree adds to, -1 for all.
-    weight
-        The factor of each tree's values.
+    Fields are as in `Forest`. Children are counted from the root of their tree, and nodes may come
+    in any order; unreachable ones are dropped. Leaves may hold anything but a value.
     """
 
-    sizes: Sequence[int] | NDArray[Any]
-    left: NDArray[Any]
+    sizes: Sequence[int] | NDArray[Any]  # nodes of each tree, in the order the trees are added
+    left: NDArray[Any]  # negative at leaves
     right: NDArray[Any]
     feature: NDArray[Any]
     threshold: NDArray[Any]
     default_left: NDArray[Any]
-    value: NDArray[Any]
+    value: NDArray[Any]  # of shape (nodes,) or (nodes, columns)
     cover: NDArray[Any]
     sets: CategorySets | None = None
-    unseen_left: NDArray[Any] | None = None
+    unseen_left: NDArray[Any] | None = None  # False everywhere where None
     zero_missing: NDArray[Any] | None = None
-    output: int | Sequence[int] | NDArray[Any] = -1
-    weight: float | Sequence[float] | NDArray[Any] = 1.0
+    output: int | Sequence[int] | NDArray[Any] = -1  # the output each tree adds to, -1 for all
+    weight: float | Sequence[float] | NDArray[Any] = 1.0  # the factor of each tree's values
 
     @classmethod
     def of(cls, trees: Sequence[Tree]) -> "Trees":
         """Join trees that were read one by one."""
         if not trees:
-            raise _no_trees()
+            raise no_trees()
 
         def joined(name: str) -> NDArray[Any]:
             arrays = [getattr(tree, name) for tree in trees]
@@ -200,25 +164,21 @@ def spans(first: NDArray[Any], count: NDArray[Any]) -> NDArray[np.int64]:
     return np.asarray(np.arange(count.sum()) + np.repeat(first - begin, count))
 
 
-def _no_trees() -> InputError:
+def no_trees() -> InputError:
+    """Make the error for a model without trees."""
     return InputError("the model has no trees", hint="fit it with at least one iteration.")
 
 
 def assemble(trees: Trees | Sequence[Tree], **settings: Any) -> Forest:
     """Build a forest; children are put after their parent and unreachable nodes are dropped.
 
-    Parameters
-    ----------
-    trees
-        In the order in which the library adds them.
-    **settings
-        The other fields of `Forest`.
+    ``settings`` are the other fields of `Forest`.
     """
     if not isinstance(trees, Trees):
         trees = Trees.of(trees)
     sizes = np.asarray(trees.sizes, np.int64)
     if len(sizes) == 0:
-        raise _no_trees()
+        raise no_trees()
     if sizes.min() < 1:
         raise InputError(f"tree {int(sizes.argmin())} of the model has no nodes")
     roots = np.cumsum(sizes) - sizes
@@ -323,15 +283,7 @@ def _check_children(
 
 
 def levels(left: NDArray[Any], right: NDArray[Any], roots: NDArray[Any]) -> list[NDArray[np.int64]]:
-    """Return the nodes of trees level by level, each level from left to right.
-
-    Parameters
-    ----------
-    left, right
-        Children, counted over all trees; negative at leaves.
-    roots
-        Where the trees start.
-    """
+    """Return the nodes of trees level by level, each level from left to right."""
     result: list[NDArray[np.int64]] = []
     met = np.zeros(len(left), bool)
     level, n_met = np.asarray(roots, np.int64), 0

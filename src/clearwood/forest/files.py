@@ -1,6 +1,7 @@
 """Files of forests: plain arrays and settings, no executable code."""
 
 import os
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from clearwood.forest import encoders as _encoders
 if TYPE_CHECKING:
     from clearwood.forest.forest import Forest
 
-__all__ = ["ARRAYS", "contents", "from_archive", "load", "save", "settings"]
+__all__ = ["ARRAYS", "contents", "from_archive", "from_settings", "load", "save", "settings"]
 
 KIND = "forest"
 SETTINGS = "forest.json"
@@ -45,28 +46,42 @@ ARRAYS = (
 def settings(forest: "Forest") -> dict[str, Any]:
     """Return everything but the arrays and the encoder as plain JSON values."""
     classes = forest.classes
+    as_they_are = (
+        *("source", "aggregation", "link", "temperature", "exponential", "precision", "accumulate"),
+        *("zero_is_positive", "positive_above", "missing_value", "accepts_missing"),
+    )
     return {
-        "source": forest.source,
+        **{name: getattr(forest, name) for name in as_they_are},
         "feature_names": list(forest.feature_names),
         "columns": list(forest.columns),
         "levels": [None if levels is None else list(levels) for levels in forest.levels],
         "classes": None if classes is None else classes.tolist(),
         "classes_dtype": None if classes is None else classes.dtype.str,
-        "aggregation": forest.aggregation,
-        "link": forest.link,
-        "temperature": forest.temperature,
-        "exponential": forest.exponential,
-        "precision": forest.precision,
-        "accumulate": forest.accumulate,
-        "zero_is_positive": forest.zero_is_positive,
-        "positive_above": forest.positive_above,
-        "missing_value": forest.missing_value,
-        "accepts_missing": forest.accepts_missing,
     }
 
 
+def from_settings(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a forest that `settings` gave as plain JSON values."""
+    raw = dict(document)
+    dtype = raw.pop("classes_dtype")
+    if raw["classes"] is not None:
+        raw["classes"] = np.array(raw["classes"], dtype=object if dtype == "|O" else dtype)
+    raw["feature_names"] = tuple(raw["feature_names"])
+    raw["columns"] = tuple(raw["columns"])
+    raw["levels"] = tuple(None if levels is None else tuple(levels) for levels in raw["levels"])
+    return raw
+
+
 def save(forest: "Forest", path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Write a forest to a file; an existing file is replaced only with ``force``."""
+    """Write the forest to a file of plain arrays; `clearwood.forest.load` reads it.
+
+    Parameters
+    ----------
+    path
+        Path of the file.
+    force
+        Whether to replace an existing file.
+    """
     manifest, members = contents(forest)
     files.write(path, manifest, members, force=force)
     return Path(path)
@@ -109,12 +124,6 @@ def from_archive(archive: files.Archive) -> "Forest":
     """Return the forest in an archive."""
     from clearwood.forest.forest import Forest
 
-    raw = archive.json(SETTINGS)
-    dtype = raw.pop("classes_dtype")
-    if raw["classes"] is not None:
-        raw["classes"] = np.array(raw["classes"], dtype=object if dtype == "|O" else dtype)
-    raw["feature_names"] = tuple(raw["feature_names"])
-    raw["columns"] = tuple(raw["columns"])
-    raw["levels"] = tuple(None if levels is None else tuple(levels) for levels in raw["levels"])
     arrays: dict[str, Any] = {name: archive.array(f"{name}.npy") for name in ARRAYS}
-    return Forest(**raw, **arrays, encoder=_encoders.from_archive(archive))
+    fields = from_settings(archive.json(SETTINGS))
+    return Forest(**fields, **arrays, encoder=_encoders.from_archive(archive))

@@ -1,9 +1,7 @@
 """A tree ensemble as plain arrays that predicts what the library it came from predicts."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -326,9 +324,7 @@ class Forest(NodeArrays):
         """Return one tree as a forest."""
         return self.select([index])
 
-    def select(self, trees: Sequence[int]) -> "Forest":
-        """Return the forest of some trees, in the given order."""
-        return _parts.select(self, trees)
+    select = _parts.select
 
     # What it predicts
 
@@ -391,32 +387,9 @@ class Forest(NodeArrays):
 
     # How it is shown and kept
 
-    def __repr__(self) -> str:
-        return _summary.line(self)
-
-    def _repr_html_(self) -> str:
-        return _summary.html(self)
-
-    def summary(self) -> dict[str, Any]:
-        """Return the number of trees and leaves, depth, columns used and other facts, by name."""
-        return _summary.facts(self)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the forest as plain JSON values, without its encoder."""
-        return _summary.to_json(self)
-
-    def save(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write the forest to a file of plain arrays; `clearwood.forest.load` reads it.
-
-        Parameters
-        ----------
-        path
-            Path of the file.
-        force
-            Whether to replace an existing file.
-        """
-        return _files.save(self, path, force=force)
-
-    def __clearwood_file__(self) -> tuple[Any, dict[str, bytes]]:
-        """Contents of the file that `clearwood.save` writes."""
-        return _files.contents(self)
+    __repr__ = _summary.line
+    _repr_html_ = _summary.html
+    summary = _summary.facts
+    to_json = _summary.to_json
+    save = _files.save
+    __clearwood_file__ = _files.contents

@@ -20,16 +20,9 @@ Exponential = Literal["numpy", "C"]
 
 
 def inverse(link: Link, raw: NDArray[Any], *, exponential: Exponential = "numpy") -> NDArray[Any]:
-    """Return the prediction on the target's scale.
+    """Return the prediction on the target's scale: the inverse of the link.
 
-    Parameters
-    ----------
-    link
-        The link function, whose inverse is applied.
-    raw
-        Raw predictions.
-    exponential
-        NumPy's exponential function or the C library's, which differ in the last bit.
+    NumPy's exponential function and the C library's differ in the last bit.
 
     Examples
     --------

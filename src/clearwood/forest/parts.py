@@ -22,7 +22,7 @@ def arrays_at(forest: "Forest", nodes: NDArray[Any]) -> dict[str, Any]:
 
 
 def select(forest: "Forest", trees: Sequence[int]) -> "Forest":
-    """Return the forest of some trees."""
+    """Return the forest of some trees, in the given order."""
     chosen = np.asarray(trees, np.int64)
     if len(chosen) == 0 or chosen.min() < 0 or chosen.max() >= forest.n_trees:
         raise InputError(

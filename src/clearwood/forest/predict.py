@@ -10,16 +10,7 @@ from clearwood.kernels import PackedForest
 if TYPE_CHECKING:
     from clearwood.forest.forest import Forest
 
-__all__ = [
-    "apply",
-    "goes_left",
-    "pack",
-    "predict_raw",
-    "raw_of_leaves",
-    "reference_apply",
-    "reference_raw",
-    "rounded",
-]
+__all__ = ["ZERO", "apply", "goes_left", "pack", "predict_raw", "raw_of_leaves", "rounded"]
 
 #: LightGBM's bound for "zero" where zeros count as missing: the float32 nearest 1e-35.
 ZERO = float(np.float32(1e-35))
@@ -52,32 +43,11 @@ def goes_left(
     return np.where(missing, forest.default_left[nodes], left)
 
 
-def reference_apply(forest: "Forest", X: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return the leaf of each row in each tree, in plain NumPy: the reference of the kernel."""
-    X = rounded(forest, X)
-    leaves = np.empty((len(X), forest.n_trees), np.int32)
-    for tree, root in enumerate(forest.roots):
-        node = np.full(len(X), root, np.intp)
-        rows = np.flatnonzero(~forest.is_leaf[node])
-        while len(rows):
-            at = node[rows]
-            left = goes_left(forest, at, X[rows, forest.feature[at]])
-            node[rows] = np.where(left, forest.left[at], forest.right[at])
-            rows = rows[~forest.is_leaf[node[rows]]]
-        leaves[:, tree] = node
-    return leaves
-
-
-def reference_raw(forest: "Forest", X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the raw prediction in plain NumPy, in the order and precision of the library."""
-    return _shaped(forest, raw_of_leaves(forest, reference_apply(forest, X)))
-
-
 def raw_of_leaves(forest: "Forest", leaves: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return the sum over one leaf per tree, added as the library does: rows by outputs."""
     if forest.aggregation == "weighted median":
-        return weighted_median(forest, leaves)
-    dtype: Any = np.float32 if forest.accumulate == "float32" else np.float64
+        return _weighted_median(forest, leaves)
+    dtype: Any = np.dtype(forest.accumulate)
     total = np.repeat(forest.base.astype(dtype)[None, :], len(leaves), axis=0)
     value, weight = forest.value.astype(dtype), forest.tree_weight.astype(dtype)
     for tree, output in enumerate(forest.tree_output):
@@ -86,15 +56,15 @@ def raw_of_leaves(forest: "Forest", leaves: NDArray[np.int32]) -> NDArray[np.flo
             total += gain
         else:
             total[:, output] += gain[:, 0]
-    return divided(forest, total.astype(np.float64))
+    return _divided(forest, total.astype(np.float64))
 
 
-def divided(forest: "Forest", total: NDArray[np.float64]) -> NDArray[np.float64]:
+def _divided(forest: "Forest", total: NDArray[np.float64]) -> NDArray[np.float64]:
     """Divide sums by the total weight where the aggregation is a mean or a vote."""
     return total if forest.aggregation == "sum" else total / forest.divisor
 
 
-def weighted_median(forest: "Forest", leaves: NDArray[np.int32]) -> NDArray[np.float64]:
+def _weighted_median(forest: "Forest", leaves: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return the smallest tree prediction at which half of the trees' weight is reached."""
     predictions = forest.value[leaves, 0]
     order = np.argsort(predictions, axis=1)
@@ -111,7 +81,7 @@ def _shaped(forest: "Forest", raw: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def pack(forest: "Forest") -> PackedForest:
     """Arrange the trees for the kernel, with the weights multiplied into the values."""
-    dtype: Any = np.float32 if forest.accumulate == "float32" else np.float64
+    dtype: Any = np.dtype(forest.accumulate)
     weight = forest.tree_weight.astype(dtype)[forest.node_tree]
     return PackedForest(
         roots=forest.roots,
@@ -142,6 +112,6 @@ def apply(forest: "Forest", X: NDArray[Any], *, n_jobs: int = 1) -> NDArray[np.i
 def predict_raw(forest: "Forest", X: NDArray[Any], *, n_jobs: int = 1) -> NDArray[np.float64]:
     """Return the raw prediction."""
     if forest.aggregation == "weighted median":
-        return _shaped(forest, weighted_median(forest, apply(forest, X, n_jobs=n_jobs)))
+        return _shaped(forest, _weighted_median(forest, apply(forest, X, n_jobs=n_jobs)))
     total = forest.packed.sum(X, base=forest.base, n_jobs=n_jobs)
-    return _shaped(forest, divided(forest, total))
+    return _shaped(forest, _divided(forest, total))

@@ -26,7 +26,7 @@ def line(forest: "Forest") -> str:
 
 
 def facts(forest: "Forest") -> dict[str, Any]:
-    """Return the main facts about a forest, by name."""
+    """Return the number of trees and leaves, depth, columns used and other facts, by name."""
     return {
         "source": forest.source,
         "trees": forest.n_trees,
@@ -59,7 +59,7 @@ def html(forest: "Forest") -> str:
 
 
 def to_json(forest: "Forest") -> dict[str, Any]:
-    """Return arrays and settings as plain JSON values; NaN becomes None, infinity "inf"."""
+    """Return arrays and settings, without the encoder; NaN becomes None, infinity "inf"."""
     from clearwood.forest.files import ARRAYS, settings
 
     arrays: dict[str, Any] = {}

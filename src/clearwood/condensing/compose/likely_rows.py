@@ -12,18 +12,13 @@ _MOST_ROWS = 250_000
 
 
 def with_likely_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the rows, and twenty times as many mixed from rows that lie near each other.
+    """Return the rows, then twenty times as many mixed from rows that lie near each other.
 
     Work that goes only by the rows of the data is spent on boxes drawn closely around them, which
     unseen rows miss. Values of a mixed row lie between those of a row and one of the nearest
     fiftieth of the rows (at least five, at most 250; by ranks of values), drawn anew for every
     column; codes of categories and missing values are those of one of the two. There are at most
     250,000 mixed rows.
-
-    Parameters
-    ----------
-    rows
-        Rows of the model's matrix; they come first in the result.
 
     Examples
     --------

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from clearwood._shared.errors import InputError, Option, words
+from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
 from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.reading.questions import Question, leaf_predictions
 from clearwood.condensing.reading.sources import column_names, derived_columns
+from clearwood.condensing.reading.wording import too_large
 
 __all__ = ["exported_predictions", "refuse_many_leaves", "warn_of_derived_columns"]
 
@@ -31,15 +32,9 @@ def exported_predictions(condensed: Condensed, form: str) -> dict[int, Any]:
 def refuse_many_leaves(n_leaves: int, most: int, form: str) -> None:
     """Raise where a form that holds every leaf would be too large."""
     if n_leaves > most:
-        raise InputError(
-            f"the tree has {n_leaves:,} leaves; {form} holds every one, up to {most:,}",
-            hint=words(
-                "condense with ",
-                Option("leaves"),
-                " or ",
-                Option("tolerance"),
-                ", or write C, which holds equal branches once.",
-            ),
+        raise too_large(
+            f"{n_leaves:,} leaves; {form} holds every one, up to {most:,}",
+            "or write C, which holds equal branches once",
         )
 
 

@@ -1,8 +1,7 @@
 """A condensed tree in the DOT language of Graphviz."""
 
-from clearwood._shared.errors import InputError, Option, words
 from clearwood.condensing.condensed import Condensed
-from clearwood.condensing.reading.wording import Wording
+from clearwood.condensing.reading.wording import Wording, too_large
 
 __all__ = ["to_dot"]
 
@@ -29,15 +28,8 @@ def to_dot(condensed: Condensed) -> str:
     """
     diagram = condensed.diagram
     if diagram.n_nodes > _MOST_NODES:
-        raise InputError(
-            f"the tree has {diagram.n_nodes:,} nodes; graphs have up to {_MOST_NODES:,}",
-            hint=words(
-                "condense with ",
-                Option("leaves"),
-                " or ",
-                Option("tolerance"),
-                ", or read its rules.",
-            ),
+        raise too_large(
+            f"{diagram.n_nodes:,} nodes; graphs have up to {_MOST_NODES:,}", "or read its rules"
         )
     wording = Wording(condensed)
     lines = ['digraph "condensed tree" {', '  node [shape=box, fontname="sans-serif"];']

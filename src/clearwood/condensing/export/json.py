@@ -16,7 +16,7 @@ from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.diagram import Diagram
 from clearwood.condensing.proof.certificate import Certificate
 from clearwood.condensing.proof.fingerprint import of_diagram
-from clearwood.forest import ARRAYS, Forest, LearnerEncoder, settings
+from clearwood.forest import ARRAYS, Forest, LearnerEncoder, from_settings, settings
 from clearwood.table import Encoder, Schema
 
 __all__ = ["FORMAT", "from_json", "load", "save", "to_json"]
@@ -185,15 +185,9 @@ def _read(document: Mapping[str, Any]) -> Condensed:
 
 
 def _forest(document: Mapping[str, Any]) -> Forest:
-    raw: dict[str, Any] = dict(document)
-    dtype = raw.pop("classes_dtype")
-    if raw["classes"] is not None:
-        raw["classes"] = np.array(raw["classes"], dtype=object if dtype == "|O" else dtype)
+    raw = from_settings(document)
     for name in ("missing_value", "temperature"):
         raw[name] = _number(raw[name])
-    raw["feature_names"] = tuple(raw["feature_names"])
-    raw["columns"] = tuple(raw["columns"])
-    raw["levels"] = tuple(None if levels is None else tuple(levels) for levels in raw["levels"])
     for name in ARRAYS:
         raw[name] = _spelt_out(raw[name])
     n_nodes = len(raw["left"])

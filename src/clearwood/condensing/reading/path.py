@@ -106,7 +106,7 @@ def path(condensed: Condensed, row: Any, *, units: Mapping[str, str] | None = No
     if certified:
         prediction, answer = wording.predictions[node], wording.answer(node)
     else:
-        prediction = _scalar(condensed.predict(table)[0])
+        prediction = condensed.predict(table).tolist()[0]
         answer = f"{prediction} (predicted by the ensemble)"
     return Path(
         conditions=tuple(wording.condition(condition) for condition in decisive.values()),
@@ -115,10 +115,6 @@ def path(condensed: Condensed, row: Any, *, units: Mapping[str, str] | None = No
         n_questions=n_questions,
         certified=certified,
     )
-
-
-def _scalar(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _one_row(condensed: Condensed, row: Any) -> Any:

@@ -30,20 +30,10 @@ Span = tuple[float, float]
 
 @dataclass(frozen=True)
 class Ranges:
-    """Which numbers go left.
+    """Which numbers go left."""
 
-    Parameters
-    ----------
-    column
-        Position among `column_names`.
-    left
-        Intervals of doubles that go left, rising and apart.
-    missing_left
-        Whether a missing value goes left.
-    """
-
-    column: int
-    left: tuple[Span, ...]
+    column: int  # position among `column_names`
+    left: tuple[Span, ...]  # intervals of doubles that go left, rising and apart
     missing_left: bool
 
     @property
@@ -74,37 +64,22 @@ class Ranges:
 
 @dataclass(frozen=True)
 class Labels:
-    """Which labels go left.
+    """Which labels go left."""
 
-    Parameters
-    ----------
-    column
-        Position among `column_names`.
-    left, right
-        Labels that go either way.
-    missing_left, unseen_left
-        Whether missing values, and labels that the model has not seen, go left.
-    """
-
-    column: int
+    column: int  # position among `column_names`
     left: tuple[Any, ...]
     right: tuple[Any, ...]
     missing_left: bool
-    unseen_left: bool
+    unseen_left: bool  # whether labels that the model has not seen go left
 
 
 Question = Ranges | Labels
 
 
 def questions(condensed: Condensed, *, encoded: bool = False) -> list[Question | None]:
-    """Give the question of every node; None at leaves.
+    """Return the question of every node; None at leaves.
 
-    Parameters
-    ----------
-    condensed
-        The tree.
-    encoded
-        Give questions on the model's columns even where an encoder makes them from the user's.
+    With ``encoded``, on the model's columns even where an encoder makes them from the user's.
     """
     diagram, shell = condensed.diagram, condensed.shell
     marked = _mark(shell.missing_value)

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError, Option, words
+from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, number, percent
 from clearwood._shared.results import Result
 from clearwood.condensing.condensed import Condensed
-from clearwood.condensing.reading.wording import Condition, Wording
+from clearwood.condensing.reading.wording import Condition, Wording, too_large
 from clearwood.table import Table
 
 __all__ = ["Rule", "Rules", "rules"]
@@ -142,15 +142,9 @@ def rules(
     if x0 > 3.5: no  [25 % of rows, 100 % right]
     """
     if condensed.n_leaves > _MOST_LEAVES:
-        raise InputError(
-            f"the tree has {condensed.n_leaves:,} leaves; lists have up to {_MOST_LEAVES:,} rules",
-            hint=words(
-                "condense with ",
-                Option("leaves"),
-                " or ",
-                Option("tolerance"),
-                ", prune the tree to data, or read the path of one row.",
-            ),
+        raise too_large(
+            f"{condensed.n_leaves:,} leaves; lists have up to {_MOST_LEAVES:,} rules",
+            "prune the tree to data, or read the path of one row",
         )
     matrix, truth = _rows_and_targets(condensed, data, target)
     missing: list[int] = []

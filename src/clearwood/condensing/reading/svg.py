@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from clearwood._shared.errors import InputError, Option, words
 from clearwood.condensing.condensed import Condensed
-from clearwood.condensing.reading.wording import Wording
+from clearwood.condensing.reading.wording import Wording, too_large
 
 __all__ = ["Picture", "html", "to_svg"]
 
@@ -79,13 +78,9 @@ def to_svg(condensed: Condensed, *, units: Mapping[str, str] | None = None) -> s
     (True, 2)
     """
     if condensed.n_leaves > _MOST_LEAVES:
-        raise InputError(
-            f"the tree has {condensed.n_leaves:,} leaves; pictures show up to {_MOST_LEAVES}",
-            hint=words(
-                "read its rules or the path of one row, prune it to data, or condense with ",
-                Option("tolerance"),
-                ".",
-            ),
+        raise too_large(
+            f"{condensed.n_leaves:,} leaves; pictures show up to {_MOST_LEAVES}",
+            "prune the tree to data, or read its rules or the path of one row",
         )
     boxes = _boxes(condensed, Wording(condensed, units=units))
     _place(boxes)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared import numbers
+from clearwood._shared.errors import InputError, Option, words
 from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.reading.questions import (
     Labels,
@@ -19,7 +20,7 @@ from clearwood.condensing.reading.questions import (
 from clearwood.condensing.reading.sources import column_names
 from clearwood.forest import LearnerEncoder
 
-__all__ = ["Condition", "Wording"]
+__all__ = ["Condition", "Wording", "too_large"]
 
 _MOST_LABELS = 6
 _TINY = 1e-34
@@ -27,28 +28,14 @@ _TINY = 1e-34
 
 @dataclass(frozen=True)
 class Condition:
-    """Which values of one column follow a path through the tree.
+    """Which values of one column follow a path through the tree."""
 
-    Parameters
-    ----------
-    column
-        Position among `column_names`.
-    spans
-        Intervals of numbers that pass.
-    labels
-        Labels that pass; None for columns of numbers.
-    every
-        All labels that the model has seen.
-    missing, unseen
-        Whether missing values, and labels that the model has not seen, pass.
-    """
-
-    column: int
-    spans: tuple[Span, ...] = ((-math.inf, math.inf),)
-    labels: tuple[Any, ...] | None = None
-    every: tuple[Any, ...] = ()
-    missing: bool = True
-    unseen: bool = True
+    column: int  # position among `column_names`
+    spans: tuple[Span, ...] = ((-math.inf, math.inf),)  # intervals of numbers that pass
+    labels: tuple[Any, ...] | None = None  # labels that pass; None for columns of numbers
+    every: tuple[Any, ...] = ()  # all labels that the model has seen
+    missing: bool = True  # whether missing values pass
+    unseen: bool = True  # whether labels that the model has not seen pass
 
     @property
     def is_empty(self) -> bool:
@@ -77,18 +64,18 @@ class Condition:
         return replace(self, spans=tuple(spans), missing=missing)
 
 
-class Wording:
-    """Writes about one condensed tree.
+def too_large(size: str, instead: str) -> InputError:
+    """Make the error for a tree that is too large to be written in some form."""
+    return InputError(
+        f"the tree has {size}",
+        hint=words(
+            "condense with ", Option("leaves"), " or ", Option("tolerance"), f", {instead}."
+        ),
+    )
 
-    Parameters
-    ----------
-    condensed
-        The tree.
-    units
-        The unit of each of the user's columns that has one.
-    missing
-        Positions of the columns in which values may be missing; only these get "or missing".
-    """
+
+class Wording:
+    """Writes about one condensed tree; only columns in ``missing`` get "or missing"."""
 
     def __init__(
         self,
@@ -230,7 +217,7 @@ def _number(value: float) -> str:
 
 
 def _either(labels: Iterable[Any]) -> str:
-    words = [str(label) for label in labels]
-    if len(words) > _MOST_LABELS:
-        words = [*words[: _MOST_LABELS - 1], f"{len(words) - _MOST_LABELS + 1} others"]
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + f" or {words[-1]}"
+    names = [str(label) for label in labels]
+    if len(names) > _MOST_LABELS:
+        names = [*names[: _MOST_LABELS - 1], f"{len(names) - _MOST_LABELS + 1} others"]
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" or {names[-1]}"

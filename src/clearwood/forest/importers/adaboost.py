@@ -8,7 +8,13 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import InputError
 from clearwood.forest.build import assemble
 from clearwood.forest.forest import Forest
-from clearwood.forest.importers.sklearn import accepts_missing, feature_names, trees_of, values_of
+from clearwood.forest.importers.sklearn import (
+    accepts_missing,
+    check_trees,
+    feature_names,
+    trees_of,
+    values_of,
+)
 
 __all__ = ["adaboost_classifier", "adaboost_regressor"]
 
@@ -57,14 +63,9 @@ def adaboost_regressor(model: Any) -> Forest:
 
 def _members(model: Any) -> list[Any]:
     """Return the trees that have a weight."""
-    members = model.estimators_[: len(model.estimator_weights_)]
-    for member in members:
-        if not hasattr(member, "tree_"):
-            raise InputError(
-                f"this {type(model).__name__} boosts {type(member).__name__}, which is not a tree",
-                hint="boost DecisionTree or ExtraTree estimators.",
-            )
-    return list(members)
+    members = list(model.estimators_[: len(model.estimator_weights_)])
+    check_trees(model, members, "boosts")
+    return members
 
 
 def _votes(member: Any, classes: NDArray[Any]) -> NDArray[np.float64]:

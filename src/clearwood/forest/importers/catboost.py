@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.forest.build import Trees, assemble, levels, spans
+from clearwood.forest.build import Trees, assemble, levels, no_trees, spans
 from clearwood.forest.forest import Forest
 from clearwood.forest.importers.flatbuffers import FlatTable, root
 from clearwood.forest.inputs import default_names
@@ -47,7 +47,7 @@ def catboost(model: Any) -> Forest:
     core = _core(model)
     trees = core.table(_TREES)
     if trees is None:
-        raise InputError("the model has no trees", hint="fit it with at least one iteration.")
+        raise no_trees()
     scale, bias = model.get_scale_and_bias()
     base = np.atleast_1d(np.asarray(bias, np.float64))
     read = _oblivious if len(trees.vector(_STEPS, "<u4")) == 0 else _any_shape

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError
-from clearwood.forest.build import CategorySets, Trees, assemble
+from clearwood.forest.build import CategorySets, Trees, assemble, no_trees
 from clearwood.forest.forest import Forest
 from clearwood.forest.importers.sklearn import feature_names
 
@@ -59,7 +58,7 @@ def _trees(
     known: tuple[NDArray[np.uint32], NDArray[np.uint32]],
 ) -> Trees:
     if not predictors:
-        raise InputError("the model has no trees", hint="fit it with at least one iteration.")
+        raise no_trees()
     sizes = np.array([len(predictor.nodes) for predictor in predictors])
     # as bytes: NumPy would compare the fields of each pair of arrays before it joins them
     layout = predictors[0].nodes.dtype

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.forest.build import CategorySets, Trees, assemble, spans
+from clearwood.forest.build import CategorySets, Trees, assemble, no_trees, spans
 from clearwood.forest.forest import Forest
 from clearwood.forest.inputs import default_names
 from clearwood.forest.links import Link
@@ -67,7 +67,7 @@ def _sections(text: str) -> tuple[dict[str, str], list[dict[str, str]]]:
     body = text[: text.index("end of trees")] if "end of trees" in text else text
     head, *trees = body.split("\nTree=")
     if not trees:
-        raise InputError("the model has no trees", hint="fit it with at least one iteration.")
+        raise no_trees()
 
     def pairs(block: str) -> dict[str, str]:
         lines = (line.partition("=") for line in block.splitlines() if line.strip())

@@ -1,5 +1,6 @@
 """Pipelines that end in a tree model, and the user's column behind each of the model's."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -69,17 +70,8 @@ Origin = NDArray[np.intp]
 def sources(step: Any, origin: Origin) -> Origin:
     """Return the user's column that each column of a fitted transformer comes from.
 
-    Parameters
-    ----------
-    step
-        The transformer, "passthrough" or "drop".
-    origin
-        The user's column behind each of its input columns.
-
-    Raises
-    ------
-    InputError
-        If a column is computed from several of the user's: it then belongs to none of them.
+    ``origin`` is the user's column behind each of its input columns. A column that is computed from
+    several of the user's belongs to none of them and is refused.
 
     Examples
     --------
@@ -98,10 +90,6 @@ def sources(step: Any, origin: Origin) -> Origin:
         "model cannot be explained in terms of single columns of yours",
         hint="import the last step alone, on its own columns: cw.forest.from_model(pipeline[-1]).",
     )
-
-
-def _text(step: str, origin: Origin) -> Origin:
-    return origin if step == "passthrough" else origin[:0]
 
 
 def _pipeline(step: Any, origin: Origin) -> Origin:
@@ -123,23 +111,6 @@ def _column_transformer(step: Any, origin: Origin) -> Origin:
 def _union(step: Any, origin: Origin) -> Origin:
     parts = [sources(part, origin) for _, part in step.transformer_list if part != "drop"]
     return np.concatenate([*parts, origin[:0]])
-
-
-def _one_hot(step: Any, origin: Origin) -> Origin:
-    # one for each level, less those dropped or joined as infrequent
-    return np.repeat(origin, step._n_features_outs)  # noqa: SLF001
-
-
-def _bins(step: Any, origin: Origin) -> Origin:
-    return np.repeat(origin, step.n_bins_) if step.encode.startswith("onehot") else origin
-
-
-def _equally_many(step: Any, origin: Origin) -> Origin:
-    return np.repeat(origin, len(step.get_feature_names_out()) // len(origin))
-
-
-def _target_encoder(step: Any, origin: Origin) -> Origin:
-    return np.repeat(origin, len(step.encodings_) // len(origin))
 
 
 def _imputer(step: Any, origin: Origin) -> Origin:
@@ -174,14 +145,6 @@ def _polynomial(step: Any, origin: Origin) -> Origin:
     return np.asarray(origin[involved.argmax(axis=1)])
 
 
-def _same(step: Any, origin: Origin) -> Origin:  # noqa: ARG001 - one signature for all
-    return origin
-
-
-def _indicator(step: Any, origin: Origin) -> Origin:
-    return np.asarray(origin[step.features_])
-
-
 def _mixes(step: Any, origin: Origin) -> Origin:  # noqa: ARG001 - one signature for all
     raise InputError(
         f"{type(step).__name__} computes each column from all of yours",
@@ -190,21 +153,26 @@ def _mixes(step: Any, origin: Origin) -> Origin:  # noqa: ARG001 - one signature
 
 
 # By name of the class or of a base, nearest first.
-_TRACERS = {
-    "str": _text,
+_TRACERS: dict[str, Callable[[Any, Origin], Origin]] = {
+    "str": lambda step, origin: origin if step == "passthrough" else origin[:0],
     "Pipeline": _pipeline,
     "ColumnTransformer": _column_transformer,
     "FeatureUnion": _union,
-    "OneHotEncoder": _one_hot,
-    "KBinsDiscretizer": _bins,
-    "SplineTransformer": _equally_many,
-    "TargetEncoder": _target_encoder,
+    # one for each level, less those dropped or joined as infrequent
+    "OneHotEncoder": lambda step, origin: np.repeat(origin, step._n_features_outs),  # noqa: SLF001
+    "KBinsDiscretizer": lambda step, origin: (
+        np.repeat(origin, step.n_bins_) if step.encode.startswith("onehot") else origin
+    ),
+    "SplineTransformer": lambda step, origin: np.repeat(
+        origin, len(step.get_feature_names_out()) // len(origin)
+    ),
+    "TargetEncoder": lambda step, origin: np.repeat(origin, len(step.encodings_) // len(origin)),
     "SimpleImputer": _imputer,
-    "MissingIndicator": _indicator,
+    "MissingIndicator": lambda step, origin: origin[step.features_],
     "FunctionTransformer": _function,
     "PolynomialFeatures": _polynomial,
     "Normalizer": _mixes,
     "KNNImputer": _mixes,
     "IterativeImputer": _mixes,
-    "OneToOneFeatureMixin": _same,
+    "OneToOneFeatureMixin": lambda _, origin: origin,
 }

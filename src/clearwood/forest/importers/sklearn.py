@@ -16,6 +16,7 @@ __all__ = [
     "accepts_missing",
     "bagging",
     "check_one_target",
+    "check_trees",
     "feature_names",
     "gradient_boosting",
     "one_tree",
@@ -45,6 +46,16 @@ def check_one_target(model: Any) -> None:
             f"this {type(model).__name__} predicts {model.n_outputs_} targets of classes at once",
             hint="fit one classifier per target.",
         )
+
+
+def check_trees(model: Any, members: Sequence[Any], verb: str) -> None:
+    """Refuse an ensemble of anything but trees."""
+    for member in members:
+        if not hasattr(member, "tree_"):
+            raise InputError(
+                f"this {type(model).__name__} {verb} {type(member).__name__}, which is not a tree",
+                hint="fit it with DecisionTree or ExtraTree estimators.",
+            )
 
 
 def trees_of(
@@ -87,12 +98,7 @@ def bagging(model: Any) -> Forest:
     """Import bagged trees; each may see some columns and some classes only."""
     check_one_target(model)
     members = model.estimators_
-    for member in members:
-        if not hasattr(member, "tree_"):
-            raise InputError(
-                f"this {type(model).__name__} bags {type(member).__name__}, which is not a tree",
-                hint="bag DecisionTree or ExtraTree estimators.",
-            )
+    check_trees(model, members, "bags")
     value = None
     if hasattr(model, "classes_"):
         value = np.concatenate([_shares(member, len(model.classes_)) for member in members])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.forest.build import CategorySets, Trees, assemble, spans
+from clearwood.forest.build import CategorySets, Trees, assemble, no_trees, spans
 from clearwood.forest.forest import Forest
 from clearwood.forest.inputs import default_names
 from clearwood.forest.links import Link
@@ -86,7 +86,7 @@ def _read(document: UbjsonDocument, estimator: Any, kind: str) -> Forest:
     model = document.find(*(("gbtree", "model") if around else ("model",)), within=booster)
     records = document.find("trees", within=model)
     if document.count(records) == 0:
-        raise InputError("the model has no trees", hint="fit it with at least one iteration.")
+        raise no_trees()
     margin = _base_margin(learner)
     trees = _trees(
         document,
