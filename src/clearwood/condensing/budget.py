@@ -74,7 +74,7 @@ class Budget:
 
 
 def checked_memory(memory: Any) -> int:
-    """Give the bytes that may be used: as the user set them, else 8 GB or 60 % of what is free.
+    """Return the bytes that may be used: as the user set them, else 8 GB or 60 % of what is free.
 
     Examples
     --------

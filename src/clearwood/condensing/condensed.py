@@ -159,7 +159,7 @@ class Condensed(Result):
     # What it predicts
 
     def matrix(self, X: Any) -> Floats:
-        """Give a table as the model's columns: numbers, category codes, NaN for missing."""
+        """Return a table as the model's columns: numbers, category codes, NaN for missing."""
         try:
             return self._reader.matrix(X)
         except InputError as error:
@@ -182,15 +182,15 @@ class Condensed(Result):
         return shell_of(self.shell, columns=np.unique(used))
 
     def apply(self, X: Any) -> NDArray[np.int32]:
-        """Give the leaf each row reaches, as a node of ``diagram``."""
+        """Return the leaf each row reaches, as a node of ``diagram``."""
         return self.diagram.apply(self.matrix(X))
 
     def is_certified(self, X: Any) -> Bools:
-        """Give which rows reach a certified leaf; the ensemble predicts the others."""
+        """Return which rows reach a certified leaf; the ensemble predicts the others."""
         return self.diagram.certified[self.apply(X)]
 
     def predict_raw(self, X: Any) -> Floats:
-        """Give the ensemble's raw prediction; only where the values are equal.
+        """Return the ensemble's raw prediction; only where the values are equal.
 
         Returns
         -------
@@ -211,7 +211,7 @@ class Condensed(Result):
         return raw[:, 0] if self.shell.n_outputs == 1 else raw
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the prediction: labels for classifiers, else numbers on the target's scale."""
+        """Return the prediction: labels for classifiers, else numbers on the target's scale."""
         if self.equal == "value":
             return links.predict(self.shell, self.predict_raw(X))
         matrix = self.matrix(X)
@@ -224,7 +224,7 @@ class Condensed(Result):
         return np.asarray(labels)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Give the probability of each class; only where the values are equal."""
+        """Return the probability of each class; only where the values are equal."""
         return links.probabilities(self.shell, self.predict_raw(X))
 
     # To people
@@ -232,19 +232,19 @@ class Condensed(Result):
     def rules(
         self, data: Any = None, target: Any = None, *, units: Mapping[str, str] | None = None
     ) -> "Rules":
-        """Give one rule a leaf, by support where there is data; see `Rules`."""
+        """Return one rule a leaf, by support where there is data; see `Rules`."""
         from clearwood.condensing.reading.rules import rules
 
         return rules(self, data, target, units=units)
 
     def path(self, row: Any, *, units: Mapping[str, str] | None = None) -> "Path":
-        """Give the few conditions that decide one row; see `Path`."""
+        """Return the few conditions that decide one row; see `Path`."""
         from clearwood.condensing.reading.path import path
 
         return path(self, row, units=units)
 
     def prune(self, data: Any) -> "Pruned":
-        """Give the smaller tree that keeps only questions which separate rows of a table."""
+        """Return the smaller tree that keeps only questions which separate rows of a table."""
         from clearwood.condensing.reading.prune import prune
 
         return prune(self, data)
@@ -268,7 +268,7 @@ class Condensed(Result):
         return Picture(self.to_svg(units=units))
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Give the rules as a data frame; see `Rules`."""
+        """Return the rules as a data frame; see `Rules`."""
         return self.rules().to_frame(library)
 
     def _repr_html_(self) -> str:
@@ -308,13 +308,13 @@ class Condensed(Result):
         return to_dot(self)
 
     def to_onnx(self) -> Any:
-        """Give an ONNX model; needs the onnx package."""
+        """Return an ONNX model; needs the onnx package."""
         from clearwood.condensing.export.onnx import to_onnx
 
         return to_onnx(self)
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain JSON values; `save` writes them and `clearwood.condensing.load` reads them."""
+        """Return JSON values; `save` writes them and `clearwood.condensing.load` reads them."""
         from clearwood.condensing.export.json import to_json
 
         return to_json(self)
@@ -327,5 +327,5 @@ class Condensed(Result):
 
 
 def bare(forest: Forest) -> Forest:
-    """Give the forest that reads a matrix of its own columns as it is."""
+    """Return the forest that reads a matrix of its own columns as it is."""
     return replace(forest, encoder=None, missing_value=None, levels=(None,) * forest.n_features)

@@ -173,23 +173,23 @@ class Diagram(NodeArrays):
         return depth[0]
 
     def goes_left(self, nodes: Index, x: Floats) -> Bools:
-        """Give, for pairs of an inner node and a value of its column, whether it goes left."""
+        """Return, for pairs of an inner node and a value of its column, whether it goes left."""
         # the rule reads arrays that both have, under the same names
         like: Any = self
         return goes_left(like, nodes, rounded(like, x))
 
     def apply(self, X: Floats) -> NDArray[np.int32]:
-        """Give the leaf each row of a matrix of the model's columns reaches."""
+        """Return the leaf each row of a matrix of the model's columns reaches."""
         return self._walked(X)
 
     def questions(self, X: Floats) -> NDArray[np.int32]:
-        """Give the number of questions on the path of each row of a matrix."""
+        """Return the number of questions on the path of each row of a matrix."""
         counts = np.zeros(len(X), np.int32)
         self._walked(X, counts)
         return counts
 
     def _walked(self, X: Floats, counts: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
-        """Give the leaf each row reaches, and add up questions on the way."""
+        """Return the leaf each row reaches, and add up questions on the way."""
         node = np.zeros(len(X), np.intp)
         rows = np.flatnonzero(~self.is_leaf[node])
         while len(rows):

@@ -11,7 +11,7 @@ __all__ = ["just_below", "last_double"]
 
 
 def last_double(threshold: Floats, precision: Precision) -> Floats:
-    """Give the largest double that is not above a threshold once it is rounded.
+    """Return the largest double that is not above a threshold once it is rounded.
 
     A double goes left at the threshold exactly if it is not above this number, and no rounding is
     needed. A model that rounds to float32 moves its thresholds by up to half a unit.
@@ -45,7 +45,7 @@ def last_double(threshold: Floats, precision: Precision) -> Floats:
 
 
 def just_below(values: Floats, precision: Precision) -> Floats:
-    """Give the largest double that is below each value once it is rounded."""
+    """Return the largest double that is below each value once it is rounded."""
     dtype: Any = np.float32 if precision == "float32" else np.float64
     below = np.nextafter(np.asarray(values).astype(dtype), dtype(-np.inf)).astype(np.float64)
     return last_double(below, precision)

@@ -12,7 +12,7 @@ __all__ = ["as_written", "with_names_of"]
 
 
 def as_written(name: str) -> str:
-    """Give a name as LightGBM writes it: spaces become underscores.
+    """Return a name as LightGBM writes it: spaces become underscores.
 
     Examples
     --------

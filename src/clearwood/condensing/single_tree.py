@@ -271,7 +271,7 @@ def _places(problem: Problem, rows: Floats) -> NDArray[np.int32]:
 
 
 def _classes(request: Request, rows: Floats) -> NDArray[np.int32]:
-    """Give the position of the class that the ensemble predicts for each row."""
+    """Return the position of the class that the ensemble predicts for each row."""
     forest = request.problem.forest
     assert forest.classes is not None  # checked at the door
     order = np.argsort(forest.classes)

@@ -33,7 +33,7 @@ class Column:
         return len(self.representatives)
 
     def places(self, values: Floats) -> NDArray[np.int32]:
-        """Give the place of each (rounded) value; -1 for missing values with their own place."""
+        """Return the place of each (rounded) value; -1 for missing values with their own place."""
         missing = np.isnan(values)
         rank = np.searchsorted(self.cuts, values).astype(np.int32)
         if self.is_set:
@@ -53,7 +53,7 @@ class Atoms:
     set_node: NDArray[np.int32]  # a node of the forest with each set
 
     def places(self, X: Floats) -> NDArray[np.int32]:
-        """Give the places of the (rounded) values of a matrix."""
+        """Return the places of the (rounded) values of a matrix."""
         places = [column.places(X[:, j]) for j, column in enumerate(self.columns)]
         return np.column_stack(places) if places else np.empty((len(X), 0), np.int32)
 
@@ -96,7 +96,7 @@ def atoms_of(forest: Forest) -> Atoms:
 
 
 def _canonical(forest: Forest, threshold: Floats) -> Floats:
-    """Give the largest number of the comparison's precision that is not above each threshold."""
+    """Return the largest number of the comparison's precision that is not above each threshold."""
     if forest.precision == "float64":
         return threshold
     with np.errstate(over="ignore"):

@@ -41,7 +41,7 @@ class Decision:
 
 
 def gains(forest: Forest) -> Floats:
-    """Give what each node adds, weighed and rounded as the library does, one row a node."""
+    """Return what each node adds, weighed and rounded as the library does, one row a node."""
     if forest.aggregation == "weighted median":
         return forest.value
     dtype = np.dtype(forest.accumulate)
@@ -130,7 +130,7 @@ def _margin(forest: Forest) -> Floats:
 
 
 def _quantum(forest: Forest) -> float | None:
-    """Give the unit all values are multiples of, where sums of them are never rounded."""
+    """Return the unit all values are multiples of, where sums of them are never rounded."""
     if forest.aggregation == "weighted median":
         return None
     if forest.n_outputs > 1 and len(np.unique(forest.divisor)) > 1:
@@ -178,7 +178,7 @@ def _cut(forest: Forest) -> float:
 
 
 def _first_positive(forest: Forest, cut: float, quantum: float) -> float:
-    """Give the smallest exact sum whose quotient lies above the cut."""
+    """Return the smallest exact sum whose quotient lies above the cut."""
     divisor = float(forest.divisor[0]) if forest.aggregation != "sum" else 1.0
     total = (np.floor(cut * divisor / quantum) - 2) * quantum
     while not total / divisor > cut:

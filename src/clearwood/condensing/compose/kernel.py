@@ -37,7 +37,7 @@ class Problem:
         return self.decision.mode != "class"
 
     def arrays(self) -> dict[str, Any]:
-        """Give the ensemble as the kernel reads it."""
+        """Return the ensemble as the kernel reads it."""
         forest, atoms, columns = self.forest, self.atoms, self.atoms.columns
         sizes = [c.n_atoms if c.is_set else len(c.cuts) for c in columns]
         missing = [not c.is_set and c.missing_rank < 0 for c in columns]
@@ -90,7 +90,7 @@ class Shrinking:
     places: NDArray[np.int32] | None = None
 
     def arrays(self) -> dict[str, Any]:
-        """Give what the kernel reads."""
+        """Return what the kernel reads."""
         weighted = self.objective == "questions"
         is_proof = self.effort == "optimal"
         return {

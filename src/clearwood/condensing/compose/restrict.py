@@ -41,7 +41,7 @@ def restricted(forest: Forest, atoms: Atoms, box: Box) -> Forest:
 
 
 def _followed(forest: Forest, atoms: Atoms, box: Box) -> Index:
-    """Give the node that every node stands for: itself, or where its one open side leads."""
+    """Return the node that every node stands for: itself, or where its one open side leads."""
     low, high, missing = box.low, box.high, box.missing
     goes_to = np.arange(forest.n_nodes)
     for node in np.flatnonzero(~forest.is_leaf)[::-1]:

@@ -26,7 +26,7 @@ VERSION = 1
 
 
 def to_json(condensed: Condensed) -> dict[str, Any]:
-    """Give the tree as plain JSON values; `from_json` reads them.
+    """Return the tree as plain JSON values; `from_json` reads them.
 
     The arrays of the diagram and of the model's settings are lists; numbers that JSON lacks are
     the strings "NaN", "Infinity" and "-Infinity". An array of the ensemble that holds one value
@@ -203,7 +203,7 @@ def _number(value: Any) -> Any:
 
 
 def _shortly(array: np.ndarray[Any, Any]) -> Any:
-    """Give an array that holds one value only as that: most flags of most models do."""
+    """Return an array that holds one value only as that: most flags of most models do."""
     flat = array.ravel()
     first = flat[:1]
     same = np.isnan(flat) if flat.dtype.kind == "f" and np.isnan(first).any() else flat == first
@@ -225,7 +225,7 @@ def _array(values: list[Any]) -> np.ndarray[Any, Any]:
 
 
 def _listed(value: Any) -> Any:
-    """Give arrays as lists and numbers that JSON lacks as words."""
+    """Return arrays as lists and numbers that JSON lacks as words."""
     if isinstance(value, np.ndarray):
         listed = value.tolist()
         if value.dtype.kind == "f" and not np.isfinite(value).all():

@@ -17,7 +17,7 @@ _MOST_LEAVES = 1_000_000
 
 
 def to_onnx(condensed: Condensed) -> Any:
-    """Give an ONNX model, as the onnx package has it.
+    """Return an ONNX model, as the onnx package has it.
 
     Its input ``X`` is a matrix of doubles as `Condensed.matrix` gives it: the model's columns,
     codes for categories, NaN for missing. Its output ``prediction`` has one label or number a
@@ -163,7 +163,7 @@ def _point(tree: _Tree, parent: int, at: int, *, side: bool) -> None:
 
 
 def _steps(question: Question, condensed: Condensed) -> list[tuple[float, bool, bool]]:
-    """Give the intervals from below: end, whether it goes left, whether missing values do so too.
+    """Return the intervals from below: end, whether it goes left, whether missing values do so too.
 
     The last has no end; what comes there has failed every comparison, as missing values do unless
     a comparison before lets them pass.

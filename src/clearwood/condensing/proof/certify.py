@@ -281,7 +281,7 @@ def _claim(
 def _counterexample(
     tree: Condensed, forest: Forest, ranks: JointRanks, outcome: Mapping[str, Any]
 ) -> Floats | None:
-    """Give a row at which the two differ, where the kernel or a leaf that it left open has one."""
+    """Return a row at which the two differ, if the kernel or a leaf that it left open has one."""
     verdict = _VERDICTS[outcome["verdict"]]
     if verdict is Verdict.DIFFERENT:
         return ranks.point(outcome["box"], forest.levels)
@@ -295,7 +295,7 @@ def _counterexample(
 
 
 def _predictions(tree: Condensed, forest: Forest, row: Floats) -> tuple[Any, Any]:
-    """Give what both predict for a row of the model's matrix."""
+    """Return what both predict for a row of the model's matrix."""
     raw = bare(forest).predict_raw(row[None, :])
     leaf = int(tree.diagram.apply(row[None, :])[0])
     if tree.equal == "class":
@@ -326,7 +326,7 @@ def _with_row(result: Certification, tree: Condensed, forest: Forest, row: Float
 
 
 def _in_words(forest: Forest, row: Floats) -> dict[str, Any]:
-    """Give a row of the matrix under its columns' names, with categories by theirs."""
+    """Return a row of the matrix under its columns' names, with categories by theirs."""
     point: dict[str, Any] = {}
     for name, levels, x in zip(forest.feature_names, forest.levels, row.tolist(), strict=True):
         if np.isnan(x):

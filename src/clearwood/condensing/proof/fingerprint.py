@@ -18,7 +18,7 @@ _SILENT = {"cover", "source", "encoder", "exponential"}
 
 
 def of_forest(forest: Forest) -> str:
-    """Give the SHA-256 of everything in a forest that a prediction depends on.
+    """Return the SHA-256 of everything in a forest that a prediction depends on.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def of_forest(forest: Forest) -> str:
 
 
 def of_diagram(diagram: Diagram) -> str:
-    """Give the SHA-256 of a diagram's arrays."""
+    """Return the SHA-256 of a diagram's arrays."""
     return _sha256(diagram, set())
 
 

@@ -34,7 +34,7 @@ class JointRanks:
     sets: tuple[Bools, ...]  # which places of its column each set holds
 
     def arrays(self) -> dict[str, Any]:
-        """Give the columns as the kernel reads them."""
+        """Return the columns as the kernel reads them."""
         words = [_words(held) for held in self.sets]
         sizes = [len(c.places) if c.is_set else len(c.cuts) for c in self.columns]
         return {
@@ -46,7 +46,7 @@ class JointRanks:
         }
 
     def point(self, box: Sequence[Any], levels: Sequence[Any]) -> Floats:
-        """Give a row inside a box of the kernel, in numbers short to write."""
+        """Return a row inside a box of the kernel, in numbers short to write."""
         row = np.empty(len(self.columns))
         for j, (column, region) in enumerate(zip(self.columns, box, strict=True)):
             if column.is_set:
@@ -147,7 +147,7 @@ def _set_column(
 
 
 def _representatives(values: Floats, table: Bools, kept: Index) -> Floats:
-    """Give one value per place: the first whole number in it, else its largest value."""
+    """Return one value per place: the first whole number in it, else its largest value."""
     shown = values[kept].copy()
     for i, at in enumerate(kept):
         same = np.flatnonzero((table == table[:, at : at + 1]).all(axis=0))
@@ -173,7 +173,7 @@ def _known(values: Floats, levels: Sequence[Any] | None) -> float:
 
 
 def _inside(cuts: Floats, low: int, high: int) -> float:
-    """Give a number above ``cuts[low - 1]`` and not above ``cuts[high]``, with few digits."""
+    """Return a number above ``cuts[low - 1]`` and not above ``cuts[high]``, with few digits."""
     below = float(cuts[low - 1]) if low else -np.inf
     last = float(cuts[high]) if high < len(cuts) else np.inf
     if below < 0 <= last:

@@ -36,7 +36,7 @@ class WholeSums:
     divisor: Floats  # what sums are divided by to give raw predictions
 
     def inward(self, low: Floats, high: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Give bounds on raw predictions as bounds on sums, at most as wide."""
+        """Return bounds on raw predictions as bounds on sums, at most as wide."""
         least = np.nextafter(low * self._sum_of_one(), np.inf)
         greatest = np.nextafter(high * self._sum_of_one(), -np.inf)
         room = 2.0 ** (_ROOM + 2)
@@ -49,7 +49,7 @@ class WholeSums:
         return self.divisor * self.scale
 
     def cut(self, forest: Forest) -> tuple[int, float]:
-        """Give the largest sum, in whole numbers, and raw prediction that mean the first class."""
+        """Return the largest sum, in whole numbers, and raw score that mean the first class."""
         total = _last_negative(forest, lambda total: total / float(self.divisor[0]))
         raw = _last_negative(forest, lambda raw: raw)
         scaled = np.ldexp(total, self.shift)
@@ -99,7 +99,7 @@ def whole_sums(forest: Forest) -> WholeSums:
 
 
 def _reach(forest: Forest, gain: Floats, base: Floats) -> Floats:
-    """Give the largest sum of sizes that trees and base can reach, per output."""
+    """Return the largest sum of sizes that trees and base can reach, per output."""
     per_tree = np.maximum.reduceat(np.abs(gain), forest.roots, axis=0)
     total = np.abs(base)
     every = forest.tree_output < 0

@@ -57,7 +57,7 @@ class Path(Result):
 
 
 def path(condensed: Condensed, row: Any, *, units: Mapping[str, str] | None = None) -> Path:
-    """Give the few conditions that decide one row.
+    """Return the few conditions that decide one row.
 
     Conditions are merged by column. Those that can be dropped without another prediction in the box
     that remains are dropped.

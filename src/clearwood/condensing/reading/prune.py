@@ -47,7 +47,7 @@ class Pruned(Result):
         return self.tree.n_leaves
 
     def agreement(self, model: Any, data: Any) -> float:
-        """Give the share of rows on which it predicts what the ensemble predicts.
+        """Return the share of rows on which it predicts what the ensemble predicts.
 
         Parameters
         ----------

@@ -117,7 +117,7 @@ def questions(condensed: Condensed, *, encoded: bool = False) -> list[Question |
 
 
 def _mark(missing_value: float | None) -> Span | None:
-    """Give the doubles that a model with a mark for missing values takes for missing."""
+    """Return the doubles that a model with a mark for missing values takes for missing."""
     if missing_value is None or np.isnan(missing_value):
         return None
     mark = np.array([np.float32(missing_value)], np.float64)
@@ -148,7 +148,7 @@ def _of_levels(condensed: Condensed, node: int, source: LevelSource) -> Labels:
 def _of_numbers(
     condensed: Condensed, node: int, source: NumberSource, marked: Span | None
 ) -> Ranges:
-    """Give the question on numbers that are filled in where they are missing."""
+    """Return the question on numbers that are filled in where they are missing."""
     nodes = np.full(3, node, np.intp)
     known, absent, filled = condensed.diagram.goes_left(
         nodes, np.array([0.0, 1.0, source.missing])
@@ -198,7 +198,7 @@ def _joined(values: Floats, left: Bools) -> tuple[Span, ...]:
 
 
 def leaf_predictions(condensed: Condensed) -> dict[int, Any]:
-    """Give what `predict` gives at each leaf: a label, a number, or a list of several numbers."""
+    """Return what `predict` gives at each leaf: a label, a number, or a list of several numbers."""
     diagram, shell = condensed.diagram, condensed.shell
     leaves = np.flatnonzero(diagram.is_leaf)
     if condensed.equal == "class":

@@ -100,7 +100,7 @@ class Rules(Result):
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain JSON values."""
+        """Return plain JSON values."""
         return {"rules": [rule.to_json() for rule in self.items]}
 
     def __repr__(self) -> str:
@@ -117,7 +117,7 @@ def rules(
     *,
     units: Mapping[str, str] | None = None,
 ) -> Rules:
-    """Give one rule for every leaf of the tree, with one condition a column.
+    """Return one rule for every leaf of the tree, with one condition a column.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def derived_columns(shell: Forest) -> tuple[str, ...]:
 
 
 def sources(shell: Forest) -> list[Source | None]:
-    """Give the source of each of the model's columns; None where it is the model's own.
+    """Return the source of each of the model's columns; None where it is the model's own.
 
     Parts of dates and standardised numbers are the model's own, as are columns of pipelines.
     """
@@ -78,7 +78,7 @@ def _of_numbers(j: int, way: NumberEncoder) -> list[Source | None]:
 
 
 def _typed(column: ColumnSchema) -> tuple[Any, ...]:
-    """Give levels that are whole numbers or booleans as such: a database compares them by type."""
+    """Return levels that are integers or booleans as such: a database compares them by type."""
     texts = tuple(map(str, column.levels))
     if column.kind is Kind.YES_NO and set(texts) <= {"False", "True"}:
         return tuple(text == "True" for text in texts)

@@ -133,7 +133,7 @@ def _boxes(condensed: Condensed, wording: Wording) -> list[_Box]:
 
 
 def _place(boxes: list[_Box]) -> None:
-    """Give leaves a row each, in order, and put questions in the middle of their branches."""
+    """Return leaves a row each, in order, and put questions in the middle of their branches."""
     order: list[_Box] = []
     stack = [boxes[0]]
     while stack:
@@ -180,6 +180,6 @@ def _short(text: str) -> str:
 
 
 def html(condensed: Condensed) -> str:
-    """Give the text of a tree and, for small trees, the picture."""
+    """Return the text of a tree and, for small trees, the picture."""
     line = f"<p>{escape(repr(condensed))}</p>"
     return line if condensed.n_leaves > 100 else line + to_svg(condensed)

@@ -44,7 +44,7 @@ class Condition:
         return not passes and not self.missing
 
     def and_also(self, question: Question, *, left: bool) -> "Condition":
-        """Give the condition on rows that also go to one side of a question."""
+        """Return the condition on rows that also go to one side of a question."""
         missing = self.missing and question.missing_left == left
         if isinstance(question, Labels):
             passes = question.left if left else question.right
@@ -101,7 +101,7 @@ class Wording:
         return self.condition(Condition(question.column).and_also(question, left=True))
 
     def cut(self, node: int) -> float | None:
-        """Give the number that a question compares its column with; None for other questions."""
+        """Return the number that a question compares its column with; None for other questions."""
         question = self.questions[node]
         if question is None or isinstance(question, Labels) or self._levels[question.column]:
             return None

@@ -1,7 +1,6 @@
 """The text format of the Born-Again Tree Ensembles forests (Vidal and Schiffer, 2020)."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -100,24 +99,32 @@ def read_text(path: str | os.PathLike[str]) -> Forest:
 
 
 def _tree(block: list[tuple[int, str]], n_classes: int, path: Path) -> Tree:
-    nodes = list(_nodes(block, path))
-    n = len(nodes)
+    lines = [(number, line) for number, line in block if not line.startswith("NB_NODES")]
+    n = len(lines)
     left, right, feature, label = (np.full(n, -1) for _ in range(4))
     threshold = np.zeros(n)
-    for line, number, kind, children, column, cut, vote in nodes:
-        if not 0 <= number < n:
-            raise InputError(f"line {line} of {str(path)!r} numbers a node {number} of {n}")
-        if kind == "IN":
+    for number, line in lines:
+        where = f"line {number} of {str(path)!r}"
+        try:
+            name, kind, one, two, column, cut, _, vote = line.split()
+            node, children, voted = int(name), (int(one), int(two)), int(vote)
+            is_inner, split = {"IN": True, "LN": False}[kind], (int(column), float(cut))
+        except (ValueError, KeyError):
+            raise InputError(
+                f"{where} is not a node: {line!r}",
+                hint="a node is: number, IN or LN, left, right, feature, threshold, depth, class.",
+            ) from None
+        if not 0 <= node < n:
+            raise InputError(f"{where} numbers a node {node} of {n}")
+        if is_inner:
             if not all(0 < child < n for child in children):
-                raise InputError(
-                    f"line {line} of {str(path)!r} has children {children} of {n} nodes"
-                )
-            left[number], right[number] = children
-            feature[number], threshold[number] = column, cut
-        elif not 0 <= vote < n_classes:
-            raise InputError(f"line {line} of {str(path)!r} votes for class {vote} of {n_classes}")
+                raise InputError(f"{where} has children {children} of {n} nodes")
+            left[node], right[node] = children
+            feature[node], threshold[node] = split
+        elif not 0 <= voted < n_classes:
+            raise InputError(f"{where} votes for class {voted} of {n_classes}")
         else:
-            label[number] = vote
+            label[node] = voted
     value = np.zeros((n, n_classes))
     leaves = np.flatnonzero(left < 0)
     value[leaves, label[leaves]] = 1.0
@@ -130,29 +137,3 @@ def _tree(block: list[tuple[int, str]], n_classes: int, path: Path) -> Tree:
         value=value,
         cover=np.full(n, np.nan),
     )
-
-
-Node = tuple[int, int, str, tuple[int, int], int, float, int]
-
-
-def _nodes(block: list[tuple[int, str]], path: Path) -> Iterator[Node]:
-    for number, line in block:
-        if line.startswith("NB_NODES"):
-            continue
-        words = line.split()
-        try:
-            node, kind, left, right, feature, threshold, _, label = words
-            yield (
-                number,
-                int(node),
-                {"IN": "IN", "LN": "LN"}[kind],
-                (int(left), int(right)),
-                int(feature),
-                float(threshold),
-                int(label),
-            )
-        except (ValueError, KeyError):
-            raise InputError(
-                f"line {number} of {str(path)!r} is not a node: {line!r}",
-                hint="a node is: number, IN or LN, left, right, feature, threshold, depth, class.",
-            ) from None
