@@ -113,15 +113,15 @@ class Explanation(Explained, Result):
         return self.decomposition.is_complete
 
     def effects(self, *, points: int | None = None) -> tuple[Effect, ...]:
-        """Give the main effect of every column that has one: components of the decomposition."""
+        """Return the main effect of every column that has one, as components."""
         return self.decomposition.effects(points=points)
 
     def interactions(self) -> Interactions:
-        """Give the components of two and more columns, largest variance first."""
+        """Return the components of two and more columns, largest variance first."""
         return self.decomposition.interactions()
 
     def values(self, rows: Any = None) -> Components:
-        """Give every component at rows, and the remainder; all rows of the data when None."""
+        """Return every component at rows, and the remainder; all rows of the data when None."""
         return self.decomposition.values(rows)
 
     def predict(self, rows: Any = None) -> Floats:
@@ -129,7 +129,7 @@ class Explanation(Explained, Result):
         return self.decomposition.predict(rows)
 
     def remainder(self, rows: Any = None) -> Floats:
-        """Give what lies beyond the order of the decomposition at rows; zero if it is complete."""
+        """Return what lies beyond the order of the decomposition at rows; zero if complete."""
         return self.decomposition.remainder(rows)
 
     def without(self, columns: str | Iterable[str]) -> Decomposition:
@@ -145,7 +145,7 @@ class Explanation(Explained, Result):
         return self.decomposition._repr_html_()
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Give one row per component, largest variance first, the remainder last.
+        """Return one row per component, largest variance first, the remainder last.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class Explanation(Explained, Result):
         return self.decomposition.to_frame(library)
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything but the rows as plain JSON values: effects, importance, background."""
+        """Return everything but the rows as plain JSON values: effects, importance, background."""
         return self.decomposition.to_json()
 
     def plot(self, *columns: str, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Numbers of one or several outputs: axes and frames."""
+"""Numbers of columns and outputs: axes and frames."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,9 +6,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.arrays import Floats
 from clearwood._shared.frames import unique_name
 
-__all__ = ["grid_columns", "one_output"]
+__all__ = ["axis_numbers", "grid_columns", "one_output"]
+
+
+def axis_numbers(values: NDArray[Any]) -> Floats:
+    """Return numbers or dates as numbers (dates in days), NaN where they are missing.
+
+    Examples
+    --------
+    >>> axis_numbers(np.array(["1970-01-02", "NaT"], "datetime64[us]"))
+    array([ 1., nan])
+    """
+    if values.dtype.kind != "M":
+        return values.astype(np.float64)
+    days = values.astype("datetime64[us]").astype(np.float64) / 86_400e6
+    return np.where(np.isnat(values), np.nan, days)
 
 
 def grid_columns(
@@ -17,7 +32,7 @@ def grid_columns(
     outputs: Sequence[str],
     named: Mapping[str, NDArray[Any] | None],
 ) -> dict[str, Any]:
-    """Give what is known at the points of a grid as columns: one row per point and output.
+    """Return what is known at the points of a grid as columns: one row per point and output.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class Unit(StrEnum):
 
     @classmethod
     def before(cls, link: str) -> "Unit":
-        """Give the unit of what a link function is applied to.
+        """Return the unit of what a link function is applied to.
 
         Examples
         --------

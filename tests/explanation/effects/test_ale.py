@@ -9,13 +9,14 @@ import clearwood as cw
 from clearwood.explanation import Explained
 from clearwood.explanation.effects import effect as effects
 from clearwood.explanation.effects.ale_axis import axis_of, level_order
+from clearwood.explanation.effects.request import Options
 from clearwood.table import Column, Kind
 
 
 def measured_effect(model, data, columns, **options):
     """Measure an effect without warnings."""
     names = [columns] if isinstance(columns, str | int) else columns
-    return effects.measured_effect(Explained(model, data), names, **options)
+    return effects.measured_effect(Explained(model, data), names, Options(**options))
 
 
 def brute_first(model, X, k, edges):

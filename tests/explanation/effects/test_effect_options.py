@@ -10,12 +10,13 @@ import clearwood as cw
 from clearwood.explanation import Explained
 from clearwood.explanation.adapter import blocks as _asking
 from clearwood.explanation.effects import effect as effects
+from clearwood.explanation.effects.request import Options
 
 
 def measured_effect(model, data, columns, **options):
     """Measure an effect without warnings."""
     names = [columns] if isinstance(columns, str | int) else columns
-    return effects.measured_effect(Explained(model, data), names, **options)
+    return effects.measured_effect(Explained(model, data), names, Options(**options))
 
 
 @pytest.fixture(scope="module", name="X")

@@ -1,6 +1,7 @@
 """Whether explanations of one model agree, column by column, and likely reasons why not."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from clearwood.explanation.agreement.measures import (
 )
 from clearwood.explanation.agreement.result import Agreement, ColumnAgreement
 from clearwood.explanation.effects.effect import measured_effect
-from clearwood.explanation.effects.result import Effect
+from clearwood.explanation.effects.request import Options
 from clearwood.explanation.importance.importance import importance
 from clearwood.table import Column, Table
 
@@ -85,10 +86,10 @@ def agreement(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=400)
     >>> X = np.column_stack([x, x + rng.normal(0, 0.1, 400), rng.normal(size=400)])
-    >>> found = cw.agreement(lambda X: X[:, 0] + X[:, 2], X)
-    >>> [str(one) for one in found["x1"].disagreements]
+    >>> result = cw.agreement(lambda X: X[:, 0] + X[:, 2], X)
+    >>> [str(one) for one in result["x1"].disagreements]
     ['interventional against observational']
-    >>> found["x2"].agrees
+    >>> result["x2"].agrees
     True
     """
     clock = Clock.started_now(time_limit)
@@ -150,7 +151,7 @@ def _varies(column: Column) -> bool:
 def _importances(
     explained: Explained, y: Any, size: int, seed: int, n_jobs: int | None
 ) -> tuple[dict[str, float], dict[str, float], list[str]]:
-    """Give shares of importance by impurity and by permutation, where both can be had."""
+    """Compute shares of importance by impurity and permutation, where there are both."""
     data = explained.data
     if y is None and not (isinstance(data, Table) and data.target is not None):
         return {}, {}, ["impurity and permutation importance are not compared: no target is known"]
@@ -180,23 +181,10 @@ def _compare(
     predicted: Floats,
     seed: int,
 ) -> ColumnAgreement:
-    def measured(kind: Any, points: int, bands: int, **more: Any) -> Effect:
-        return measured_effect(
-            explained,
-            [name],
-            predictor=predictor,
-            kind=kind,
-            points=points,
-            bands=bands,
-            confidence=0.95,
-            sample=len(rows),
-            exact=False,
-            seed=seed,
-            **more,
-        )
-
-    each = measured("ice", _POINTS, 0)
-    local = measured("ale", _POINTS, _DRAWS, extrapolation=False)
+    plain = Options(kind="ice", points=_POINTS, sample=len(rows), exact=False, seed=seed)
+    narrow = replace(plain, kind="ale", bands=_DRAWS, confidence=0.95, extrapolation=False)
+    each = measured_effect(explained, [name], plain, predictor=predictor)
+    local = measured_effect(explained, [name], narrow, predictor=predictor)
     scale = spread or 1.0
     position = predictor.position(name)
     column = predictor.columns[position].take(rows)

@@ -9,6 +9,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood.checks import bins_of, comparable, strength, strengths
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.effects.result import Effect
+from clearwood.explanation.outputs import axis_numbers
 from clearwood.table import Column, Kind
 
 __all__ = ["difference", "differing_shapes", "observed_gap", "partners_of"]
@@ -18,7 +19,7 @@ _INTERACTS = 0.1
 
 
 def difference(effect: Effect, curve: Effect) -> float:
-    """Give the root mean square difference of two effects, both centred; 0 within chance."""
+    """Compute the root mean square difference of two effects, both centred; 0 within chance."""
     n_points = len(effect.grid[0])
     values = effect.values.reshape(n_points, -1)
     assert effect.low is not None
@@ -34,7 +35,7 @@ def difference(effect: Effect, curve: Effect) -> float:
 
 
 def observed_gap(column: Column, curve: Effect, predicted: Floats) -> float:
-    """Say how far the mean of those who have a value differs from the partial dependence there.
+    """Measure how far the mean of those who have a value differs from the partial dependence there.
 
     Rows are put into bins of the column. Were both the same, the prediction less the partial
     dependence at the row's own value would have the same mean in every bin.
@@ -57,31 +58,23 @@ def observed_gap(column: Column, curve: Effect, predicted: Floats) -> float:
 
 
 def _at(curve: Effect, wanted: NDArray[Any]) -> Floats:
-    """Give a curve at some values; NaN at levels that it does not show."""
+    """Return a curve at some values; NaN at levels that it does not show."""
     values = curve.values.reshape(len(curve.grid[0]), -1)
     if not curve.is_ordered[0]:
         place = {str(level): k for k, level in enumerate(curve.grid[0])}
         padded = np.vstack([values, np.full((1, values.shape[1]), np.nan)])
         return padded[[place.get(str(level), len(values)) for level in wanted]]
-    own, asked = _numbers(curve.grid[0]), _numbers(wanted)
+    own, at = axis_numbers(curve.grid[0]), axis_numbers(wanted)
     known = np.isfinite(own)
-    result = np.empty((len(asked), values.shape[1]))
+    result = np.empty((len(at), values.shape[1]))
     for k in range(values.shape[1]):
-        result[:, k] = np.interp(asked, own[known], values[known, k])
-        result[~np.isfinite(asked), k] = values[-1, k]
-    return result
-
-
-def _numbers(values: NDArray[Any]) -> Floats:
-    if values.dtype.kind != "M":
-        return values.astype(np.float64)
-    result = values.astype("datetime64[us]").astype(np.float64)
-    result[np.isnat(values)] = np.nan
+        result[:, k] = np.interp(at, own[known], values[known, k])
+        result[~np.isfinite(at), k] = values[-1, k]
     return result
 
 
 def partners_of(predictor: Predictor, position: int) -> tuple[tuple[str, float], ...]:
-    """Give the columns that a column goes with, at most three, with the strength from 0 to 1."""
+    """Return the columns that a column goes with, at most three, with the strength from 0 to 1."""
     associated = strengths(predictor.profiles, position)
     associated[position] = 0
     best = np.argsort(-associated, kind="stable")[:3]
@@ -95,7 +88,7 @@ def partners_of(predictor: Predictor, position: int) -> tuple[tuple[str, float],
 def differing_shapes(
     predictor: Predictor, each: Effect, position: int, rows: Index, scale: float
 ) -> tuple[float, str | None]:
-    """Say how far curves differ in shape, and which column their shape depends on."""
+    """Measure how far curves differ in shape, and find which column their shape depends on."""
     assert each.curves is not None
     curves = each.curves.reshape(len(each.curves), len(each.grid[0]), -1)
     weight = each.shares / each.shares.sum()

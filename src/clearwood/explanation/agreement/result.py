@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._shared.frames import frame
 from clearwood._shared.numbers import number, percent
-from clearwood._shared.results import document, html_table
+from clearwood._shared.results import Result, document, html_table
 
 __all__ = ["Agreement", "ColumnAgreement", "Comparison"]
 
@@ -16,6 +15,17 @@ __all__ = ["Agreement", "ColumnAgreement", "Comparison"]
 _DIFFERS = 0.1
 # Share of the importance that one measure gives and the other does not.
 _SHARE_DIFFERS = 0.1
+
+
+# What the frame has of each column, besides its name and the words.
+_NUMBERS = (
+    "pdp_ale",
+    "interventional_observational",
+    "impurity",
+    "permutation",
+    "interaction",
+    "extrapolates",
+)
 
 
 class Comparison(StrEnum):
@@ -97,12 +107,12 @@ class ColumnAgreement:
 
     def _differences(self) -> list[str]:
         texts = []
-        if self.pdp_ale > _DIFFERS:
+        if self.curves_differ:
             texts.append(
                 f"partial dependence and accumulated local effect differ by {number(self.pdp_ale)} "
                 "standard deviations of the prediction"
             )
-        if self.interventional_observational > _DIFFERS:
+        if self.is_proxy:
             texts.append(
                 "partial dependence and the mean prediction of rows with the value differ by "
                 f"{number(self.interventional_observational)} standard deviations"
@@ -131,10 +141,10 @@ class ColumnAgreement:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement:
+class Agreement(Result):
     """How far methods agree about every column, the largest difference first.
 
-    Made by `clearwood.agreement`.
+    Made by `clearwood.agreement`. Its frame has one row per column.
 
     Parameters
     ----------
@@ -154,7 +164,7 @@ class Agreement:
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, column: str) -> ColumnAgreement:
-        """Give the entry of one column."""
+        """Return the entry of one column."""
         return next(entry for entry in self.columns if entry.column == column)
 
     def __repr__(self) -> str:
@@ -178,33 +188,15 @@ class Agreement:
         headings = ("column", "pdp against ale", "interventional against observational", "in words")
         return html_table("Where methods disagree", headings, rows, self.notes)
 
-    def to_frame(self, library: str | None = None) -> Any:
-        """Give one row per column, the largest difference first.
-
-        Parameters
-        ----------
-        library
-            "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
-        """
-        made = self.columns
-        return frame(
-            {
-                "column": [entry.column for entry in made],
-                "pdp_ale": np.array([entry.pdp_ale for entry in made]),
-                "interventional_observational": np.array(
-                    [entry.interventional_observational for entry in made]
-                ),
-                "impurity": np.array([_number(entry.impurity) for entry in made]),
-                "permutation": np.array([_number(entry.permutation) for entry in made]),
-                "interaction": np.array([entry.interaction for entry in made]),
-                "extrapolates": np.array([entry.extrapolates for entry in made]),
-                "words": [entry.words for entry in made],
-            },
-            library,
-        )
+    def _columns(self) -> dict[str, Any]:
+        table: dict[str, Any] = {"column": [entry.column for entry in self.columns]}
+        for name in _NUMBERS:
+            values = [getattr(entry, name) for entry in self.columns]
+            table[name] = np.array([np.nan if value is None else value for value in values])
+        return table | {"words": [entry.words for entry in self.columns]}
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything as plain JSON values."""
+        """Return everything as plain JSON values."""
         return document(
             {
                 "columns": [
@@ -228,7 +220,3 @@ def _shares_differ(impurity: float | None, permutation: float | None) -> bool:
     if impurity is None or permutation is None:
         return False
     return abs(impurity - permutation) > _SHARE_DIFFERS
-
-
-def _number(value: float | None) -> float:
-    return np.nan if value is None else value

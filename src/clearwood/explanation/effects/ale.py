@@ -15,59 +15,107 @@ The tests hold the code to these.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import product
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.arrays import Bools, Floats, Index
+from clearwood._shared.errors import InputError, Option, words
 from clearwood.explanation.adapter.predictor import Predictor
-from clearwood.explanation.effects.ale_axis import Axis, spread_over
+from clearwood.explanation.effects.ale_axis import Axis, axis_of, spread_over
+from clearwood.explanation.effects.bands import resampled_weights
 from clearwood.explanation.effects.extrapolation import Region
-from clearwood.explanation.effects.request import Request
+from clearwood.explanation.effects.request import Measured, Request
 
-__all__ = ["LocalEffects", "first_order", "second_order"]
+__all__ = ["ale"]
 
 
-class Accumulate(Protocol):
+def ale(request: Request) -> Measured:
+    """Accumulate the mean differences of the prediction over small steps."""
+    predictor, options = request.predictor, request.options
+    axes = tuple(
+        axis_of(predictor.columns, k, request.most, request.given.get(k)) for k in request.positions
+    )
+    support = request.support() if options.extrapolation else None
+    notes: list[str] = []
+    if len(axes) == 1:
+        local = _first_order(request, axes[0], support)
+        values = [_with_missing(axes[0].values, len(local.shares))]
+    else:
+        local = _second_order(request, (axes[0], axes[1]), support)
+        values = [axis.values for axis in axes]
+        notes = _surface_notes(local, axes)
+    drawn = None
+    if options.bands:
+        drawn = np.concatenate(
+            [
+                local.accumulate(block, centred=options.is_centred)
+                for block in resampled_weights(local.weights, options.bands, request.seed)
+            ]
+        )
+    return Measured(
+        grid=tuple(values),
+        values=local.accumulate(local.weights[None], centred=options.is_centred)[0],
+        shares=local.shares,
+        outside=local.outside,
+        is_ordered=tuple(axis.is_ordered for axis in axes),
+        rows=local.rows,
+        weights=local.weights,
+        replicates=drawn,
+        near=local.near,
+        left_out="; ".join(axis.note for axis in axes if axis.note) or None,
+        stopped=local.stopped,
+        notes=tuple(notes),
+    )
+
+
+def _surface_notes(local: "_LocalEffects", axes: Sequence[Axis]) -> list[str]:
+    notes = []
+    if local.empty:
+        n_cells = axes[0].n_steps * axes[1].n_steps
+        notes.append(
+            f"{local.empty} of {n_cells} cells have no rows; they take the difference of the "
+            "nearest cell that has some"
+        )
+    if any(axis.missing.any() for axis in axes):
+        notes.append("rows with a missing value in one of the columns are left out")
+    return notes
+
+
+def _with_missing(values: NDArray[Any], n_nodes: int) -> NDArray[Any]:
+    if n_nodes == len(values):
+        return values
+    if values.dtype.kind == "M":
+        return np.append(values, np.datetime64("NaT"))
+    if values.dtype.kind == "f":
+        return np.append(values, np.nan)
+    return np.append(values.astype(object), [None])
+
+
+class _Accumulate(Protocol):
     """From weights of the rows to the effect at the nodes."""
 
     def __call__(self, w: Floats, *, centred: bool) -> Floats:
-        """Give values of shape (draws, nodes..., outputs) for weights of shape (draws, rows)."""
+        """Compute values of shape (draws, nodes..., outputs) for weights (draws, rows)."""
 
 
 @dataclass(frozen=True, eq=False)
-class LocalEffects:
-    """What the model said about every step; the effect for any weights of the rows follows.
+class _LocalEffects:
+    """The model's predictions at every step; the effect for any weights of the rows follows."""
 
-    Parameters
-    ----------
-    accumulate
-        From weights of the rows and whether to centre, to the effect.
-    rows, weights
-        The rows that were evaluated.
-    shares
-        The share of the rows that counts for each node.
-    outside
-        At each node, the share of the rows evaluated there that lie outside the data.
-    near
-        For each row the mean of its predictions, which is nearly its own prediction, and
-        after that by how much they differ: (rows, outputs + 1).
-    empty
-        How many cells had no rows and were filled (two columns only).
-    stopped
-        Why not all rows were evaluated; None where they were.
-    """
-
-    accumulate: Accumulate
-    rows: Index
+    accumulate: _Accumulate
+    rows: Index  # those that were evaluated
     weights: Floats
-    shares: Floats
-    outside: Floats
+    shares: Floats  # of the rows that count for each node
+    outside: Floats  # at each node, of the rows evaluated there, that lie outside the data
+    #: The mean of each row's predictions, which is nearly its own prediction, and after that by
+    #: how much they differ: (rows, outputs + 1).
     near: Floats
-    empty: int = 0
-    stopped: str | None = None
+    empty: int = 0  # cells that had no rows and were filled (two columns only)
+    stopped: str | None = None  # why not all rows were evaluated
 
 
 # One column
@@ -75,30 +123,18 @@ class LocalEffects:
 
 @dataclass(frozen=True, eq=False)
 class _Ends:
-    """What the model said about both ends of the steps of some rows.
+    """Predictions at both ends of the steps of some rows."""
 
-    Parameters
-    ----------
-    who, step
-        The row, as a position among those evaluated, and the step.
-    difference
-        The prediction at the upper end less that at the lower: (steps, outputs).
-    gone, absent
-        Rows without a value, and their prediction less that at the middle node.
-    near
-        As in `LocalEffects`.
-    """
-
-    who: Index
+    who: Index  # the row, as a position among those evaluated, and its step
     step: Index
-    difference: Floats
-    gone: Index
+    difference: Floats  # the prediction at the upper end less that at the lower: (steps, outputs)
+    gone: Index  # rows without a value, and their prediction less that at the middle node
     absent: Floats
-    near: Floats
+    near: Floats  # as in `_LocalEffects`
 
 
-def first_order(request: Request, axis: Axis, support: Region | None) -> LocalEffects:
-    """Ask the model at both ends of each row's own step (Hiabu 2024, definition 7.3.3).
+def _first_order(request: Request, axis: Axis, support: Region | None) -> _LocalEffects:
+    """Predict both ends of each row's own step (Hiabu 2024, definition 7.3.3).
 
     The uncentred effect at z_j is the sum over the steps up to j of the mean difference over the
     step's rows; centred, its mean over the rows is zero (definition 7.4.6). Rows without a value
@@ -120,6 +156,7 @@ def first_order(request: Request, axis: Axis, support: Region | None) -> LocalEf
         return np.column_stack([whole, w[:, ends.gone].sum(axis=1)]) if m else whole
 
     plain = steps.of(request.weights[None])[0]
+    outside = _outside(support, [position], [axis], request.rows[ends.who], [ends.step])
 
     def accumulate(w: Floats, *, centred: bool) -> Floats:
         mean = steps.of(w)
@@ -136,12 +173,12 @@ def first_order(request: Request, axis: Axis, support: Region | None) -> LocalEf
             values = values - mean[:, None]
         return values
 
-    return LocalEffects(
+    return _LocalEffects(
         accumulate,
         rows=request.rows,
         weights=request.weights,
         shares=node_weights(request.weights[None])[0] / request.weights.sum(),
-        outside=_outside(support, position, request.rows, ends, axis, has_missing=bool(m)),
+        outside=np.append(outside, np.zeros(min(m, 1))),
         near=ends.near,
         stopped=answers.stopped,
     )
@@ -206,7 +243,7 @@ class _StepMeans:
         self.sums = [csr_array((part, (who, step)), shape=size) for part in difference.T]
 
     def of(self, w: Floats) -> Floats:
-        """Give the means under weights of shape (draws, rows): (draws, steps, outputs)."""
+        """Compute the means under weights of shape (draws, rows): (draws, steps, outputs)."""
         total = w @ self.counts
         result = np.full((*total.shape, len(self.sums)), np.nan)
         for k, part in enumerate(self.sums):
@@ -216,32 +253,41 @@ class _StepMeans:
 
 def _outside(
     support: Region | None,
-    position: int,
-    rows: Index,
-    ends: _Ends,
-    axis: Axis,
-    *,
-    has_missing: bool,
+    positions: Sequence[int],
+    axes: Sequence[Axis],
+    base: Index,
+    steps: Sequence[Index],
 ) -> Floats:
-    """Give for each node the share of the rows evaluated there that lie outside the data."""
-    n_nodes = axis.n_steps + 1
-    result = np.zeros(n_nodes + has_missing)
-    if support is None or not len(ends.who):
-        return result
-    base = rows[ends.who]
-    at = np.concatenate([ends.step, ends.step + 1])
-    out = support.outside(np.tile(base, 2), {position: axis.lookups[at]})
-    counts = np.bincount(at, minlength=n_nodes)
-    result[:n_nodes] = np.bincount(at, out, minlength=n_nodes) / np.maximum(counts, 1)
-    result[:n_nodes][axis.beyond] = 1.0
+    """Count at each node the share of the rows evaluated there that lie outside the data."""
+    shape = tuple(axis.n_steps + 1 for axis in axes)
+    if support is None or not len(base):
+        return np.zeros(shape)
+    corners = list(product((0, 1), repeat=len(axes)))
+    nodes = [
+        np.concatenate([step + corner[k] for corner in corners]) for k, step in enumerate(steps)
+    ]
+    held = {
+        position: axis.lookups[node]
+        for position, axis, node in zip(positions, axes, nodes, strict=True)
+    }
+    out = support.outside(np.tile(base, len(corners)), held)
+    node = np.ravel_multi_index(tuple(nodes), shape)
+    n_nodes = int(np.prod(shape))
+    counts = np.bincount(node, minlength=n_nodes)
+    sums = np.bincount(node, out, minlength=n_nodes)
+    result: Floats = (sums / np.maximum(counts, 1)).reshape(shape)
+    for k, axis in enumerate(axes):
+        np.moveaxis(result, k, 0)[axis.beyond] = 1.0
     return result
 
 
 # Two columns
 
 
-def second_order(request: Request, axes: tuple[Axis, Axis], support: Region | None) -> LocalEffects:
-    """Ask the model at the four corners of each row's own cell (definition 7.3.3, two columns).
+def _second_order(
+    request: Request, axes: tuple[Axis, Axis], support: Region | None
+) -> _LocalEffects:
+    """Predict the four corners of each row's own cell (definition 7.3.3, two columns).
 
     A cell without rows takes the mean second difference of the nearest cell that has some, counted
     in steps relative to their number; ties are averaged. Centred, both first-order effects of the
@@ -249,6 +295,16 @@ def second_order(request: Request, axes: tuple[Axis, Axis], support: Region | No
     interaction alone. Rows without a value in one of the columns are left out.
     """
     predictor, positions = request.predictor, request.positions
+    both = np.logical_and.reduce([(axis.steps[request.rows] >= 0).any(axis=1) for axis in axes])
+    if not both.any():
+        raise InputError(
+            "no rows have values of both columns that differ from each other",
+            hint=words(
+                "an interaction needs two values of either, besides missing; ",
+                Option("kind", "pdp"),
+                " shows missing as a value of its own.",
+            ),
+        )
     first, second = axes
     shape = (first.n_steps, second.n_steps)
     n_cells = shape[0] * shape[1]
@@ -275,12 +331,12 @@ def second_order(request: Request, axes: tuple[Axis, Axis], support: Region | No
         return spread.centred(values, w) if centred else values
 
     at = spread.nodes(request.weights[None])[0]
-    return LocalEffects(
+    return _LocalEffects(
         accumulate,
         rows=rows,
         weights=request.weights,
         shares=at / request.weights.sum(),
-        outside=_outside_cells(support, positions, axes, rows, (who, one, two)),
+        outside=_outside(support, positions, axes, rows[who], (one, two)),
         near=_row_means(who, mean, apart, len(rows)),
         empty=int((~np.isfinite(plain[:, 0])).sum()),
         stopped=answers.stopped,
@@ -290,7 +346,7 @@ def second_order(request: Request, axes: tuple[Axis, Axis], support: Region | No
 def _corners(
     predictor: Predictor, positions: tuple[int, int], axes: tuple[Axis, Axis], rows: Index
 ) -> tuple[Floats, Floats, Floats]:
-    """Give, of every cell a row speaks for, the second difference, the mean and the range."""
+    """Compute for each row and cell the second difference, the mean and the range."""
     who, one, two = _cells(*axes, rows)
     if not len(who):
         nothing = np.empty((0, len(predictor.outputs)))
@@ -307,35 +363,8 @@ def _corners(
     return second, corners.mean(axis=0), np.ptp(corners, axis=0)
 
 
-def _outside_cells(
-    support: Region | None,
-    positions: tuple[int, ...],
-    axes: tuple[Axis, Axis],
-    rows: Index,
-    cells: tuple[Index, Index, Index],
-) -> Floats:
-    """Give for each node the share of the rows evaluated there that lie outside the data."""
-    who, one, two = cells
-    shape = (axes[0].n_steps + 1, axes[1].n_steps + 1)
-    result = np.zeros(shape)
-    if support is None or not len(who):
-        return result
-    corners = [(a, b) for a in (0, 1) for b in (0, 1)]
-    along = np.concatenate([one + a for a, _ in corners])
-    across = np.concatenate([two + b for _, b in corners])
-    held = {positions[0]: axes[0].lookups[along], positions[1]: axes[1].lookups[across]}
-    out = support.outside(np.tile(rows[who], 4), held)
-    node = np.ravel_multi_index((along, across), shape)
-    counts = np.bincount(node, minlength=result.size)
-    sums = np.bincount(node, out, minlength=result.size)
-    result = (sums / np.maximum(counts, 1)).reshape(shape)
-    result[axes[0].beyond] = 1.0
-    result[:, axes[1].beyond] = 1.0
-    return result
-
-
 def _cells(first: Axis, second: Axis, rows: Index) -> tuple[Index, Index, Index]:
-    """Give (row, step of the first, step of the second) for every cell a row speaks for."""
+    """List (row, step of the first, step of the second) for every cell that a row counts for."""
     one, two = first.steps[rows], second.steps[rows]
     both = (one[:, :, None] >= 0) & (two[:, None, :] >= 0)
     # row by row, so that blocks of rows follow one another
@@ -343,8 +372,8 @@ def _cells(first: Axis, second: Axis, rows: Index) -> tuple[Index, Index, Index]
     return who, one[who, a], two[who, b]
 
 
-def _nearest_full(full: NDArray[np.bool_], shape: tuple[int, int]) -> Floats:
-    """Give the matrix that carries means of cells with rows to the cells without."""
+def _nearest_full(full: Bools, shape: tuple[int, int]) -> Floats:
+    """Build the matrix that carries means of cells with rows to the cells without."""
     n_cells = len(full)
     matrix = np.eye(n_cells)
     if full.all():
@@ -370,7 +399,7 @@ class _Spread:
         self._across = _pairs(second.steps[rows], one, (second.n_steps, self.shape[0]), 0.5)
 
     def nodes(self, w: Floats) -> Floats:
-        """Give the weight at each pair of nodes: (draws, nodes, nodes)."""
+        """Add up the weight at each pair of nodes: (draws, nodes, nodes)."""
         return np.asarray((w @ self._nodes).reshape(len(w), *self.shape))
 
     def centred(self, values: Floats, w: Floats) -> Floats:
@@ -384,7 +413,7 @@ class _Spread:
 
 
 def _pairs(one: Index, two: Index, size: tuple[int, int], share: float) -> csr_array:
-    """Give the matrix that adds up weights over pairs of places, of which a row has two each."""
+    """Build the matrix that adds up weights over pairs of places, of which a row has two each."""
     places = [
         np.where((one[:, a] >= 0) & (two[:, b] >= 0), one[:, a] * size[1] + two[:, b], -1)
         for a in (0, 1)
@@ -394,7 +423,7 @@ def _pairs(one: Index, two: Index, size: tuple[int, int], share: float) -> csr_a
 
 
 def _effect(values: Floats, at: Floats) -> Floats:
-    """Give the first-order effect of surfaces along their first axis."""
+    """Compute the first-order effect of surfaces along their first axis."""
     rise = np.diff(values, axis=1)
     at = at.reshape(rise.shape[:3])
     total = at.sum(axis=2)

@@ -1,4 +1,4 @@
-"""The axis of an accumulated local effect: its nodes, and which rows speak for which step."""
+"""The axis of an accumulated local effect: its nodes, and which rows count for which step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood.checks import is_ordered, ranks
 from clearwood.explanation.effects.given import Given
 from clearwood.explanation.effects.grid import common_levels
@@ -22,37 +22,19 @@ class Axis:
     """Values z_0, z_1, ..., z_B of a column and the steps between them.
 
     A row of numbers lies in one step, (z_{j-1}, z_j], and half of it counts for either end. A row
-    with a level lies at one node and speaks for both steps that meet there.
-
-    Parameters
-    ----------
-    values
-        The nodes as the user writes them.
-    sources
-        A row that has each of these values.
-    steps
-        Of shape (rows, 2): the steps a row speaks for, -1 for none.
-    nodes
-        Of shape (rows, 2): the nodes a row counts for, each with weight one half; the same node
-        twice for levels, -1 for rows that are not shown.
-    is_ordered
-        Whether the nodes lie on an axis.
-    missing
-        Which rows have no value.
-    note
-        What was left out, if anything.
-    given
-        The values, where the user gave them.
+    with a level lies at one node and counts for both steps that meet there.
     """
 
-    values: NDArray[Any]
-    sources: Index
-    steps: Index
+    values: NDArray[Any]  # the nodes as the user writes them
+    sources: Index  # a row that has each of these values
+    steps: Index  # (rows, 2): the steps a row counts for, -1 for none
+    #: (rows, 2): the nodes a row counts for, each with weight one half; the same node twice for
+    #: levels, -1 for rows that are not shown.
     nodes: Index
-    is_ordered: bool
-    missing: NDArray[np.bool_]
-    note: str = ""
-    given: Given | None = None
+    is_ordered: bool  # whether the nodes lie on an axis
+    missing: Bools  # rows that have no value
+    note: str = ""  # what was left out
+    given: Given | None = None  # the values, where the user gave them
 
     @property
     def lookups(self) -> Index:
@@ -60,7 +42,7 @@ class Axis:
         return self.sources if self.given is None else self.given.near
 
     @property
-    def beyond(self) -> NDArray[np.bool_]:
+    def beyond(self) -> Bools:
         """Which nodes lie beyond the values of the data."""
         return np.zeros(len(self.sources), bool) if self.given is None else self.given.beyond
 
@@ -70,12 +52,12 @@ class Axis:
         return len(self.sources) - 1
 
     def at_nodes(self, rows: Index) -> csr_array:
-        """Give how much each of some rows counts for each node: (rows, nodes)."""
+        """Compute how much each of some rows counts for each node: (rows, nodes)."""
         return spread_over([self.nodes[rows, side] for side in (0, 1)], len(self.sources), 0.5)
 
 
 def spread_over(places: Sequence[Index], n_places: int, share: float) -> csr_array:
-    """Give the matrix that adds up weights of rows by place: (rows, places), -1 for nowhere.
+    """Build the matrix that adds up weights of rows by place: (rows, places), -1 for nowhere.
 
     Examples
     --------
@@ -219,9 +201,7 @@ def level_order(codes: Index, n_levels: int, others: Sequence[Column]) -> Index:
     return np.argsort(place, kind="stable")
 
 
-def _level_distance(
-    column: Column, shown: NDArray[np.bool_], own: Index, counts: NDArray[np.intp]
-) -> Floats:
+def _level_distance(column: Column, shown: Bools, own: Index, counts: NDArray[np.intp]) -> Floats:
     n_levels = len(counts)
     if is_ordered(column):
         place = ranks(column)[shown]

@@ -14,7 +14,7 @@ _CELLS = 20_000_000
 
 
 def resampled_weights(weights: Floats, draws: int, seed: int) -> Iterator[Floats]:
-    """Give the rows' weights under each bootstrap draw, a block of draws at a time.
+    """Yield the rows' weights under each bootstrap draw, a block of draws at a time.
 
     Examples
     --------
@@ -35,23 +35,7 @@ def resampled_weights(weights: Floats, draws: int, seed: int) -> Iterator[Floats
 
 
 def mean_replicates(values: Floats, weights: Floats, draws: int, seed: int) -> Floats:
-    """Give the weighted mean over rows under each draw; NaN values are left out of it.
-
-    Parameters
-    ----------
-    values
-        Of shape (rows, ...).
-    weights
-        One per row.
-    draws
-        How many.
-    seed
-        Fixes the draws.
-
-    Returns
-    -------
-    ndarray of shape (draws, ...)
-    """
+    """Compute the weighted mean of values (rows, ...) under each draw, NaN aside: (draws, ...)."""
     flat = values.reshape(len(values), -1)
     known = np.isfinite(flat)
     complete = bool(known.all())
@@ -64,11 +48,11 @@ def mean_replicates(values: Floats, weights: Floats, draws: int, seed: int) -> F
     return np.concatenate(result).reshape(draws, *values.shape[1:])
 
 
-def band(replicates: Floats, level: float) -> tuple[Floats, Floats]:
-    """Give the lower and the upper end of the middle ``level`` of the draws, point by point."""
-    tail = (1 - level) / 2
+def band(replicates: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Compute the ends of the middle ``confidence`` of the draws, point by point."""
+    tail = (1 - confidence) / 2
     # a point that no draw reaches has no band
     reached = np.isfinite(replicates).any(axis=0)
     safe = np.where(reached, replicates, 0.0)
-    lower, upper = np.nanquantile(safe, [tail, 1 - tail], axis=0)
-    return np.where(reached, lower, np.nan), np.where(reached, upper, np.nan)
+    low, high = np.nanquantile(safe, [tail, 1 - tail], axis=0)
+    return np.where(reached, low, np.nan), np.where(reached, high, np.nan)

@@ -1,8 +1,8 @@
 """The effect of one or two columns on the prediction of any model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -10,24 +10,33 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.choices import EffectKind, ValueFunction
 from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
-from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
+from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.messages import tell
 from clearwood.checks import related
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.decomposition.about import About, BackgroundInfo
 from clearwood.explanation.decomposition.decompose import decompose
+from clearwood.explanation.effects.ale import ale
 from clearwood.explanation.effects.bands import band
-from clearwood.explanation.effects.extrapolation import WAYS
 from clearwood.explanation.effects.given import Given, given_values
 from clearwood.explanation.effects.grid import checked_column
-from clearwood.explanation.effects.methods import METHODS
+from clearwood.explanation.effects.marginal import marginal
+from clearwood.explanation.effects.pdp import ice, pdp, supported_pdp
 from clearwood.explanation.effects.refit import refitted
-from clearwood.explanation.effects.request import Measured, Request
-from clearwood.explanation.effects.result import TITLES, Effect
+from clearwood.explanation.effects.request import Extrapolation, Measured, Options, Request
+from clearwood.explanation.effects.result import Effect
 from clearwood.explanation.outputs import one_output
 
-__all__ = ["Extrapolation", "effect", "measured_effect"]
+__all__ = ["effect", "measured_effect"]
+
+_METHODS: dict[str, Callable[[Request], Measured]] = {
+    "pdp": pdp,
+    "ice": ice,
+    "marginal": marginal,
+    "supported_pdp": supported_pdp,
+    "ale": ale,
+}
 
 #: The value function of the kinds that have one.
 _VALUE: dict[str, ValueFunction] = {
@@ -45,8 +54,6 @@ _ROWS_PER_MEAN = 25
 _MOST_PREDICTIONS = 40_000_000
 # The mean prediction takes this many rows where that of each row is nearly known.
 _ROWS_FOR_MEAN = 2000
-
-Extrapolation = bool | Literal["distance", "isolation"]
 
 
 def effect(
@@ -70,7 +77,7 @@ def effect(
     seed: int | None = None,
     n_jobs: int | None = None,
 ) -> Effect:
-    """Give the effect of one column, or of two together, on the prediction of any model.
+    """Compute the effect of one column, or of two together, on the prediction of any model.
 
     The kinds answer different questions, and differ where columns depend on each other:
 
@@ -165,32 +172,26 @@ def effect(
     names = _named(columns)
     if kind == "component":
         return _component(explained, names, points, output, scale)
-    options: dict[str, Any] = {
-        "points": points,
-        "grid": grid,
-        "output": output,
-        "scale": scale,
-        "sample": sample,
-        "seed": seed,
-        "n_jobs": n_jobs,
-    }
-    result = measured_effect(
-        explained,
-        names,
+    options = Options(
         kind=kind,
+        points=points,
+        grid=grid,
+        output=output,
+        scale=scale,
         centred=centred,
         derivative=derivative,
         bands=bands,
         confidence=confidence,
+        sample=sample,
         exact=exact,
         extrapolation=extrapolation,
         time_limit=time_limit,
-        quiet=False,
-        **options,
+        seed=seed,
+        n_jobs=n_jobs,
     )
+    result = measured_effect(explained, names, options, quiet=False)
     if refit:
-        again = _refits(explained, y, result, refit, options)
-        low, high = band(again, confidence)
+        low, high = band(_refits(explained, y, names, refit, options), confidence)
         note = f"the band is over {refit} models fitted to resampled rows"
         result = replace(result, low=low, high=high, notes=(*result.notes, note))
     return result
@@ -221,58 +222,35 @@ def _component(
 
 
 def _refits(
-    explained: Explained, y: Any, result: Effect, draws: int, options: dict[str, Any]
+    explained: Explained, y: Any, names: Sequence[Any], draws: int, options: Options
 ) -> Floats:
-    """Give the effect for models fitted to resampled rows, at the same rows and grid."""
-    seed = explained.seed if options["seed"] is None else options["seed"]
-    values = [
-        measured_effect(
-            Explained(model, explained.data, n_jobs=explained.n_jobs),
-            result.columns,
-            kind=result.kind,
-            centred=result.centred,
-            derivative=result.derivative,
-            bands=0,
-            exact=False,
-            extrapolation=False,
-            **options,
-        ).values
-        for model in refitted(explained.model, explained.data, y, draws, seed)
-    ]
-    return np.stack(values)
+    """Compute the effect for models fitted to resampled rows, at the same rows and grid."""
+    seed = explained.seed if options.seed is None else options.seed
+    plain = replace(options, bands=0, exact=False, extrapolation=False, time_limit=None)
+    models = refitted(explained.model, explained.data, y, draws, seed)
+    return np.stack(
+        [
+            measured_effect(
+                Explained(model, explained.data, n_jobs=explained.n_jobs), names, plain
+            ).values
+            for model in models
+        ]
+    )
 
 
 def measured_effect(
     explained: Explained,
     names: Sequence[Any],
+    options: Options,
     *,
-    kind: EffectKind = "pdp",
-    points: int | None = None,
-    grid: Sequence[Any] | None = None,
-    output: Any = None,
-    scale: str | None = None,
-    centred: bool | None = None,
-    derivative: bool = False,
-    bands: int = 0,
-    confidence: float = 0.9,
-    sample: int | None = None,
-    exact: bool = True,
-    extrapolation: Extrapolation = True,
-    time_limit: float | None = None,
-    seed: int | None = None,
-    n_jobs: int | None = None,
     predictor: Predictor | None = None,
     quiet: bool = True,
 ) -> Effect:
-    """Measure an effect, without a warning unless wanted; as `effect` otherwise.
-
-    A predictor that is at hand is used as it is.
-    """
-    clock = Clock.started_now(time_limit)
-    _check_options(kind, points, bands, confidence, derivative=derivative)
-    way = _way(extrapolation)
-    seed = explained.seed if seed is None else seed
-    n_jobs = explained.n_jobs if n_jobs is None else n_jobs
+    """Measure an effect, without a warning unless wanted; a predictor at hand is used as it is."""
+    clock = Clock.started_now(options.time_limit)
+    kind, output, scale = options.kind, options.output, options.scale
+    seed = explained.seed if options.seed is None else options.seed
+    n_jobs = explained.n_jobs if options.n_jobs is None else options.n_jobs
     if predictor is None:
         predictor = explained.predictor(output=output, scale=scale, n_jobs=n_jobs)
     positions = _positions(predictor, names)
@@ -283,35 +261,28 @@ def measured_effect(
             "individual curves are of one column",
             hint=words("use ", Option("kind", "pdp"), " for two."),
         )
-    wanted = _wanted(positions, grid)
+    wanted = _wanted(positions, options.grid)
     given: dict[int, Given] = {}
     if wanted:
         predictor, given = given_values(
             explained, predictor, wanted, output=output, scale=scale, n_jobs=n_jobs
         )
-    most = points or _default_points(kind, len(positions), len(predictor))
-    rows, note = _rows(predictor, kind, most ** len(positions), sample, seed)
-    weights = np.ones(len(rows)) if predictor.weights is None else predictor.weights[rows]
+    most = options.points or _default_points(kind, len(positions), len(predictor))
+    rows, note = _rows(predictor, options, most ** len(positions), seed)
     request = Request(
         explained=explained,
         predictor=predictor,
+        options=options,
         positions=positions,
-        kind=kind,
         most=most,
         rows=rows,
-        weights=weights,
-        centred=(kind == "ale") if centred is None else centred,
-        derivative=derivative,
-        draws=bands,
-        confidence=confidence,
-        extrapolation=way,
-        exact=exact and sample is None,
+        weights=np.ones(len(rows)) if predictor.weights is None else predictor.weights[rows],
         seed=seed,
         n_jobs=n_jobs,
         clock=clock,
         given=given,
     )
-    measured = METHODS[kind](request)
+    measured = _METHODS[kind](request)
     result = _result(request, measured)
     warned = [text for text in (note, measured.left_out, measured.stopped) if text]
     if result.extrapolates.any():
@@ -322,16 +293,8 @@ def measured_effect(
     return replace(result, notes=(*warned, *result.notes))
 
 
-def _way(extrapolation: Extrapolation) -> str | None:
-    if isinstance(extrapolation, bool):
-        return WAYS[0] if extrapolation else None
-    if extrapolation not in WAYS:
-        raise unknown_choice("extrapolation", extrapolation, WAYS)
-    return extrapolation
-
-
 def _wanted(positions: tuple[int, ...], grid: Any) -> dict[int, Sequence[Any]]:
-    """Give the values that the user wants shown, by the position of their column."""
+    """Return the values that the user wants shown, by the position of their column."""
     if grid is None:
         return {}
     if isinstance(grid, str) or not hasattr(grid, "__len__"):
@@ -347,26 +310,6 @@ def _wanted(positions: tuple[int, ...], grid: Any) -> dict[int, Sequence[Any]]:
             hint=words(Option("grid", ([20, 40, 60], None)), " gives those of the first column."),
         )
     return {k: values for k, values in zip(positions, grid, strict=True) if values is not None}
-
-
-def _check_options(
-    kind: str, points: int | None, bands: int, confidence: float, *, derivative: bool
-) -> None:
-    if kind not in TITLES:
-        raise unknown_choice("kind", kind, TITLES)
-    if points is not None and points < 2:
-        raise bad_value("points", points, "an effect needs at least 2")
-    if bands < 0:
-        raise bad_value("bands", bands, "it is a number of draws, 0 for no band")
-    if not 0 < confidence < 1:
-        raise bad_value("confidence", confidence, "it lies between 0 and 1, such as 0.9")
-    if derivative and kind != "ice":
-        raise bad_value(
-            "derivative",
-            derivative,
-            "slopes are of individual curves",
-            hint=words("use ", Option("kind", "ice"), "."),
-        )
 
 
 def _positions(predictor: Predictor, names: Sequence[Any]) -> tuple[int, ...]:
@@ -391,17 +334,11 @@ def _default_points(kind: str, n_columns: int, n_rows: int) -> int:
     return most
 
 
-def _rows(
-    predictor: Predictor, kind: str, n_points: int, sample: int | None, seed: int
-) -> tuple[Index, str]:
+def _rows(predictor: Predictor, options: Options, n_points: int, seed: int) -> tuple[Index, str]:
     """Choose the rows to average over."""
-    n_rows, note = len(predictor), ""
-    per_row = n_points * len(predictor.outputs)
-    size = sample
-    if sample is not None and sample < 2:
-        raise bad_value("sample", sample, "at least 2 rows are needed")
-    if sample is None and kind in ("pdp", "ice", "supported_pdp"):
-        size = max(2, _MOST_PREDICTIONS // per_row)
+    n_rows, note, size = len(predictor), "", options.sample
+    if size is None and options.kind in ("pdp", "ice", "supported_pdp"):
+        size = max(2, _MOST_PREDICTIONS // (n_points * len(predictor.outputs)))
         if size < n_rows:
             note = f"averaged over {size:,} of {n_rows:,} rows"
     return draw_rows(n_rows, size, seed=seed), note
@@ -410,30 +347,31 @@ def _rows(
 # The result
 
 
-def _extrapolation_note(made: Effect, request: Request) -> str:
-    names = " and ".join(repr(name) for name in made.columns)
+def _extrapolation_note(result: Effect, request: Request) -> str:
+    names = " and ".join(repr(name) for name in result.columns)
     because = ""
-    if request.extrapolation == "distance":
+    if request.options.way == "distance":
         predictor = request.predictor
         others = [repr(predictor.names[k]) for k in related(predictor.profiles, request.positions)]
         because = f", because of {', '.join(others)}" if others else ""
+    at = result.extrapolates
     return (
-        f"at {int(made.extrapolates.sum())} of {made.extrapolates.size} grid points of {names}, "
+        f"at {int(at.sum())} of {at.size} grid points of {names}, "
         f"more than a fifth of the rows lie outside the data{because}; drawn dotted"
     )
 
 
 def _result(request: Request, result: Measured) -> Effect:
-    predictor = request.predictor
+    predictor, options = request.predictor, request.options
     values, replicates = result.values, result.replicates
-    if request.centred and request.kind not in ("ale", "ice"):
+    if options.is_centred and options.kind not in ("ale", "ice"):
         values, replicates = _recentred(values, replicates, result.shares)
     low = high = None
     if replicates is not None:
-        low, high = (one_output(end) for end in band(replicates, request.confidence))
+        low, high = (one_output(end) for end in band(replicates, options.confidence))
     baseline = _baseline(request, result)
     return Effect(
-        kind=request.kind,
+        kind=options.kind,
         columns=tuple(predictor.names[k] for k in request.positions),
         grid=result.grid,
         values=one_output(values),
@@ -441,10 +379,10 @@ def _result(request: Request, result: Measured) -> Effect:
         outside=result.outside,
         baseline=float(baseline[0]) if len(baseline) == 1 else baseline,
         is_ordered=result.is_ordered,
-        is_step=predictor.is_step and request.kind in ("pdp", "ice"),
+        is_step=predictor.is_step and options.kind in ("pdp", "ice"),
         about=About(
             model=predictor.kind,
-            value=_VALUE.get(request.kind),
+            value=_VALUE.get(options.kind),
             background=BackgroundInfo(len(result.rows), predictor.weights is not None),
             unit=predictor.unit,
             outputs=predictor.outputs,
@@ -453,18 +391,18 @@ def _result(request: Request, result: Measured) -> Effect:
         evaluations=predictor.evaluations[0],
         low=low,
         high=high,
-        confidence=request.confidence,
+        confidence=options.confidence,
         curves=None if result.curves is None else one_output(result.curves),
         rows=None if result.curves is None else predictor.labels[result.rows],
-        centred=request.centred,
-        derivative=request.derivative,
+        centred=options.is_centred,
+        derivative=options.derivative,
         exact=result.exact,
         notes=result.notes,
     )
 
 
 def _baseline(request: Request, result: Measured) -> Floats:
-    """Give the mean prediction.
+    """Compute the mean prediction.
 
     Where each row's prediction is nearly known, from the ends of its step, only the rows for which
     it may be farthest off are predicted, and some of the others for the mean difference.

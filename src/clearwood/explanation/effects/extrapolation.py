@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.arrays import Bools, Floats, Index
+from clearwood._shared.draws import draw_rows
 from clearwood.checks import coordinates, related
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.table import Column
 
-__all__ = ["EXTRAPOLATES", "WAYS", "Isolation", "Region", "Support", "support_of"]
+__all__ = ["EXTRAPOLATES", "WAYS", "Region", "support_of"]
 
 
 #: A grid point extrapolates if more than this share of the rows there lie outside the data.
@@ -35,26 +35,15 @@ class Support:
     are from theirs. Distances are taken between ranks (levels are 0 or 1 apart), in few columns:
     those that are held, and up to three that tell most about them. Over all columns, distances
     would be ruled by those that have nothing to do with the question.
-
-    Parameters
-    ----------
-    positions
-        The columns in which distances are taken.
-    parts
-        For each of them its coordinates at all rows.
-    reference
-        The rows that stand for the data.
-    radius
-        The distance beyond which a row lies outside.
     """
 
-    positions: tuple[int, ...]
-    parts: Mapping[int, Floats]
-    reference: Index
-    radius: float
+    positions: tuple[int, ...]  # of the columns in which distances are taken
+    parts: Mapping[int, Floats]  # the coordinates of each at all rows
+    reference: Index  # the rows that stand for the data
+    radius: float  # beyond which a row lies outside
 
-    def outside(self, base: Index, held: Mapping[int, Index]) -> NDArray[np.bool_]:
-        """Say which made-up rows lie outside the data."""
+    def outside(self, base: Index, held: Mapping[int, Index]) -> Bools:
+        """Tell for each made-up row whether it lies outside the data."""
         from scipy.spatial import cKDTree
 
         if len(self.positions) < 2:
@@ -73,27 +62,14 @@ class Support:
 def support_of(
     predictor: Predictor, held: Sequence[int], *, how: str = "distance", seed: int = 0
 ) -> "Region":
-    """Learn where data lie around some columns.
+    """Learn where data lie around some columns that will be exchanged.
 
-    Parameters
-    ----------
-    predictor
-        The model's rows.
-    held
-        The positions of those that will be exchanged.
-    how
-        "distance" to the nearest rows, or "isolation" by a forest over all columns.
-    seed
-        Fixes the choice of reference rows, where there are more than 2,000, and the forest.
+    By "distance" to the nearest rows, or by an "isolation" forest over all columns.
     """
     columns = predictor.columns
-    n_rows = len(columns[0])
-    reference = np.arange(n_rows)
-    if n_rows > _REFERENCE_ROWS:
-        chosen = np.random.default_rng(seed).choice(n_rows, _REFERENCE_ROWS, replace=False)
-        reference = np.sort(chosen)
+    reference = draw_rows(len(columns[0]), _REFERENCE_ROWS, seed=seed)
     if how == "isolation":
-        return _isolation(columns, held, reference, seed)
+        return _isolation(columns, reference, seed)
     return _distances(columns, (*held, *related(predictor.profiles, held)), reference)
 
 
@@ -119,26 +95,14 @@ class Isolation:
     A made-up row lies outside if random splits set it apart from the data sooner than they do all
     but one in a hundred of the data's own rows. It looks at all columns at once, so it sees
     combinations of many columns that do not occur, and less sharply those of two.
-
-    Parameters
-    ----------
-    positions
-        The columns that are exchanged.
-    parts
-        The coordinates of all columns at all rows.
-    forest
-        A fitted `sklearn.ensemble.IsolationForest`.
-    threshold
-        Scores below this lie outside.
     """
 
-    positions: tuple[int, ...]
-    parts: Mapping[int, Floats]
-    forest: Any
-    threshold: float
+    parts: Mapping[int, Floats]  # the coordinates of all columns at all rows
+    forest: Any  # a fitted `sklearn.ensemble.IsolationForest`
+    threshold: float  # scores below it lie outside
 
-    def outside(self, base: Index, held: Mapping[int, Index]) -> NDArray[np.bool_]:
-        """Say which made-up rows lie outside the data."""
+    def outside(self, base: Index, held: Mapping[int, Index]) -> Bools:
+        """Tell for each made-up row whether it lies outside the data."""
         points = np.column_stack([self.parts[k][held.get(k, base)] for k in self.parts])
         return np.asarray(self.forest.score_samples(points) < self.threshold)
 
@@ -146,13 +110,11 @@ class Isolation:
 Region = Support | Isolation
 
 
-def _isolation(
-    columns: Sequence[Column], held: Sequence[int], reference: Index, seed: int
-) -> Isolation:
+def _isolation(columns: Sequence[Column], reference: Index, seed: int) -> Isolation:
     from sklearn.ensemble import IsolationForest
 
     parts = {k: coordinates(column) for k, column in enumerate(columns)}
     known = np.column_stack([part[reference] for part in parts.values()])
     forest = IsolationForest(n_estimators=_ISOLATING_TREES, random_state=seed).fit(known)
     threshold = float(np.quantile(forest.score_samples(known), 1 - _OUTSIDE))
-    return Isolation(tuple(held), parts, forest, threshold)
+    return Isolation(parts, forest, threshold)

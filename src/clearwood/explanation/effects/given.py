@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.perturbed import perturbed
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.decomposition.grid import Grid
+from clearwood.explanation.outputs import axis_numbers
 from clearwood.table import Column, Kind
 
 __all__ = ["Given", "given_values"]
@@ -20,30 +21,16 @@ __all__ = ["Given", "given_values"]
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """The values of one column that the user wants shown.
+    """The values of one column that the user wants shown."""
 
-    Parameters
-    ----------
-    values
-        Numbers and dates rising, levels in the order in which they were given.
-    rows
-        Where the predictor finds a row with each of them, after the data.
-    near
-        A row of the data with the nearest value.
-    beyond
-        Which values lie beyond those of the data.
-    is_ordered
-        Whether they lie on an axis.
-    """
-
-    values: NDArray[Any]
-    rows: Index
-    near: Index
-    beyond: NDArray[np.bool_]
-    is_ordered: bool
+    values: NDArray[Any]  # numbers and dates rising, levels in the order in which they were given
+    rows: Index  # rows of the predictor, after the data, with each of them
+    near: Index  # a row of the data with the nearest value
+    beyond: Bools  # values beyond those of the data
+    is_ordered: bool  # whether they lie on an axis
 
     def place(self, column: Column) -> Index:
-        """Give for each row of a column the position of the value it is nearest to; -1 for none."""
+        """Return for each row of a column the value it is nearest to, by position; -1 for none."""
         result = np.full(len(column), -1)
         present = np.flatnonzero(~column.missing)
         if not self.is_ordered:
@@ -51,11 +38,11 @@ class Given:
             labels = column.labels()
             result[present] = [position.get(str(labels[row]), -1) for row in present]
             return result
-        result[present] = _nearest(_numbers(self.values), _numbers(column.values[present]))
+        result[present] = _nearest(axis_numbers(self.values), axis_numbers(column.values[present]))
         return result
 
     def grid(self, column: Column, weights: Floats | None) -> Grid:
-        """Give them as the grid of a partial dependence."""
+        """Return them as the grid of a partial dependence."""
         nearest = self.place(column)
         weight = np.ones(len(column)) if weights is None else weights
         shown = nearest >= 0
@@ -72,24 +59,10 @@ def given_values(
     scale: Any,
     n_jobs: int,
 ) -> tuple[Predictor, dict[int, Given]]:
-    """Read the values of some columns, and make a predictor that has rows with them.
+    """Read the values of some columns, by position, and make a predictor that has rows with them.
 
-    Parameters
-    ----------
-    explained
-        The model and its data.
-    output, scale, n_jobs
-        As for `clearwood.effect`.
-    predictor
-        The model and the data.
-    wanted
-        Values by the position of their column.
-
-    Returns
-    -------
-    tuple
-        The predictor, whose rows are those of the data and after them one for each value, though
-        it counts only those of the data; and the values.
+    Its rows are those of the data and after them one for each value, though it counts only those
+    of the data.
     """
     read = {k: _read(predictor.columns[k], values) for k, values in wanted.items()}
     n_rows, n_new = len(predictor), sum(len(values) for values in read.values())
@@ -105,7 +78,7 @@ def given_values(
         present = np.flatnonzero(~column.missing)
         if _is_ordered(column):
             own = column.values[present]
-            near = present[_closest(_numbers(own), _numbers(values))]
+            near = present[_closest(axis_numbers(own), axis_numbers(values))]
             written[k] = np.full(n_new, own[0], dtype=values.dtype)
             written[k][mine] = values
             beyond = (values < own.min()) | (values > own.max())
@@ -168,21 +141,15 @@ def _first(labels: NDArray[Any], level: Any) -> int:
     return next(k for k, label in enumerate(labels) if str(label) == str(level))
 
 
-def _numbers(values: NDArray[Any]) -> Floats:
-    return (
-        values.astype("datetime64[us]").astype(np.float64) if values.dtype.kind == "M" else values
-    )
-
-
 def _nearest(grid: Floats, values: Floats) -> Index:
-    """Give the position in a rising grid of what each value is nearest to."""
+    """Return the position in a rising grid of what each value is nearest to."""
     right = np.searchsorted(grid, values).clip(1, len(grid) - 1)
     left_is_nearer = values - grid[right - 1] <= grid[right] - values
     return np.asarray(right - left_is_nearer, np.intp)
 
 
 def _closest(values: Floats, wanted: Floats) -> Index:
-    """Give the position of the value that is closest to each that is wanted."""
+    """Return the position of the value that is closest to each that is wanted."""
     order = np.argsort(values, kind="stable")
     if len(order) == 1:
         return np.zeros(len(wanted), np.intp)

@@ -1,13 +1,13 @@
 """The points at which an effect is shown, as rows that have those values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood.explanation.decomposition.grid import Grid, grid_of
 from clearwood.explanation.effects.given import Given
@@ -22,29 +22,22 @@ MOST_LEVELS = 50
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """All combinations of the values of one or two columns.
-
-    Parameters
-    ----------
-    positions
-        The columns.
-    grids
-        Their values. ``nearest`` is -1 for rows whose level is not shown.
-    notes
-        What was left out.
-    given
-        Values that the user gave, by the position of their column.
-    """
+    """All combinations of the values of one or two columns."""
 
     positions: tuple[int, ...]
-    grids: tuple[Grid, ...]
-    notes: tuple[str, ...] = ()
-    given: Mapping[int, Given] = field(default_factory=dict)
+    grids: tuple[Grid, ...]  # ``nearest`` is -1 for rows whose level is not shown
+    notes: tuple[str, ...]  # what was left out
+    given: Mapping[int, Given]  # values that the user gave, by the position of their column
 
     @property
     def shape(self) -> tuple[int, ...]:
         """How many values each column has."""
         return tuple(len(grid) for grid in self.grids)
+
+    @property
+    def size(self) -> int:
+        """How many points there are."""
+        return int(np.prod(self.shape))
 
     @property
     def sources(self) -> dict[int, Index]:
@@ -62,7 +55,7 @@ class Points:
         )
 
     @property
-    def beyond(self) -> NDArray[np.bool_]:
+    def beyond(self) -> Bools:
         """Which points have a value beyond those of the data."""
         result = np.zeros(self.shape, bool)
         for axis, position in enumerate(self.positions):
@@ -82,7 +75,7 @@ class Points:
         return tuple(grid.values for grid in self.grids)
 
     def cells(self) -> Index:
-        """Give for each row the point it is nearest to; -1 where its level is not shown."""
+        """Return for each row the point it is nearest to; -1 where its level is not shown."""
         nearest = [grid.nearest for grid in self.grids]
         shown = np.all([at >= 0 for at in nearest], axis=0)
         result = np.full(len(nearest[0]), -1)
@@ -91,10 +84,10 @@ class Points:
         return result
 
     def shares(self, weights: Floats) -> Floats:
-        """Give the share of the rows' weight that is nearest to each point."""
+        """Compute the share of the rows' weight that is nearest to each point."""
         cells = self.cells()
         shown = cells >= 0
-        counts = np.bincount(cells[shown], weights[shown], minlength=int(np.prod(self.shape)))
+        counts = np.bincount(cells[shown], weights[shown], minlength=self.size)
         return np.asarray(counts.reshape(self.shape) / weights.sum())
 
 
@@ -103,11 +96,10 @@ def points_of(
     positions: Sequence[int],
     weights: Floats | None,
     most: int,
-    given: Mapping[int, Given] | None = None,
+    given: Mapping[int, Given],
 ) -> Points:
     """Choose the values of one or two columns: all that occur, quantiles where there are many."""
     grids, notes = [], []
-    given = given or {}
     for position in positions:
         column = columns[position]
         if position in given:
@@ -141,7 +133,7 @@ def _common(column: Column, grid: Grid) -> tuple[Grid, str]:
 
 
 def common_levels(shares: Floats) -> Index:
-    """Give the positions of the most common levels, in their own order."""
+    """Return the positions of the most common levels, in their own order."""
     return np.sort(np.argsort(-shares, kind="stable")[:MOST_LEVELS])
 
 

@@ -4,39 +4,29 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood.explanation.effects.bands import resampled_weights
-from clearwood.explanation.effects.grid import Points
+from clearwood.explanation.effects.request import Measured, Request
 
-__all__ = ["marginal_means", "marginal_replicates"]
+__all__ = ["marginal"]
 
 
-def marginal_means(predicted: Floats, points: Points, rows: Index, weights: Floats) -> Floats:
+def marginal(request: Request) -> Measured:
     """Average the prediction over the rows nearest to each point; NaN where there are none.
 
     It estimates E[m(X) | X_S = x_S] (Hiabu 2024, section 7.3.2). Every row is predicted as it is,
     so nothing is extrapolated; but a column that the model ignores gets the effect of those it is
     associated with (example 22).
-
-    Returns
-    -------
-    ndarray of shape (points, outputs)
     """
-    cells = points.cells()[rows]
-    return _means(predicted, cells, weights, int(np.prod(points.shape)))
-
-
-def marginal_replicates(
-    predicted: Floats, points: Points, rows: Index, weights: Floats, draws: int, seed: int
-) -> Floats:
-    """Give the means under each draw of the rows."""
-    cells = points.cells()[rows]
-    n_points = int(np.prod(points.shape))
-    return np.stack(
-        [
-            _means(predicted, cells, drawn, n_points)
-            for block in resampled_weights(weights, draws, seed)
-            for drawn in block
-        ]
-    )
+    points = request.points()
+    request, predicted, stopped = request.in_time(request.predictor.predict, 1)
+    cells = points.cells()[request.rows]
+    replicates = None
+    if request.options.bands:
+        drawn = resampled_weights(request.weights, request.options.bands, request.seed)
+        replicates = np.stack(
+            [_means(predicted, cells, w, points.size) for block in drawn for w in block]
+        )
+    means = _means(predicted, cells, request.weights, points.size)
+    return request.measured(points, means, replicates, stopped=stopped)
 
 
 def _means(predicted: Floats, cells: Index, weights: Floats, n_points: int) -> Floats:

@@ -1,62 +1,169 @@
 """Partial dependence and individual curves: columns held at a value, all others as they are."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
-from clearwood.explanation.adapter.explained import Explained
+from clearwood._shared.numbers import percent
 from clearwood.explanation.adapter.predictor import Predictor
+from clearwood.explanation.decomposition.grid import Grid
 from clearwood.explanation.decomposition.surface import surface_of
 from clearwood.explanation.effects.extrapolation import Region
 from clearwood.explanation.effects.grid import Points
+from clearwood.explanation.effects.request import Measured, Request
 from clearwood.explanation.games.trees import TreeGame
+from clearwood.explanation.outputs import axis_numbers
 
-__all__ = ["curves", "exact_dependence", "outside_shares"]
+__all__ = ["curves", "ice", "mean_curve", "pdp", "slopes", "supported_pdp"]
 
 _ROWS_COMPARED = 20
-# Beyond this many leaves, asking the trees about every row is faster; the mean is the same.
+# Beyond this many leaves, predicting every row is faster; the mean is the same.
 _MOST_LEAVES = 20_000
 # Made-up rows whose distance to the data is looked at, over all points of the grid.
 _ROWS_LOOKED_AT = 30_000
+# Rows whose curves give the band of a curve that is itself read off a decomposition.
+_ROWS_FOR_BAND = 2000
 
 
-def curves(predictor: Predictor, points: Points, rows: Index) -> Floats:
-    """Give the prediction of every row with its columns held at every point (definition 7.3.1).
+def pdp(request: Request) -> Measured:
+    """Average the curves of all rows; read the mean off the decomposition where it is exact."""
+    points = request.points()
+    values = _exact_dependence(request, points)
+    if values is not None:
+        return _with_band(request, points, values)
+    request, each, stopped = _curves(request, points)
+    return _dependence(
+        request, points, mean_curve(each, request.weights), request.replicates(each), stopped
+    )
+
+
+def ice(request: Request) -> Measured:
+    """Keep the curve of each row, as it is, from its first value on, or as slopes."""
+    points = request.points()
+    request, each, stopped = _curves(request, points)
+    if request.options.derivative:
+        each = slopes(each, points.grids[0])
+    elif request.options.is_centred:
+        each = each - each[:, :1]
+    mean = mean_curve(each, request.weights)
+    result = _dependence(request, points, mean, request.replicates(each), stopped)
+    return replace(result, curves=each)
+
+
+def supported_pdp(request: Request) -> Measured:
+    """Average over the rows within the data: the ratio of integrals of section 7.3.2."""
+    points = request.points()
+    request, each, stopped = _curves(request, points, request.support())
+    mean = mean_curve(each, request.weights)
+    left_out = float(np.isnan(each[..., 0]).mean())
+    notes = [f"{percent(left_out)} of the rows lie outside the data and are left out"]
+    if not np.isfinite(mean).all():
+        notes.append(f"at {int((~np.isfinite(mean[:, 0])).sum())} points no row lies in the data")
+    return request.measured(
+        points,
+        mean,
+        request.replicates(each),
+        stopped=stopped,
+        notes=tuple(notes if left_out else ()),
+    )
+
+
+def curves(
+    predictor: Predictor, points: Points, rows: Index, support: Region | None = None
+) -> Floats:
+    """Predict every row with its columns held at every point (definition 7.3.1).
+
+    With a support, only rows within the data are predicted; the others are NaN.
 
     Returns
     -------
     ndarray of shape (rows, points, outputs)
     """
-    n_points, n_rows = int(np.prod(points.shape)), len(rows)
+    n_points, n_rows = points.size, len(rows)
     base = np.tile(rows, n_points)
     held = {k: np.repeat(source, n_rows) for k, source in points.sources.items()}
-    result = predictor.predict(base, held)
+    if support is None:
+        result = predictor.predict(base, held)
+    else:
+        looked = {k: np.repeat(source, n_rows) for k, source in points.lookups.items()}
+        inside = ~(support.outside(base, looked) | np.repeat(points.beyond, n_rows))
+        result = np.full((len(base), len(predictor.outputs)), np.nan)
+        kept = {k: source[inside] for k, source in held.items()}
+        result[inside] = predictor.predict(base[inside], kept)
     return result.reshape(n_points, n_rows, -1).transpose(1, 0, 2)
 
 
-def exact_dependence(
-    explained: Explained, predictor: Predictor, points: Points, most: int, n_jobs: int
-) -> Floats | None:
-    """Read the partial dependence off the exact decomposition, where the model has one.
+def mean_curve(each: Floats, weights: Floats) -> Floats:
+    """Average curves over the rows, at each point over those that have a value there.
 
-    Lemma 7.4.4: it is the baseline plus the components within the columns. None where the model
-    has no exact decomposition on the scale that is wanted.
-
-    Returns
-    -------
-    ndarray of shape (points, outputs), or None
+    Examples
+    --------
+    >>> mean_curve(np.array([[[1.0], [np.nan]], [[3.0], [np.nan]]]), np.ones(2))[:, 0]
+    array([ 2., nan])
     """
-    if points.notes:
-        return None  # the decomposition shows every level
+    known = np.isfinite(each)
+    if known.all():
+        return np.asarray(np.einsum("i,ijk->jk", weights, each) / weights.sum())
+    total = np.einsum("i,ijk->jk", weights, known)
+    sums = np.einsum("i,ijk->jk", weights, np.where(known, each, 0.0))
+    empty = np.full(total.shape, np.nan)
+    return np.asarray(np.divide(sums, total, out=empty, where=total > 0))
+
+
+def slopes(each: Floats, grid: Grid) -> Floats:
+    """Compute the slope of every curve at every value: differences to the neighbours.
+
+    Slopes that differ between the curves show an interaction; the mean slope is what a linear
+    summary would have. Dates count in days.
+
+    Examples
+    --------
+    >>> values = np.array([0.0, 1.0, 3.0])
+    >>> grid = Grid(values, np.arange(3), np.arange(3), np.ones(3) / 3, True)
+    >>> slopes((values**2)[None, :, None], grid)[0, :, 0]
+    array([1., 2., 4.])
+    """
+    if not grid.is_ordered:
+        raise InputError("levels have no slope", hint="derivatives are for numbers and dates.")
+    values = axis_numbers(grid.values)
+    present = np.isfinite(values)
+    if present.sum() < 2:
+        raise InputError("a slope needs at least two values")
+    result = np.full(each.shape, np.nan)
+    # second-order differences: exact for parabolas inside, whatever the spacing
+    result[:, present] = np.gradient(each[:, present], values[present], axis=1)
+    return result
+
+
+def _curves(
+    request: Request, points: Points, support: Region | None = None
+) -> tuple[Request, Floats, str | None]:
+    return request.in_time(
+        lambda rows: curves(request.predictor, points, rows, support), points.size
+    )
+
+
+def _exact_dependence(request: Request, points: Points) -> Floats | None:
+    """Read the partial dependence off the exact decomposition; None where there is none.
+
+    Lemma 7.4.4: it is the baseline plus the components within the columns.
+    """
+    options, explained, predictor = request.options, request.explained, request.predictor
+    if not options.exact or options.sample is not None or request.given:
+        return None
     game = explained.exact_game
-    if game is None or (isinstance(game, TreeGame) and game.forest.n_leaves > _MOST_LEAVES):
+    if points.notes or game is None:
+        return None  # the decomposition shows every level
+    if isinstance(game, TreeGame) and game.forest.n_leaves > _MOST_LEAVES:
         return None
     try:
         rows = explained.rows()
     except InputError:
         return None
     few = rows.with_codes(rows.codes[:_ROWS_COMPARED])
-    margin = game.predict(few, n_jobs=n_jobs)
+    margin = game.predict(few, n_jobs=request.n_jobs)
     wanted = [game.outputs.index(name) for name in predictor.outputs if name in game.outputs]
     if len(wanted) < len(predictor.outputs):
         return None
@@ -66,24 +173,50 @@ def exact_dependence(
         return None
     rows, weights = explained.background_rows()
     surface = surface_of(
-        explained.bound(n_jobs=n_jobs),
+        explained.bound(n_jobs=request.n_jobs),
         rows,
         weights,
         points.positions,
-        most=most,
+        most=request.most,
         partial_dependence=True,
     )
     values = surface.values.reshape(*points.shape, -1)
     return values[..., wanted].reshape(-1, len(wanted))
 
 
-def outside_shares(points: Points, rows: Index, support: Region) -> Floats:
-    """Give the share of the made-up rows of each point that lie outside the data."""
-    n_points = int(np.prod(points.shape))
-    size = min(len(rows), max(20, _ROWS_LOOKED_AT // n_points))
+def _with_band(request: Request, points: Points, values: Floats) -> Measured:
+    """Add to an exact curve a band from the curves of some rows, narrowed to the number of all."""
+    replicates, stopped = None, None
+    if request.options.bands:
+        size = min(len(request.rows), _ROWS_FOR_BAND)
+        chosen = np.random.default_rng(request.seed).choice(len(request.rows), size, replace=False)
+        some, each, stopped = _curves(request.narrowed(request.rows[np.sort(chosen)]), points)
+        drawn = some.replicates(each)
+        assert drawn is not None
+        narrower = np.sqrt(len(some.rows) / len(request.rows))
+        replicates = values + (drawn - mean_curve(each, some.weights)) * narrower
+    return replace(_dependence(request, points, values, replicates, stopped), exact=True)
+
+
+def _dependence(
+    request: Request,
+    points: Points,
+    mean: Floats,
+    replicates: Floats | None,
+    stopped: str | None,
+) -> Measured:
+    outside = None
+    if request.options.extrapolation:
+        outside = _outside_shares(points, request.rows, request.support()).reshape(points.shape)
+    return request.measured(points, mean, replicates, outside=outside, stopped=stopped)
+
+
+def _outside_shares(points: Points, rows: Index, support: Region) -> Floats:
+    """Count the share of the made-up rows of each point that lie outside the data."""
+    size = min(len(rows), max(20, _ROWS_LOOKED_AT // points.size))
     # evenly over the rows, the same at every point
     chosen = rows[np.linspace(0, len(rows) - 1, size).round().astype(np.intp)]
-    base = np.tile(chosen, n_points)
+    base = np.tile(chosen, points.size)
     held = {k: np.repeat(source, size) for k, source in points.lookups.items()}
-    outside = support.outside(base, held).reshape(n_points, size).mean(axis=1)
+    outside = support.outside(base, held).reshape(points.size, size).mean(axis=1)
     return np.where(points.beyond, 1.0, outside)

@@ -1,8 +1,8 @@
-"""What an effect is computed from, and what a method gives: between the verb and the methods."""
+"""What an effect is computed from, and what a method returns: between the verb and the methods."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,63 +10,88 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.choices import EffectKind
 from clearwood._shared.clock import Clock
+from clearwood._shared.errors import Option, bad_value, unknown_choice, words
 from clearwood.explanation.adapter.blocks import Evaluated, evaluated_in_blocks
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.predictor import Predictor
-from clearwood.explanation.effects.extrapolation import Region, support_of
+from clearwood.explanation.effects.bands import mean_replicates
+from clearwood.explanation.effects.extrapolation import WAYS, Region, support_of
 from clearwood.explanation.effects.given import Given
 from clearwood.explanation.effects.grid import Points, points_of
+from clearwood.explanation.effects.result import TITLES
 
-__all__ = ["Measured", "Request"]
+__all__ = ["Extrapolation", "Measured", "Options", "Request"]
+
+Extrapolation = bool | Literal["distance", "isolation"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of `clearwood.effect`, which describes them; checked."""
+
+    kind: EffectKind = "pdp"
+    points: int | None = None
+    grid: Sequence[Any] | None = None
+    output: Any = None
+    scale: str | None = None
+    centred: bool | None = None
+    derivative: bool = False
+    bands: int = 0
+    confidence: float = 0.9
+    sample: int | None = None
+    exact: bool = True
+    extrapolation: Extrapolation = True
+    time_limit: float | None = None
+    seed: int | None = None
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in TITLES:
+            raise unknown_choice("kind", self.kind, TITLES)
+        if self.points is not None and self.points < 2:
+            raise bad_value("points", self.points, "an effect needs at least 2")
+        if self.bands < 0:
+            raise bad_value("bands", self.bands, "it is a number of draws, 0 for no band")
+        if not 0 < self.confidence < 1:
+            raise bad_value("confidence", self.confidence, "it lies between 0 and 1, such as 0.9")
+        if self.sample is not None and self.sample < 2:
+            raise bad_value("sample", self.sample, "at least 2 rows are needed")
+        if not isinstance(self.extrapolation, bool) and self.extrapolation not in WAYS:
+            raise unknown_choice("extrapolation", self.extrapolation, WAYS)
+        if self.derivative and self.kind != "ice":
+            raise bad_value(
+                "derivative",
+                self.derivative,
+                "slopes are of individual curves",
+                hint=words("use ", Option("kind", "ice"), "."),
+            )
+
+    @property
+    def is_centred(self) -> bool:
+        """Whether values are measured from their mean."""
+        return (self.kind == "ale") if self.centred is None else self.centred
+
+    @property
+    def way(self) -> str:
+        """How rows outside the data are recognised."""
+        return WAYS[0] if isinstance(self.extrapolation, bool) else self.extrapolation
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """The options of an effect, checked.
-
-    Parameters
-    ----------
-    explained, predictor
-        The model with its data, and both as a function of rows.
-    positions
-        The columns.
-    kind, centred, derivative, exact
-        As the user chose.
-    most
-        The most values of a column.
-    given
-        Values that the user gave, by the position of their column.
-    rows, weights
-        The rows to average over.
-    draws
-        Of the band.
-    confidence
-        Its coverage.
-    extrapolation
-        How rows outside the data are found; None for not at all.
-    clock
-        Until when the work may go on.
-    seed, n_jobs
-        As the user chose.
-    """
+    """A model, rows and columns, and how their effect is measured."""
 
     explained: Explained
-    predictor: Predictor
-    positions: tuple[int, ...]
-    kind: EffectKind
-    most: int
-    rows: Index
-    weights: Floats
-    centred: bool
-    derivative: bool
-    draws: int
-    confidence: float
-    extrapolation: str | None
-    exact: bool
+    predictor: Predictor  # the model and its data as a function of rows
+    options: Options
+    positions: tuple[int, ...]  # of the columns
+    most: int  # values of a column
+    rows: Index  # to average over
+    weights: Floats  # of these rows
     seed: int
     n_jobs: int
     clock: Clock
-    given: Mapping[int, Given] = field(default_factory=dict)
+    given: Mapping[int, Given]  # values that the user gave, by the position of their column
 
     def points(self) -> Points:
         """Choose the values at which the effect is shown."""
@@ -77,14 +102,7 @@ class Request:
 
     def support(self) -> Region:
         """Learn where data lie around the columns."""
-        how = self.extrapolation or "distance"
-        return support_of(self.predictor, self.positions, how=how, seed=self.seed)
-
-    def shares(self, points: Points) -> Floats:
-        """Give the share of the data at each point."""
-        predictor = self.predictor
-        whole = np.ones(len(predictor)) if predictor.weights is None else predictor.weights
-        return points.shares(whole)
+        return support_of(self.predictor, self.positions, how=self.options.way, seed=self.seed)
 
     def evaluated(self, evaluate: Any, per_row: int) -> Evaluated[Any]:
         """Evaluate the rows, as far as the time limit allows."""
@@ -92,48 +110,69 @@ class Request:
             self.rows, evaluate, per_row=per_row, seed=self.seed, clock=self.clock
         )
 
+    def in_time(
+        self, evaluate: Callable[[Index], Floats], per_row: int
+    ) -> tuple["Request", Floats, str | None]:
+        """Evaluate rows, and go on with those that are done, in their order; why, if not all."""
+        answers = self.evaluated(evaluate, per_row)
+        order = np.argsort(answers.rows)
+        values = np.concatenate(answers.blocks)[order]
+        return self.narrowed(answers.rows[order]), values, answers.stopped
+
     def narrowed(self, rows: Index) -> "Request":
         """Go on with some of the rows."""
         place = np.searchsorted(self.rows, rows)
         return replace(self, rows=rows, weights=self.weights[place])
 
+    def replicates(self, each: Floats) -> Floats | None:
+        """Average what was computed for each row under each draw of the rows; None for no band."""
+        if not self.options.bands:
+            return None
+        return mean_replicates(each, self.weights, self.options.bands, self.seed)
 
-@dataclass(frozen=True, eq=False)
+    def measured(
+        self,
+        points: Points,
+        values: Floats,
+        replicates: Floats | None,
+        outside: Floats | None = None,
+        **more: Any,
+    ) -> "Measured":
+        """Put values of shape (points, outputs) on the grid."""
+        whole = self.predictor.weights
+        if replicates is not None:
+            replicates = replicates.reshape(len(replicates), *points.shape, replicates.shape[-1])
+        return Measured(
+            grid=points.values,
+            values=values.reshape(*points.shape, -1),
+            shares=points.shares(np.ones(len(self.predictor)) if whole is None else whole),
+            outside=np.zeros(points.shape) if outside is None else outside,
+            is_ordered=tuple(grid.is_ordered for grid in points.grids),
+            rows=self.rows,
+            weights=self.weights,
+            replicates=replicates,
+            left_out="; ".join(points.notes) or None,
+            **more,
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Measured:
-    """What a method gives, before it is put into a result.
-
-    Parameters
-    ----------
-    grid, values, shares, outside, is_ordered
-        As in the result, but for a last axis of outputs that is always there.
-    rows, weights
-        The rows that were evaluated.
-    replicates
-        The values under each draw of the rows; None for no band.
-    curves
-        Those of single rows, in the order of ``rows``.
-    near
-        For each row nearly its prediction and, after that, how far that may be off, where they
-        are known: (rows, outputs + 1).
-    exact
-        Whether the values were read off a decomposition.
-    left_out, stopped
-        What the user is warned of.
-    notes
-        What is only noted.
-    """
+    """What a method computed; ``values`` always have a last axis of outputs."""
 
     grid: tuple[NDArray[Any], ...]
     values: Floats
     shares: Floats
     outside: Floats
     is_ordered: tuple[bool, ...]
-    rows: Index
+    rows: Index  # those that were evaluated
     weights: Floats
-    replicates: Floats | None = None
-    curves: Floats | None = None
+    replicates: Floats | None = None  # the values under each draw of the rows
+    curves: Floats | None = None  # of single rows, in the order of ``rows``
+    #: Of each row nearly its prediction and, after that, how far that may be off:
+    #: (rows, outputs + 1), where the method knows them.
     near: Floats | None = None
-    exact: bool = False
-    left_out: str | None = None
+    exact: bool = False  # whether the values were read off a decomposition
+    left_out: str | None = None  # the user is warned of this, and of the next
     stopped: str | None = None
     notes: tuple[str, ...] = ()

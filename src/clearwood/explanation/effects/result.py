@@ -170,24 +170,18 @@ class Effect(Result):
         step = max(1, len(self.grid[0]) // 12)
         rows = [
             (
-                str(value),
-                number(float(effect), IN_TABLES),
-                percent(share),
-                "extrapolates" if outside else "",
+                str(self.grid[0][k]),
+                number(float(self.values[k]), IN_TABLES),
+                percent(self.shares[k]),
+                "extrapolates" if self.extrapolates[k] else "",
             )
-            for value, effect, share, outside in zip(
-                self.grid[0][::step],
-                self.values[::step],
-                self.shares[::step],
-                self.extrapolates[::step],
-                strict=True,
-            )
+            for k in range(0, len(self.grid[0]), step)
         ]
         headings = (self.columns[0], str(self.unit), "share of rows", "")
         return html_table(repr(self), headings, rows, self.notes)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Give one row per point of the grid (and output): value, band, density, extrapolation.
+        """Return one row per point of the grid (and output): value, band, density, extrapolation.
 
         Parameters
         ----------
@@ -205,7 +199,7 @@ class Effect(Result):
         return frame(grid_columns(self.columns, self.grid, self.outputs, named), library)
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything as plain JSON values."""
+        """Return everything as plain JSON values."""
         return document(
             {
                 "kind": self.kind,

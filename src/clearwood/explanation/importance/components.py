@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.frames import frame
 from clearwood._shared.numbers import percent
 from clearwood._shared.results import Result, document, html_table
 from clearwood.explanation.decomposition.about import About
@@ -107,7 +106,7 @@ class ComponentVariances:
         return self._errors(self._members(alone=True, together=True))
 
     def _members(self, *, alone: bool, together: bool) -> Floats:
-        """Give the matrix that adds up shares of components by column: (components, columns)."""
+        """Return the matrix that adds up shares of components by column: (components, columns)."""
         result = np.zeros((len(self.components), len(self.columns)))
         position = {name: k for k, name in enumerate(self.columns)}
         for at, names in enumerate(self.components):
@@ -122,7 +121,7 @@ class ComponentVariances:
         return jackknife_errors(_shares(summed[:, :-1], summed[:, -1])[:, :-1] @ added)
 
     def interactions(self, about: About) -> "Interactions":
-        """Give the components of two and more columns, largest variance first."""
+        """Return the components of two and more columns, largest variance first."""
         variance, share, errors = self.variance.sum(axis=1), self.share, self.share_errors
         several = [k for k, names in enumerate(self.components) if len(names) > 1]
         order = sorted(several, key=lambda k: (-variance[k], k))
@@ -135,7 +134,7 @@ class ComponentVariances:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything as plain JSON values."""
+        """Return everything as plain JSON values."""
         return document(
             {
                 "columns": [
@@ -167,7 +166,7 @@ class ComponentVariances:
 class Interactions(Result):
     """Components of two and more columns, the largest variance first.
 
-    Made by `Decomposition.interactions`.
+    Made by `Decomposition.interactions`. Its frame has one row per interaction.
 
     Parameters
     ----------
@@ -208,8 +207,7 @@ class Interactions(Result):
         ]
         return html_table(f"Interactions ({self.about})", ("columns", "share of variance"), rows)
 
-    def to_frame(self, library: str | None = None) -> Any:
-        """Give one row per interaction, largest first."""
+    def _columns(self) -> dict[str, Any]:
         result: dict[str, Any] = {
             "component": [joined(names) for names in self.components],
             "order": np.array([len(names) for names in self.components], np.int64),
@@ -218,10 +216,10 @@ class Interactions(Result):
         }
         if self.share_errors is not None:
             result["standard error"] = self.share_errors
-        return frame(result, library)
+        return result
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything as plain JSON values."""
+        """Return everything as plain JSON values."""
         return document(
             {
                 "components": [

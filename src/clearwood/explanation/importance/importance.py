@@ -99,10 +99,10 @@ def importance(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 3))
     >>> y = 2 * X[:, 0] + X[:, 1]
-    >>> found = cw.importance(lambda X: 2 * X[:, 0] + X[:, 1], X, kind="permutation", y=y)
-    >>> found.to_frame("dict")["column"]
+    >>> result = cw.importance(lambda X: 2 * X[:, 0] + X[:, 1], X, kind="permutation", y=y)
+    >>> result.to_frame("dict")["column"]
     ['x0', 'x1', 'x2']
-    >>> found["x2"]
+    >>> result["x2"]
     0.0
     """
     if kind not in TITLES:

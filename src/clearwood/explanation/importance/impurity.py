@@ -14,7 +14,7 @@ __all__ = ["impurity_gains"]
 
 
 def impurity_gains(explained: Explained) -> tuple[tuple[str, ...], Floats, str]:
-    """Give the share of the gain by tree and column; one line where trees are not independent.
+    """Compute the share of the gain by tree and column; one line where trees are not independent.
 
     Returns
     -------
@@ -77,9 +77,9 @@ def _as_given(model: Any, result: Floats) -> Floats:
     if categorical is None:
         return result
     place = np.concatenate([np.flatnonzero(categorical), np.flatnonzero(~categorical)])
-    made = np.empty_like(result)
-    made[place] = result
-    return made
+    given = np.empty_like(result)
+    given[place] = result
+    return given
 
 
 def _shares(gains: Floats) -> Floats:

@@ -14,6 +14,7 @@ from clearwood._shared.errors import ClearwoodWarning
 from clearwood._shared.progress import progress
 from clearwood.explanation.adapter.compose import ArrayRows, frame_rows
 from clearwood.explanation.adapter.explained import Explained
+from clearwood.explanation.adapter.perturbed import take_rows
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.effects.refit import Training
 from clearwood.explanation.importance.losses import row_loss
@@ -33,7 +34,7 @@ def loco_differences(
     seed: int,
     clock: Clock,
 ) -> tuple[Floats, str]:
-    """Give for each row and player the increase of the loss on rows that were held out.
+    """Compute for each row and player the increase of the loss on rows that were held out.
 
     A column is left out by making it constant, at a value that occurs: no learner can learn from
     it then, and pipelines that name it still work.
@@ -72,7 +73,7 @@ def _losses(
         # a constant column is what is wanted here
         warnings.simplefilter("ignore", ClearwoodWarning)
         fitted = training.fit(np.sort(kept), data)
-        predictor = Explained(fitted, training.rows(data, part)).predictor(scale=scale)
+        predictor = Explained(fitted, take_rows(data, part)).predictor(scale=scale)
     measure, words = row_loss(predictor, training.y[part], loss)
     at = np.arange(len(part))
     return measure(predictor.predict(at), at), words
@@ -87,18 +88,15 @@ def _without(data: Any, names: Sequence[str], predictor: Predictor) -> Any:
             for column in data.columns
         ]
         return replace(data, columns=tuple(columns))
+    is_array = isinstance(data, np.ndarray)
+    own = predictor.names if is_array else nw.from_native(data, eager_only=True).columns
     everyone = np.arange(len(predictor))
-    if isinstance(data, np.ndarray):
-        own = predictor.names
-        held = {own.index(name): np.full(len(everyone), at) for name, at in row.items()}
-        return ArrayRows(data)(everyone, held)
-    listed = list(nw.from_native(data, eager_only=True).columns)
-    held = {listed.index(name): np.full(len(everyone), at) for name, at in row.items()}
-    return frame_rows(data)(everyone, held)
+    held = {list(own).index(name): np.full(len(everyone), at) for name, at in row.items()}
+    return (ArrayRows(data) if is_array else frame_rows(data))(everyone, held)
 
 
 def _typical(predictor: Predictor, name: str) -> int:
-    """Give a row with the median, or the most common level."""
+    """Return a row with the median, or the most common level."""
     column = predictor.columns[predictor.position(name)]
     present = np.flatnonzero(~column.missing)
     if not len(present):

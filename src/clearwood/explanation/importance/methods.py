@@ -1,28 +1,30 @@
 """The ways to measure how much a column matters, each from a request to a result."""
 
 from collections.abc import Callable, Iterable
-from typing import Literal
+from typing import Any
 
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.choices import ImportanceKind
 from clearwood._shared.errors import bad_value
 from clearwood._shared.messages import tell
 from clearwood._shared.progress import progress
 from clearwood.explanation.adapter.blocks import limit_words
+from clearwood.explanation.adapter.perturbed import take_rows
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.decomposition.decompose import decompose
 from clearwood.explanation.effects.bands import band, mean_replicates
 from clearwood.explanation.effects.grid import points_of
-from clearwood.explanation.effects.pdp import curves
-from clearwood.explanation.effects.refit import Training, known_target, training_of
+from clearwood.explanation.effects.pdp import curves, mean_curve
+from clearwood.explanation.effects.refit import Training, known_target
 from clearwood.explanation.importance.impurity import impurity_gains
 from clearwood.explanation.importance.loco import loco_differences
 from clearwood.explanation.importance.losses import row_loss
 from clearwood.explanation.importance.permutation import permutation_differences
 from clearwood.explanation.importance.request import Request
 from clearwood.explanation.importance.result import Importance
-from clearwood.explanation.local.contributions import linear_terms
+from clearwood.explanation.local.contributions import linear_terms, standardised
 from clearwood.explanation.scales import Unit
 from clearwood.explanation.shapley.shapley import shapley
 
@@ -52,9 +54,9 @@ def _components(request: Request) -> Importance:
         explained = explained.of_output(request.output)
     changed = {"scale": request.scale, "time_limit": request.clock.time_limit}
     changed = {name: value for name, value in changed.items() if value is not None}
-    if not changed:
-        return explained.decomposition.importance()
-    return decompose(explained, **{**explained.decomposing, **changed}).importance()
+    if changed:
+        return decompose(explained, **{**explained.decomposing, **changed}).importance()
+    return explained.decomposition.importance()
 
 
 def _permutation(request: Request) -> Importance:
@@ -63,7 +65,7 @@ def _permutation(request: Request) -> Importance:
     measure, words = row_loss(predictor, y, request.loss)
     rows = request.rows(len(predictor))
     players = request.players(predictor)
-    result = permutation_differences(
+    each, done = permutation_differences(
         predictor,
         players,
         measure,
@@ -74,8 +76,8 @@ def _permutation(request: Request) -> Importance:
         clock=request.clock,
     )
     notes = []
-    if result.repeats < request.repeats:
-        notes.append(f"ended early, after {result.repeats} of {request.repeats} shuffles")
+    if done < request.repeats:
+        notes.append(f"ended early, after {done} of {request.repeats} shuffles")
         tell(notes[-1])
     if request.is_training:
         notes.append(
@@ -84,13 +86,11 @@ def _permutation(request: Request) -> Importance:
         )
     if request.conditional:
         notes.append("shuffled among rows that are alike in the associated columns")
-    return _mean_growth(
-        "permutation", request, predictor, players, result.differences, rows, words, notes
-    )
+    return _mean_growth("permutation", request, predictor, players, each, rows, words, notes)
 
 
 def _loco(request: Request) -> Importance:
-    training: Training = training_of(request.explained.model, request.explained.data, request.y)
+    training = Training(request.explained.model, request.explained.data, request.y)
     if not 2 <= request.folds <= len(training):
         raise bad_value("folds", request.folds, f"it lies between 2 and {len(training)}")
     predictor = request.predictor()
@@ -124,7 +124,7 @@ def _shapley(request: Request) -> Importance:
     rows = np.random.default_rng(request.seed).permutation(rows)
     result = shapley(
         explained,
-        Training.rows(explained.data, rows),
+        take_rows(explained.data, rows),
         method="auto" if known else "permutation",
         output=request.output,
         precision=0.02 if known else _PRECISION,
@@ -135,22 +135,21 @@ def _shapley(request: Request) -> Importance:
     size = np.abs(result.values)
     size = size.sum(axis=2) if size.ndim == 3 else size
     values, low, high = _mean_interval(size, None, request.confidence)
+    about = result.about
     notes = ["needs no target: it shows what moves predictions, not whether they get better"]
     if result.standard_errors is not None:
         notes.append("sampled: noise adds to absolute values, most to those near zero")
-    return Importance(
-        kind="shapley",
-        columns=result.columns,
-        values=values,
-        low=np.maximum(low, 0),
-        high=high,
-        confidence=request.confidence,
-        measure=f"mean absolute value, {result.about.unit}",
-        model=result.about.model,
-        unit=result.about.unit,
+    return _result(
+        "shapley",
+        request,
+        result.columns,
+        (values, np.maximum(low, 0), high),
+        measure=f"mean absolute value, {about.unit}",
+        model=about.model,
+        unit=about.unit,
         n_rows=len(result),
         is_sampled=result.standard_errors is not None,
-        notes=tuple(notes),
+        notes=notes,
     )
 
 
@@ -163,22 +162,19 @@ def _variance(request: Request) -> Importance:
     values, low, high = (np.zeros(len(predictor.names)) for _ in range(3))
     with progress("holding columns", total=len(predictor.names)) as step:
         for k in range(len(predictor.names)):
-            points = points_of(predictor.columns, [k], predictor.weights, _POINTS)
+            points = points_of(predictor.columns, [k], predictor.weights, _POINTS, {})
             if len(points.grids[0]) > 1:
                 each = curves(predictor, points, rows)
                 shares = points.grids[0].shares
-                mean = np.einsum("i,ijk->jk", weights, each)[None] / weights.sum()
-                values[k] = _variances(mean, shares)[0]
+                values[k] = _variances(mean_curve(each, weights)[None], shares)[0]
                 drawn = mean_replicates(each, weights, _DRAWS, request.seed)
                 low[k], high[k] = band(_variances(drawn, shares), request.confidence)
             step(1, note=predictor.names[k])
-    return Importance(
-        kind="variance",
-        columns=predictor.names,
-        values=values,
-        low=np.minimum(low, values),
-        high=np.maximum(high, values),
-        confidence=request.confidence,
+    return _result(
+        "variance",
+        request,
+        predictor.names,
+        (values, np.minimum(low, values), np.maximum(high, values)),
         measure=f"variance of the main effect, {predictor.unit}",
         model=predictor.kind,
         unit=predictor.unit,
@@ -188,7 +184,7 @@ def _variance(request: Request) -> Importance:
 
 
 def _variances(curve: Floats, shares: Floats) -> Floats:
-    """Give the variance over the data of curves of shape (draws, points, outputs), summed."""
+    """Compute the variance over the data of curves of shape (draws, points, outputs), summed."""
     weight = shares / shares.sum()
     mean = np.einsum("j,bjk->bk", weight, curve)
     return np.asarray(np.einsum("j,bjk->b", weight, (curve - mean[:, None]) ** 2))
@@ -201,42 +197,34 @@ def _impurity(request: Request) -> Importance:
     if len(gains) == 1:
         low = high = np.full(len(columns), np.nan)
         notes.append("no interval: the trees are not grown independently of each other")
-    return Importance(
-        kind="impurity",
-        columns=columns,
-        values=values,
-        low=low,
-        high=high,
-        confidence=request.confidence,
+    return _result(
+        "impurity",
+        request,
+        columns,
+        (values, low, high),
         measure="share of the gain",
         model=name,
         unit=Unit.PREDICTION,
         n_rows=request.explained.n_rows,
-        notes=tuple(notes),
+        notes=notes,
     )
 
 
 def _coefficients(request: Request) -> Importance:
-    terms = linear_terms(request.explained, output=request.output)
-    values = terms.standardised()
-    drawn = [
-        terms.standardised(rows)
-        for rows in np.random.default_rng(request.seed).integers(
-            0, len(terms.values), (_DRAWS, len(terms.values))
-        )
-    ]
-    low, high = band(np.array(drawn), request.confidence)
-    return Importance(
-        kind="coefficients",
-        columns=terms.columns,
-        values=values,
-        low=low,
-        high=high,
-        confidence=request.confidence,
+    terms, data = linear_terms(request.explained, output=request.output)
+    n_rows = len(terms.values)
+    draws = np.random.default_rng(request.seed).integers(0, n_rows, (_DRAWS, n_rows))
+    drawn = np.array([standardised(terms.values, data, rows) for rows in draws])
+    values = standardised(terms.values, data, np.arange(n_rows))
+    return _result(
+        "coefficients",
+        request,
+        terms.columns,
+        (values, *band(drawn, request.confidence)),
         measure=f"standard deviation of what the column adds, {terms.unit}",
         model=terms.model,
         unit=terms.unit,
-        n_rows=len(terms.values),
+        n_rows=n_rows,
         notes=(
             "the intervals are over the rows, for the coefficients as they are",
             "of associated columns, one may carry the coefficient of both",
@@ -245,7 +233,7 @@ def _coefficients(request: Request) -> Importance:
 
 
 def _mean_growth(
-    kind: Literal["permutation", "loco"],
+    kind: ImportanceKind,
     request: Request,
     predictor: Predictor,
     players: Iterable[str],
@@ -254,28 +242,47 @@ def _mean_growth(
     measure: str,
     notes: list[str],
 ) -> Importance:
-    """Give how much the loss grows without each player, from the growth of each row."""
+    """Average how much the loss of each row grows without each player."""
     weights = None if predictor.weights is None else predictor.weights[rows]
-    values, low, high = _mean_interval(each, weights, request.confidence)
-    return Importance(
-        kind=kind,
-        columns=tuple(players),
-        values=values,
-        low=low,
-        high=high,
-        confidence=request.confidence,
+    return _result(
+        kind,
+        request,
+        players,
+        _mean_interval(each, weights, request.confidence),
         measure=measure,
         model=predictor.kind,
         unit=predictor.unit,
         n_rows=len(rows),
+        notes=notes,
+    )
+
+
+def _result(
+    kind: ImportanceKind,
+    request: Request,
+    columns: Iterable[str],
+    numbers: tuple[Floats, Floats, Floats],
+    *,
+    notes: Iterable[str],
+    **more: Any,
+) -> Importance:
+    values, low, high = numbers
+    return Importance(
+        kind=kind,
+        columns=tuple(columns),
+        values=values,
+        low=low,
+        high=high,
+        confidence=request.confidence,
         notes=tuple(notes),
+        **more,
     )
 
 
 def _mean_interval(
     each: Floats, weights: Floats | None, confidence: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Give the mean over rows with the normal interval of a mean."""
+    """Compute the mean over rows with the normal interval of a mean."""
     from scipy.stats import t
 
     n_rows = len(each)

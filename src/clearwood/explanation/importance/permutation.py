@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,28 +12,12 @@ from clearwood.checks import bins_of, coordinates, is_ordered, ranks, related
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.importance.losses import RowLoss
 
-__all__ = ["Shuffled", "permutation_differences", "strata"]
+__all__ = ["permutation_differences", "strata"]
 
 # Rows of one call: enough that calls are few, few enough that the work can be stopped.
 _ROWS_PER_CALL = 50_000
 _MOST_STRATA = 16
 _ROWS_PER_STRATUM = 10
-
-
-@dataclass(frozen=True, eq=False)
-class Shuffled:
-    """What shuffling did.
-
-    Parameters
-    ----------
-    differences
-        For each row and player the mean increase of the loss: (rows, players).
-    repeats
-        How often each player was shuffled.
-    """
-
-    differences: Floats
-    repeats: int
 
 
 def permutation_differences(
@@ -47,11 +30,16 @@ def permutation_differences(
     conditional: bool,
     seed: int,
     clock: Clock,
-) -> Shuffled:
+) -> tuple[Floats, int]:
     """Shuffle every player, again and again, until all repeats are done or the time limit is over.
 
     All columns of a group are shuffled together, so what binds them is kept. Several shuffles of a
     player are evaluated in one call, as long as that stays small.
+
+    Returns
+    -------
+    (ndarray of shape (rows, players), int)
+        The mean increase of each row's loss, and how often each player was shuffled.
     """
     generator = np.random.default_rng(seed)
     before = loss(predictor.predict(rows), rows)
@@ -84,21 +72,21 @@ def permutation_differences(
         except KeyboardInterrupt:
             if not done:
                 raise
-    return Shuffled(total / done, done)
+    return total / done, done
 
 
 def _shuffled(rows: Index, groups: Index | None, generator: np.random.Generator) -> Index:
     if groups is None:
         return generator.permutation(rows)
-    made = rows.copy()
+    result = rows.copy()
     for group in np.unique(groups):
         inside = np.flatnonzero(groups == group)
-        made[inside] = generator.permutation(rows[inside])
-    return made
+        result[inside] = generator.permutation(rows[inside])
+    return result
 
 
 def strata(predictor: Predictor, positions: Sequence[int]) -> Index:
-    """Give each row the number of its stratum: rows alike in the columns that go with these.
+    """Return for each row the number of its stratum: rows alike in the columns that go with these.
 
     The strata are the leaves of a small tree that predicts the column from the (at most three)
     columns most associated with it; a column that goes with none has one stratum.

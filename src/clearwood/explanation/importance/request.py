@@ -24,19 +24,7 @@ __all__ = ["Request"]
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """The options of an importance, checked.
-
-    Parameters
-    ----------
-    explained
-        The model and its data.
-    y
-        The target, where the data does not name it.
-    repeats, conditional, groups, loss, folds, confidence, output, scale, sample, seed, n_jobs
-        As for `importance`.
-    clock
-        Until when the work may go on.
-    """
+    """The options of `clearwood.importance`, which describes them; checked."""
 
     explained: Explained
     y: Any
@@ -49,7 +37,7 @@ class Request:
     output: Any
     scale: str | None
     sample: int | None
-    clock: Clock
+    clock: Clock  # until when the work may go on
     seed: int
     n_jobs: int
 
@@ -63,13 +51,13 @@ class Request:
         return bool(training.get("rows") == data.n_rows and training.get("source") == data.source)
 
     def predictor(self, *, many: bool = False) -> Predictor:
-        """Give the model over the rows; with ``many`` evaluations of each, if so."""
+        """Return the model over the rows; ``many`` where each is evaluated often."""
         return self.explained.predictor(
             output=self.output, scale=self.scale, n_jobs=self.n_jobs, many=many
         )
 
     def players(self, predictor: Predictor) -> dict[str, tuple[int, ...]]:
-        """Give groups and the columns in none of them, each with its positions."""
+        """Return groups and the columns in none of them, each with its positions."""
         return dict(zip(*players_of(predictor.names, self.groups), strict=True))
 
     def rows(self, n_rows: int, most: int | None = None) -> Index:
@@ -83,7 +71,7 @@ class Request:
         return draw_rows(n_rows, self.sample or most, seed=self.seed)
 
     def rows_in_time(self, predictor: Predictor, rows: Index, per_row: int) -> Index:
-        """Give as many of the rows as there is time for, by how long the first ones take."""
+        """Return as many of the rows as there is time for, by how long the first ones take."""
         limit = self.clock.time_limit
         if limit is None:
             return rows

@@ -90,7 +90,7 @@ class Importance(Result):
         return TITLES[self.kind]
 
     def __getitem__(self, column: str) -> float:
-        """Give the value of one column."""
+        """Return the value of one column."""
         return float(self.values[self.columns.index(column)])
 
     # Shares of components
@@ -152,7 +152,7 @@ class Importance(Result):
         return self._variances.total
 
     def interactions(self) -> Interactions:
-        """Give the components of two and more columns, largest variance first."""
+        """Return the components of two and more columns, largest variance first."""
         variances = self._variances
         assert self.about is not None
         return variances.interactions(self.about)
@@ -198,7 +198,7 @@ class Importance(Result):
     def to_frame(
         self, library: str | None = None, *, by: Literal["column", "component"] = "column"
     ) -> Any:
-        """Give one row per column, or per component, the most important first.
+        """Return one row per column, or per component, the most important first.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class Importance(Result):
         return columns
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything as plain JSON values."""
+        """Return everything as plain JSON values."""
         return document(
             {
                 "kind": self.kind,

@@ -1,5 +1,6 @@
 """Linear models read as sums: what each column adds to a prediction."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,80 +9,24 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Option, words
-from clearwood._shared.frames import frame, unique_name
-from clearwood._shared.numbers import number
-from clearwood._shared.results import document, html_table
+from clearwood._shared.frames import unique_name
+from clearwood._shared.numbers import count, number
+from clearwood._shared.results import Result, html_table
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.decomposition.decompose import chosen_output
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.scales import Unit
 from clearwood.table import Column
 
-__all__ = ["Contributions", "contributions", "linear_terms"]
-
-
-@dataclass(frozen=True, eq=False)
-class LinearTerms:
-    """What each column of an additive model adds at each row."""
-
-    columns: tuple[str, ...]
-    values: Floats
-    constant: float
-    data: tuple[Column, ...]
-    rows: NDArray[Any]
-    unit: Unit
-    model: str
-    output: str
-
-    def standardised(self, rows: Index | None = None) -> Floats:
-        """Give the spread of each column's terms, with the sign of the slope for numbers."""
-        terms = self.values if rows is None else self.values[rows]
-        spread: Floats = terms.std(axis=0)
-        for k, column in enumerate(self.data):
-            if column.is_coded or column.values.dtype.kind != "f":
-                continue
-            at = column.values if rows is None else column.values[rows]
-            known = np.isfinite(at)
-            slope = ((at - at[known].mean())[known] * terms[known, k]).sum() if known.any() else 0.0
-            spread[k] *= -1.0 if slope < 0 else 1.0
-        return spread
-
-
-def linear_terms(explained: Explained, rows: Any = None, *, output: Any = None) -> LinearTerms:
-    """Read a linear or additive model as a sum over columns."""
-    game = explained.game
-    if not isinstance(game, AdditiveGame):
-        raise InputError(
-            f"{game.kind} is not a sum over its columns",
-            parameter="model",
-            hint="coefficients and contributions are for linear models; use Shapley values.",
-        )
-    read = explained.rows(rows)
-    output = explained.output if output is None else output
-    at = range(len(game.outputs))[chosen_output(game, output)]
-    if len(at) > 1:
-        raise InputError(
-            f"the model has {len(at)} outputs",
-            parameter="output",
-            hint=words("choose one: ", Option("output", game.outputs[0]), "."),
-        )
-    return LinearTerms(
-        columns=game.columns,
-        values=game.terms(read.codes)[:, :, at[0]],
-        constant=float(game.constant[at[0]]),
-        data=read.columns,
-        rows=read.labels,
-        unit=game.unit,
-        model=game.kind,
-        output=game.outputs[at[0]],
-    )
+__all__ = ["Contributions", "contributions", "linear_terms", "standardised"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Contributions:
+class Contributions(Result):
     """What each column adds to the prediction of each row of a linear model.
 
-    Made by `clearwood.contributions`.
+    Made by `clearwood.contributions`. Its frame has the constant, what each column adds and the
+    total of each row.
 
     Parameters
     ----------
@@ -107,6 +52,7 @@ class Contributions:
     unit: Unit
     output: str
     model: str
+    _derived = ("total",)
 
     @property
     def total(self) -> Floats:
@@ -124,7 +70,7 @@ class Contributions:
         return np.asarray(expit(self.total))
 
     def __repr__(self) -> str:
-        n_rows = "1 row" if len(self.rows) == 1 else f"{len(self.rows):,} rows"
+        n_rows = count(len(self.rows), "row")
         head = f"Contributions ({self.unit}) to {n_rows}: constant {number(self.constant)}"
         if len(self.rows) > 1:
             return head
@@ -147,29 +93,13 @@ class Contributions:
         ]
         return html_table(f"Contributions, {self.unit}", ("column", "adds"), rows)
 
-    def to_frame(self, library: str | None = None) -> Any:
-        """Give one line per row: the constant, what each column adds, the total."""
+    def _columns(self) -> dict[str, Any]:
         taken = list(self.columns)
         result: dict[str, Any] = {unique_name("row", taken): self.rows}
         result[unique_name("constant", taken)] = np.full(len(self.rows), self.constant)
         result |= {name: self.values[:, k] for k, name in enumerate(self.columns)}
         result[unique_name("total", taken)] = self.total
-        return frame(result, library)
-
-    def to_json(self) -> dict[str, Any]:
-        """Give everything as plain JSON values."""
-        return document(
-            {
-                "columns": self.columns,
-                "rows": self.rows,
-                "values": self.values,
-                "constant": self.constant,
-                "total": self.total,
-                "unit": self.unit,
-                "output": self.output,
-                "model": self.model,
-            }
-        )
+        return result
 
     def plot(self, **options: Any) -> Any:
         """Draw what each column adds to one row (Altair)."""
@@ -208,13 +138,50 @@ def contributions(explained: Explained, rows: Any = None, *, output: Any = None)
     >>> cw.contributions(model, [[60, 7]])
     Contributions (log odds) to 1 row: constant -2.5, x0 +3, x1 +2.8; total 3.3
     """
-    terms = linear_terms(explained, rows, output=output)
-    return Contributions(
-        columns=terms.columns,
-        rows=terms.rows,
-        values=terms.values,
-        constant=terms.constant,
-        unit=terms.unit,
-        output=terms.output,
-        model=terms.model,
+    return linear_terms(explained, rows, output=output)[0]
+
+
+def linear_terms(
+    explained: Explained, rows: Any = None, *, output: Any = None
+) -> tuple[Contributions, tuple[Column, ...]]:
+    """Read a linear or additive model as a sum over columns; return also the columns' values."""
+    game = explained.game
+    if not isinstance(game, AdditiveGame):
+        raise InputError(
+            f"{game.kind} is not a sum over its columns",
+            parameter="model",
+            hint="coefficients and contributions are for linear models; use Shapley values.",
+        )
+    read = explained.rows(rows)
+    output = explained.output if output is None else output
+    at = range(len(game.outputs))[chosen_output(game, output)]
+    if len(at) > 1:
+        raise InputError(
+            f"the model has {len(at)} outputs",
+            parameter="output",
+            hint=words("choose one: ", Option("output", game.outputs[0]), "."),
+        )
+    terms = Contributions(
+        columns=game.columns,
+        rows=read.labels,
+        values=game.terms(read.codes)[:, :, at[0]],
+        constant=float(game.constant[at[0]]),
+        unit=game.unit,
+        output=game.outputs[at[0]],
+        model=game.kind,
     )
+    return terms, read.columns
+
+
+def standardised(terms: Floats, columns: Sequence[Column], rows: Index) -> Floats:
+    """Compute the spread of each column's terms over rows, signed by the slope for numbers."""
+    terms = terms[rows]
+    spread: Floats = terms.std(axis=0)
+    for k, column in enumerate(columns):
+        if column.is_coded or column.values.dtype.kind != "f":
+            continue
+        at = column.values[rows]
+        known = np.isfinite(at)
+        slope = ((at - at[known].mean())[known] * terms[known, k]).sum() if known.any() else 0.0
+        spread[k] *= -1.0 if slope < 0 else 1.0
+    return spread

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -98,8 +97,8 @@ def lime(
     --------
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> import clearwood as cw
-    >>> found = cw.lime(lambda X: 2 * X[:, 0] - X[:, 1], X, 0, n_features=2)
-    >>> found.terms, found.coefficients.round(6), round(found.r2, 6)
+    >>> result = cw.lime(lambda X: 2 * X[:, 0] - X[:, 1], X, 0, n_features=2)
+    >>> result.terms, result.coefficients.round(6), round(result.r2, 6)
     (('x0', 'x1'), array([ 2., -1.]), 1.0)
     """
     clock = Clock.started_now(time_limit)
@@ -126,12 +125,16 @@ def lime(
     space = representation_of(predictor.columns)
     both, _ = stacked(explained.model, row, explained.data)
 
-    def predict(rows: Any) -> Floats:
-        drawn = explained.predictor(rows, output=output, scale=scale, n_jobs=n_jobs)
-        return drawn.predict(np.arange(n_samples))[:, 0]
+    generator = np.random.default_rng(seed)
 
-    draws = _Draws(both, predictor.names, space, n_samples, repeats, seed)
-    features, predicted = draws.predicted(predict, clock)
+    def draw() -> tuple[Floats, Floats]:
+        drawn = space.draw(n_samples, generator)
+        base = np.zeros(n_samples, np.intp)
+        rows = perturbed(both, predictor.names, base, drawn.taken, drawn.written)
+        near = explained.predictor(rows, output=output, scale=scale, n_jobs=n_jobs)
+        return drawn.features, near.predict(np.arange(n_samples))[:, 0]
+
+    features, predicted = _predicted(draw, n_samples, repeats, clock)
     width = 0.75 * float(np.sqrt(len(space.columns))) if kernel_width is None else kernel_width
     done = len(features) // n_samples
     result, doubts = _fitted(space, predictor, features, predicted, width, n_features, select, done)
@@ -157,40 +160,27 @@ def _check(
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Draws:
-    """Rows drawn around the explained one, which is the first of ``data``."""
-
-    data: Any
-    names: tuple[str, ...]
-    space: Representation
-    n_samples: int
-    repeats: int
-    seed: int
-
-    def predicted(self, predict: Callable[[Any], Floats], clock: Clock) -> tuple[Floats, Floats]:
-        """Draw rows and predict them; one call per draw."""
-        generator = np.random.default_rng(self.seed)
-        features, predicted = [], []
-        with progress("drawing rows", total=self.repeats) as step:
-            try:
-                started = time.monotonic()
-                for done in range(self.repeats):
-                    if done >= _FEWEST_DRAWS and clock.is_over:
-                        tell(f"{limit_words(clock)} after {done} of {self.repeats} draws")
-                        break
-                    drawn = self.space.draw(self.n_samples, generator)
-                    base = np.zeros(self.n_samples, np.intp)
-                    rows = perturbed(self.data, self.names, base, drawn.taken, drawn.written)
-                    predicted.append(predict(rows))
-                    features.append(drawn.features)
-                    speed = self.n_samples * (done + 1) / max(time.monotonic() - started, 1e-9)
-                    step(1, note=f"{speed:,.0f} evaluations/s")
-            except KeyboardInterrupt:
-                if len(features) < _FEWEST_DRAWS:
-                    raise
-                tell(f"interrupted after {len(features)} of {self.repeats} draws")
-        return np.concatenate(features), np.concatenate(predicted[: len(features)])
+def _predicted(
+    draw: Callable[[], tuple[Floats, Floats]], n_samples: int, repeats: int, clock: Clock
+) -> tuple[Floats, Floats]:
+    """Draw rows and predict them, again and again: their features and predictions."""
+    done: list[tuple[Floats, Floats]] = []
+    started = time.monotonic()
+    with progress("drawing rows", total=repeats) as step:
+        try:
+            while len(done) < repeats:
+                if len(done) >= _FEWEST_DRAWS and clock.is_over:
+                    tell(f"{limit_words(clock)} after {len(done)} of {repeats} draws")
+                    break
+                done.append(draw())
+                speed = n_samples * len(done) / max(time.monotonic() - started, 1e-9)
+                step(1, note=f"{speed:,.0f} evaluations/s")
+        except KeyboardInterrupt:
+            if len(done) < _FEWEST_DRAWS:
+                raise
+            tell(f"interrupted after {len(done)} of {repeats} draws")
+    features, predicted = zip(*done, strict=True)
+    return np.concatenate(features), np.concatenate(predicted)
 
 
 def _fitted(
@@ -203,7 +193,7 @@ def _fitted(
     select: str,
     repeats: int,
 ) -> tuple[Lime, list[str]]:
-    """Give the result, and doubts that the user is warned of."""
+    """Return the result, and doubts that the user is warned of."""
     usable = space.scale > 0
     scale = np.where(usable, space.scale, 1.0)
     # measured from the explained row, so that the intercept is the fitted prediction there
@@ -283,7 +273,7 @@ def _notes(
     weight: float,
     usable: Bools,
 ) -> tuple[list[str], list[str]]:
-    """Give doubts about the coefficients, and what else the reader should know."""
+    """Return doubts about the coefficients, and what else the reader should know."""
     doubts, notes = [], []
     unsure = [t for t, share in zip(terms, agreement, strict=True) if share < _AGREED]
     if unsure:

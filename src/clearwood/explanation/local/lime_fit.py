@@ -29,21 +29,11 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class Sparse:
-    """A linear model of few terms, standardised.
-
-    Parameters
-    ----------
-    coefficients
-        One for each chosen term.
-    intercept
-        The fitted prediction where every standardised term is zero.
-    r2
-        Share of the weighted variance of the prediction that is fitted.
-    """
+    """A linear model of few terms, standardised."""
 
     coefficients: Floats
-    intercept: float
-    r2: float
+    intercept: float  # the fitted prediction where every standardised term is zero
+    r2: float  # share of the weighted variance of the prediction that is fitted
 
 
 def moments_of(features: Floats, predicted: Floats, weights: Floats) -> Moments:

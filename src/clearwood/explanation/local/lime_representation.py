@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood.explanation.outputs import axis_numbers
 from clearwood.table import Column, Kind
 
 __all__ = ["Drawn", "Representation", "Term", "representation_of"]
@@ -18,66 +19,31 @@ _MOST_LEVELS = 30
 
 @dataclass(frozen=True)
 class Term:
-    """One column of the interpretable representation.
+    """One column of the interpretable representation."""
 
-    Parameters
-    ----------
-    column
-        Position of the user's column.
-    name
-        In words: "age", "town = Bern", "age is missing".
-    level
-        The code of a level, -1 for missing, -2 for all levels without a term; None for a number.
-    """
-
-    column: int
-    name: str
-    level: int | None = None
+    column: int  # position of the user's column
+    name: str  # in words: "age", "town = Bern", "age is missing"
+    level: int | None = None  # its code, -1 missing, -2 all without a term; None for a number
 
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Perturbed rows.
+    """Perturbed rows."""
 
-    Parameters
-    ----------
-    taken
-        For columns of categories and text, the rows they are taken from.
-    written
-        For columns of numbers and dates, their values.
-    features
-        The interpretable representation: (rows, terms).
-    """
-
-    taken: dict[int, Index]
-    written: dict[int, NDArray[Any]]
-    features: Floats
+    taken: dict[int, Index]  # for columns of categories and text, the rows they are taken from
+    written: dict[int, NDArray[Any]]  # for columns of numbers and dates, their values
+    features: Floats  # the interpretable representation: (rows, terms)
 
 
 @dataclass(frozen=True, eq=False)
 class Representation:
-    """How rows are represented, and how they are drawn (Hiabu 2024, example 19).
+    """How rows are represented, and how they are drawn (Hiabu 2024, example 19)."""
 
-    Parameters
-    ----------
-    columns
-        The user's columns: the explained row first, then the data.
-    terms
-        The columns of the representation.
-    features
-        The explained row and the data, represented.
-    mean, scale
-        Mean and standard deviation of each term over the data.
-    lumped
-        Columns with too many levels for a term each.
-    """
-
-    columns: tuple[Column, ...]
+    columns: tuple[Column, ...]  # the explained row first, then the data
     terms: tuple[Term, ...]
-    features: Floats
-    mean: Floats
-    scale: Floats
-    lumped: tuple[str, ...]
+    features: Floats  # the explained row and the data, represented
+    scale: Floats  # standard deviation of each term over the data
+    lumped: tuple[str, ...]  # columns with too many levels for a term each
 
     @property
     def kernel_scale(self) -> Floats:
@@ -106,7 +72,7 @@ class Representation:
                 taken[k] = source
                 parts.append(_indicators(_codes(column)[source], terms))
                 continue
-            numbers = _numbers(column)
+            numbers = axis_numbers(column.values)
             present = numbers[1:][~column.missing[1:]]
             drawn = generator.normal(present.mean(), present.std(), n) if len(present) else np.nan
             drawn = np.where(column.missing[source], np.nan, drawn)
@@ -116,13 +82,7 @@ class Representation:
 
 
 def representation_of(columns: tuple[Column, ...]) -> Representation:
-    """Represent categories by one indicator per level, numbers by themselves.
-
-    Parameters
-    ----------
-    columns
-        The user's columns: the explained row first, then the data.
-    """
+    """Represent categories by one indicator per level, numbers by themselves."""
     terms: list[Term] = []
     parts: list[Floats] = []
     lumped = []
@@ -131,7 +91,7 @@ def representation_of(columns: tuple[Column, ...]) -> Representation:
             own = [Term(k, column.name)]
             if column.n_missing:
                 own.append(Term(k, f"{column.name} is missing", -1))
-            parts.append(_number_terms(_numbers(column), column, own))
+            parts.append(_number_terms(axis_numbers(column.values), column, own))
         else:
             codes = _codes(column)
             own, is_lumped = _level_terms(k, column, codes)
@@ -143,7 +103,6 @@ def representation_of(columns: tuple[Column, ...]) -> Representation:
         columns=columns,
         terms=tuple(terms),
         features=features,
-        mean=features[1:].mean(axis=0),
         scale=features[1:].std(axis=0),
         lumped=tuple(lumped),
     )
@@ -151,13 +110,6 @@ def representation_of(columns: tuple[Column, ...]) -> Representation:
 
 def _is_number(column: Column) -> bool:
     return column.kind in (Kind.NUMBER, Kind.WHOLE, Kind.DATE)
-
-
-def _numbers(column: Column) -> Floats:
-    if column.kind is not Kind.DATE:
-        return np.asarray(column.values, np.float64)
-    days = column.values.astype("datetime64[us]").astype(np.float64) / 86_400e6
-    return np.where(column.missing, np.nan, days)
 
 
 def _dates(days: Floats) -> NDArray[Any]:
@@ -176,8 +128,8 @@ def _codes(column: Column) -> NDArray[np.int64]:
 
 
 def _number_terms(numbers: Floats, column: Column, terms: list[Term]) -> Floats:
-    """Give numbers, the mean where they are missing, and whether they are."""
-    present = _numbers(column)[1:]
+    """Return numbers, the mean where they are missing, and whether they are."""
+    present = axis_numbers(column.values)[1:]
     present = present[~np.isnan(present)]
     gaps = np.isnan(numbers)
     filled = np.where(gaps, present.mean() if len(present) else 0.0, numbers)

@@ -7,17 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.frames import frame
-from clearwood._shared.numbers import number
-from clearwood._shared.results import document, html_table
+from clearwood._shared.numbers import number, percent
+from clearwood._shared.results import Result, html_table
 from clearwood.explanation.scales import Unit
 
 __all__ = ["Lime"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Lime:
-    """A sparse linear model near one row. Made by `clearwood.lime`.
+class Lime(Result):
+    """A sparse linear model near one row. Made by `clearwood.lime`; its frame has a row per term.
 
     Parameters
     ----------
@@ -96,37 +95,28 @@ class Lime:
     def __repr__(self) -> str:
         long = max((len(term) for term in self.terms), default=0)
         lines = [self._headline()]
-        for term, value, spread, stable in zip(
-            self.terms, self.coefficients, self.spread, self.stable, strict=True
-        ):
-            doubt = "" if stable else "  sign not stable"
-            lines.append(f"  {term:<{long}}  {number(value):>10} ± {number(spread)}{doubt}")
+        for k, term in enumerate(self.terms):
+            doubt = "" if self.stable[k] else "  sign not stable"
+            value, spread = number(self.coefficients[k]), number(self.spread[k])
+            lines.append(f"  {term:<{long}}  {value:>10} ± {spread}{doubt}")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
         rows = [
-            (term, number(value), number(spread), f"{agreed:.0%}", "yes" if stable else "no")
-            for term, value, spread, agreed, stable in zip(
-                self.terms,
-                self.coefficients,
-                self.spread,
-                self.sign_agreement,
-                self.stable,
-                strict=True,
+            (
+                term,
+                number(self.coefficients[k]),
+                number(self.spread[k]),
+                percent(self.sign_agreement[k]),
+                "yes" if self.stable[k] else "no",
             )
+            for k, term in enumerate(self.terms)
         ]
         headings = ("term", "coefficient", "over draws ±", "draws of this sign", "stable")
         return html_table(self._headline(), headings, rows, self.notes)
 
-    def to_frame(self, library: str | None = None) -> Any:
-        """Give one line per term.
-
-        Parameters
-        ----------
-        library
-            "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
-        """
-        columns = {
+    def _columns(self) -> dict[str, Any]:
+        return {
             "term": list(self.terms),
             "value": self.values,
             "coefficient": self.coefficients,
@@ -136,12 +126,6 @@ class Lime:
             "sign_agreement": self.sign_agreement,
             "stable": ["yes" if stable else "no" for stable in self.stable],
         }
-        return frame(columns, library)
-
-    def to_json(self) -> dict[str, Any]:
-        """Give everything as plain JSON values."""
-        names = self.__dataclass_fields__
-        return document({name: getattr(self, name) for name in names})
 
     def plot(self, kind: str = "draws") -> Any:
         """Draw the coefficients over draws, or over kernel widths (Altair).

@@ -9,9 +9,8 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, did_you_mean, words
-from clearwood._shared.frames import frame
 from clearwood._shared.numbers import number
-from clearwood._shared.results import document, html_table
+from clearwood._shared.results import Result, html_table
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.stack import chosen_row
 from clearwood.explanation.scales import Unit
@@ -27,8 +26,10 @@ _MOST_CHANGES = 16
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class WhatIf:
+class WhatIf(Result):
     """A prediction before and after some columns of a row were changed. Made by `what_if`.
+
+    Its frame has one row per change and output.
 
     Parameters
     ----------
@@ -100,16 +101,9 @@ class WhatIf:
         ]
         return html_table(head, ("column", "was", "now", "contributes", "alone"), rows, moves)
 
-    def to_frame(self, library: str | None = None) -> Any:
-        """Give one line per change (and output).
-
-        Parameters
-        ----------
-        library
-            "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
-        """
+    def _columns(self) -> dict[str, Any]:
         n_outputs = len(self.outputs)
-        result: dict[str, Any] = {
+        return {
             "column": np.repeat(self.columns, n_outputs).tolist(),
             "was": np.repeat(self.was, n_outputs).tolist(),
             "now": np.repeat(self.now, n_outputs).tolist(),
@@ -117,12 +111,6 @@ class WhatIf:
             "contributes": self.shares.ravel(),
             "alone": self.alone.ravel(),
         }
-        return frame(result, library)
-
-    def to_json(self) -> dict[str, Any]:
-        """Give everything as plain JSON values."""
-        names = self.__dataclass_fields__
-        return document({name: getattr(self, name) for name in names})
 
     def plot(self, **options: Any) -> Any:
         """Draw what each change contributes, and what it does alone (Altair)."""
