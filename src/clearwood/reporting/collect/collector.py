@@ -16,7 +16,7 @@ from clearwood.checks import Drift, Leakage, association, drift, leakage
 from clearwood.condensing import Condensed
 from clearwood.explanation import Agreement, Decomposition, Effect, Shapley
 from clearwood.models import Learner
-from clearwood.reporting.collect.explained import ExplainedModel, some_rows
+from clearwood.reporting.collect.explained import some_rows
 from clearwood.reporting.collect.findings import EffectViews, Findings, Options, Performance, Step
 from clearwood.reporting.collect.performance import of_benchmark, of_rows
 from clearwood.reporting.collect.stages import Stages
@@ -114,17 +114,7 @@ def limits_of(options: Options) -> Limits:
 
 
 def collect(subject: Subject, *, title: str, options: Options) -> Findings:
-    """Compute everything that the page shows.
-
-    Parameters
-    ----------
-    subject
-        Model, table, benchmark and test rows, checked.
-    title
-        Of the page.
-    options
-        Of the report.
-    """
+    """Compute everything that the page shows."""
     wanted = {step for name in options.sections or SECTIONS for step in SECTIONS[name]}
     # beside what sections need: predictions and columns, and what follows from other steps
     stages = Stages(total=len(wanted) + 2 + len(wanted & _FOLLOWING.keys()))
@@ -147,7 +137,6 @@ class Collector:
 
     def __post_init__(self) -> None:
         self.limits = limits_of(self.options)
-        self.explained: ExplainedModel = self.subject.explained
         self.table = self.subject.table
         self.seed = self.options.seed
 
@@ -179,7 +168,7 @@ class Collector:
     def _start(self, title: str) -> Findings:
         subject, table = self.subject, self.table
         sample_rows = draw_rows(table.n_rows, self.options.sample, seed=self.seed)
-        predictions = self.stages.run(Step.PREDICTIONS, lambda: self.explained.predict(table))
+        predictions = self.stages.run(Step.PREDICTIONS, lambda: self.subject.predict(table))
         self.seconds_per_row = self._seconds_per_row(self.stages.done[-1].seconds)
         profiles = self.stages.run(
             Step.PROFILES, lambda: {column.name: profile(column) for column in table}
@@ -204,7 +193,7 @@ class Collector:
             target=table.target,
             task=subject.task,
             classes=subject.classes,
-            is_probability=self.explained.is_probability,
+            is_probability=self.subject.is_probability,
             predictions=predictions,
             benchmark=subject.benchmark,
             chosen=subject.chosen,
@@ -218,7 +207,7 @@ class Collector:
         """Return the time of one prediction; a short one is timed twice, first calls being slow."""
         if seconds < _SHORT and Step.PREDICTIONS not in self.stages.failures:
             clock = Clock()
-            self.explained.predict(self.table)
+            self.subject.predict(self.table)
             seconds = min(seconds, clock.passed)
         return seconds / self.table.n_rows
 
@@ -256,7 +245,7 @@ class Collector:
         self.is_sampled = n_rows is None
         rows = self.table if n_rows is None else some_rows(self.table, n_rows, self.seed)
         many = len(self.subject.features) > _MOST_SEARCHED
-        return self.explained.decompose(
+        return self.subject.decompose(
             rows,
             is_sampled=self.is_sampled,
             max_order=1 if many and self.is_sampled else 2,
@@ -269,9 +258,9 @@ class Collector:
 
         All of them for sums; None if the model is no sum, or if even few rows take too long.
         """
-        if not self.explained.is_decomposable:
+        if not self.subject.is_decomposable:
             return None
-        n_rows, n_leaves = self.table.n_rows, self.explained.n_leaves
+        n_rows, n_leaves = self.table.n_rows, self.subject.n_leaves
         if n_leaves is None:
             return n_rows
         left = seconds / n_leaves - _SECONDS_PER_LEAF
@@ -288,8 +277,8 @@ class Collector:
         limits, names = self.limits, drawn[:MOST_EFFECTS]
         n_rows = self.rows_within(limits.effects, limits.effect_rows, len(names))
         rows = some_rows(self.table, n_rows, self.seed)
-        many = self.explained.on(rows)
-        few = self.explained.on(some_rows(rows, _CURVES, self.seed))
+        many = self.subject.on(rows)
+        few = self.subject.on(some_rows(rows, _CURVES, self.seed))
         is_many_classes = len(self.subject.classes) > 2
         kinds: tuple[tuple[Literal["pdp", "ice", "ale"], Any, int], ...] = (
             ("pdp", many, _POINTS),
@@ -310,7 +299,7 @@ class Collector:
             for kind, predictor, points in kinds:
                 most = _POINTS_OF_CLASSES if is_many_classes else points
                 try:
-                    views[kind] = self.explained.effect(
+                    views[kind] = self.subject.effect(
                         predictor, name, kind=kind, points=most, seed=self.seed
                     )
                 except InputError as error:
@@ -358,7 +347,7 @@ class Collector:
         names = names or list(order[:1])
         n_rows = self.rows_within(limits.agreement, limits.agreement_rows, len(names))
         rows = some_rows(self.table, n_rows, self.seed)
-        return self.explained.agreement(rows, names, time_limit=limits.agreement, seed=self.seed)
+        return self.subject.agreement(rows, names, time_limit=limits.agreement, seed=self.seed)
 
     # Performance
 
@@ -377,7 +366,7 @@ class Collector:
         if subject.benchmark is not None and subject.chosen is not None:
             return of_benchmark(subject.benchmark, subject.chosen)
         if subject.test is not None and subject.test.target is not None:
-            predicted = self.explained.predict(subject.test)
+            predicted = self.subject.predict(subject.test)
             return of_rows(subject, subject.test, predicted, rows="test")
         if self.table.target is None:
             raise InputError("the table has no target to compare the predictions with")
@@ -431,7 +420,7 @@ class Collector:
         sample = findings.sample
         shapley = self._when(Step.SHAPLEY, lambda: self._shapley(findings))
         model = self._when(
-            Step.PAGE_MODEL, lambda: page_model(self.explained, sample, seed=self.seed)
+            Step.PAGE_MODEL, lambda: page_model(self.subject, sample, seed=self.seed)
         )
         if model is None:
             model = PageModel(None, self.stages.failures.get(Step.PAGE_MODEL, "it was not needed"))
@@ -445,7 +434,7 @@ class Collector:
         """Carry only as many rows as can be explained in time, if each has to be estimated."""
         if Step.SHAPLEY not in self.wanted or not findings.is_sampled:
             return findings
-        n_rows = self.explained.rows_explained_within(self.limits.shapley, self.seconds_per_row)
+        n_rows = self.subject.rows_explained_within(self.limits.shapley, self.seconds_per_row)
         size = max(n_rows, _FEWEST_CARRIED)
         if size >= findings.sample.n_rows:
             return findings
@@ -453,7 +442,7 @@ class Collector:
         return replace(findings, sample_rows=rows, sample=self.table.take(rows))
 
     def _shapley(self, findings: Findings) -> Shapley:
-        return self.explained.shapley(
+        return self.subject.shapley(
             findings.sample,
             is_sampled=findings.is_sampled,
             time_limit=self.limits.shapley,
@@ -467,7 +456,7 @@ class Collector:
         if is_label and findings.page_model.data is None and predictions is not None:
             return ("prediction",), predictions[findings.sample_rows, None]
         try:
-            outputs, predicted = self.explained.outputs_at(findings.sample_rows)
+            outputs, predicted = self.subject.outputs_at(findings.sample_rows)
         except Exception:  # the step that predicts all rows has the reason
             return (), None
         return tuple(outputs), predicted
@@ -475,13 +464,13 @@ class Collector:
     # One tree, and checks of the data
 
     def _condensed(self) -> Condensed:
-        n_leaves = self.explained.n_leaves
+        n_leaves = self.subject.n_leaves
         if n_leaves is not None and n_leaves > _MOST_LEAVES:
             raise InputError(
                 f"the model has {n_leaves:,} leaves, too many for one tree within the time limit",
                 hint=words("try ", Call("condense", ("model",), {"time_limit": 600}), "."),
             )
-        return self.explained.condense(time_limit=self.limits.condense)
+        return self.subject.condense(time_limit=self.limits.condense)
 
     def _leakage(self, findings: Findings) -> Leakage | None:
         if Step.LEAKAGE not in self.wanted:

@@ -64,15 +64,7 @@ def parts_kind(unit: Unit) -> PartsKind:
 
 @dataclass(frozen=True, eq=False)
 class ExplainedModel:
-    """A model, imported once, and the table that it is explained on.
-
-    Parameters
-    ----------
-    explanation
-        The model over all rows of the table.
-    predictor
-        The same as a function of rows.
-    """
+    """A model, imported once, and the table that it is explained on; and it as a function."""
 
     explanation: Explanation
     predictor: Predictor
@@ -87,11 +79,6 @@ class ExplainedModel:
         """The rows."""
         table: Table = self.explanation.data
         return table
-
-    @property
-    def n_jobs(self) -> int:
-        """Threads."""
-        return self.explanation.n_jobs
 
     @property
     def forest(self) -> Forest | None:

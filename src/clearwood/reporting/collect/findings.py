@@ -152,27 +152,18 @@ class Performance:
 class Findings:
     """What is known about a model and its data.
 
-    A result that could not be computed is None (or empty), and `failures` has the reason, by step.
+    A result that could not be computed is None (or empty), and `failures` has the reason, by step;
+    `stages` has what was done, in order, and `warnings` what the library warned of.
 
     Parameters
     ----------
-    model
-        As it was given: anything with ``predict``, or a function of rows.
     name
-        What to call it: the learner's name, or the kind of the model.
-    title
-        Of the page.
-    table
-        The rows the explanations are about: all of them.
+        What to call the model: the learner's name, or the kind of the model.
     sample, sample_rows
         The rows that the page carries, drawn from the table with the seed, and their positions in
         it, in increasing order. They are also the background of `shapley`.
     features
         The columns that the model uses, in the order of the table.
-    target
-        The name of the column that is predicted; None if it is not in the table.
-    task
-        What kind of target it is; None if that is not known.
     classes
         The labels in the order of the columns of probabilities; empty for numbers.
     is_probability
@@ -182,55 +173,27 @@ class Findings:
         classifier without probabilities the positions of predicted classes.
     outputs, sample_outputs
         Names of what the model predicts, and its predictions of the sample, one column each.
-    benchmark, chosen
-        The comparison, and the name of the learner in it that the model is; None if there is none,
-        or if the model is not one of those compared.
+    chosen
+        The learner of the benchmark that the model is; None if it is not one of those compared.
     out_of_fold
         What the chosen learner predicted for each row when it had not seen it; None if the rows
         are not the benchmark's.
     decomposition, is_sampled
-        Of the model, over the table or some of its rows (see its ``background``); and whether it
-        is estimated from sampled predictions.
-    effects
-        For the most important columns, by column, the most important first.
-    more_effects
-        For columns that come after those, as exact main effects on the decomposition's scale.
-    importance, interactions
-        Shares of variance by order, from the decomposition.
+        Over the table or some of its rows (see its ``background``); and whether it is estimated
+        from sampled predictions.
+    effects, more_effects
+        For the most important columns, by column; for columns that come after those, as exact
+        main effects on the decomposition's scale.
     interaction_effects
         The strongest interactions, as components of two columns.
-    profiles
-        The distribution of each column, by name.
-    association
-        Of the features with one another.
-    agreement
-        Where the methods disagree.
-    shapley
-        Interventional values of the rows of `sample`, over `sample`.
     page_model
         The model as the page's script computes with it, or why it cannot.
-    condensed
-        One tree for the model.
     performance
         Where a target is known: on rows that the model had not seen if there are some.
     choosing
-        What it costs to choose the best of the benchmark's learners; None if that is not known.
-    learning_curve
-        Risk against the number of training rows.
-    leakage
-        What each column explains on its own.
+        What it costs to choose the best of the benchmark's learners.
     drift
         How the test rows differ from the table's, or its later rows from the earlier ones.
-    test
-        Rows that were held out, if some were given.
-    options
-        Of the report.
-    stages
-        What was done, in order, with its time.
-    failures
-        For each step without a result: why, for the reader.
-    warnings
-        For each step, the library's warnings.
     """
 
     model: Any

@@ -72,16 +72,8 @@ def of_rows(
 ) -> Performance:
     """Return how well a model predicts rows whose target is known.
 
-    Parameters
-    ----------
-    subject
-        The model and the table it was fitted to; its target gives the baseline.
-    table
-        The rows.
-    predicted
-        Numbers, probabilities by class, or positions of classes.
-    rows
-        Which rows these are.
+    Predictions are numbers, probabilities by class, or positions of classes. The baseline is that
+    of the subject's own table.
     """
     task = subject.task
     assert task is not None

@@ -19,14 +19,9 @@ T = TypeVar("T")
 
 @dataclass
 class Stages:
-    """Runs steps one after the other and records their times, failures and warnings.
+    """Runs steps one after the other and records their times, failures and warnings."""
 
-    Parameters
-    ----------
-    total
-        How many there will be, for the bar.
-    """
-
+    #: How many there will be, for the bar.
     total: int
     done: list[Stage] = field(default_factory=list)
     failures: dict[Step, str] = field(default_factory=dict)
@@ -44,12 +39,7 @@ class Stages:
     def run(self, step: Step, work: Callable[[], T]) -> T | None:
         """Do one step and return its result; None if it failed, with the reason in `failures`.
 
-        Parameters
-        ----------
-        step
-            What is done.
-        work
-            Does it. Whatever it raises is recorded, except the user's own Ctrl-C.
+        Whatever the work raises is recorded, except the user's own Ctrl-C.
         """
         if self._shown is not None:
             self._shown(0, note=str(step))

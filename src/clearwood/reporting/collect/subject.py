@@ -16,17 +16,13 @@ __all__ = ["Subject", "subject_of"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Subject:
+class Subject(ExplainedModel):
     """A model and its data, ready to be reported on.
 
     Parameters
     ----------
-    explained
-        The model, imported once, with the table it is explained on.
-    name
-        What to call the model.
-    task
-        What is predicted.
+    name, task
+        What to call the model, and what is predicted.
     benchmark, chosen
         The comparison, and the name of the learner in it that the model is.
     same_rows
@@ -35,33 +31,12 @@ class Subject:
         Held-out rows.
     """
 
-    explained: ExplainedModel
     name: str
     task: Task | None
     benchmark: Benchmark | None
     chosen: str | None
     same_rows: bool
     test: Table | None
-
-    @property
-    def model(self) -> Any:
-        """The model as it was given."""
-        return self.explained.model
-
-    @property
-    def table(self) -> Table:
-        """All rows, with the target where it is known."""
-        return self.explained.table
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        """The columns that the model uses."""
-        return self.explained.features
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """Labels in the order of the columns of probabilities; empty for numbers."""
-        return self.explained.classes
 
     @property
     def title(self) -> str:
@@ -75,14 +50,7 @@ class Subject:
 def subject_of(
     model: Any, data: Any, benchmark: Any = None, test: Any = None, *, n_jobs: int = 1
 ) -> Subject:
-    """Check what the user gave.
-
-    Raises
-    ------
-    InputError
-        If the model is not fitted or is none, if the data lacks a column, and if the benchmark is
-        something else.
-    """
+    """Check what the user gave: the model, the columns of the data, the benchmark."""
     if benchmark is not None and not isinstance(benchmark, Benchmark):
         raise InputError(
             f"benchmark is a {type(benchmark).__name__}, not the result of a benchmark",
@@ -100,7 +68,8 @@ def subject_of(
         chosen = _chosen(model, benchmark)
         same_rows = _same_rows(benchmark, table)
     return Subject(
-        explained=explained,
+        explanation=explained.explanation,
+        predictor=explained.predictor,
         name=_name(model),
         task=_task(model, table, explained.classes),
         benchmark=benchmark,

@@ -85,15 +85,7 @@ def _as_numbers(dates: NDArray[Any]) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Probe:
-    """Finds out what a model makes of single values of its columns.
-
-    Parameters
-    ----------
-    game
-        The model in parts.
-    table
-        Rows that the model takes: those of the page.
-    """
+    """Finds out what a model in parts makes of single values of its columns, from some rows."""
 
     game: Game
     table: Table
@@ -120,10 +112,9 @@ class Probe:
 
     def _takes(self, changes: Mapping[int, Column]) -> bool:
         try:
-            codes = self.codes(changes, 1)
+            self.codes(changes, 1)
         except (InputError, ValueError, TypeError):
             return False
-        del codes
         return True
 
     def codes(self, changes: Mapping[int, Column], n_rows: int) -> Floats:
@@ -132,6 +123,18 @@ class Probe:
         Columns do not touch each other's codes, so all can be tried in one call.
         """
         return self.of(self.changed(changes, n_rows))
+
+    def at(self, values: Mapping[int, Sequence[Any]]) -> Floats:
+        """Return the codes of the table's first row with columns at values, the longest list long.
+
+        A shorter list repeats its last value.
+        """
+        longest = max(map(len, values.values()), default=1)
+        changes = {
+            k: column_of(self.columns[k], [*own, *[own[-1]] * (longest - len(own))])
+            for k, own in values.items()
+        }
+        return self.codes(changes, longest)
 
     def changed(self, changes: Mapping[int, Column], n_rows: int) -> Table:
         """Return the table's first row, repeated, with some columns changed."""
@@ -220,32 +223,18 @@ def parts_of(column: Column, values: Floats) -> Floats:
 def encoding(probe: Probe, used: Index) -> list[dict[str, Any]]:
     """Find how the model's columns are made from the user's, one entry a player.
 
-    Parameters
-    ----------
-    probe
-        The model and the page's rows.
-    used
-        The model's columns that are needed, in increasing order; entries count these.
-
-    Returns
-    -------
-    list of dict
-        Of a column of levels: ``base``, ``[place, value, ...]`` of what all levels have in common,
-        and ``levels``, the same of what is a level's own. Of numbers and dates: ``take``, a list of
-        ``[place, part, center, spread]``, the model's value being (part − center) / spread, and
-        ``base`` for what is constant. ``missing``: all values of a missing one; None where the
-        model does not take it. ``date``: whether parts are those of a date.
+    Entries count the columns that are used. Of a column of levels: ``base``,
+    ``[place, value, ...]`` of what all levels have in common, and ``levels``, the same of what is
+    a level's own. Of numbers and dates: ``take``, a list of ``[place, part, center, spread]``, the
+    model's value being (part − center) / spread, and ``base`` for what is constant. ``missing``:
+    all values of a missing one; None where the model does not take it. ``date``: whether parts are
+    those of a date.
     """
     group = np.asarray(probe.game.groups)[used]
     places = [np.flatnonzero(group == k) for k in range(len(probe.columns))]
     trials = [_trials(column, seed=k) for k, column in enumerate(probe.columns)]
-    longest = max(map(len, trials), default=1)
-    changes = {
-        k: column_of(column, [*values, *[values[-1]] * (longest - len(values))])
-        for k, (column, values) in enumerate(zip(probe.columns, trials, strict=True))
-        if len(values) and len(places[k])
-    }
-    codes = probe.codes(changes, longest)[:, used]
+    tried = {k: own for k, own in enumerate(trials) if len(own) and len(places[k])}
+    codes = probe.at(tried)[:, used]
     absent = _missing(probe, used)
     entries = []
     for k, column in enumerate(probe.columns):

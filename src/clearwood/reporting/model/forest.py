@@ -24,15 +24,7 @@ def forest_in_page(probe: Probe, *, is_float32: bool, seed: int) -> dict[str, An
     Trees lie one after another, each in the order in which it is walked to the left first: the
     left child of a node is the next one, and what is a leaf tells the page where the right one is.
     A node holds 0 for a leaf, else the number of its question from 1. Questions are kept once.
-
-    Parameters
-    ----------
-    probe
-        A `TreeGame` and the page's rows.
-    is_float32
-        Whether the model's library adds up in single precision; a game adds up in double.
-    seed
-        Of the rows on which the encoding is checked.
+    The model's library may add up in single precision; a game adds up in double.
     """
     game = probe.game
     assert isinstance(game, TreeGame)
@@ -97,17 +89,9 @@ def _walked(forest: Forest) -> Index:
 def packed_questions(nodes: Any, used: Index) -> tuple[Index, dict[str, Any]]:
     """Number the questions of a forest's or a diagram's nodes, each kept once.
 
-    Parameters
-    ----------
-    nodes
-        A `Forest` or a `Diagram`: both hold questions in arrays of the same names.
-    used
-        The model's columns that the page makes, in increasing order.
-
-    Returns
-    -------
-    tuple of ndarray and dict
-        The question of each node, from 1, 0 at leaves; and the questions as packed arrays.
+    Both hold questions in arrays of the same names; ``used`` are the model's columns that the page
+    makes, in increasing order. Returns the question of each node, from 1, 0 at leaves; and the
+    questions as packed arrays.
     """
     inner = np.flatnonzero(nodes.left >= 0)
     sets = nodes.category_start[inner] >= 0

@@ -39,23 +39,14 @@ _NO_SUM = "it is neither a sum over trees nor a sum of functions of one or two c
 
 @dataclass(frozen=True, eq=False)
 class PageModel:
-    """What the page's script needs to predict and to share predictions among columns.
+    """What the page's script needs to predict and to share predictions among columns."""
 
-    Parameters
-    ----------
-    data
-        Ready for JSON; None if the model is not carried.
-    reason
-        Why it is not, for the reader of the page; empty if it is.
-    columns
-        The user's columns in the order of ``data["columns"]``: the players.
-    codes, used
-        For a forest: the model's own columns of the page's rows, and which of them it uses.
-    """
-
+    #: Ready for JSON; None if the model is not carried, and then there is a reason.
     data: Mapping[str, Any] | None = field(repr=False)
     reason: str = ""
+    #: The user's columns in the order of ``data["columns"]``: the players.
     columns: tuple[str, ...] = ()
+    #: For a forest: the model's own columns of the page's rows, and which of them it uses.
     codes: Floats | None = field(default=None, repr=False)
     used: Index | None = field(default=None, repr=False)
 
@@ -72,18 +63,8 @@ def page_model(
     Forests and models that add up functions of one or two columns are carried, whole: nothing is
     thinned or rounded. What the page would compute is compared with the model on the page's rows
     and on rows put together at random; if it differs, or if the model would weigh too much, it is
-    not carried and the reason is given instead.
-
-    Parameters
-    ----------
-    explained
-        The model.
-    sample
-        The page's rows: the background of its Shapley values.
-    most_characters
-        What the model may weigh.
-    seed
-        Of the rows put together at random.
+    not carried and the reason is given instead. The page's rows are the background of its Shapley
+    values.
 
     Examples
     --------

@@ -66,23 +66,11 @@ class _Piece:
 def sum_in_page(probe: Probe, *, model: Any = None, seed: int) -> dict[str, Any]:
     """Return a model that adds up one function a column.
 
-    Parameters
-    ----------
-    probe
-        Its game, an `AdditiveGame`, and the page's rows.
-    model
-        The model as the user gave it: where it tells its knots, they need not be searched.
-    seed
-        Of the rows on which the pieces are checked.
-
-    Returns
-    -------
-    dict
-        ``columns``, one entry a player, each with ``missing`` (what a missing value adds, None
-        where the model does not take it) and: ``levels``, what each adds; or ``pieces``,
-        ``[low, high, coefficients]`` rising; or ``calendar``, what each calendar feature of a date
-        is multiplied with, the last one being the constant. ``ends`` are given where the pieces
-        must not be followed beyond.
+    ``columns`` has one entry a player, each with ``missing`` (what a missing value adds, None
+    where the model does not take it) and: ``levels``, what each adds; or ``pieces``,
+    ``[low, high, coefficients]`` rising; or ``calendar``, what each calendar feature of a date is
+    multiplied with, the last one being the constant. ``ends`` are given where the pieces must not
+    be followed beyond.
     """
     game = probe.game
     assert isinstance(game, AdditiveGame)
@@ -115,13 +103,7 @@ class _Curves:
         """Return what columns add at values, (values, outputs)."""
         if not values:
             return {}
-        longest = max(map(len, values.values()))
-        changes = {
-            k: column_of(self.probe.columns[k], [*own, *[own[-1]] * (longest - len(own))])
-            for k, own in values.items()
-        }
-        codes = self.probe.codes(changes, longest)
-        table = codes.reshape(longest, len(self.probe.columns), self.n_outputs)
+        table = self.probe.at(values).reshape(-1, len(self.probe.columns), self.n_outputs)
         return {k: table[: len(own), k] for k, own in values.items()}
 
     def all(self) -> list[dict[str, Any]]:

@@ -10,7 +10,6 @@ from clearwood.explanation import TermsGame
 from clearwood.reporting.model.columns import (
     NotCarriedError,
     Probe,
-    column_of,
     limits,
     mixed_rows,
     widened,
@@ -27,21 +26,9 @@ _CHECKED_ROWS = 300
 def tables_in_page(probe: Probe, *, model: Any = None, seed: int) -> dict[str, Any]:
     """Return a model that adds up tables of one and two columns.
 
-    Parameters
-    ----------
-    probe
-        Its game, a `TermsGame`, and the page's rows.
-    model
-        The model as the user gave it: where it tells its cuts, they need not be searched.
-    seed
-        Of the rows on which the tables are checked.
-
-    Returns
-    -------
-    dict
-        ``axes``: the player of each, where its values lie in the tables (``levels``, the place of
-        each; or ``cuts``, the values from which the next of ``places`` begins) and ``missing``.
-        ``terms``: the axes of each table and its numbers, the last axis being the outputs.
+    ``axes``: the player of each, where its values lie in the tables (``levels``, the place of
+    each; or ``cuts``, the values from which the next of ``places`` begins) and ``missing``.
+    ``terms``: the axes of each table and its numbers, the last axis being the outputs.
     """
     game = probe.game
     assert isinstance(game, TermsGame)
@@ -71,14 +58,8 @@ def tables_in_page(probe: Probe, *, model: Any = None, seed: int) -> dict[str, A
 def _axes(probe: Probe, hints: Mapping[int, Sequence[float]]) -> list[dict[str, Any]]:
     groups = np.asarray(probe.game.groups)
     columns = probe.columns
-    coded = {
-        k: list(range(len(c.levels))) for k, c in enumerate(columns) if c.is_coded and c.levels
-    }
-    longest = max(map(len, coded.values()), default=1)
-    levels = probe.codes(
-        {k: column_of(columns[k], [*v, *[0] * (longest - len(v))]) for k, v in coded.items()},
-        longest,
-    )
+    coded = {k: range(len(c.levels)) for k, c in enumerate(columns) if c.is_coded and c.levels}
+    levels = probe.at(coded)
     numbers = [
         k
         for k in np.unique(groups).tolist()
@@ -87,10 +68,7 @@ def _axes(probe: Probe, hints: Mapping[int, Sequence[float]]) -> list[dict[str, 
     if any(columns[k].kind is Kind.DATE for k in np.unique(groups)):
         raise NotCarriedError("the page does not carry tables of dates")
     cuts = _cuts(probe, numbers, hints)
-    absent = probe.codes(
-        {k: column_of(c, [None]) for k, c in enumerate(columns) if k not in probe.refuses_missing},
-        1,
-    )[0]
+    absent = probe.at({k: [None] for k in range(len(columns)) if k not in probe.refuses_missing})[0]
     axes = []
     for axis, k in enumerate(groups.tolist()):
         entry: dict[str, Any] = {"player": k}
@@ -123,12 +101,7 @@ def _cuts(
     axes = {k: np.flatnonzero(groups == k) for k in players}
 
     def places(values: dict[int, list[float]]) -> dict[int, list[tuple[int, ...]]]:
-        longest = max(map(len, values.values()))
-        changes = {
-            k: column_of(probe.columns[k], [*own, *[own[-1]] * (longest - len(own))])
-            for k, own in values.items()
-        }
-        codes = probe.codes(changes, longest).astype(np.intp)
+        codes = probe.at(values).astype(np.intp)
         return {
             k: list(map(tuple, codes[: len(own), axes[k]].tolist())) for k, own in values.items()
         }

@@ -28,22 +28,11 @@ _EVERY_NUMBER = ((-np.inf, np.inf),)
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """A tree laid out.
-
-    Parameters
-    ----------
-    data
-        What the page's script needs, ready for JSON.
-    n_places
-        How many places are carried.
-    n_closed
-        How many places are closed that have more below them.
-    rows_closed
-        How many rows come to these.
-    """
+    """A tree laid out for the page's script, ready for JSON."""
 
     data: Mapping[str, Any] = field(repr=False)
     n_places: int
+    #: Places that have more below them which is not carried, and rows that come to these.
     n_closed: int
     rows_closed: int
 
@@ -64,21 +53,10 @@ def tree_in_page(
     used: NDArray[np.intp] | None = None,
     most_places: int = MOST_PLACES,
 ) -> Places:
-    """Lay a condensed tree out.
+    """Lay a condensed tree out, with the rows of a matrix counted at every place.
 
-    Parameters
-    ----------
-    condensed
-        The tree.
-    matrix
-        Rows to count, as the model's columns.
-    target
-        The outcome of each row, as a number; its mean is shown at every place.
-    used
-        The model's columns that the page makes, so that it can follow new rows; None where it
-        makes none.
-    most_places
-        How many places to carry.
+    The mean of the target, as a number, is shown there too. ``used`` are the model's columns that
+    the page makes, so that it can follow new rows; None where it makes none.
     """
     root, closed = _opened(condensed, matrix, most_places)
     gaps = np.unique(condensed.shell.groups[np.isnan(matrix).any(axis=0)]).tolist()

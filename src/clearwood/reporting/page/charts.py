@@ -13,17 +13,7 @@ __all__ = ["chart", "of_outputs"]
 
 
 def chart(name: str, figure: Any, *, title: str | None = None) -> Chart:
-    """Return a block from an Altair figure, with its title and its description as text.
-
-    Parameters
-    ----------
-    name
-        Of the block.
-    figure
-        The result of a ``plot`` method.
-    title
-        Instead of the figure's own.
-    """
+    """Return a block from an Altair figure, with its own or another title, and its description."""
     # its parts were put together by our own code, so that checking them again only takes time
     spec = figure.to_dict(validate=False)
     own = spec.get("title", "")

@@ -48,17 +48,7 @@ _VEGA_USED = "window.vegaEmbed = vegaEmbed;"
 
 
 def render(title: str, sections: Sequence[Section], about: Sequence[tuple[str, str]] = ()) -> str:
-    """Make the page.
-
-    Parameters
-    ----------
-    title
-        The heading of the page.
-    sections
-        In order.
-    about
-        Pairs of a name and a value, shown below the heading.
-    """
+    """Make the page; ``about`` has pairs of a name and a value, shown below the heading."""
     style, head, script, vega = _style(), _static("head.js"), _script(), _vega()
     page = _environment().get_template("page.html.j2")
     return page.render(

@@ -39,23 +39,12 @@ _SHORTEST_NAME = 4
 
 @dataclass(frozen=True)
 class Caution:
-    """One thing to be careful about.
-
-    Parameters
-    ----------
-    title
-        What was found.
-    meaning
-        What it means for the reader.
-    advice
-        What to do about it.
-    items
-        What it is about, one per line.
-    """
+    """One thing to be careful about: its meaning, and what to do about it."""
 
     title: str
     meaning: str
     advice: str
+    #: What it is about, one per line.
     items: tuple[str, ...] = ()
 
 
