@@ -132,7 +132,7 @@ def check(script, model, background, *, as_frame=False):
         explained = explained_model(model, background)
         found = page_model(explained, background)
         assert found.data is not None, found.reason
-        rows = mixed_rows(Probe(explained.game(background), background), ROWS, seed=7)
+        rows = mixed_rows(Probe(explained.on(background).game, background), ROWS, seed=7)
         own = cw.shapley(model, background, rows)
         taken = rows.X.to_frame("pandas") if as_frame else rows
         expected = answers(model, taken)
@@ -239,5 +239,5 @@ def test_deep_trees_and_many_columns_are_shared_exactly(script):
     y = np.sin(X).sum(axis=1) + X[:, 0] * X[:, 1]
     table = cw.read({f"c{k}": X[:, k] for k in range(25)} | {"y": y}, target="y")
     model = cw.learner("extra-trees", n_estimators=4).fit(table)
-    assert explained_model(model, table).game(table).longest > 12
+    assert explained_model(model, table).on(table).game.longest > 12
     check(script, model, table)

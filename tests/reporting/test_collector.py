@@ -85,13 +85,13 @@ def test_slow_models_are_explained_over_fewer_rows(collector):
 
 def test_little_time_means_fewer_rows_and_too_little_means_sampling(collector):
     assert collector.exact_rows(60.0) == 900
-    n_leaves = collector.explained.n_leaves
+    n_leaves = collector.subject.n_leaves
     assert 200 <= collector.exact_rows(n_leaves * (1.5e-5 + 300 * 2e-8)) <= 301
     assert collector.exact_rows(1e-9) is None
 
 
 def test_the_decomposition_has_as_many_rows_as_time_allows(collector):
-    seconds = collector.explained.n_leaves * (1.5e-5 + 300 * 2e-8)
+    seconds = collector.subject.n_leaves * (1.5e-5 + 300 * 2e-8)
     for time, is_exact in ((seconds, True), (1e-9, False)):
         one = replace(collector)
         one.limits = replace(collector.limits, decomposition=time)

@@ -1,7 +1,8 @@
 """Options that several verbs share, and how their values are read."""
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +25,7 @@ __all__ = [
     "Reading",
     "Seed",
     "learner_names",
+    "limited_cores",
     "pairs",
     "setting",
 ]
@@ -128,6 +130,23 @@ class Columns:
         lists = {"protected": self.protected or [], "ignore": self.ignore or []}
         kinds = pairs("--kind", self.kinds or (), example="zip=category")
         return {**vars(self), **lists, "kinds": kinds}
+
+
+@contextmanager
+def limited_cores(n_jobs: int) -> Iterator[None]:
+    """Limit the thread pools of compiled libraries to a number of cores; -1 is all of them.
+
+    Learners pass ``n_jobs`` on to their library, but linear algebra and histogram boosting use
+    every core unless they are limited, which slows down everyone else on a shared machine.
+    """
+    if n_jobs == 0 or n_jobs < -1:
+        raise InputError(
+            f"--jobs {n_jobs} is not a number of cores", hint="use 1 or more, or -1 for all."
+        )
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(n_jobs if n_jobs > 0 else None):
+        yield
 
 
 def learner_names(texts: Iterable[str] | None) -> list[str]:

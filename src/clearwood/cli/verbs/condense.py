@@ -213,11 +213,5 @@ def _exported(one: "Condensed", to: Format, table: str) -> str | bytes:
         return bytes(one.to_onnx().SerializeToString())
     if to == "rules":
         return "\n".join(str(rule) for rule in one.rules())
-    writers = {
-        "python": one.to_python,
-        "c": one.to_c,
-        "dot": one.to_dot,
-        "svg": one.to_svg,
-        "text": one.to_text,
-    }
-    return writers[to]()
+    text: str = getattr(one, f"to_{to}")()
+    return text

@@ -14,7 +14,7 @@ from clearwood.cli.support.console import (
     prose,
     quoted,
 )
-from clearwood.cli.support.options import Force, Jobs, Json, Seed
+from clearwood.cli.support.options import Force, Jobs, Json, Seed, limited_cores
 from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
@@ -67,7 +67,6 @@ def demo(
         The folder for the files.
     """
     import clearwood as cw
-    from clearwood.cli.support.cores import limited_cores
     from clearwood.cli.support.demo_folder import DemoFolder
     from clearwood.cli.support.files import write_columns, write_json
     from clearwood.cli.verbs.predict import prediction_columns

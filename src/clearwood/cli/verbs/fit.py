@@ -16,6 +16,7 @@ from clearwood.cli.support.options import (
     Json,
     Reading,
     Seed,
+    limited_cores,
     pairs,
     setting,
 )
@@ -72,7 +73,6 @@ def fit(
     """
     import clearwood as cw
     from clearwood._shared.progress import progress
-    from clearwood.cli.support.cores import limited_cores
     from clearwood.cli.support.files import check_output
 
     # Whatever can be checked without reading the table is checked first.
@@ -130,20 +130,18 @@ def row_losses(model: "Learner", table: "Table") -> tuple[str, "NDArray[np.float
     import numpy as np
 
     from clearwood import benchmarking
-    from clearwood.losses import find_loss
+    from clearwood.losses import default_loss, find_loss
     from clearwood.table import Task
 
     task = model.task_
-    if task is Task.COUNT:
-        # learners may predict negative counts, for which the loss is not defined
-        mean = np.maximum(model.predict(table), _LOWEST_COUNT)
-        counts = np.asarray(table.y, dtype=np.float64)
-        return "mean Poisson deviance", find_loss("poisson").per_row(counts, mean)
-    if not task.is_classification:
-        return "mean squared error", benchmarking.row_losses(model, table, find_loss("squared"))
-    if not hasattr(model, "predict_proba"):
-        return "error rate", benchmarking.row_losses(model, table, find_loss("zero-one"))
-    return "log loss", benchmarking.row_losses(model, table, find_loss("log"))
+    loss = default_loss(task)
+    if task.is_classification and not hasattr(model, "predict_proba"):
+        loss = find_loss("zero-one")
+    if task is not Task.COUNT:
+        return loss.risk_title, benchmarking.row_losses(model, table, loss)
+    # learners may predict negative counts, for which the loss is not defined
+    mean = np.maximum(model.predict(table), _LOWEST_COUNT)
+    return loss.risk_title, loss.per_row(np.asarray(table.y, dtype=np.float64), mean)
 
 
 def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]) -> None:

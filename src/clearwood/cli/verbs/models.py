@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["models"]
 
+#: Fields of an entry that its JSON document has as they are.
+_FIELDS = (
+    *("name", "title", "family", "tasks", "reading", "loss", "estimates", "source", "section"),
+    *("categories", "missing", "scale", "complexity"),
+)
+
 
 @verb
 def models(
@@ -178,19 +184,8 @@ def _tasks(entry: "Entry") -> list[str]:
 
 def _document(entry: "Entry") -> dict[str, Any]:
     return {
-        "name": entry.name,
-        "title": entry.title,
-        "family": entry.family,
+        **{name: getattr(entry, name) for name in _FIELDS},
         "tasks": _tasks(entry),
-        "reading": entry.reading,
-        "loss": entry.loss,
-        "estimates": entry.estimates,
-        "source": entry.source,
-        "section": entry.section,
-        "categories": entry.categories,
-        "missing": entry.missing,
-        "scale": entry.scale,
-        "complexity": entry.complexity,
         "defaults": dict(entry.defaults),
         "space": {key: _dimension(value) for key, value in entry.space.items()},
         "installed": entry.available,

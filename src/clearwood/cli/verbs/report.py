@@ -24,6 +24,7 @@ from clearwood.cli.support.options import (
     Reading,
     Seed,
     learner_names,
+    limited_cores,
 )
 from clearwood.cli.support.verb import verb
 
@@ -93,7 +94,6 @@ def report(
     """
     import clearwood as cw
     from clearwood._shared.progress import progress
-    from clearwood.cli.support.cores import limited_cores
     from clearwood.cli.support.files import check_output
     from clearwood.table import read_as
 

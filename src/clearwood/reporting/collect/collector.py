@@ -258,7 +258,7 @@ class Collector:
 
         All of them for sums; None if the model is no sum, or if even few rows take too long.
         """
-        if not self.subject.is_decomposable:
+        if not self.subject.explanation.is_exact:
             return None
         n_rows, n_leaves = self.table.n_rows, self.subject.n_leaves
         if n_leaves is None:
@@ -347,7 +347,9 @@ class Collector:
         names = names or list(order[:1])
         n_rows = self.rows_within(limits.agreement, limits.agreement_rows, len(names))
         rows = some_rows(self.table, n_rows, self.seed)
-        return self.subject.agreement(rows, names, time_limit=limits.agreement, seed=self.seed)
+        return self.subject.on(rows).agreement(
+            columns=names, time_limit=limits.agreement, seed=self.seed
+        )
 
     # Performance
 
@@ -456,10 +458,10 @@ class Collector:
         if is_label and findings.page_model.data is None and predictions is not None:
             return ("prediction",), predictions[findings.sample_rows, None]
         try:
-            outputs, predicted = self.subject.outputs_at(findings.sample_rows)
+            predicted = self.subject.predictor.predict(findings.sample_rows)
         except Exception:  # the step that predicts all rows has the reason
             return (), None
-        return tuple(outputs), predicted
+        return self.subject.predictor.outputs, predicted
 
     # One tree, and checks of the data
 

@@ -8,16 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.arrays import Floats
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.condensing import Condensed, condense
 from clearwood.explanation import (
-    Agreement,
     Decomposition,
     Effect,
     Explanation,
-    Game,
     Predictor,
     Shapley,
     Unit,
@@ -105,11 +103,6 @@ class ExplainedModel:
         """Leaves of all trees; None if the model is not made of trees."""
         return None if self.forest is None else self.forest.n_leaves
 
-    @property
-    def is_decomposable(self) -> bool:
-        """Whether the prediction is known as a sum of functions of few columns."""
-        return self.explanation.is_exact
-
     def on(self, rows: Table) -> Explanation:
         """Return the model over other rows; nothing is imported again."""
         if rows is self.table:
@@ -117,10 +110,6 @@ class ExplainedModel:
         other = self.explanation.on(rows)
         assert isinstance(other, Explanation)
         return other
-
-    def outputs_at(self, positions: Index) -> tuple[tuple[str, ...], Floats]:
-        """Predict rows of the table, one column per output; of two classes, the second."""
-        return self.predictor.outputs, self.predictor.predict(positions)
 
     def predict(self, rows: Table) -> Floats:
         """Predict rows: numbers, probabilities by class, or positions of predicted classes."""
@@ -174,12 +163,6 @@ class ExplainedModel:
                 seed=seed,
             )
 
-    def agreement(
-        self, rows: Table, columns: Sequence[str], *, time_limit: float, seed: int
-    ) -> Agreement:
-        """Compare methods column by column."""
-        return self.on(rows).agreement(columns=columns, time_limit=time_limit, seed=seed)
-
     def shapley(self, rows: Table, *, is_sampled: bool, time_limit: float, seed: int) -> Shapley:
         """Return interventional Shapley values of rows over the same rows."""
         options: dict[str, Any] = {"seed": seed}
@@ -209,10 +192,6 @@ class ExplainedModel:
         if self.forest is None:
             raise InputError("the model is not a sum over trees")
         return condense(self.forest, self.table, time_limit=time_limit)
-
-    def game(self, rows: Table) -> Game:
-        """Return the model in parts; raises if it is not a sum of functions of few columns."""
-        return self.on(rows).game
 
     def _named(self, columns: Sequence[str]) -> dict[str, str]:
         """Map a result's columns to the table's: a model fitted to an array has only positions."""

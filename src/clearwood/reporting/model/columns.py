@@ -8,7 +8,7 @@ encoder on rows put together at random before it is used.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -105,41 +105,34 @@ class Probe:
     def refuses_missing(self) -> frozenset[int]:
         """The players whose column must not be missing: the model has no rule for it."""
         everyone = range(len(self.columns))
-        gap = {k: column_of(column, [None]) for k, column in enumerate(self.columns)}
-        if self._takes(gap):
+        if self._takes_missing(everyone):
             return frozenset()
-        return frozenset(k for k in everyone if not self._takes({k: gap[k]}))
+        return frozenset(k for k in everyone if not self._takes_missing([k]))
 
-    def _takes(self, changes: Mapping[int, Column]) -> bool:
+    def _takes_missing(self, players: Iterable[int]) -> bool:
         try:
-            self.codes(changes, 1)
+            self.at({k: [None] for k in players})
         except (InputError, ValueError, TypeError):
             return False
         return True
 
-    def codes(self, changes: Mapping[int, Column], n_rows: int) -> Floats:
-        """Return the codes of the table's first row, repeated, with some columns changed.
+    def at(self, values: Mapping[int, Sequence[Any]]) -> Floats:
+        """Return the codes of the table's first row, repeated, with columns at values.
 
         Columns do not touch each other's codes, so all can be tried in one call.
         """
-        return self.of(self.changed(changes, n_rows))
+        return self.of(self.changed(values))
 
-    def at(self, values: Mapping[int, Sequence[Any]]) -> Floats:
-        """Return the codes of the table's first row with columns at values, the longest list long.
-
-        A shorter list repeats its last value.
-        """
+    def changed(self, values: Mapping[int, Sequence[Any]]) -> Table:
+        """Return the table's first row, repeated, with columns at values; the last one repeats."""
         longest = max(map(len, values.values()), default=1)
-        changes = {
-            k: column_of(self.columns[k], [*own, *[own[-1]] * (longest - len(own))])
+        first = self.table.take(np.zeros(longest, np.intp))
+        changed = {
+            self.columns[k].name: column_of(
+                self.columns[k], [*own, *[own[-1]] * (longest - len(own))]
+            )
             for k, own in values.items()
         }
-        return self.codes(changes, longest)
-
-    def changed(self, changes: Mapping[int, Column], n_rows: int) -> Table:
-        """Return the table's first row, repeated, with some columns changed."""
-        first = self.table.take(np.zeros(n_rows, np.intp))
-        changed = {self.columns[k].name: column for k, column in changes.items()}
         columns = tuple(changed.get(column.name, column) for column in first.columns)
         return replace(first, columns=columns)
 
@@ -333,11 +326,11 @@ def _way(part: Floats, code: Floats, p: int) -> list[Any] | None:
 def _missing(probe: Probe, used: Index) -> Floats:
     """Return the codes of a row that lacks everything that the model lets a row lack."""
     gaps = {
-        k: column_of(column, [None])
+        k: [None]
         for k, column in enumerate(probe.columns)
         if k not in probe.refuses_missing and column.kind is not Kind.TEXT
     }
-    return np.asarray(probe.codes(gaps, 1)[0, used])
+    return np.asarray(probe.at(gaps)[0, used])
 
 
 def encoded(probe: Probe, entries: Sequence[Mapping[str, Any]], table: Table, width: int) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 
 from clearwood.explanation import learner_players
 from clearwood.models import Learner
-from clearwood.reporting.model.columns import Probe, column_of, limits
+from clearwood.reporting.model.columns import Probe, limits
 from clearwood.table import NUMERIC
 
 __all__ = ["known_cuts", "known_knots"]
@@ -28,8 +28,7 @@ def known_knots(model: Any, probe: Probe) -> dict[int, list[float]]:
         for k, column in enumerate(probe.columns)
         if column.kind in NUMERIC and not column.missing.all()
     }
-    changes = {k: column_of(probe.columns[k], own) for k, own in ends.items()}
-    encoded = model.encoder_.transform(probe.changed(changes, 2))
+    encoded = model.encoder_.transform(probe.changed(ends))
     known: dict[int, list[float]] = {}
     for j, own in enumerate(knots):
         k = int(groups[j])

@@ -78,7 +78,7 @@ def page_model(
     'it is neither a sum over trees nor a sum of functions of one or two columns'
     """
     try:
-        probe = Probe(explained.game(sample), sample)
+        probe = Probe(explained.on(sample).game, sample)
         _refuse_huge(probe.game, most_characters)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # rows put together at random may well be odd

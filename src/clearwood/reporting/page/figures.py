@@ -1,22 +1,59 @@
-"""Altair's specifications made ready for the page: the title as text, the data small.
+"""The library's figures as blocks, and made ready for the page: title as text, data small.
 
 The page sets titles itself, so that they wrap, can be searched and are read aloud; it also sizes
 and colours the figure to its place. What stays is the drawing and its data.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from clearwood.explanation import Effect
 from clearwood.reporting.page.blocks import Chart
 
-__all__ = ["DIGITS", "Figure", "figure"]
+__all__ = ["DIGITS", "Figure", "chart", "figure", "of_outputs"]
 
 #: Digits that count, of the numbers a figure carries; a screen shows three.
 DIGITS = 7
 
 # The page's own settings stand in for these.
 _LEFT_OUT = {"$schema", "config", "title", "background", "padding", "usermeta"}
+
+
+def chart(name: str, drawn: Any, *, title: str | None = None) -> Chart:
+    """Return a block from an Altair figure, with its own or another title, and its description."""
+    # its parts were put together by our own code, so that checking them again only takes time
+    spec = drawn.to_dict(validate=False)
+    own = spec.get("title", "")
+    words = own if isinstance(own, str) else str(own.get("text", ""))
+    return Chart(
+        name=name, title=title or words, alt=str(spec.get("description", words)), spec=spec
+    )
+
+
+def of_outputs(effect: Effect, outputs: Sequence[str]) -> Effect:
+    """Return an effect on some of its outputs."""
+    if len(effect.outputs) <= 1 or tuple(outputs) == effect.outputs:
+        return effect
+    kept = [effect.outputs.index(name) for name in outputs]
+
+    def taken(values: Any) -> Any:
+        if values is None:
+            return None
+        picked = values[..., kept]
+        return picked[..., 0] if len(kept) == 1 else picked
+
+    return replace(
+        effect,
+        values=taken(effect.values),
+        low=taken(effect.low),
+        high=taken(effect.high),
+        curves=taken(effect.curves),
+        baseline=taken(np.asarray(effect.baseline)),
+        about=replace(effect.about, outputs=tuple(outputs)),
+    )
 
 
 @dataclass(frozen=True)
@@ -29,16 +66,16 @@ class Figure:
     data: dict[str, Any]
 
 
-def figure(chart: Chart) -> Figure:
+def figure(block: Chart) -> Figure:
     """Take a chart apart into words and a drawing."""
     data: dict[str, Any] = {
         "spec": {
-            key: _small(key, value) for key, value in chart.spec.items() if key not in _LEFT_OUT
+            key: _small(key, value) for key, value in block.spec.items() if key not in _LEFT_OUT
         }
     }
-    if chart.data is not None:
-        data["table"] = {name: list(values) for name, values in chart.data.items()}
-    return Figure(title=chart.title, subtitle=_subtitle(chart.spec.get("title")), data=data)
+    if block.data is not None:
+        data["table"] = {name: list(values) for name, values in block.data.items()}
+    return Figure(title=block.title, subtitle=_subtitle(block.spec.get("title")), data=data)
 
 
 def _subtitle(title: Any) -> tuple[str, ...]:

@@ -1,14 +1,48 @@
-"""Arrays as short text that the page's script reads back without loss."""
+"""Data carried in the page: JSON that is safe in a script element, and arrays as short text."""
 
 import base64
+import json
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
-__all__ = ["packed", "plain_number", "plain_numbers"]
+__all__ = ["island", "packed", "plain_number", "plain_numbers"]
 
 _WHOLE = (("u1", np.uint8), ("u2", np.uint16), ("u4", np.uint32), ("i4", np.int32))
+# What could end the element, open a comment, or end a line in older scripts. All of them occur in
+# JSON within strings only, where the escape means the same character.
+_ESCAPES = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
+
+
+def island(value: Any) -> Markup:
+    r"""Return a value as JSON that can stand in a script element of a page.
+
+    NumPy's numbers and arrays are taken as Python's; numbers that are not finite become null,
+    which is how JSON says that there is none.
+
+    Examples
+    --------
+    >>> print(island({"level": "</script>", "value": np.float64(0.5), "band": (1, np.nan)}))
+    {"level":"\u003c/script\u003e","value":0.5,"band":[1,null]}
+    """
+    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(text.translate(_ESCAPES))  # noqa: S704 - escaped one line above
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
 
 
 def packed(array: NDArray[Any]) -> dict[str, Any]:
@@ -24,17 +58,17 @@ def packed(array: NDArray[Any]) -> dict[str, Any]:
     ('f4', 'f8')
     """
     flat = np.ascontiguousarray(array).ravel()
-    plain = _plain(flat)
+    plain = _encoded(flat)
     if flat.dtype.kind != "f" or len(flat) < 64:
         return plain
     values, places = np.unique(flat, return_inverse=True)
     if len(values) > len(flat) // 2:
         return plain
-    split = {"table": _plain(values), "index": _plain(places)}
+    split = {"table": _encoded(values), "index": _encoded(places)}
     return split if _size(split["table"]) + _size(split["index"]) < _size(plain) else plain
 
 
-def _plain(flat: NDArray[Any]) -> dict[str, str]:
+def _encoded(flat: NDArray[Any]) -> dict[str, str]:
     name, dtype = _narrowest(flat)
     data = np.ascontiguousarray(flat, np.dtype(dtype).newbyteorder("<")).tobytes()
     return {"type": name, "data": base64.b64encode(data).decode("ascii")}

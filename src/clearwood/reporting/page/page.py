@@ -13,7 +13,7 @@ from markupsafe import Markup
 from clearwood.reporting.page.blocks import Block, Section
 from clearwood.reporting.page.cells import is_numeric, written_rows
 from clearwood.reporting.page.figures import figure
-from clearwood.reporting.page.island import island
+from clearwood.reporting.page.pack import island
 
 __all__ = ["render", "typeset"]
 

@@ -6,7 +6,7 @@ from clearwood._shared.numbers import count, percent
 from clearwood.plot import plot_profile
 from clearwood.reporting.collect.findings import Findings, Step
 from clearwood.reporting.page.blocks import Block, Choice, More, Note, Prose, Section, Sheet
-from clearwood.reporting.page.charts import chart
+from clearwood.reporting.page.figures import chart
 from clearwood.reporting.sections.words import listed, named, number, sentence
 from clearwood.table import Profile, Role
 

@@ -8,7 +8,7 @@ from clearwood._shared.numbers import count, percent
 from clearwood.explanation import Effect
 from clearwood.reporting.collect.findings import EffectViews, Findings, Step
 from clearwood.reporting.page.blocks import Block, Choice, More, Note, Prose, Section, Sheet
-from clearwood.reporting.page.charts import chart, of_outputs
+from clearwood.reporting.page.figures import chart, of_outputs
 from clearwood.reporting.sections.words import (
     effect_sentence,
     listed,

@@ -17,11 +17,12 @@ from clearwood.reporting.page.blocks import (
     Section,
     Sheet,
 )
-from clearwood.reporting.page.charts import chart
+from clearwood.reporting.page.figures import chart
 from clearwood.reporting.sections.words import (
+    INTERVALS,
+    WHERE,
     capital,
     interval,
-    interval_meaning,
     listed,
     loss_name,
     named,
@@ -32,10 +33,19 @@ from clearwood.reporting.sections.words import (
 
 __all__ = ["section"]
 
-_WHERE = {
-    "out-of-fold": "on rows not used for fitting",
-    "test": "on the test rows",
-    "training": "on rows that may have been used for fitting",
+
+#: Fields of a standing, with their headings.
+_STANDINGS = {
+    "learner": "learner",
+    "risk": "risk",
+    "low": "low",
+    "high": "high",
+    "difference": "difference from best",
+    "difference_low": "low of difference",
+    "difference_high": "high of difference",
+    "fit_seconds": "seconds",
+    "failures": "failed fits",
+    "settings_text": "settings",
 }
 
 
@@ -112,7 +122,7 @@ def _intervals(bench: Benchmark) -> str:
         if math.isfinite(one.risk):
             kinds.setdefault(one.interval, []).append(one.learner)
     return "; ".join(
-        f"{f'for {listed(names)} ' if len(kinds) > 1 else ''}{interval_meaning(kind)}"
+        f"{f'for {listed(names)} ' if len(kinds) > 1 else ''}{INTERVALS[kind]}"
         for kind, names in kinds.items()
     )
 
@@ -134,39 +144,15 @@ def _selection(findings: Findings) -> str:
 
 
 def _standings(bench: Benchmark) -> Sheet:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            one.learner,
-            one.risk,
-            one.low,
-            one.high,
-            one.difference,
-            one.difference_low,
-            one.difference_high,
-            one.fit_seconds,
-            one.failures,
-            one.settings_text,
-        )
-        for one in bench.standings
-    ]
     return Sheet(
         "benchmark",
         f"{capital(bench.context.loss.risk_title)} of each learner, best first, with "
         f"{percent(bench.method.confidence)} intervals; seconds for one tuning and fit; settings "
         "typical of the folds",
-        (
-            "learner",
-            "risk",
-            "low",
-            "high",
-            "difference from best",
-            "low of difference",
-            "high of difference",
-            "seconds",
-            "failed fits",
-            "settings",
+        tuple(_STANDINGS.values()),
+        tuple(
+            tuple(_finite(getattr(one, field)) for field in _STANDINGS) for one in bench.standings
         ),
-        tuple(tuple(map(_finite, row)) for row in rows),
     )
 
 
@@ -186,7 +172,7 @@ def _settings(findings: Findings) -> list[Block]:
 def _diagnostics(performance: Performance) -> list[Block]:
     blocks: list[Block] = []
     views: list[tuple[str, tuple[Block, ...]]] = []
-    where = _WHERE[performance.rows]
+    where = WHERE[performance.rows]
     if performance.calibration is not None:
         curve = performance.calibration
         text = (

@@ -15,10 +15,11 @@ from clearwood.reporting.collect.findings import EffectViews, Findings, Performa
 from clearwood.table import Task
 
 __all__ = [
+    "INTERVALS",
+    "WHERE",
     "capital",
     "effect_sentence",
     "interval",
-    "interval_meaning",
     "listed",
     "loss_name",
     "named",
@@ -37,7 +38,8 @@ _DIGITS_OF_VALUES = 6
 # Effects that span less of the predictions' standard deviation than this are called flat.
 _FLAT = 0.05
 
-_INTERVALS = {
+#: What the kinds of interval are.
+INTERVALS = {
     "nested": "from nested cross-validation: the fits of Bates, Hastie and Tibshirani (2024), with "
     "a width by Clearwood's own rule",
     "naive": "naive: it ignores that the folds share training rows, and so is too short",
@@ -46,10 +48,11 @@ _INTERVALS = {
     "per-origin": "over periods of time, each of them one observation",
 }
 
-_WHERE = {
-    "out-of-fold": "On rows not used for fitting",
-    "test": "On the test rows",
-    "training": "On rows that may have been used for fitting",
+#: Which rows a performance is about.
+WHERE = {
+    "out-of-fold": "on rows not used for fitting",
+    "test": "on the test rows",
+    "training": "on rows that may have been used for fitting",
 }
 
 
@@ -237,11 +240,6 @@ def loss_name(loss: str) -> str:
     return find_loss(loss).risk_title
 
 
-def interval_meaning(kind: str) -> str:
-    """Say what an interval is."""
-    return _INTERVALS.get(kind, kind)
-
-
 def performance_sentences(findings: Findings) -> tuple[str, ...]:
     """Describe the performance in a few sentences; say why not, if it is not known."""
     performance = findings.performance
@@ -261,7 +259,7 @@ def _risk_sentence(performance: Performance) -> str:
     if performance.loss == "squared" and risk.estimate > 0:
         root = f"; its square root is {number(risk.estimate**0.5)}"
     return (
-        f"{_WHERE[performance.rows]}, the {performance.risk_title} is "
+        f"{capital(WHERE[performance.rows])}, the {performance.risk_title} is "
         f"{number(risk.estimate)} ({interval(risk.low, risk.high, risk.confidence)}){root}."
     )
 

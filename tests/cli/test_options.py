@@ -4,7 +4,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from clearwood._shared.errors import InputError
-from clearwood.cli.support.cores import limited_cores
+from clearwood.cli.support.options import limited_cores
 
 
 def threads():

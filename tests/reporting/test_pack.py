@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearwood.reporting.page.island import island
+from clearwood.reporting.page.pack import island
 
 plain = st.recursive(
     st.none()
