@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from clearwood.plot.style import AXIS, DOWN, GREY, UP, cut
+from clearwood.plot.style import DOWN, UP, bars, cut, headed, rule
 
 if TYPE_CHECKING:
     from clearwood.explanation import Agreement
@@ -21,11 +21,6 @@ def plot_agreement(agreement: "Agreement", *, most: int = 15) -> Any:
         The agreement of an explanation's methods.
     most
         How many columns, the largest difference first.
-
-    Returns
-    -------
-    altair.TopLevelMixin
-        A chart.
     """
     import altair as alt
 
@@ -41,25 +36,17 @@ def plot_agreement(agreement: "Agreement", *, most: int = 15) -> Any:
         for pair, values in parts.items()
         for k, entry in enumerate(shown)
     ]
-    data: Any = alt.Data  # which ships no types
-    chart: Any = alt.Chart(data(values=rows))
     colours = alt.Scale(domain=list(parts), range=[DOWN, UP])
-    bars = chart.mark_bar().encode(
-        y=alt.Y("column:N", sort=[cut(entry.column) for entry in shown], title=None),
+    chart = bars(rows, "column", "value", "standard deviations of the prediction").encode(
         yOffset=alt.YOffset("pair:N", sort=list(parts)),
-        x=alt.X("value:Q", title="standard deviations of the prediction", axis=alt.Axis(**AXIS)),
         color=alt.Color("pair:N", title=None, scale=colours, legend=alt.Legend(orient="bottom")),
         tooltip=["column:N", "pair:N", alt.Tooltip("value:Q", format=".2f"), "words:N"],
     )
-    limit: Any = alt.Chart(data(values=[{"at": 0.1}]))
-    line = limit.mark_rule(color=GREY, strokeDash=[6, 4]).encode(x="at:Q")
-    subtitle = [f"{agreement.n_rows:,} rows; dashed: smaller differences do not matter"]
-    title = alt.TitleParams(
+    return headed(
+        alt.layer(chart, rule(0.1, "x", strokeDash=[6, 4])),
         "Where methods disagree",
-        subtitle=subtitle,
-        anchor="start",
-        subtitleColor=GREY,
+        [f"{agreement.n_rows:,} rows; dashed: smaller differences do not matter"],
+        f"Where methods disagree: {'; '.join(entry.words for entry in shown[:5])}",
+        width=_WIDTH,
+        height=alt.Step(12),
     )
-    words = "; ".join(entry.words for entry in shown[:5])
-    layered = alt.layer(bars, line).properties(width=_WIDTH, height=alt.Step(12), title=title)
-    return layered.properties(description=f"Where methods disagree: {words}")

@@ -6,6 +6,7 @@ from clearwood._shared.frames import plain
 from clearwood._shared.numbers import interval, number, percent
 from clearwood.losses import find_loss
 from clearwood.models import Choice
+from clearwood.plot.style import chart_of, records, rule
 
 if TYPE_CHECKING:
     from clearwood.benchmarking import Benchmark, TuningCurve
@@ -17,34 +18,13 @@ _POINT: dict[str, Any] = {"filled": True, "size": 70, "opacity": 1.0}
 
 
 def plot_benchmark(bench: "Benchmark") -> Any:
-    """Draw the risk of each learner and its difference to the best, with their intervals.
-
-    Parameters
-    ----------
-    bench
-        The benchmark.
-
-    Returns
-    -------
-    altair.HConcatChart
-    """
+    """Draw the risk of each learner and its difference to the best, with their intervals."""
     import altair as alt
 
-    rows = [
-        {
-            "learner": one.learner,
-            "risk": one.risk,
-            "low": one.low,
-            "high": one.high,
-            "difference": one.difference,
-            "difference_low": one.difference_low,
-            "difference_high": one.difference_high,
-        }
-        for one in bench.standings
-        if one.folds
-    ]
+    drawn = ("difference", "difference_low", "difference_high", "high", "learner", "low", "risk")
+    rows = [{name: getattr(one, name) for name in drawn} for one in bench.standings if one.folds]
     # a single fold of few rows may have no interval, and JSON has no NaN
-    data = alt.InlineData(values=plain(rows))
+    data = records(plain(rows))
     order = [str(row["learner"]) for row in rows]
     level = f"{percent(bench.method.confidence)} interval"
     risk = _intervals(
@@ -57,14 +37,13 @@ def plot_benchmark(bench: "Benchmark") -> Any:
         f"difference to {order[0] if order else 'the best'}, {level}",
         names=False,
     )
-    zero = (
-        alt.Chart(alt.InlineData(values=[{"zero": 0}]))
-        .mark_rule(strokeDash=[4, 4])
-        .encode(x="zero:Q")
+    figure = alt.hconcat(risk, rule(0, "x", strokeDash=[4, 4]) + gap)
+    words = (
+        f"{row['learner']} {number(row['risk'])} ({interval(row['low'], row['high'])})"
+        for row in rows
     )
-    figure = alt.hconcat(risk, zero + gap)
     return figure.properties(
-        title=f"{bench.context.table.target}: {bench.method.plan}", description=_words(bench)
+        title=f"{bench.context.table.target}: {bench.method.plan}", description="; ".join(words)
     )
 
 
@@ -88,15 +67,6 @@ def _intervals(
     return (bar + point).properties(width=260, height=alt.Step(26))
 
 
-def _words(bench: "Benchmark") -> str:
-    """Write the numbers of the figure as text, for screen readers."""
-    return "; ".join(
-        f"{one.learner} {number(one.risk)} ({interval(one.low, one.high)})"
-        for one in bench.standings
-        if one.folds
-    )
-
-
 def plot_curve(curve: "TuningCurve", setting: str | None = None) -> Any:
     """Draw inner risk against one tuned setting.
 
@@ -106,10 +76,6 @@ def plot_curve(curve: "TuningCurve", setting: str | None = None) -> Any:
         The curve.
     setting
         The setting to draw against; by default the first that is a number.
-
-    Returns
-    -------
-    altair.LayerChart
     """
     import altair as alt
 
@@ -120,14 +86,13 @@ def plot_curve(curve: "TuningCurve", setting: str | None = None) -> Any:
         for settings, risk, se in zip(curve.settings, curve.risk, curve.se, strict=True)
         if isinstance(dimension, Choice) or isinstance(settings[setting], int | float)
     ]
-    data = alt.InlineData(values=plain(rows))
     if isinstance(dimension, Choice):
         x = alt.X("value:N", title=setting)
     else:
         scale = alt.Scale(type="log") if dimension.log else alt.Scale(zero=False)
         x = alt.X("value:Q", title=setting, scale=scale)
     y = alt.Y("risk:Q", title="inner risk ± one standard error", scale=alt.Scale(zero=False))
-    base = alt.Chart(data).encode(x=x)
+    base = chart_of(plain(rows)).encode(x=x)
     # with a single setting the points are on a line; if others vary too, they scatter
     marks = base.mark_point(filled=True, size=30).encode(y=y, tooltip=["value:N", "risk:Q"])
     figure = (

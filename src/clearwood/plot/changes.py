@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.plot.style import AXIS, DOWN, GREY, UP, cut, number, records
+from clearwood.plot.style import AXIS, DOWN, UP, bars, cut, headed, number
 
 if TYPE_CHECKING:
     from clearwood.explanation import Contributions, WhatIf
@@ -20,15 +20,10 @@ def plot_what_if(result: "WhatIf", *, output: str | None = None) -> Any:
 
     Parameters
     ----------
-    found
-        What `clearwood.what_if` gave.
+    result
+        The result of `clearwood.what_if`.
     output
         The output to draw, where there are several; the last when None.
-
-    Returns
-    -------
-    altair.TopLevelMixin
-        A chart.
     """
     import altair as alt
 
@@ -47,12 +42,9 @@ def plot_what_if(result: "WhatIf", *, output: str | None = None) -> Any:
             result.columns, result.was, result.now, result.shares, result.alone, strict=True
         )
     ]
-    ticks = _bars(rows, "change", f"moves the {result.unit}").mark_tick(
-        color="black", thickness=2, size=14
-    )
-    figure = alt.layer(
-        _signed(_bars(rows, "change", f"moves the {result.unit}")), ticks.encode(x="alone:Q")
-    )
+    signed = _signed(rows, "change", f"moves the {result.unit}")
+    ticks = signed.mark_tick(color="black", thickness=2, size=14)
+    figure = alt.layer(signed, ticks.encode(x="alone:Q", color=alt.value("black")))
     before, after = number(result.before[k]), number(result.after[k])
     name = "" if len(result.outputs) == 1 else f" of {result.outputs[k]}"
     words = f"prediction{name} {before} → {after}"
@@ -64,15 +56,10 @@ def plot_contributions(result: "Contributions", *, row: int = 0) -> Any:
 
     Parameters
     ----------
-    found
-        What `clearwood.contributions` gave.
+    result
+        The result of `clearwood.contributions`.
     row
         The row's position among those that were taken apart.
-
-    Returns
-    -------
-    altair.TopLevelMixin
-        A chart.
     """
     if not 0 <= row < len(result.rows):
         raise InputError(f"there is no row {row}; {len(result.rows)} were taken apart")
@@ -80,33 +67,22 @@ def plot_contributions(result: "Contributions", *, row: int = 0) -> Any:
     rows = [
         {"column": cut(result.columns[k]), "value": float(result.values[row, k])} for k in order
     ]
-    figure = _signed(_bars(rows, "column", f"adds to the {result.unit}"))
+    figure = _signed(rows, "column", f"adds to the {result.unit}")
     words = f"constant {number(result.constant)}, total {number(result.total[row])}"
     title = f"What columns add to row {result.rows[row]}"
     return _titled(figure, title, [words, result.model], words)
 
 
-def _bars(rows: list[dict[str, Any]], name: str, title: str) -> Any:
-    import altair as alt
-
-    return alt.Chart(records(rows)).encode(
-        y=alt.Y(f"{name}:N", sort=[str(row[name]) for row in rows], title=None),
-        x=alt.X("value:Q", title=title, axis=alt.Axis(tickCount=6, **AXIS)),
-        tooltip=[f"{name}:N", alt.Tooltip("value:Q", format="+.4g", title=title)],
-    )
-
-
-def _signed(chart: Any) -> Any:
+def _signed(rows: list[dict[str, Any]], name: str, title: str) -> Any:
     import altair as alt
 
     colour = alt.condition("datum.value > 0", alt.value(UP), alt.value(DOWN))
-    return chart.mark_bar(height={"band": 0.7}).encode(color=colour)
+    chart = bars(rows, name, "value", title, axis={"tickCount": 6, **AXIS}, height={"band": 0.7})
+    tooltip = [f"{name}:N", alt.Tooltip("value:Q", format="+.4g", title=title)]
+    return chart.encode(color=colour, tooltip=tooltip)
 
 
-def _titled(figure: Any, title: str, subtitle: list[str], words: str) -> Any:
+def _titled(figure: Any, title: str, notes: list[str], words: str) -> Any:
     import altair as alt
 
-    heading = alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitleColor=GREY)
-    return figure.properties(
-        title=heading, width=_WIDTH, height=alt.Step(26), description=f"{title}: {words}"
-    )
+    return headed(figure, title, notes, f"{title}: {words}", width=_WIDTH, height=alt.Step(26))

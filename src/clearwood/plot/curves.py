@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._shared.numbers import number, percent
-from clearwood.plot.style import AXIS, DOWN, GREY, UP, records
+from clearwood.plot.style import AXIS, DOWN, GREY, UP, bars, chart_of, headed, rule
 
 if TYPE_CHECKING:
     from clearwood.benchmarking import (
@@ -28,49 +28,25 @@ _SIZE = {"width": 380, "height": 260}
 
 
 def plot_learning(curve: "LearningCurve") -> Any:
-    """Draw risk with its interval, and training loss, against the number of training rows.
-
-    Parameters
-    ----------
-    curve
-        The curve.
-
-    Returns
-    -------
-    altair.LayerChart
-    """
+    """Draw risk with its interval, and training loss, against the number of training rows."""
     import altair as alt
 
-    rows = [
-        {"rows": size, "risk": risk, "low": low, "high": high, "training": training}
-        for size, risk, low, high, training in zip(
-            curve.sizes.tolist(),
-            curve.risk.tolist(),
-            curve.low.tolist(),
-            curve.high.tolist(),
-            curve.training.tolist(),
-            strict=True,
-        )
-    ]
-    base = alt.Chart(records(rows)).encode(
-        x=alt.X("rows:Q", title="training rows", axis=alt.Axis(**AXIS))
-    )
+    rows = _points(curve)
+    base = chart_of(rows).encode(x=alt.X("sizes:Q", title="training rows", axis=alt.Axis(**AXIS)))
     scale = alt.Scale(zero=False)
     level = f"{percent(curve.confidence)} {curve.interval} interval"
     band = base.mark_area(opacity=0.2, color=DOWN).encode(
         y=alt.Y("low:Q", title=f"{curve.loss} loss", scale=scale), y2="high:Q"
     )
-    tooltip = [alt.Tooltip(f"{name}:Q", format=".4g") for name in rows[0]]
     lines = [
         base.mark_line(point=True, color=colour, strokeDash=dash).encode(
-            y=alt.Y(f"{name}:Q", scale=scale), tooltip=tooltip
+            y=alt.Y(f"{name}:Q", scale=scale), tooltip=_tooltip(rows)
         )
         for name, colour, dash in (("risk", DOWN, [1, 0]), ("training", GREY, [4, 3]))
     ]
-    last = rows[-1]
     words = (
-        f"The risk of {curve.learner} is {number(rows[0]['risk'])} with {rows[0]['rows']} training "
-        f"rows and {number(last['risk'])} with {last['rows']}"
+        f"The risk of {curve.learner} is {number(curve.risk[0])} with {curve.sizes[0]} training "
+        f"rows and {number(curve.risk[-1])} with {curve.sizes[-1]}"
     )
     return _titled(
         alt.layer(band, *lines),
@@ -81,45 +57,22 @@ def plot_learning(curve: "LearningCurve") -> Any:
 
 
 def plot_calibration(curve: "CalibrationCurve") -> Any:
-    """Draw observed means against predictions, with the line of perfect calibration.
-
-    Parameters
-    ----------
-    curve
-        The curve.
-
-    Returns
-    -------
-    altair.LayerChart
-    """
+    """Draw observed means against predictions, with the line of perfect calibration."""
     import altair as alt
 
-    rows = curve.to_frame("dict")
-    points = [dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)]
+    points = _points(curve)
     for point in points:
         # a bin of one row has no interval
         if point["low"] is None:
             point["low"] = point["high"] = point["observed"]
-    ends = [float(min(rows["predicted"])), float(max(rows["predicted"]))]
-    diagonal = (
-        alt.Chart(records([{"x": end} for end in ends]))
-        .mark_line(strokeDash=[4, 4], color=GREY)
-        .encode(x="x:Q", y="x:Q")
-    )
-    base = alt.Chart(records(points)).encode(
-        x=alt.X(
-            "predicted:Q",
-            title=f"predicted {curve.what}",
-            scale=alt.Scale(zero=False),
-            axis=alt.Axis(**AXIS),
-        )
-    )
-    tooltip = [alt.Tooltip(f"{name}:Q", format=".4g") for name in rows]
+    ends = [{"x": float(end)} for end in (curve.predicted.min(), curve.predicted.max())]
+    diagonal = chart_of(ends).mark_line(strokeDash=[4, 4], color=GREY).encode(x="x:Q", y="x:Q")
+    base = chart_of(points).encode(x=_predicted(curve.what))
     span = base.mark_rule(color=DOWN).encode(
         y=alt.Y("low:Q", title="observed", scale=alt.Scale(zero=False)), y2="high:Q"
     )
     dots = base.mark_point(filled=True, size=60, color=DOWN, opacity=1).encode(
-        y="observed:Q", tooltip=tooltip
+        y="observed:Q", tooltip=_tooltip(points)
     )
     line = f"slope {number(curve.slope)}, intercept {number(curve.intercept)}, "
     note = (
@@ -130,44 +83,21 @@ def plot_calibration(curve: "CalibrationCurve") -> Any:
 
 
 def plot_residuals(residuals: "Residuals") -> Any:
-    """Draw quantiles of the residuals against the prediction.
-
-    Parameters
-    ----------
-    residuals
-        The residuals.
-
-    Returns
-    -------
-    altair.LayerChart
-    """
+    """Draw quantiles of the residuals against the prediction."""
     import altair as alt
 
-    names = ("q05", "q25", "q50", "q75", "q95")
+    names = ["q05", "q25", "q50", "q75", "q95"]
     rows = [
-        {"predicted": at, **dict(zip(names, line, strict=True)), "rows": count}
-        for at, line, count in zip(
-            residuals.predicted.tolist(),
-            residuals.quantiles.tolist(),
-            residuals.rows.tolist(),
-            strict=True,
-        )
+        dict(zip(["predicted", *names, "rows"], line.values(), strict=True))
+        for line in _points(residuals)
     ]
-    x = alt.X(
-        "predicted:Q",
-        title=f"predicted {residuals.what}",
-        scale=alt.Scale(zero=False),
-        axis=alt.Axis(**AXIS),
-    )
-    base = alt.Chart(records(rows)).encode(x=x)
+    base = chart_of(rows).encode(x=_predicted(residuals.what))
     y = alt.Y("q05:Q", title="truth minus prediction")
-    tooltip = [alt.Tooltip(f"{name}:Q", format=".4g") for name in rows[0]]
-    zero = alt.Chart(records([{"at": 0}])).mark_rule(color=GREY, strokeDash=[4, 4])
     layers = [
         base.mark_area(opacity=0.18, color=DOWN).encode(y=y, y2="q95:Q"),
         base.mark_area(opacity=0.3, color=DOWN).encode(y="q25:Q", y2="q75:Q"),
-        zero.encode(y="at:Q"),
-        base.mark_line(point=True, color=DOWN).encode(y="q50:Q", tooltip=tooltip),
+        rule(0, "y", strokeDash=[4, 4]),
+        base.mark_line(point=True, color=DOWN).encode(y="q50:Q", tooltip=_tooltip(rows)),
     ]
     words = (
         f"half of the residuals are at most {number(residuals.typical)} in size, nine tenths at "
@@ -178,17 +108,7 @@ def plot_residuals(residuals: "Residuals") -> Any:
 
 
 def plot_bias_variance(parts: "BiasVariance") -> Any:
-    """Draw the parts of the expected squared error as bars.
-
-    Parameters
-    ----------
-    parts
-        The decomposition.
-
-    Returns
-    -------
-    altair.Chart
-    """
+    """Draw the parts of the expected squared error as bars."""
     import altair as alt
 
     known = not np.isnan(parts.noise)
@@ -198,15 +118,7 @@ def plot_bias_variance(parts: "BiasVariance") -> Any:
         "variance": parts.variance,
     }
     rows = [{"part": name, "error": value} for name, value in values.items()]
-    chart = (
-        alt.Chart(records(rows))
-        .mark_bar(color=DOWN)
-        .encode(
-            y=alt.Y("part:N", sort=list(values), title=None),
-            x=alt.X("error:Q", title="mean squared error", axis=alt.Axis(**AXIS)),
-            tooltip=["part:N", alt.Tooltip("error:Q", format=".4g")],
-        )
-    )
+    chart = bars(rows, "part", "error", "mean squared error", color=DOWN)
     words = ", ".join(f"{name} {number(value)}" for name, value in values.items())
     note = f"{parts.samples} fits, {parts.rows} test rows; risk {number(parts.risk)}"
     figure = _titled(chart, f"Bias and variance of {parts.learner}", note, words)
@@ -214,17 +126,7 @@ def plot_bias_variance(parts: "BiasVariance") -> Any:
 
 
 def plot_excess_risk(excess: "ExcessRisk") -> Any:
-    """Draw approximation and estimation error against the number of training rows.
-
-    Parameters
-    ----------
-    excess
-        The excess risk.
-
-    Returns
-    -------
-    altair.Chart
-    """
+    """Draw approximation and estimation error against the number of training rows."""
     import altair as alt
 
     rows = [
@@ -236,7 +138,7 @@ def plot_excess_risk(excess: "ExcessRisk") -> Any:
     ]
     colours = alt.Scale(domain=["approximation", "estimation"], range=[DOWN, UP])
     chart = (
-        alt.Chart(records(rows))
+        chart_of(rows)
         .mark_bar()
         .encode(
             x=alt.X("rows:N", sort=None, title="training rows", axis=alt.Axis(labelAngle=0)),
@@ -254,8 +156,24 @@ def plot_excess_risk(excess: "ExcessRisk") -> Any:
     return _titled(chart, f"Excess risk of {excess.learner}", note, words)
 
 
-def _titled(chart: Any, title: str, note: str, description: str) -> Any:
+def _points(result: Any) -> list[dict[str, Any]]:
+    """Return the rows of a result's frame."""
+    columns = result.to_frame("dict")
+    return [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
+
+
+def _predicted(what: str) -> Any:
     import altair as alt
 
-    words = alt.TitleParams(title, subtitle=[note], anchor="start", subtitleColor=GREY)
-    return chart.properties(title=words, description=description, **_SIZE)
+    axis, scale = alt.Axis(**AXIS), alt.Scale(zero=False)
+    return alt.X("predicted:Q", title=f"predicted {what}", scale=scale, axis=axis)
+
+
+def _tooltip(rows: list[dict[str, Any]]) -> list[Any]:
+    import altair as alt
+
+    return [alt.Tooltip(f"{name}:Q", format=".4g") for name in rows[0]]
+
+
+def _titled(chart: Any, title: str, note: str, description: str) -> Any:
+    return headed(chart, title, [note], description, **_SIZE)

@@ -6,7 +6,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.numbers import count, number, percent
-from clearwood.plot.style import AXIS, DOWN, GREY, PERCENT_AXIS, cut, records
+from clearwood.plot.style import AXIS, DOWN, PERCENT_AXIS, bars, chart_of, cut, headed
 
 if TYPE_CHECKING:
     from clearwood.checks import Association
@@ -27,10 +27,6 @@ def plot_profile(profile: "Profile", *, width: int = _WIDTH, height: int = 80) -
         The result of `clearwood.table.profile`.
     width, height
         Of the drawing, in pixels.
-
-    Returns
-    -------
-    altair.Chart
     """
     import altair as alt
 
@@ -38,23 +34,19 @@ def plot_profile(profile: "Profile", *, width: int = _WIDTH, height: int = 80) -
     shares = (profile.counts / total).tolist()
     tooltip: list[Any] = [alt.Tooltip("share:Q", format=".1%", title="share of rows")]
     if profile.edges is None:
-        names = [cut(level) for level in profile.levels]
         rows: list[dict[str, Any]] = [
-            {"level": name, "share": share} for name, share in zip(names, shares, strict=True)
+            {"level": cut(level), "share": share}
+            for level, share in zip(profile.levels, shares, strict=True)
         ]
-        chart = (
-            alt.Chart(records(rows))
-            .mark_bar(color=DOWN, opacity=0.75)
-            .encode(
-                y=alt.Y("level:N", sort=names, title=None),
-                x=alt.X("share:Q", title="share of rows", axis=alt.Axis(**PERCENT_AXIS)),
-                tooltip=["level:N", *tooltip],
-            )
-            .properties(width=width, height=alt.Step(16))
-        )
+        look: dict[str, Any] = {"axis": PERCENT_AXIS, "color": DOWN, "opacity": 0.75}
+        chart = bars(rows, "level", "share", "share of rows", **look)
+        chart = chart.encode(tooltip=["level:N", *tooltip])
+        chart = chart.properties(width=width, height=alt.Step(16))
     else:
         dates = profile.edges.dtype.kind == "M"
-        ends = [_end(edge) if dates else float(edge) for edge in profile.edges]
+        ends = [
+            str(edge.astype("datetime64[s]")) if dates else float(edge) for edge in profile.edges
+        ]
         rows = [
             {"low": low, "high": high, "share": share}
             for low, high, share in zip(ends[:-1], ends[1:], shares, strict=True)
@@ -66,7 +58,7 @@ def plot_profile(profile: "Profile", *, width: int = _WIDTH, height: int = 80) -
             scale=alt.Scale(zero=False, nice=False),
         )
         chart = (
-            alt.Chart(records(rows))
+            chart_of(rows)
             .mark_rect(color=DOWN, opacity=0.75, stroke="white", strokeWidth=0.5)
             .encode(
                 x=x,
@@ -85,10 +77,6 @@ def plot_profile(profile: "Profile", *, width: int = _WIDTH, height: int = 80) -
     )
 
 
-def _end(edge: np.datetime64) -> str:
-    return str(edge.astype("datetime64[s]"))
-
-
 def plot_association(result: "Association", *, most: int = _MOST_COLUMNS) -> Any:
     """Draw the association between columns as a heat map, associated columns side by side.
 
@@ -98,10 +86,6 @@ def plot_association(result: "Association", *, most: int = _MOST_COLUMNS) -> Any
         The result of `clearwood.checks.association`.
     most
         How many columns: those most strongly associated with another.
-
-    Returns
-    -------
-    altair.Chart
     """
     import altair as alt
 
@@ -119,7 +103,7 @@ def plot_association(result: "Association", *, most: int = _MOST_COLUMNS) -> Any
     size = 22 if len(chosen) <= 20 else 14
     axis = alt.Axis(title=None, labelFontSize=11 if size == 22 else 9, grid=False)
     chart = (
-        alt.Chart(records(rows))
+        chart_of(rows)
         .mark_rect()
         .encode(
             x=alt.X("column:N", sort=names, axis=axis),
@@ -139,15 +123,8 @@ def plot_association(result: "Association", *, most: int = _MOST_COLUMNS) -> Any
             f"the {len(chosen)} of {len(result.columns)} most strongly associated columns"
         )
     pairs = [f"{a} and {b} {number(value)}" for a, b, value in result.pairs()[:5]]
-    title = alt.TitleParams(
-        "Association between columns",
-        subtitle=subtitle,
-        anchor="start",
-        subtitleColor=GREY,
-    )
-    return chart.properties(
-        title=title, description=f"Strongest pairs: {'; '.join(pairs) or 'none'}"
-    )
+    words = f"Strongest pairs: {'; '.join(pairs) or 'none'}"
+    return headed(chart, "Association between columns", subtitle, words)
 
 
 def _neighbours(strength: Floats) -> Index:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood.plot.heat_map import edges, plain
-from clearwood.plot.style import AXIS, GREY, records
+from clearwood.plot.style import AXIS, GREY, chart_of
 
 __all__ = ["density"]
 
@@ -28,11 +28,6 @@ def density(column: str, grid: NDArray[Any], shares: NDArray[np.float64]) -> Any
         Values of the column, rising; missing values last.
     shares
         The share of the rows that is nearest to each.
-
-    Returns
-    -------
-    altair.Chart
-        Over the range of the values, as the effect above it.
     """
     import altair as alt
 
@@ -53,7 +48,7 @@ def density(column: str, grid: NDArray[Any], shares: NDArray[np.float64]) -> Any
         for (low, high), share, width in zip(cells, result, widths, strict=True)
     ]
     return (
-        alt.Chart(records(rows))
+        chart_of(rows)
         .mark_rect(color=GREY, opacity=0.6)
         .encode(
             x=alt.X(

@@ -14,10 +14,13 @@ from clearwood.plot.style import (
     GREY,
     OUTPUTS,
     UP,
+    chart_of,
     cut,
     diverging,
+    headed,
     level_step,
     number,
+    rule,
 )
 
 if TYPE_CHECKING:
@@ -40,11 +43,6 @@ def plot_effect(effect: "Effect", *, output: str | None = None, most_curves: int
         and of two classes.
     most_curves
         How many individual curves are drawn, evenly over the rows.
-
-    Returns
-    -------
-    altair.TopLevelMixin
-        A chart.
     """
     if output is not None and str(output) not in effect.outputs:
         raise unknown_choice("output", output, effect.outputs)
@@ -58,35 +56,24 @@ def plot_effect(effect: "Effect", *, output: str | None = None, most_curves: int
 
 
 def _rows(effect: "Effect", output: str | None) -> list[dict[str, Any]]:
-    """Give one record per grid value and output."""
+    """Return one record per grid value and output."""
     shape = (len(effect.grid[0]), len(effect.outputs))
-    values = effect.values.reshape(shape)
-    low = None if effect.low is None else effect.low.reshape(shape)
-    high = None if effect.high is None else effect.high.reshape(shape)
-    result = []
-    for i, x in enumerate(effect.grid[0]):
-        for k, name in enumerate(effect.outputs):
-            if output is not None and name != str(output):
-                continue
-            result.append(
-                {
-                    "x": plain(x),
-                    "value": plain(float(values[i, k])),
-                    "low": None if low is None else plain(float(low[i, k])),
-                    "high": None if high is None else plain(float(high[i, k])),
-                    "output": name,
-                    "share": float(effect.shares[i]),
-                    "outside": float(effect.outside[i]),
-                }
-            )
-    return result
-
-
-def _chart(rows: list[dict[str, Any]]) -> Any:
-    import altair as alt
-
-    data: Any = alt.Data  # which ships no types
-    return alt.Chart(data(values=rows))
+    parts = {"value": effect.values, "low": effect.low, "high": effect.high}
+    return [
+        {
+            "x": plain(x),
+            **{
+                part: None if values is None else plain(float(values.reshape(shape)[i, k]))
+                for part, values in parts.items()
+            },
+            "output": name,
+            "share": float(effect.shares[i]),
+            "outside": float(effect.outside[i]),
+        }
+        for i, x in enumerate(effect.grid[0])
+        for k, name in enumerate(effect.outputs)
+        if output is None or name == str(output)
+    ]
 
 
 def _axis_title(effect: "Effect") -> str:
@@ -111,7 +98,7 @@ def _colour(effect: "Effect", output: str | None) -> Any:
 
 
 def _scale(effect: "Effect") -> Any:
-    """Give the curve and the mark of missing values, which stand side by side, one scale."""
+    """Return one scale for the curve and the mark of missing values, which stand side by side."""
     import altair as alt
 
     shown = [effect.values, effect.low, effect.high]
@@ -136,22 +123,17 @@ def _curve(effect: "Effect", output: str | None, most_curves: int) -> Any:
         scale=alt.Scale(zero=False, nice=False),
     )
     y = alt.Y("value:Q", title=_axis_title(effect), scale=_scale(effect))
-    base = _chart(present).encode(x=x)
+    base = chart_of(present).encode(x=x)
     colour = _colour(effect, output)
     shape: Any = "step" if effect.is_step else "linear"
-    layers = [*_individual(effect, x, most_curves), *_reference(effect)]
+    layers = [*_individual(effect, x, most_curves), *_reference(effect, "y")]
     if effect.low is not None:
         area = base.mark_area(opacity=0.2, interpolate=shape)
         layers.append(area.encode(y=alt.Y("low:Q"), y2="high:Q", color=colour))
-    tooltip = [
-        alt.Tooltip(f"x:{kind}", title=name),
-        alt.Tooltip("value:Q", format=".4g"),
-        alt.Tooltip("share:Q", format=".1%", title="share of rows"),
-        alt.Tooltip("outside:Q", format=".0%", title="outside the data"),
-    ]
+    tooltip = _tooltip(f"x:{kind}", name)
     for dotted, part in _stretches(effect, present):
         dashes = {"strokeDash": [2, 3]} if dotted else {}
-        line = _chart(part).mark_line(interpolate=shape, strokeWidth=2, **dashes)
+        line = chart_of(part).mark_line(interpolate=shape, strokeWidth=2, **dashes)
         layers.append(line.encode(x=x, y=y, color=colour, tooltip=tooltip))
     main = alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
     figure = alt.vconcat(main, density(effect.columns[0], effect.grid[0], effect.shares), spacing=4)
@@ -196,31 +178,37 @@ def _individual(effect: "Effect", x: Any, most: int) -> list[Any]:
         if plain(at) is not None
     ]
     shape: Any = "step" if effect.is_step else "linear"
-    line = _chart(rows).mark_line(
+    line = chart_of(rows).mark_line(
         interpolate=shape, strokeWidth=0.6, opacity=0.35, color=GREY, clip=True
     )
     return [line.encode(x=x, y=alt.Y("value:Q"), detail="row:N")]
 
 
-def _reference(effect: "Effect") -> list[Any]:
-    """Draw where the effect is none, or where the mean prediction is."""
+def _tooltip(field: str, column: str) -> list[Any]:
     import altair as alt
 
-    if effect.derivative or effect.centred:
-        at = 0.0
-    elif np.size(effect.baseline) > 1:
+    return [
+        alt.Tooltip(field, title=column),
+        alt.Tooltip("value:Q", format=".4g"),
+        alt.Tooltip("share:Q", format=".1%", title="share of rows"),
+        alt.Tooltip("outside:Q", format=".0%", title="outside the data"),
+    ]
+
+
+def _reference(effect: "Effect", along: str) -> list[Any]:
+    """Draw where the effect is none, or where the mean prediction is."""
+    is_relative = effect.derivative or effect.centred
+    if not is_relative and np.size(effect.baseline) > 1:
         return []
-    else:
-        at = float(np.reshape(effect.baseline, -1)[0])
-    rule = _chart([{"at": at}]).mark_rule(color=GREY, strokeDash=[6, 4])
-    return [rule.encode(y=alt.Y("at:Q"))]
+    at = 0.0 if is_relative else float(np.reshape(effect.baseline, -1)[0])
+    return [rule(at, along, strokeDash=[6, 4])]
 
 
 def _missing(effect: "Effect", rows: list[dict[str, Any]], colour: Any) -> Any:
     import altair as alt
 
     marked = [{**row, "x": MISSING} for row in rows]
-    base = _chart(marked).encode(
+    base = chart_of(marked).encode(
         x=alt.X("x:N", title=None, axis=alt.Axis(labelAngle=0)), color=colour
     )
     hidden = alt.Axis(labels=False, ticks=False)
@@ -245,7 +233,7 @@ def _levels(effect: "Effect", output: str | None) -> Any:
     order = list(dict.fromkeys(row["level"] for row in rows))
     colour = _colour(effect, output)
     several = len({row["output"] for row in rows}) > 1
-    base = _chart(rows).encode(
+    base = chart_of(rows).encode(
         y=alt.Y("level:N", sort=order, title=effect.columns[0]), color=colour
     )
     if several:
@@ -258,14 +246,9 @@ def _levels(effect: "Effect", output: str | None) -> Any:
     points = base.mark_point(size=80, filled=True, opacity=1).encode(
         x=x,
         shape=alt.Shape("where:N", title=None, scale=shapes, legend=legend),
-        tooltip=[
-            alt.Tooltip("level:N", title=effect.columns[0]),
-            alt.Tooltip("value:Q", format=".4g"),
-            alt.Tooltip("share:Q", format=".1%", title="share of rows"),
-            alt.Tooltip("outside:Q", format=".0%", title="outside the data"),
-        ],
+        tooltip=_tooltip("level:N", effect.columns[0]),
     )
-    layers = [*_reference_line(effect), points]
+    layers = [*_reference(effect, "x"), points]
     if effect.kind == "component":
         bars = base.mark_bar(height={"band": 0.7}).encode(x=x, tooltip=points.encoding.tooltip)
         if not several:
@@ -277,23 +260,13 @@ def _levels(effect: "Effect", output: str | None) -> Any:
         layers.insert(0 if effect.kind != "component" else 1, bands)
     n_outputs = len({row["output"] for row in rows})
     sizes = (
-        _chart(rows[::n_outputs])
+        chart_of(rows[::n_outputs])
         .mark_text(align="left", color=GREY, fontSize=10)
         .encode(y=alt.Y("level:N", sort=order, title=None, axis=None), text="rows:N")
         .properties(width=80, height=level_step(n_outputs))
     )
     main = alt.layer(*layers).properties(width=_WIDTH - 80, height=level_step(n_outputs))
     return _titled(alt.hconcat(main, sizes, spacing=6).resolve_scale(y="shared"), effect)
-
-
-def _reference_line(effect: "Effect") -> list[Any]:
-    import altair as alt
-
-    if not effect.centred and np.size(effect.baseline) > 1:
-        return []
-    at = 0.0 if effect.centred else float(np.reshape(effect.baseline, -1)[0])
-    rule = _chart([{"at": at}]).mark_rule(color=GREY, strokeDash=[6, 4])
-    return [rule.encode(x=alt.X("at:Q"))]
 
 
 def _heat_map(effect: "Effect", output: str | None) -> Any:
@@ -331,13 +304,10 @@ def _has_missing(effect: "Effect") -> bool:
 
 
 def _titled(figure: Any, effect: "Effect", more: list[str] | None = None) -> Any:
-    import altair as alt
-
     subtitle = [effect.summary, *(more or [])]
     if effect.extrapolates.any():
         share = f"{effect.extrapolates.sum()} of {effect.extrapolates.size} points"
         subtitle.append(f"dotted: relies on rows outside the data ({share})")
-    words = alt.TitleParams(effect.title, subtitle=subtitle, anchor="start", subtitleColor=GREY)
     low, high = float(np.nanmin(effect.values)), float(np.nanmax(effect.values))
     described = f"{effect.title}: from {number(low)} to {number(high)}; {effect.summary}"
-    return figure.properties(title=words, description=described)
+    return headed(figure, effect.title, subtitle, described)

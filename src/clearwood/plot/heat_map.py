@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.plot.style import AXIS, cut, records
+from clearwood.plot.style import AXIS, chart_of, cut
 
 __all__ = ["MISSING", "edges", "heat_map", "near_shares", "plain"]
 
@@ -18,7 +18,7 @@ _PALE = 0.3
 
 
 def plain(value: Any) -> Any:
-    """Give a value as JSON has it; None where it is missing."""
+    """Return a value as JSON has it; None where it is missing."""
     if isinstance(value, np.datetime64):
         return None if np.isnat(value) else str(value.astype("datetime64[s]"))
     if isinstance(value, float | np.floating):
@@ -27,7 +27,7 @@ def plain(value: Any) -> Any:
 
 
 def edges(values: NDArray[Any]) -> list[tuple[Any, Any]]:
-    """Give the ends of the cell of each value: half-way to its neighbours, and no farther.
+    """Return the ends of the cell of each value: half-way to its neighbours, and no farther.
 
     The first and the last cell end at their value, so that nothing is drawn beyond the data.
     Missing values have no cell: (None, None).
@@ -52,7 +52,7 @@ def edges(values: NDArray[Any]) -> list[tuple[Any, Any]]:
 
 
 def near_shares(shares: NDArray[np.float64], is_ordered: Sequence[bool]) -> NDArray[np.float64]:
-    """Give the share of rows in each cell and its neighbours along ordered axes."""
+    """Return the share of rows in each cell and its neighbours along ordered axes."""
     reach = [1 if ordered else 0 for ordered in is_ordered]
     padded = np.pad(shares, [(step, step) for step in reach])
     windows = np.lib.stride_tricks.sliding_window_view(padded, [2 * step + 1 for step in reach])
@@ -70,7 +70,7 @@ def heat_map(
     colour: Any,
     title: Sequence[str],
 ) -> Any:
-    """Draw two columns against each other.
+    """Draw two columns against each other; cells with no rows near are pale.
 
     Parameters
     ----------
@@ -79,16 +79,11 @@ def heat_map(
     values, shares
         At each pair of values, what is shown and the share of the rows.
     dotted
-        Pairs that are marked with a dot: there the model was asked about rows outside the data.
+        Pairs that are marked with a dot: there the values rely on rows outside the data.
     colour
         The colour scale.
     title
         Of the legend, line by line.
-
-    Returns
-    -------
-    altair.LayerChart
-        Cells with no rows near are pale.
     """
     import altair as alt
 
@@ -123,7 +118,7 @@ def heat_map(
         if x is not None and y is not None
     ]
     cells = (
-        alt.Chart(records(rows))
+        chart_of(rows)
         .mark_rect()
         .encode(
             x=axes[0],
@@ -172,5 +167,5 @@ def _dots(
         }
         for row in rows
     ]
-    dots = alt.Chart(records(marked)).mark_point(size=6, filled=True, color="black", opacity=0.7)
+    dots = chart_of(marked).mark_point(size=6, filled=True, color="black", opacity=0.7)
     return [dots.encode(**channels)]

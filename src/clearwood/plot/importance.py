@@ -6,14 +6,14 @@ import numpy as np
 
 from clearwood._shared.numbers import count, percent
 from clearwood.plot.style import (
-    AXIS,
     DOWN,
-    GREY,
     PERCENT_AXIS,
     UP,
+    bars,
+    chart_of,
     cut,
+    headed,
     number,
-    records,
     titled,
 )
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_importance", "plot_interactions"]
 
 _WIDTH = 380
+_SHARES = "share of the components' variance"
 
 
 def plot_importance(importance: "Importance", *, most: int = 20) -> Any:
@@ -34,11 +35,6 @@ def plot_importance(importance: "Importance", *, most: int = 20) -> Any:
         The importance, by any method.
     most
         How many columns, the most important first.
-
-    Returns
-    -------
-    altair.TopLevelMixin
-        A chart.
     """
     if importance.variances is None:
         return _with_intervals(importance, most)
@@ -64,35 +60,20 @@ def _of_components(importance: "Importance", most: int) -> Any:
     if importance.remainder_share > 0:
         notes.append(f"beyond the order of the components: {percent(importance.remainder_share)}")
     colours = alt.Scale(domain=list(parts), range=[DOWN, UP])
-    chart = (
-        alt.Chart(records(rows))
-        .mark_bar()
-        .encode(
-            y=alt.Y("column:N", sort=names, title=None),
-            x=alt.X(
-                "share:Q",
-                title="share of the components' variance",
-                axis=alt.Axis(**PERCENT_AXIS),
-            ),
-            color=alt.Color(
-                "part:N", title=None, scale=colours, legend=alt.Legend(orient="bottom")
-            ),
-            order=alt.Order("rank:Q"),
-            tooltip=["column:N", "part:N", alt.Tooltip("share:Q", format=".1%")],
-        )
-        .properties(width=_WIDTH, height=alt.Step(20))
+    chart = bars(rows, "column", "share", _SHARES, axis=PERCENT_AXIS).encode(
+        color=alt.Color("part:N", title=None, scale=colours, legend=alt.Legend(orient="bottom")),
+        order=alt.Order("rank:Q"),
+        tooltip=["column:N", "part:N", alt.Tooltip("share:Q", format=".1%")],
     )
     if importance.is_sampled:
         notes.append(f"black: {percent(importance.confidence)} interval of the whole bar")
-        chart = alt.layer(chart, _intervals(importance, names, order)).properties(
-            width=_WIDTH, height=alt.Step(20)
-        )
+        chart = alt.layer(chart, _intervals(importance, names, order))
     words = ", ".join(
         f"{name} {percent(total[k])}" for name, k in zip(names[:8], order[:8], strict=True)
     )
     assert importance.about is not None
-    figure = titled(chart, "Feature importance", importance.about, notes)
-    return figure.properties(description=f"Shares of variance: {words}")
+    described = f"Shares of variance: {words}"
+    return titled(chart, "Feature importance", importance.about, notes, described, **_size())
 
 
 def _with_intervals(importance: "Importance", most: int) -> Any:
@@ -109,9 +90,7 @@ def _with_intervals(importance: "Importance", most: int) -> Any:
         }
         for k in order
     ]
-    data: Any = alt.Data  # which ships no types
-    base: Any = alt.Chart(data(values=rows)).encode(
-        y=alt.Y("column:N", sort=[str(row["column"]) for row in rows], title=None),
+    chart = bars(rows, "column", "value", importance.measure, color=DOWN, opacity=0.75).encode(
         tooltip=[
             "column:N",
             alt.Tooltip("value:Q", format=".4g", title=importance.measure),
@@ -119,19 +98,24 @@ def _with_intervals(importance: "Importance", most: int) -> Any:
             alt.Tooltip("high:Q", format=".4g"),
         ],
     )
-    x = alt.X("value:Q", title=importance.measure, axis=alt.Axis(**AXIS))
-    layers = [base.mark_bar(color=DOWN, opacity=0.75).encode(x=x)]
+    layers = [chart]
     if any(row["low"] is not None for row in rows):
-        layers.append(base.mark_rule(color="black", strokeWidth=1.5).encode(x="low:Q", x2="high:Q"))
+        whiskers = chart.mark_rule(color="black", strokeWidth=1.5)
+        layers.append(whiskers.encode(x="low:Q", x2="high:Q"))
     rows_used = count(importance.n_rows, "row")
     shown = f"{percent(importance.confidence)} intervals"
     subtitle = [f"{rows_used}, {shown}; {importance.model}"]
     if len(importance.columns) > most:
         subtitle.append(f"the first {most} of {len(importance.columns)} columns")
-    title = alt.TitleParams(importance.title, subtitle=subtitle, anchor="start", subtitleColor=GREY)
     words = ", ".join(f"{row['column']} {number(row['value'])}" for row in rows[:8])
-    chart = alt.layer(*layers).properties(width=_WIDTH, height=alt.Step(20), title=title)
-    return chart.properties(description=f"{importance.title}: {words}")
+    described = f"{importance.title}: {words}"
+    return headed(alt.layer(*layers), importance.title, subtitle, described, **_size())
+
+
+def _size() -> dict[str, Any]:
+    import altair as alt
+
+    return {"width": _WIDTH, "height": alt.Step(20)}
 
 
 def _known(value: float) -> float | None:
@@ -145,8 +129,8 @@ def _intervals(importance: "Importance", names: list[str], order: list[int]) -> 
         {"column": name, "low": float(importance.low[k]), "high": float(importance.high[k])}
         for name, k in zip(names, order, strict=True)
     ]
-    rule = alt.Chart(records(rows)).mark_rule(color="black", strokeWidth=1.5)
-    return rule.encode(y=alt.Y("column:N", sort=names), x="low:Q", x2="high:Q")
+    whiskers = chart_of(rows).mark_rule(color="black", strokeWidth=1.5)
+    return whiskers.encode(y=alt.Y("column:N", sort=names), x="low:Q", x2="high:Q")
 
 
 def plot_interactions(interactions: "Interactions", *, most: int = 20) -> Any:
@@ -158,13 +142,7 @@ def plot_interactions(interactions: "Interactions", *, most: int = 20) -> Any:
         The interactions of a decomposition.
     most
         How many, the largest first.
-
-    Returns
-    -------
-    altair.Chart
     """
-    import altair as alt
-
     shown = interactions.components[:most]
     names = [cut(" × ".join(names), 40) for names in shown]
     rows = [
@@ -173,21 +151,8 @@ def plot_interactions(interactions: "Interactions", *, most: int = 20) -> Any:
     ]
     hidden = len(interactions) - len(shown)
     notes = [f"the largest {most} of {len(interactions)}"] if hidden else []
-    chart = (
-        alt.Chart(records(rows))
-        .mark_bar(color=UP)
-        .encode(
-            y=alt.Y("component:N", sort=names, title=None, axis=alt.Axis(labelLimit=260)),
-            x=alt.X(
-                "share:Q",
-                title="share of the components' variance",
-                axis=alt.Axis(**PERCENT_AXIS),
-            ),
-            tooltip=["component:N", alt.Tooltip("share:Q", format=".2%")],
-        )
-        .properties(width=_WIDTH, height=alt.Step(20))
-    )
+    look: dict[str, Any] = {"axis": PERCENT_AXIS, "written": ".2%", "color": UP}
+    chart = bars(rows, "component", "share", _SHARES, **look)
     words = ", ".join(f"{row['component']} {percent(float(str(row['share'])))}" for row in rows[:8])
-    return titled(chart, "Interactions", interactions.about, notes).properties(
-        description=f"Interactions: {words or 'none'}"
-    )
+    described = f"Interactions: {words or 'none'}"
+    return titled(chart, "Interactions", interactions.about, notes, described, **_size())

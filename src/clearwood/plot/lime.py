@@ -5,7 +5,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.plot.style import AXIS, DOWN, GREY, OUTPUTS, UP, cut, number, records
+from clearwood.plot.style import (
+    AXIS,
+    DOWN,
+    OUTPUTS,
+    UP,
+    bars,
+    chart_of,
+    cut,
+    headed,
+    number,
+    rule,
+)
 
 if TYPE_CHECKING:
     from clearwood.explanation import Lime
@@ -21,16 +32,11 @@ def plot_lime(result: "Lime", kind: str = "draws") -> Any:
 
     Parameters
     ----------
-    found
+    result
         The linear model.
     kind
         "draws": bars, with the coefficient of each draw as a point; "widths": lines over kernel
         widths. Both per standard deviation of the data, so that terms can be compared.
-
-    Returns
-    -------
-    altair.TopLevelMixin
-        A chart.
     """
     if kind not in _KINDS:
         raise InputError(f"there is no figure {kind!r}", hint=did_you_mean(kind, _KINDS))
@@ -39,16 +45,14 @@ def plot_lime(result: "Lime", kind: str = "draws") -> Any:
     return _draws(result) if kind == "draws" else _widths(result)
 
 
-def _title(result: "Lime", title: str) -> Any:
-    import altair as alt
-
+def _titled(chart: Any, result: "Lime", title: str, description: str, height: Any) -> Any:
     fit = f"weighted R² {result.r2:.2f}, kernel width {number(result.kernel_width)}"
-    subtitle = [f"{result.output} ({result.unit}); {fit}", *result.notes]
-    return alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitleColor=GREY)
+    notes = [f"{result.output} ({result.unit}); {fit}", *result.notes]
+    return headed(chart, title, notes, description, width=_WIDTH, height=height)
 
 
 def _scaled(result: "Lime", values: Any) -> Any:
-    """Give coefficients per standard deviation; exact zeros have no scale to take."""
+    """Return coefficients per standard deviation; exact zeros have no scale to take."""
     ratio = np.where(
         result.coefficients == 0,
         0.0,
@@ -61,7 +65,7 @@ def _draws(result: "Lime") -> Any:
     import altair as alt
 
     names = [cut(term) for term in result.terms]
-    bars = [
+    rows = [
         {
             "term": name,
             "coefficient": float(value),
@@ -84,33 +88,21 @@ def _draws(result: "Lime") -> Any:
         for name, value in zip(names, draw, strict=True)
     ]
     signs = ["raises", "lowers", "raises, not stable", "lowers, not stable"]
-    seen = [sign for sign in signs if any(bar["sign"] == sign for bar in bars)]
+    seen = [sign for sign in signs if any(row["sign"] == sign for row in rows)]
     colours = dict(zip(signs, [UP, DOWN, "#EFC3A4", "#A9CCE3"], strict=True))
     scale = alt.Scale(domain=seen, range=[colours[sign] for sign in seen])
-    axis = alt.X(
-        "coefficient:Q", title=f"{result.unit} per standard deviation", axis=alt.Axis(**AXIS)
+    unit = f"{result.unit} per standard deviation"
+    chart = bars(rows, "term", "coefficient", unit, height={"band": 0.7}).encode(
+        color=alt.Color("sign:N", title=None, scale=scale, legend=alt.Legend(orient="bottom")),
+        tooltip=["term:N", "coefficient:Q", "per unit:N", "draws of this sign:N"],
     )
-    place = alt.Y("term:N", sort=names, title=None, axis=alt.Axis(labelLimit=260))
-    chart = (
-        alt.Chart(records(bars))
-        .mark_bar(height={"band": 0.7})
-        .encode(
-            y=place,
-            x=axis,
-            color=alt.Color("sign:N", title=None, scale=scale, legend=alt.Legend(orient="bottom")),
-            tooltip=["term:N", "coefficient:Q", "per unit:N", "draws of this sign:N"],
-        )
+    dots = bars(points, "term", "coefficient", unit).mark_tick(
+        color="#000000", thickness=1.5, height=12
     )
-    dots = alt.Chart(records(points)).mark_tick(color="#000000", thickness=1.5, height=12)
-    dots = dots.encode(y=place, x=axis)
-    words = "; ".join(f"{bar['term']} {number(bar['coefficient'])}" for bar in bars)
+    words = "; ".join(f"{row['term']} {number(row['coefficient'])}" for row in rows)
     title = f"Near this row: {number(result.prediction)}"
-    return (chart + dots).properties(
-        width=_WIDTH,
-        height=alt.Step(28),
-        title=_title(result, title),
-        description=f"LIME coefficients per standard deviation, ticks are draws: {words}",
-    )
+    described = f"LIME coefficients per standard deviation, ticks are draws: {words}"
+    return _titled(chart + dots, result, title, described, alt.Step(28))
 
 
 def _widths(result: "Lime") -> Any:
@@ -124,7 +116,7 @@ def _widths(result: "Lime") -> Any:
         if np.isfinite(value)
     ]
     lines = (
-        alt.Chart(records(rows))
+        chart_of(rows)
         .mark_line(point=True)
         .encode(
             x=alt.X(
@@ -138,10 +130,6 @@ def _widths(result: "Lime") -> Any:
             tooltip=["term:N", "width:Q", "coefficient:Q"],
         )
     )
-    zero = alt.Chart(records([{"at": 0}])).mark_rule(color=GREY).encode(y="at:Q")
-    return (zero + lines).properties(
-        width=_WIDTH,
-        height=260,
-        title=_title(result, "The same terms at other kernel widths"),
-        description="LIME coefficients per standard deviation over kernel widths, one line a term",
-    )
+    title = "The same terms at other kernel widths"
+    described = "LIME coefficients per standard deviation over kernel widths, one line a term"
+    return _titled(rule(0, "y") + lines, result, title, described, 260)

@@ -6,7 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError, did_you_mean
-from clearwood.plot.style import AXIS, DOWN, GREY, UP, cut, number, records, titled
+from clearwood.plot.style import (
+    AXIS,
+    DOWN,
+    GREY,
+    UP,
+    bars,
+    chart_of,
+    cut,
+    number,
+    rule,
+    titled,
+)
 
 if TYPE_CHECKING:
     from clearwood.explanation import Shapley
@@ -33,7 +44,7 @@ def plot_shapley(
 
     Parameters
     ----------
-    found
+    result
         The values.
     kind
         "beeswarm" (every row), "bar" (mean absolute values) or "waterfall" (one row); by default a
@@ -44,11 +55,6 @@ def plot_shapley(
         The output to draw; by default the last, for a waterfall the largest.
     most
         How many columns to draw; a waterfall adds the others up.
-
-    Returns
-    -------
-    altair.TopLevelMixin
-        A chart.
     """
     if kind is None:
         kind = "waterfall" if row is not None or len(result) == 1 else "beeswarm"
@@ -80,36 +86,28 @@ def _largest(values: NDArray[np.float64], most: int) -> list[int]:
     return [int(k) for k in np.argsort(-size, kind="stable")[:most]]
 
 
-def _shown(notes: list[str], most: int, n_columns: int) -> list[str]:
-    return [*notes, f"the first {most} of {n_columns} columns"] if n_columns > most else notes
-
-
 def _bars(result: "Shapley", most: int, notes: list[str]) -> Any:
     import altair as alt
 
-    order = _largest(result.values, most)
     size = np.abs(result.values).mean(axis=0)
-    names = [cut(result.columns[k]) for k in order]
-    rows = [{"column": n, "size": float(size[k])} for n, k in zip(names, order, strict=True)]
-    chart = (
-        alt.Chart(records(rows))
-        .mark_bar(color=DOWN)
-        .encode(
-            y=alt.Y("column:N", sort=names, title=None),
-            x=alt.X(
-                "size:Q",
-                title=f"mean absolute Shapley value ({result.about.unit})",
-                axis=alt.Axis(**AXIS),
-            ),
-            tooltip=["column:N", alt.Tooltip("size:Q", format=".4g")],
-        )
-        .properties(width=_WIDTH, height=alt.Step(20))
-    )
+    rows = [
+        {"column": cut(result.columns[k]), "size": float(size[k])}
+        for k in _largest(result.values, most)
+    ]
+    title = f"mean absolute Shapley value ({result.about.unit})"
+    chart = bars(rows, "column", "size", title, color=DOWN)
     words = ", ".join(f"{row['column']} {number(row['size'])}" for row in rows[:8])
-    title = f"Shapley values of {len(result):,} rows"
-    return titled(chart, title, result.about, _shown(notes, most, len(result.columns))).properties(
-        description=f"Mean absolute Shapley values: {words}"
-    )
+    return _titled(chart, result, most, notes, words, alt.Step(20))
+
+
+def _titled(
+    chart: Any, result: "Shapley", most: int, notes: list[str], words: str, height: Any
+) -> Any:
+    if len(result.columns) > most:
+        notes = [*notes, f"the first {most} of {len(result.columns)} columns"]
+    title, described = f"Shapley values of {len(result):,} rows", "Mean absolute Shapley values: "
+    size = {"width": _WIDTH, "height": height}
+    return titled(chart, title, result.about, notes, described + words, **size)
 
 
 def _beeswarm(result: "Shapley", most: int, notes: list[str]) -> Any:
@@ -152,7 +150,7 @@ def _beeswarm(result: "Shapley", most: int, notes: list[str]) -> Any:
         ),
     )
     points = (
-        alt.Chart(records(rows))
+        chart_of(rows)
         .mark_circle(size=16, opacity=0.8)
         .encode(
             y=alt.Y("column:N", sort=names, title=None),
@@ -161,18 +159,14 @@ def _beeswarm(result: "Shapley", most: int, notes: list[str]) -> Any:
             color=alt.condition("datum.rank >= 0", colour, alt.value("#8C8C8C")),
             tooltip=["row:N", "column:N", alt.Tooltip("data:N", title="its value"), "value:Q"],
         )
-        .properties(width=_WIDTH, height=alt.Step(_ROW_HEIGHT))
     )
-    zero = alt.Chart(records([{"at": 0}])).mark_rule(color=GREY).encode(x="at:Q")
-    notes = _shown(notes, most, len(result.columns))
     size = np.abs(result.values).mean(axis=0)
     words = ", ".join(f"{n} {number(size[k])}" for n, k in zip(names[:8], order[:8], strict=True))
-    figure = titled(zero + points, f"Shapley values of {len(result):,} rows", result.about, notes)
-    return figure.properties(description=f"Mean absolute Shapley values: {words}")
+    return _titled(rule(0, "x") + points, result, most, notes, words, alt.Step(_ROW_HEIGHT))
 
 
 def _ranks(result: "Shapley", k: int) -> tuple[NDArray[np.float64], list[str]]:
-    """Give each row's rank in a column, 0 to 1, NaN where values have no order; and its value."""
+    """Return each row's rank in a column, 0 to 1, NaN where values have no order; and its value."""
     column = result.data[k]
     written = [_written(value) for value in column.labels()]
     if column.is_coded or column.values.dtype.kind not in "fM":
@@ -196,7 +190,7 @@ def _written(value: Any) -> str:
 
 
 def _swarm(values: NDArray[np.float64], everything: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give offsets that put points with nearly the same value beside each other."""
+    """Return offsets that put points with nearly the same value beside each other."""
     low, high = float(everything.min()), float(everything.max())
     width = (high - low) / _BINS or 1.0
     place = np.floor((values - low) / width).astype(np.int64)
@@ -245,10 +239,10 @@ def _waterfall(result: "Shapley", at: int, output: str | None, most: int) -> Any
     ends = [baseline, *(row["to"] for row in rows)]
     pad = 0.08 * (max(ends) - min(ends)) or 0.5
     scale = alt.Scale(domain=[min(ends) - pad, max(ends) + 2 * pad], nice=False)
-    base = alt.Chart(records(rows)).encode(
+    base = chart_of(rows).encode(
         y=alt.Y("column:N", sort=names, title=None, axis=alt.Axis(labelLimit=260))
     )
-    bars = base.mark_bar(height={"band": 0.7}).encode(
+    steps_drawn = base.mark_bar(height={"band": 0.7}).encode(
         x=alt.X("from:Q", title=one.about.unit, scale=scale, axis=alt.Axis(**AXIS)),
         x2="to:Q",
         color=alt.Color("sign:N", title=None, scale=signs, legend=alt.Legend(orient="bottom")),
@@ -262,7 +256,7 @@ def _waterfall(result: "Shapley", at: int, output: str | None, most: int) -> Any
         {"at": level, "what": f"this row {number(level)}"},
     ]
     rules = (
-        alt.Chart(records(marks))
+        chart_of(marks)
         .mark_rule(color=GREY)
         .encode(
             x=alt.X("at:Q", scale=scale),
@@ -274,8 +268,9 @@ def _waterfall(result: "Shapley", at: int, output: str | None, most: int) -> Any
             ),
         )
     )
-    chart = (rules + bars + labels).properties(width=_WIDTH, height=alt.Step(26))
     notes = [f"output: {one.outputs[0]}"] if several else []
     title = f"Row {one.rows[at]}: from {number(baseline)} to {number(level)}"
     words = "; ".join(f"{row['column']} {row['value']}" for row in rows)
-    return titled(chart, title, one.about, notes).properties(description=f"{title}. {words}")
+    size = {"width": _WIDTH, "height": alt.Step(26)}
+    chart = rules + steps_drawn + labels
+    return titled(chart, title, one.about, notes, f"{title}. {words}", **size)

@@ -1,6 +1,7 @@
-"""Colours and titles that all figures of explanations share."""
+"""Colours, titles, bars and rules that figures share."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +18,15 @@ __all__ = [
     "OUTPUTS",
     "PERCENT_AXIS",
     "UP",
+    "bars",
+    "chart_of",
     "cut",
     "diverging",
+    "headed",
     "level_step",
     "number",
     "records",
+    "rule",
     "titled",
     "where",
 ]
@@ -35,6 +40,9 @@ AXIS: dict[str, Any] = {"grid": False}
 #: An axis of shares, written as everywhere else: "40 %".
 PERCENT_AXIS: dict[str, Any] = {**AXIS, "labelExpr": "format(100 * datum.value, '.3~r') + ' %'"}
 
+#: Numbers in the labels of a figure are written as in tables.
+number: Callable[[Any], str] = partial(numbers.number, digits=numbers.IN_TABLES)
+
 
 def where(about: "About") -> str:
     """Return the value function, background and scale of a figure in words."""
@@ -42,21 +50,64 @@ def where(about: "About") -> str:
     return f"{about.value}{background}; scale: {about.unit}"
 
 
-def titled(chart: Any, title: str, about: "About", notes: Sequence[str] = ()) -> Any:
-    """Give a chart its title, with what is shown and how below it."""
+def headed(chart: Any, title: str, notes: Sequence[str], description: str, **size: Any) -> Any:
+    """Return a chart with its title, notes below it, and words for screen readers."""
     import altair as alt
 
-    subtitle = [where(about), *notes]
-    words = alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitleColor=GREY)
-    return chart.properties(title=words)
+    heading = alt.TitleParams(title, subtitle=list(notes), anchor="start", subtitleColor=GREY)
+    return chart.properties(title=heading, description=description, **size)
+
+
+def titled(
+    chart: Any, title: str, about: "About", notes: Sequence[str], description: str, **size: Any
+) -> Any:
+    """Return a chart with its title, below it what is shown and how."""
+    return headed(chart, title, [where(about), *notes], description, **size)
 
 
 def records(rows: Sequence[dict[str, Any]]) -> Any:
     """Return rows of numbers and words as data that a chart carries with it."""
     import altair as alt
 
-    data: Any = alt.Data
+    data: Any = alt.Data  # which ships no types
     return data(values=rows)
+
+
+def chart_of(rows: Sequence[dict[str, Any]]) -> Any:
+    """Return a chart without marks of rows of numbers and words."""
+    import altair as alt
+
+    return alt.Chart(records(rows))
+
+
+def bars(
+    rows: Sequence[dict[str, Any]],
+    name: str,
+    value: str,
+    title: str,
+    *,
+    axis: dict[str, Any] = AXIS,
+    written: str = ".4g",
+    **mark: Any,
+) -> Any:
+    """Return horizontal bars, in the order of the rows: their names and lengths are two fields."""
+    import altair as alt
+
+    order = list(dict.fromkeys(row[name] for row in rows))
+    return (
+        chart_of(rows)
+        .mark_bar(**mark)
+        .encode(
+            y=alt.Y(f"{name}:N", sort=order, title=None, axis=alt.Axis(labelLimit=260)),
+            x=alt.X(f"{value}:Q", title=title, axis=alt.Axis(**axis)),
+            tooltip=[f"{name}:N", alt.Tooltip(f"{value}:Q", format=written)],
+        )
+    )
+
+
+def rule(at: float, along: str, **mark: Any) -> Any:
+    """Return a grey line across the figure, at a value of the axis "x" or "y"."""
+    return chart_of([{"at": at}]).mark_rule(color=GREY, **mark).encode(**{along: "at:Q"})
 
 
 def diverging(values: Any) -> Any:
@@ -74,17 +125,6 @@ def level_step(n_outputs: int) -> Any:
 
     # without "for", the height would be that of one output
     return alt.Step(max(24, 12 * n_outputs), **{"for": "position"})
-
-
-def number(value: Any) -> str:
-    """Write a number for the label of a figure, as tables do.
-
-    Examples
-    --------
-    >>> number(1234.5678), number(-0.00012345)
-    ('1,235', '-0.0001234')
-    """
-    return numbers.number(value, numbers.IN_TABLES)
 
 
 def cut(text: str, width: int = 28) -> str:
