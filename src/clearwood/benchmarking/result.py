@@ -328,7 +328,7 @@ class Benchmark(Result):
             kind=method.interval,
             confidence=level if method.is_simultaneous else method.confidence,
             folds=method.splits // method.repeats,
-            context=self.context,
+            table=self.context.table,
         )
         if gap is None:
             raise InputError(

@@ -9,6 +9,7 @@ import numpy as np
 
 from clearwood.benchmarking.findings import Finding
 from clearwood.benchmarking.intervals.estimates import LossesOf, interval_of, losses_of, possible
+from clearwood.benchmarking.intervals.intervals import Interval
 from clearwood.benchmarking.result import Method, Standing
 from clearwood.benchmarking.running.contenders import Contender
 from clearwood.benchmarking.running.work import Context, Outcome, Unit
@@ -20,24 +21,17 @@ __all__ = ["findings_of", "standings"]
 #: Units with their outcomes, by learner.
 Outcomes = Mapping[str, Sequence[tuple[Unit, Outcome]]]
 
+#: The risk of a learner all of whose folds failed.
+_NONE = Interval(np.nan, np.nan, np.nan, np.nan, "none", 0, inflation=np.nan)
+
 
 def standings(context: Context, outcomes: Outcomes, method: Method) -> tuple[Standing, ...]:
-    """Rank the learners by risk; those with failures come last.
-
-    Parameters
-    ----------
-    context
-        What the units share.
-    outcomes
-        Units with their outcomes, by learner.
-    method
-        How the risks are estimated.
-    """
+    """Rank the learners by risk; those with failures come last."""
     options: dict[str, Any] = {
         "kind": method.interval,
         "confidence": method.confidence,
         "folds": method.splits // method.repeats,
-        "context": context,
+        "table": context.table,
     }
     losses = {name: losses_of(one) for name, one in outcomes.items()}
     risks = {name: possible(interval_of(one, **options), one) for name, one in losses.items()}
@@ -54,25 +48,25 @@ def standings(context: Context, outcomes: Outcomes, method: Method) -> tuple[Sta
     best = order[0]
     ranked = []
     for name in order:
-        risk = risks[name]
+        risk = risks[name] or _NONE
         gap = (0.0, 0.0, 0.0) if name == best else _gap(losses[name], losses[best], options)
         outer = [outcome for unit, outcome in outcomes[name] if unit.purpose == "outer"]
         ranked.append(
             Standing(
                 learner=name,
                 loss=context.loss.name,
-                risk=np.nan if risk is None else risk.estimate,
-                se=np.nan if risk is None else risk.se,
-                low=np.nan if risk is None else risk.low,
-                high=np.nan if risk is None else risk.high,
+                risk=risk.estimate,
+                se=risk.se,
+                low=risk.low,
+                high=risk.high,
                 difference=gap[0],
                 difference_low=gap[1],
                 difference_high=gap[2],
                 fit_seconds=float(np.mean([one.seconds for one in outer])) if outer else np.nan,
                 failures=failures[name],
                 settings=_typical([one.settings for one in outer if one.failure is None]),
-                interval="none" if risk is None else risk.kind,
-                inflation=np.nan if risk is None else risk.inflation,
+                interval=risk.kind,
+                inflation=risk.inflation,
                 folds=len(losses[name].outer),
             )
         )

@@ -46,16 +46,7 @@ def check_rows(n_rows: int, least: int, plan: str) -> None:
 def check_data(data: RowData, least: int, plan: str, *, instead: str) -> None:
     """Refuse rows, groups or classes too few for a plan that splits at random, and ordered rows.
 
-    Parameters
-    ----------
-    data
-        The rows.
-    least
-        How many rows, groups and members of each class it takes.
-    plan
-        The name of the plan.
-    instead
-        The plan to use where rows are ordered in time.
+    `instead` is the plan to use where rows are ordered in time.
     """
     if data.times is not None:
         raise InputError(

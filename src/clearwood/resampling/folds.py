@@ -9,33 +9,12 @@ from sklearn import model_selection
 
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.resampling.checks import check_data, check_whole
-from clearwood.resampling.plan import (
-    PairSplit,
-    Plan,
-    RowData,
-    Split,
-    make_split,
-    pair_splits,
-    state_of,
-)
+from clearwood.resampling.plan import Plan, RowData, Split, make_split, state_of
 from clearwood.resampling.random_draws import Bootstrap, HoldOut, MonteCarlo
 from clearwood.resampling.time_ordered import TimeOrdered
 from clearwood.table import Role, Table
 
-__all__ = [
-    "Bootstrap",
-    "HoldOut",
-    "KFold",
-    "LeaveOneOut",
-    "MonteCarlo",
-    "PairSplit",
-    "Plan",
-    "Split",
-    "TimeOrdered",
-    "default_plan",
-    "pair_splits",
-    "splits_of",
-]
+__all__ = ["KFold", "LeaveOneOut", "default_plan", "splits_of"]
 
 # Above, the training rows of all splits together would take 200 MB and more.
 _MOST_LEFT_OUT = 5_000
@@ -131,17 +110,13 @@ class LeaveOneOut(Plan):
             yield make_split(everyone[units != unit], everyone[units == unit], 0, fold)
 
 
-def _from_number(kind: Callable[..., Plan], number: Callable[[str], Any]) -> Callable[[str], Plan]:
-    return lambda text: kind(number(text)) if text else kind()
-
-
-_BY_NAME: dict[str, Callable[[str], Plan]] = {
-    "k-fold": _from_number(KFold, int),
-    "hold-out": _from_number(HoldOut, float),
-    "leave-one-out": _from_number(LeaveOneOut, int),
-    "monte-carlo": _from_number(MonteCarlo, int),
-    "bootstrap": _from_number(Bootstrap, int),
-    "time-ordered": _from_number(TimeOrdered, int),
+_BY_NAME: dict[str, Callable[..., Plan]] = {
+    "k-fold": KFold,
+    "hold-out": HoldOut,
+    "leave-one-out": LeaveOneOut,
+    "monte-carlo": MonteCarlo,
+    "bootstrap": Bootstrap,
+    "time-ordered": TimeOrdered,
 }
 
 
@@ -179,7 +154,8 @@ def default_plan(table: Table, outer: int | str | Plan = 5, *, repeats: int = 1)
                 hint=did_you_mean(name, _BY_NAME),
             )
         try:
-            return _BY_NAME[name](number)
+            parse = float if name == "hold-out" else int
+            return _BY_NAME[name](*([parse(number)] if number else []))
         except (ValueError, TypeError) as error:
             if isinstance(error, InputError):
                 raise

@@ -10,14 +10,8 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import bad_value
 from clearwood._shared.numbers import interval, number, percent
 from clearwood._shared.results import Result
-from clearwood.benchmarking.intervals.intervals import (
-    Interval,
-    corrected_interval,
-    holdout_interval,
-    naive_interval,
-    origin_interval,
-)
-from clearwood.benchmarking.running.fits import Candidate, Judged, candidate, judge_all
+from clearwood.benchmarking.intervals.estimates import LossesOf, interval_of
+from clearwood.benchmarking.running.fits import Candidate, candidate, judge_all
 from clearwood.benchmarking.running.work import Rows
 from clearwood.resampling import Plan, Split, default_plan, splits_of
 from clearwood.table import Table
@@ -141,10 +135,19 @@ def learning_curve(
             part = _first(order, count, one.table)
             work.append((part, [split.test, part]))
     fits = judge_all(one, work, title="learning curve", n_jobs=n_jobs)
+    keys = [(split.repeat, split.fold) for split in splits]
     risks, training = [], []
     for position in range(len(counts)):
         own = fits[position :: len(counts)]
-        risks.append(_interval(plan, splits, [tested for tested, _ in own], one.table, confidence))
+        losses = LossesOf(
+            {key: tested.losses for key, (tested, _) in zip(keys, own, strict=True)},
+            rows={key: split.test for key, split in zip(keys, splits, strict=True)},
+            trained={key: len(split.train) for key, split in zip(keys, splits, strict=True)},
+        )
+        kind = plan.intervals[0]
+        risk = interval_of(losses, kind=kind, confidence=confidence, folds=0, table=one.table)
+        assert risk is not None
+        risks.append(risk)
         # the fits have the same number of training rows, so each has the same weight
         training.append(float(np.mean([trained.losses.mean() for _, trained in own])))
     estimate, se, low, high = np.transpose([(r.estimate, r.se, r.low, r.high) for r in risks])
@@ -209,27 +212,3 @@ def _first(order: Rows, count: int, table: Table) -> Rows:
         groups = table.groups[order]
         part = order[np.isin(groups, groups[:count])]
     return np.sort(part)
-
-
-def _interval(
-    plan: Plan,
-    splits: tuple[Split, ...],
-    judged: list[Judged],
-    table: Table,
-    confidence: float,
-) -> Interval:
-    losses = [one.losses for one in judged]
-    rows = np.concatenate([split.test for split in splits])
-    together = np.concatenate(losses)
-    weights = None if table.weights is None else table.weights[rows]
-    groups = None if table.groups is None else table.groups[rows]
-    kind = plan.intervals[0]
-    if kind == "per-origin" and len(splits) > 1:
-        return origin_interval(losses, confidence)
-    if kind == "corrected" and len(splits) > 1 and weights is None:
-        return corrected_interval(losses, [len(split.train) for split in splits], confidence)
-    if kind == "hold-out" or len(splits) == 1:
-        return holdout_interval(together, weights, confidence, groups=groups)
-    if groups is None and len(np.unique(rows)) < len(rows):
-        groups = rows  # rows tested more than once are still one observation each
-    return naive_interval(together, weights, confidence, groups=groups)

@@ -16,7 +16,7 @@ from clearwood.benchmarking.intervals.intervals import (
     origin_interval,
 )
 from clearwood.benchmarking.intervals.nested import nested_interval
-from clearwood.benchmarking.running.work import Context, Outcome, Rows, Unit
+from clearwood.benchmarking.running.work import Outcome, Rows, Unit
 from clearwood.table import Table
 
 __all__ = ["LossesOf", "interval_of", "losses_of", "possible"]
@@ -89,25 +89,13 @@ def losses_of(outcomes: Iterable[tuple[Unit, Outcome]]) -> LossesOf:
 
 
 def interval_of(
-    losses: LossesOf, *, kind: str, confidence: float, folds: int, context: Context
+    losses: LossesOf, *, kind: str, confidence: float, folds: int, table: Table
 ) -> Interval | None:
     """Return the risk with its interval; None if no fold succeeded.
 
     Where folds are missing, because a fit failed or the run was stopped, the interval is the naive
-    one, and its kind tells.
-
-    Parameters
-    ----------
-    losses
-        Of one learner, or differences of two.
-    kind
-        The kind of interval: see `Interval`.
-    confidence
-        Its level.
-    folds
-        How many each repeat has when it is complete.
-    context
-        What the run shared; weights and groups of the rows come from its table.
+    one, and its kind tells; `folds` is how many each repeat has when it is complete. Weights and
+    groups of the rows come from the table.
     """
     if not losses.outer:
         return None
@@ -117,11 +105,11 @@ def interval_of(
     if kind == "per-origin" and len(splits) > 1:
         return origin_interval(splits, confidence)
     if kind == "nested":
-        nested = _nested(losses, confidence, folds, context.table)
+        nested = _nested(losses, confidence, folds, table)
         if nested is not None:
             return nested
     rows = np.concatenate(list(losses.rows.values()))
-    weights, groups = context.table.weights, context.table.groups
+    weights, groups = table.weights, table.groups
     tied = None if groups is None else groups[rows]
     if tied is None and len(np.unique(rows)) < len(rows):
         tied = rows  # tested more than once: its losses are one observation
@@ -135,13 +123,6 @@ def possible(risk: Interval | None, losses: LossesOf) -> Interval | None:
 
     The correction for fewer training rows and the symmetry of the interval can lead below zero. The
     distance of the upper end to the estimate does not change.
-
-    Parameters
-    ----------
-    risk
-        The interval of one learner's risk.
-    losses
-        The losses it is computed from.
     """
     every = [*losses.outer.values(), *losses.pairs.values()]
     if risk is None or not risk.low < 0 or any((one < 0).any() for one in every):
