@@ -1,10 +1,10 @@
-"""Rows whose columns are taken from different rows, in the form that a model takes.
+"""Data in the form that a model takes, and rows put together from other rows column by column.
 
-Classes rather than closures, so that explanations can be pickled.
+What puts rows together are classes rather than closures, so that explanations can be pickled.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,11 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.frames import installed_library
-from clearwood.table import Table
+from clearwood.table import Kind, Table
 
-__all__ = ["ArrayRows", "CodeRows", "Compose", "frame_rows", "some_frame"]
+__all__ = [
+    "ArrayRows",
+    "CodeRows",
+    "Compose",
+    "beside",
+    "frame_rows",
+    "model_input",
+    "perturbed",
+    "rows_of",
+    "take_rows",
+]
 
 #: From rows, and for some columns the rows to take that column from instead, to a model's input.
 Compose = Callable[[Index, Mapping[int, Index]], Any]
@@ -101,16 +111,152 @@ def frame_rows(frame: Any) -> Compose:
     return _PandasRows(frame) if wrapped.implementation.is_pandas() else _FrameRows(wrapped)
 
 
-def some_frame(data: Any, names: tuple[str, ...]) -> Any:
-    """Give a data frame with the named columns, made from a table or an array where need be."""
+def rows_of(data: Any) -> Compose:
+    """Compose rows of an array or a data frame."""
+    return ArrayRows(data) if isinstance(data, np.ndarray) else frame_rows(data)
+
+
+def model_input(data: Any, names: Sequence[str] | None) -> Any:
+    """Turn data into what a model takes: a frame with its columns, or an array.
+
+    Parameters
+    ----------
+    data
+        A table, a data frame or an array.
+    names
+        The columns that the model was fitted with, None where they had no names.
+    """
     if isinstance(data, Table):
-        return data.select(names).to_frame()
+        data = (data.X if names is None else data).to_frame()
     frame = nw.from_native(data, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return frame.select(list(names)).to_native()
+    if names is None:
+        return frame.to_numpy() if isinstance(frame, nw.DataFrame) else np.asarray(data)
+    if not isinstance(frame, nw.DataFrame):
+        frame = _named(np.asarray(data), names)
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        raise InputError(
+            f"the data lacks {', '.join(map(repr, absent[:8]))}, which the model was fitted with",
+            hint=did_you_mean(absent[0], frame.columns),
+        )
+    return frame.select(list(names)).to_native()
+
+
+def _named(values: NDArray[Any], names: Sequence[str]) -> nw.DataFrame[Any]:
+    if values.ndim != 2 or values.shape[1] != len(names):
+        raise InputError(
+            f"the array has shape {values.shape}; the model has {len(names)} columns",
+            hint=f"in this order: {', '.join(names[:12])}.",
+        )
     library = installed_library()
     if library is None:
-        raise InputError("the model needs a data frame, and none can be made of an array here")
-    values = np.asarray(data)
-    made = nw.from_dict({n: values[:, k] for k, n in enumerate(names)}, backend=library)
-    return made.to_native()
+        raise InputError(
+            "the model was fitted with named columns and the array has no names",
+            hint="give a data frame.",
+        )
+    return nw.from_dict({name: values[:, k] for k, name in enumerate(names)}, backend=library)
+
+
+def beside(rows: Any, reference: Any, columns: Iterable[int]) -> Any:
+    """Put some columns of rows beside the other columns of a reference of one row.
+
+    Every column keeps its type: that of the rows, or that of the reference.
+
+    Examples
+    --------
+    >>> beside(np.array([[1, 2], [3, 4]]), np.array([[8, 9]]), [0])
+    array([[1, 9],
+           [3, 9]])
+    """
+    base = np.zeros(len(rows), np.intp)
+    if isinstance(rows, np.ndarray):
+        made = np.repeat(reference, len(rows), axis=0)
+        made[:, list(columns)] = rows[:, list(columns)]
+        return made
+    made = frame_rows(reference)(base, {})
+    own, made = (nw.from_native(frame, eager_only=True) for frame in (rows, made))
+    listed = own.columns
+    if own.implementation is not made.implementation:
+        own = nw.from_dict(own.to_dict(as_series=False), backend=made.implementation)
+    native = made.to_native()
+    if made.implementation.is_pandas():
+        for k in columns:
+            native.isetitem(k, own.to_native().iloc[:, k].array)
+        return native
+    return made.with_columns(*(own[listed[k]] for k in columns)).to_native()
+
+
+def perturbed(
+    data: Any,
+    names: tuple[str, ...],
+    base: Index,
+    taken: Mapping[int, Index],
+    written: Mapping[int, NDArray[Any]],
+) -> Any:
+    """Make rows of data, with some columns of other rows and some with values of their own.
+
+    Parameters
+    ----------
+    data
+        A table, a data frame or an array.
+    names
+        The columns that are meant, by position.
+    base
+        Rows.
+    taken
+        For some columns, the rows whose value they have instead.
+    written
+        For some columns of numbers or dates, the values they have instead.
+
+    Examples
+    --------
+    >>> data = np.array([[1, 2], [3, 4]])
+    >>> perturbed(data, ("x0", "x1"), np.array([0, 1]), {}, {1: np.array([0.5, 0.25])})
+    array([[1.  , 0.5 ],
+           [3.  , 0.25]])
+    """
+    if isinstance(data, Table):
+        return _of_table(data, names, base, taken, written)
+    frame = nw.from_native(data, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        made = ArrayRows(np.asarray(data))(base, taken)
+        if written and made.dtype.kind in "iub":
+            made = made.astype(np.float64)
+        for k, values in written.items():
+            made[:, k] = values
+        return made
+    place = {k: frame.columns.index(names[k]) for k in (*taken, *written)}
+    made = frame_rows(data)(base, {place[k]: rows for k, rows in taken.items()})
+    if frame.implementation.is_pandas():
+        for k, values in written.items():
+            made.isetitem(place[k], values)
+        return made
+    wrapped = nw.from_native(made, eager_only=True)
+    columns = [
+        nw.new_series(names[k], values, backend=wrapped.implementation)
+        for k, values in written.items()
+    ]
+    return (wrapped.with_columns(*columns) if columns else wrapped).to_native()
+
+
+def _of_table(
+    table: Table,
+    names: tuple[str, ...],
+    base: Index,
+    taken: Mapping[int, Index],
+    written: Mapping[int, NDArray[Any]],
+) -> Table:
+    columns = []
+    for k, name in enumerate(names):
+        column = table.column(name)
+        if k in written:
+            kind = Kind.NUMBER if column.kind is Kind.WHOLE else column.kind
+            columns.append(replace(column, kind=kind, values=written[k]))
+        else:
+            columns.append(column.take(taken.get(k, base)))
+    return Table(tuple(columns), source=table.source)
+
+
+def take_rows(data: Any, rows: Index) -> Any:
+    """Take some rows of a table, a data frame or an array."""
+    return perturbed(data, (), rows, {}, {}) if not isinstance(data, Table) else data.take(rows)

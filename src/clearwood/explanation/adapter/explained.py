@@ -12,8 +12,7 @@ import numpy as np
 from clearwood import forest as forests
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
-from clearwood.explanation.adapter.compose import CodeRows
-from clearwood.explanation.adapter.perturbed import take_rows
+from clearwood.explanation.adapter.compose import CodeRows, take_rows
 from clearwood.explanation.adapter.predictor import Predictor, predictor_of_anything
 from clearwood.explanation.adapter.rows import Rows, as_data, joined_rows
 from clearwood.explanation.adapter.scores import LINKS, GameCall, forest_scorer, scorer_of

@@ -15,7 +15,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.progress import progress
 from clearwood.checks import Comparable, comparable
-from clearwood.explanation.adapter.compose import ArrayRows, Compose, frame_rows, some_frame
+from clearwood.explanation.adapter.compose import ArrayRows, Compose, frame_rows, model_input
 from clearwood.explanation.adapter.rows import label_rows, user_columns
 from clearwood.explanation.adapter.scores import Scorer, scorer_of
 from clearwood.explanation.scales import Scale, Unit
@@ -205,13 +205,13 @@ def _forms(
     """Give the forms in which the model may want its rows, the likeliest first."""
 
     def frame() -> Compose:
-        return frame_rows(some_frame(data, names))
+        return frame_rows(model_input(data, names))
 
     def array() -> Compose:
         if isinstance(data, np.ndarray):
             return ArrayRows(data)
-        made = nw.from_native(some_frame(data, names), eager_only=True)
-        return ArrayRows(made.to_numpy())
+        frame = nw.from_native(model_input(data, names), eager_only=True)
+        return ArrayRows(frame.to_numpy())
 
     if named is not None:
         return [frame, array]

@@ -22,6 +22,7 @@ __all__ = [
     "joined_column",
     "joined_rows",
     "label_rows",
+    "plain_rows",
     "rows_of_table",
     "user_columns",
     "warn_of_new_gaps",
@@ -109,15 +110,21 @@ def label_rows(data: Any, n_rows: int) -> NDArray[Any]:
     return np.arange(n_rows)
 
 
-def rows_of_table(table: Table, names: Sequence[str], codes: Floats, data: Any) -> Rows:
-    """Put together rows whose user's columns are those of a table."""
+def plain_rows(data: Any, codes: Floats, columns: Sequence[Column]) -> Rows:
+    """Put together rows of data in any form."""
     return Rows(
         codes=codes,
-        columns=tuple(table.column(name) for name in names),
-        labels=label_rows(data, table.n_rows),
+        columns=tuple(columns),
+        labels=label_rows(data, len(codes)),
         weights=data.weights if isinstance(data, Table) else None,
-        source=table.source,
+        source=data.source if isinstance(data, Table) else "",
     )
+
+
+def rows_of_table(table: Table, names: Sequence[str], codes: Floats, data: Any) -> Rows:
+    """Put together rows whose user's columns are those of a table."""
+    columns = [table.column(name) for name in names]
+    return replace(plain_rows(data, codes, columns), source=table.source)
 
 
 def user_columns(data: Any, names: Sequence[str], *, by_position: bool) -> tuple[Column, ...]:

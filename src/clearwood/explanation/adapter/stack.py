@@ -9,7 +9,7 @@ import numpy as np
 from clearwood._shared.errors import InputError, bad_value, did_you_mean
 from clearwood._shared.frames import installed_library
 from clearwood._shared.numbers import count
-from clearwood.explanation.adapter.perturbed import take_rows
+from clearwood.explanation.adapter.compose import take_rows
 from clearwood.explanation.adapter.rows import as_data, joined_column
 from clearwood.forest import LearnerEncoder
 from clearwood.models import Learner

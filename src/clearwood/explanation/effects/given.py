@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean
+from clearwood.explanation.adapter.compose import perturbed
 from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.perturbed import perturbed
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.decomposition.grid import Grid
 from clearwood.explanation.outputs import axis_numbers

@@ -9,34 +9,19 @@ from numpy.typing import NDArray
 from clearwood import forest as forests
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
-from clearwood.explanation.adapter.rows import as_data
-from clearwood.explanation.adapter.sheets import Sheet, sheet_of
-from clearwood.explanation.adapter.supported import (
-    EXPLAINED,
-    NotDecomposableError,
-    is_pipeline,
-    name_of,
-    unsupported,
-)
+from clearwood.explanation.adapter.supported import is_pipeline, name_of, unsupported
 from clearwood.explanation.games.additive import AdditiveGame, Terms
 from clearwood.explanation.games.ebm import ebm_game, is_ebm
 from clearwood.explanation.games.game import Game, Reader
-from clearwood.explanation.games.readers import (
-    EncodedReader,
-    ForestReader,
-    MatrixReader,
-    SheetReader,
-)
-from clearwood.explanation.games.scores import Score, score_of
+from clearwood.explanation.games.pipelines import pipeline_game
+from clearwood.explanation.games.readers import EncodedReader, ForestReader, MatrixReader
+from clearwood.explanation.games.scores import Score, fitted_names, score_of
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.scales import Unit
-from clearwood.forest import Forest, behind_learner, default_names
+from clearwood.forest import Forest, behind_learner
 from clearwood.models import Learner
 
 __all__ = ["game_of", "learner_players"]
-
-# Rows on which a pipeline is checked to be a sum over columns.
-_ROWS_CHECKED = 256
 
 
 def game_of(model: Any, data: Any = None) -> Game:
@@ -69,7 +54,7 @@ def game_of(model: Any, data: Any = None) -> Game:
     score = score_of(model)
     if score is None:
         raise unsupported(model)
-    return _of_sheets(model, score, data) if is_pipeline(model) else _of_matrix(model, score)
+    return pipeline_game(model, score, data) if is_pipeline(model) else _of_matrix(model, score)
 
 
 def _bare(model: Any) -> Any:
@@ -203,7 +188,7 @@ def _additive(
     reference: Floats,
 ) -> AdditiveGame:
     """Make the game of a score of a matrix, measured from a reference row."""
-    terms = Terms(score.of, groups, len(players), reference)
+    terms = Terms(score, groups, len(players), reference)
     return AdditiveGame(
         columns=players,
         groups=np.repeat(np.arange(len(players)), len(score.outputs)),
@@ -219,62 +204,7 @@ def _additive(
 
 def _of_matrix(model: Any, score: Score) -> AdditiveGame:
     """Take a linear model that was fitted to a matrix or frame of numbers."""
-    players, by_position = _fitted_names(model)
+    players, by_position = fitted_names(model)
     reader = MatrixReader(players, by_position)
     groups, reference = np.arange(len(players)), np.zeros(len(players))
     return _additive(players, score, type(model).__name__, reader, groups, reference)
-
-
-def _of_sheets(model: Any, score: Score, data: Any) -> AdditiveGame:
-    """Take a pipeline that ends in a linear model, with whatever steps come before it."""
-    if data is None:
-        raise InputError(
-            f"{name_of(model)} needs data", parameter="data", hint="give the training rows."
-        )
-    players, by_position = _fitted_names(model)
-    background = sheet_of(as_data(data), None if by_position else players)
-    reference = background.take(slice(0, 1))
-    constant = score.of(reference.native())[0]
-    reader = SheetReader(players, by_position, score, reference, constant)
-    _check_additive(model, reader, background)
-    return AdditiveGame(
-        columns=players,
-        groups=np.repeat(np.arange(len(players)), len(constant)),
-        outputs=score.outputs,
-        unit=score.unit,
-        is_step=False,
-        kind=name_of(model),
-        reader=reader,
-        constant=constant,
-    )
-
-
-def _fitted_names(model: Any) -> tuple[tuple[str, ...], bool]:
-    """Give the columns that a model was fitted with, and whether they had no names."""
-    names = getattr(model, "feature_names_in_", None)
-    return (
-        (default_names(model.n_features_in_), True)
-        if names is None
-        else (
-            tuple(map(str, names)),
-            False,
-        )
-    )
-
-
-def _check_additive(model: Any, reader: SheetReader, background: Sheet) -> None:
-    """Refuse steps that mix columns: rows put together from several rows give them away."""
-    generator = np.random.default_rng(0)
-    sheet = background.take(slice(0, _ROWS_CHECKED))
-    n_columns = model.n_features_in_
-    index = np.column_stack([generator.permutation(len(sheet)) for _ in range(n_columns)])
-    mixed = sheet.shuffled(index)
-    parts = reader.terms(mixed)
-    direct = reader.score.of(mixed.native())
-    size = np.abs(direct).max(initial=0) + np.abs(parts).sum(axis=1).max(initial=0)
-    total = reader.constant + parts.sum(axis=1)
-    if not np.allclose(total, direct, rtol=0, atol=1e-9 * (1 + size)):
-        raise NotDecomposableError(
-            f"{name_of(model)} is not a sum over its columns: a step before the last mixes them",
-            hint=f"these have an exact decomposition: {EXPLAINED}.",
-        )

@@ -3,27 +3,23 @@
 Readers are classes rather than closures, so that games and explanations can be pickled.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood.explanation.adapter.rows import (
     Rows,
     as_data,
-    label_rows,
+    plain_rows,
     rows_of_table,
     user_columns,
 )
-from clearwood.explanation.adapter.sheets import Sheet, sheet_of
-from clearwood.explanation.games.scores import Score
 from clearwood.forest import Forest, LearnerEncoder, default_names
-from clearwood.table import Column, Encoder, Schema, Table, as_table
+from clearwood.table import Column, Encoder, Schema, as_table
 
-__all__ = ["EncodedReader", "ForestReader", "MatrixReader", "SheetReader"]
+__all__ = ["EncodedReader", "ForestReader", "MatrixReader"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +62,7 @@ class ForestReader:
         data = as_data(data)
         made_up = forest.columns == default_names(len(forest.columns))
         columns = user_columns(data, forest.columns, by_position=made_up)
-        return _rows(data, forest.matrix(data), columns)
+        return plain_rows(data, forest.matrix(data), columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,62 +89,7 @@ class MatrixReader:
             np.append(c.typed_levels(), np.nan)[c.values] if c.is_coded else c.values
             for c in columns
         ]
-        return _rows(data, np.column_stack(numbers).astype(np.float64), columns)
-
-
-@dataclass(frozen=True, eq=False)
-class SheetReader:
-    """Reads data as what its columns add to the score of a pipeline that ends in a linear model.
-
-    Parameters
-    ----------
-    players
-        The model's columns.
-    by_position
-        Whether the model was fitted without names.
-    score
-        Of the whole pipeline.
-    reference
-        One row at which columns that are not looked at are held.
-    constant
-        Its score, of shape (outputs,).
-    """
-
-    players: tuple[str, ...]
-    by_position: bool
-    score: Score
-    reference: Sheet
-    constant: Floats
-
-    def sheet(self, data: Any) -> Sheet:
-        """Give data in the form that the pipeline takes."""
-        return sheet_of(data, None if self.by_position else self.players)
-
-    def terms(self, sheet: Sheet) -> Floats:
-        """Give what each column adds, of shape (rows, columns, outputs)."""
-        terms = np.zeros((len(sheet), len(self.players), len(self.constant)))
-        for k in range(len(self.players)):
-            # what a column adds depends on its value alone: equal ones are computed once
-            rows, value = sheet.distinct(k)
-            held = sheet.take(rows).held(self.reference, k)  # type: ignore[arg-type]
-            terms[:, k] = (self.score.of(held.native()) - self.constant)[value]
-        return terms
-
-    def __call__(self, data: Any) -> Rows:
-        data = as_data(data)
-        sheet = self.sheet(data)
-        codes = self.terms(sheet).reshape(len(sheet), len(self.players) * len(self.constant))
-        return _rows(data, codes, user_columns(data, self.players, by_position=self.by_position))
-
-
-def _rows(data: Any, codes: Floats, columns: Sequence[Column]) -> Rows:
-    return Rows(
-        codes=codes,
-        columns=tuple(columns),
-        labels=label_rows(data, len(codes)),
-        weights=data.weights if isinstance(data, Table) else None,
-        source=data.source if isinstance(data, Table) else "",
-    )
+        return plain_rows(data, np.column_stack(numbers).astype(np.float64), columns)
 
 
 def _check_number(column: Column) -> None:

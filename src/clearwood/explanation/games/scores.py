@@ -9,8 +9,9 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood.explanation.scales import Unit
+from clearwood.forest import default_names
 
-__all__ = ["Score", "score_of"]
+__all__ = ["Score", "dense", "fitted_names", "score_of"]
 
 # Classes of scikit-learn and of the catalogue whose prediction is a sum over columns, by what
 # gives the sum. Looked up along the bases of a model's class, so subclasses are known too.
@@ -45,21 +46,37 @@ _SEVERAL = {Unit.LOG_ODDS: Unit.SOFTMAX_SCORE, Unit.SCORE: Unit.SCORE}
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """How a fitted model scores a matrix of its own columns.
+    """How a fitted model scores rows of its own columns.
 
     Parameters
     ----------
-    of
-        From (rows, columns) to (rows, outputs).
+    last
+        From the matrix that the last step takes to (rows, outputs).
     outputs
         Names of the outputs.
     unit
         What the score is.
+    coefficients
+        Of the columns of that matrix, (columns, outputs); None where they are not known.
+    steps
+        What makes the matrix from rows; none where the rows are the matrix.
     """
 
-    of: Callable[[Any], Floats]
+    last: Callable[[Any], Floats]
     outputs: tuple[str, ...]
     unit: Unit
+    coefficients: Floats | None = None
+    steps: tuple[Any, ...] = ()
+
+    def matrix(self, rows: Any) -> Any:
+        """Make the matrix that the last step takes."""
+        for step in self.steps:
+            rows = quietly(step.transform, rows)
+        return rows
+
+    def of(self, rows: Any) -> Floats:
+        """Score rows."""
+        return self.last(self.matrix(rows))
 
 
 def score_of(model: Any) -> Score | None:
@@ -80,22 +97,49 @@ def score_of(model: Any) -> Score | None:
     if "LogLinear" in bases:
         return score_of(model.model_)
     if "_GeneralizedLinearRegressor" in bases:
-        return Score(_Linear(model.coef_, model.intercept_), ("prediction",), _glm_unit(model))
+        return _linear(model.coef_, model.intercept_, "prediction", _glm_unit(model))
     if "OrderedRegression" in bases:
-        return Score(_Linear(model.coef_[:, None], np.zeros(1)), ("score",), Unit.SCORE)
+        return _linear(model.coef_, 0.0, "score", Unit.SCORE)
     if "OneVsRestClassifier" in bases and all(map(score_of, model.estimators_)):
-        return Score(_Method(model, "decision_function"), _classes(model), Unit.LOG_ODDS)
+        return _method(model, "decision_function", _classes(model), Unit.LOG_ODDS)
     if "DummyClassifier" in bases and model.strategy in ("prior", "most_frequent"):
-        return Score(
-            _Method(model, "predict_proba"), tuple(map(str, model.classes_)), Unit.PROBABILITY
-        )
+        names = tuple(map(str, model.classes_))
+        return _method(model, "predict_proba", names, Unit.PROBABILITY)
     decision = next((unit for name, unit in _DECISION.items() if name in bases), None)
     if decision is not None and hasattr(model, "coef_"):
         unit = decision if len(model.classes_) == 2 else _SEVERAL[decision]
-        return Score(_Method(model, "decision_function"), _classes(model), unit)
+        return _method(model, "decision_function", _classes(model), unit)
     if bases & _PREDICT:
-        return Score(_Method(model, "predict"), _numbers(model), Unit.PREDICTION)
+        return _method(model, "predict", _numbers(model), Unit.PREDICTION)
     return None
+
+
+def fitted_names(model: Any) -> tuple[tuple[str, ...], bool]:
+    """List the columns that a model was fitted with, and whether they had no names."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return default_names(model.n_features_in_), True
+    return tuple(map(str, names)), False
+
+
+def dense(matrix: Any) -> Floats:
+    """Turn what steps make, sparse or not, into an array of numbers."""
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, np.float64)
+
+
+def _linear(coefficients: Floats, intercept: Any, output: str, unit: Unit) -> Score:
+    column = np.reshape(coefficients, (-1, 1))
+    return Score(_Linear(column, intercept), (output,), unit, column)
+
+
+def _method(model: Any, name: str, outputs: tuple[str, ...], unit: Unit) -> Score:
+    coefficients = getattr(model, "coef_", None)
+    if isinstance(coefficients, np.ndarray):
+        coefficients = np.atleast_2d(coefficients).T.astype(np.float64)
+        known = coefficients.shape[1] == len(outputs)
+    else:
+        known = False
+    return Score(_Method(model, name), outputs, unit, coefficients if known else None)
 
 
 # What gives a score: classes rather than closures, so that explanations can be pickled.
@@ -109,7 +153,7 @@ class _Linear:
     intercept: Any
 
     def __call__(self, X: Any) -> Floats:
-        values: Floats = np.asarray(X, np.float64) @ self.coefficients + self.intercept
+        values: Floats = dense(X) @ self.coefficients + self.intercept
         return values.reshape(len(values), -1)
 
 
@@ -137,17 +181,6 @@ class _Rescaled:
         return np.asarray(self.inner(X) * self.scale + self.mean)
 
 
-@dataclass(frozen=True, eq=False)
-class _AfterSteps:
-    """A score of what the steps before the last of a pipeline make of the columns."""
-
-    inner: Callable[[Any], Floats]
-    steps: Any
-
-    def __call__(self, X: Any) -> Floats:
-        return self.inner(quietly(self.steps.transform, X) if len(self.steps.steps) else X)
-
-
 def _glm_unit(model: Any) -> Unit:
     link = getattr(model, "link", "log")
     if link == "auto":
@@ -159,14 +192,18 @@ def _rescaled(model: Any) -> Score | None:
     inner = score_of(model.regressor_)
     if inner is None:
         return None
-    return replace(inner, of=_Rescaled(inner.of, model.scale_, model.mean_))
+    coefficients = None if inner.coefficients is None else inner.coefficients * model.scale_
+    last = _Rescaled(inner.last, model.scale_, model.mean_)
+    return replace(inner, last=last, coefficients=coefficients)
 
 
 def _after_steps(model: Any) -> Score | None:
     """Score what the steps before the last make of the columns."""
     last = model.steps[-1][1]
     inner = None if last in (None, "passthrough") else score_of(last)
-    return None if inner is None else replace(inner, of=_AfterSteps(inner.of, model[:-1]))
+    if inner is None or len(model.steps) == 1:
+        return inner
+    return replace(inner, steps=(model[:-1], *inner.steps))
 
 
 def _classes(model: Any) -> tuple[str, ...]:

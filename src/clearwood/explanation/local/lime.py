@@ -14,8 +14,8 @@ from clearwood._shared.messages import tell
 from clearwood._shared.numbers import number
 from clearwood._shared.progress import progress
 from clearwood.explanation.adapter.blocks import limit_words
+from clearwood.explanation.adapter.compose import perturbed
 from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.perturbed import perturbed
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.adapter.stack import chosen_row, stacked
 from clearwood.explanation.local.lime_fit import chosen_terms, fit, moments_of

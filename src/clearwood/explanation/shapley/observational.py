@@ -13,8 +13,8 @@ from scipy.special import ndtr, ndtri
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import Option, bad_value, unknown_choice, words
+from clearwood.explanation.adapter.compose import perturbed
 from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.perturbed import perturbed
 from clearwood.explanation.local.lime_representation import representation_of
 from clearwood.explanation.scales import Scale, Unit
 from clearwood.explanation.shapley.value_functions import Coalitions, CoalitionValues, ValueFunction
