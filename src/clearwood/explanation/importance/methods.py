@@ -11,7 +11,7 @@ from clearwood._shared.errors import bad_value
 from clearwood._shared.messages import tell
 from clearwood._shared.progress import progress
 from clearwood.explanation.adapter.blocks import limit_words
-from clearwood.explanation.adapter.perturbed import take_rows
+from clearwood.explanation.adapter.compose import take_rows
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.decomposition.decompose import decompose
 from clearwood.explanation.effects.bands import band, mean_replicates
