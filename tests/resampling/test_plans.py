@@ -316,3 +316,13 @@ def test_rows_with_a_missing_group_are_refused_by_the_column():
 def test_a_number_as_target_is_not_stratified():
     table = cw.datasets.load("diabetes")
     assert len(splits_of(table, KFold(5))) == 5
+
+
+@random_names
+def test_identical_rows_stay_on_one_side(plan):
+    rng = np.random.default_rng(1)
+    person = rng.integers(0, 20, 100)
+    data = {"age": rng.normal(size=20)[person], "y": rng.choice(["no", "yes"], 100)}
+    table = cw.read(data, target="y", group="identical rows")
+    for split in splits_of(table, plan, seed=3):
+        assert not set(person[split.train]) & set(person[split.test])

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from clearwood.table.column import Column
     from clearwood.table.encoding.columns import Encoded, NumberEncoder
     from clearwood.table.encoding.encoder import Encoder
+    from clearwood.table.identical import IDENTICAL_ROWS, identical_rows
     from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar_features
     from clearwood.table.kinds.task import find_task
     from clearwood.table.profiles import Profile, profile
@@ -20,6 +21,7 @@ else:
 
 __all__ = [
     "CALENDAR_PARTS",
+    "IDENTICAL_ROWS",
     "NUMERIC",
     "Column",
     "ColumnSchema",
@@ -36,6 +38,7 @@ __all__ = [
     "as_table",
     "calendar_features",
     "find_task",
+    "identical_rows",
     "profile",
     "read",
     "read_as",

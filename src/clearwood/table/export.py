@@ -14,7 +14,7 @@ from clearwood.table.types import CODED, Kind
 if TYPE_CHECKING:
     from clearwood.table.table import Table
 
-__all__ = ["fingerprint", "to_dict", "to_frame", "to_json"]
+__all__ = ["canonical", "fingerprint", "to_dict", "to_frame", "to_json"]
 
 
 def to_frame(table: "Table", library: str | None = None) -> Any:
@@ -67,12 +67,13 @@ def fingerprint(table: "Table") -> str:
         if column.kind is Kind.TEXT:
             digest.update(json.dumps(list(column.values)).encode())
         else:
-            digest.update(np.ascontiguousarray(_canonical(column)).tobytes())
+            digest.update(np.ascontiguousarray(canonical(column)).tobytes())
     digest.update(json.dumps(table.schema.to_json()).encode())
     return digest.hexdigest()
 
 
-def _canonical(column: Column) -> NDArray[Any]:
+def canonical(column: Column) -> NDArray[Any]:
+    """Return numbers that are equal where values are, bit for bit; not for text."""
     if column.kind in CODED:
         return column.values.astype("<i4")
     if column.kind is Kind.DATE:

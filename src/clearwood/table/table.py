@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, Text, did_you_mean, words
 from clearwood.table.column import Column
+from clearwood.table.identical import IDENTICAL_ROWS, identical_rows
 from clearwood.table.schema import ColumnSchema, Schema
 from clearwood.table.types import Kind, Role, Task
 
@@ -37,6 +38,8 @@ class Table:
         Remarks about the data: identifiers, constant columns, text left out.
     source
         What it was read from.
+    keeps_identical
+        Whether rows with identical features are one group (``group="identical rows"``).
 
     Examples
     --------
@@ -52,6 +55,7 @@ class Table:
     dropped: int = 0
     notes: tuple[Text, ...] = ()
     source: str = ""
+    keeps_identical: bool = False
 
     def __len__(self) -> int:
         return self.n_rows
@@ -176,8 +180,18 @@ class Table:
         return None if column is None else np.asarray(column.values, dtype=np.float64)
 
     @property
+    def group(self) -> str | None:
+        """What ties rows together: the name of a column, "identical rows", or None."""
+        column = self._with_role(Role.GROUP)
+        if column is not None:
+            return column.name
+        return IDENTICAL_ROWS if self.keeps_identical else None
+
+    @cached_property
     def groups(self) -> NDArray[Any] | None:
-        """What ties rows together (the same person, firm, ...), where a group column is named."""
+        """The group of each row (the same person, firm, ...), where rows are tied together."""
+        if self.keeps_identical:
+            return identical_rows(self.column(name) for name in self.features)
         column = self._with_role(Role.GROUP)
         return None if column is None else column.values
 

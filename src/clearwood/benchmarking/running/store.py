@@ -65,6 +65,7 @@ def identity_of(context: Context, design: "Design", plan: Plan) -> dict[str, Any
     tuning = context.tuning
     return {
         "table": context.table.fingerprint(),
+        "group": context.table.group,
         "loss": context.loss.name,
         "plan": {**plan.to_json(), "splits": len(design.splits)},
         "pairs": design.pairs,
@@ -80,6 +81,7 @@ def identity_of(context: Context, design: "Design", plan: Plan) -> dict[str, Any
 #: How a store that does not fit a run differs from it, by the key of the identity.
 _REASONS = {
     "table": "another table (the values, columns or roles differ)",
+    "group": "other groups of rows",
     "loss": "another loss",
     "plan": "another resampling plan",
     "pairs": "another choice of fits for the interval",

@@ -106,7 +106,8 @@ class Columns:
     weight : COLUMN
         The weights of the rows.
     group : COLUMN
-        Rows that belong together: a benchmark keeps each group in one fold.
+        Rows that belong together: a benchmark keeps each group in one fold. "identical rows"
+        instead of a column: rows with the same values in all features.
     time : COLUMN
         The order in time: a benchmark predicts later rows from earlier ones.
     protected : COLUMN

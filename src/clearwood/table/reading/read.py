@@ -25,6 +25,7 @@ from clearwood.table.reading.roles import (
     check_weights,
     checked_kinds,
     checked_task,
+    keeps_identical,
 )
 from clearwood.table.schema import Schema
 from clearwood.table.table import Table
@@ -66,7 +67,8 @@ def read(
     weight
         A column of row weights.
     group
-        A column that ties rows together: the same person, firm, place.
+        A column that ties rows together: the same person, firm, place; or "identical rows", which
+        ties together rows with the same values in all features.
     time
         A column that orders rows in time.
     protected
@@ -113,18 +115,21 @@ def read(
         encoding=encoding,
         as_written=frozenset(name for name, kind in stated.items() if not _is_numeric(kind)),
     )
+    names = [raw.name for raw in raws]
+    by_features = keeps_identical(group, names)
     roles = assign_roles(
-        [raw.name for raw in raws],
+        names,
         target=target,
         weight=weight,
-        group=group,
+        group=None if by_features else group,
         time=time,
         protected=protected,
         ignore=ignore,
         kinds=stated,
     )
     known = {column.name: column.kind for column in source} if isinstance(source, Table) else {}
-    return _table(raws, roles, stated, known, checked_task(task), dropped=dropped, origin=origin)
+    table = _table(raws, roles, stated, known, checked_task(task), dropped=dropped, origin=origin)
+    return replace(table, keeps_identical=by_features)
 
 
 def _table(

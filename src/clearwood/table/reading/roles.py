@@ -14,9 +14,17 @@ from clearwood._shared.errors import (
     words,
 )
 from clearwood.table.column import Column
+from clearwood.table.identical import IDENTICAL_ROWS
 from clearwood.table.types import Kind, Role, Task
 
-__all__ = ["KindSetting", "assign_roles", "check_weights", "checked_kinds", "checked_task"]
+__all__ = [
+    "KindSetting",
+    "assign_roles",
+    "check_weights",
+    "checked_kinds",
+    "checked_task",
+    "keeps_identical",
+]
 
 #: A kind by its word, or the levels of an ordered category from low to high.
 KindSetting = str | Kind | Sequence[Any]
@@ -88,6 +96,24 @@ def assign_roles(
     return roles
 
 
+def keeps_identical(group: str | None, names: Sequence[str]) -> bool:
+    """Whether a group is to be the rows with identical features, and not a column."""
+    if group != IDENTICAL_ROWS:
+        return False
+    if group in names:
+        raise InputError(
+            words(
+                f"a column is named {group!r}, which as ",
+                Option("group"),
+                " stands for rows that are identical in all features",
+            ),
+            parameter="group",
+            value=group,
+            hint="rename the column.",
+        )
+    return True
+
+
 def _as_names(names: str | Iterable[str] | None) -> tuple[str, ...]:
     if names is None:
         return ()
@@ -108,7 +134,7 @@ def _check_known(name: str, names: Sequence[str], option: str) -> None:
             words(f"there is no column {name!r} (set as ", Option(option), ")"),
             parameter=option,
             value=name,
-            hint=did_you_mean(name, names),
+            hint=did_you_mean(name, [*names, IDENTICAL_ROWS] if option == "group" else names),
         )
 
 
