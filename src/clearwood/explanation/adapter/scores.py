@@ -13,6 +13,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, did_you_mean, words
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.game import Game
+from clearwood.explanation.games.scores import score_of
 from clearwood.explanation.scales import Scale, Unit
 from clearwood.forest import Forest, links, predict_raw
 
@@ -146,14 +147,9 @@ def scorer_of(model: Any, scale: Scale | None, labels: Any = None) -> Scorer:
             value=scale,
             hint=words("leave out ", Option("scale"), ", or pass model.predict_proba itself."),
         )
+    if scale == Scale.MARGIN and (hasattr(model, "predict") or callable(model)):
+        return _before_link(model)
     if hasattr(model, "predict"):
-        if scale == Scale.MARGIN:
-            raise InputError(
-                "this model has no margin of its own",
-                parameter="scale",
-                value=scale,
-                hint=words("leave out ", Option("scale"), ": it has its prediction only."),
-            )
         if hasattr(model, "predict_proba"):  # not a scikit-learn classifier, but alike
             return Scorer(model.predict_proba, unit=Unit.PROBABILITY)
         return Scorer(model.predict)
@@ -163,6 +159,22 @@ def scorer_of(model: Any, scale: Scale | None, labels: Any = None) -> Scorer:
         f"{type(model).__name__} is no model: it has no predict and cannot be called",
         parameter="model",
         hint="give a fitted model, or a function from rows to predictions.",
+    )
+
+
+def _before_link(model: Any) -> Scorer:
+    """Score what a link turns into the prediction of numbers; an error where there is no link."""
+    score = score_of(model)
+    if score is not None and score.unit.is_before_link:
+        return Scorer(score.of, score.outputs, score.unit)
+    inner = getattr(model, "regressor_", None)  # a TransformedTargetRegressor
+    if inner is not None and hasattr(model, "transformer_"):
+        return Scorer(inner.predict, unit=Unit.LINK_SCORE)
+    raise InputError(
+        "this model has no link, so it has no margin",
+        parameter="scale",
+        value=str(Scale.MARGIN),
+        hint=words("its one scale is ", Option("scale", str(Scale.RESPONSE)), ", the default."),
     )
 
 
@@ -182,7 +194,10 @@ def _of_classifier(model: Any, scale: Scale | None, labels: Any) -> Scorer:
     if scale != Scale.MARGIN:
         return Scorer(model.predict_proba, names, Unit.PROBABILITY, classes)
     if hasattr(model, "decision_function"):
+        score = score_of(model)
         unit = Unit.LOG_ODDS if _is_logistic(model) else Unit.MARGIN
+        if score is not None and score.unit.is_before_link:
+            unit = score.unit
         return Scorer(_Decision(model), names, unit, classes)
     return Scorer(_LogOdds(model), names, Unit.LOG_ODDS, classes)
 
