@@ -267,7 +267,15 @@ def claimant(path, contenders=None):
 
 
 def test_a_unit_is_claimed_once_and_freed_when_its_process_dies(tmp_path, monkeypatch):
-    identity = {"table": "", "loss": "", "plan": "", "pairs": "", "seed": 0, "tuning": None}
+    identity = {
+        "table": "",
+        "group": None,
+        "loss": "",
+        "plan": "",
+        "pairs": "",
+        "seed": 0,
+        "tuning": None,
+    }
     identity |= {"versions": {}, "learners": {}}
     first, second = claimant(tmp_path / "a.db"), claimant(tmp_path / "a.db")
     rows = np.arange(2)
