@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import InputError, bad_value, did_you_mean
+from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean, words
 from clearwood._shared.numbers import number as written
 from clearwood.table import Task
 
@@ -98,8 +98,13 @@ def _needs_positive(loss: str, what: str, values: NDArray[Any], *, zero: bool) -
             f"{written(values[bad][0])}",
             parameter="loss",
             value=loss,
-            hint="choose another loss, such as 'squared'"
-            + (", or a learner with a log link ('glm')." if what == "prediction" else "."),
+            hint=words(
+                "use ",
+                Option("loss", "squared"),
+                ", or a learner whose predictions are positive ('glm', 'gbm')."
+                if what == "prediction"
+                else ".",
+            ),
         )
 
 

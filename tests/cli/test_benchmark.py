@@ -31,6 +31,16 @@ def test_the_result_fits_into_80_columns_and_is_written(cli, claims):
     assert not Path("bench.db").exists()
 
 
+@pytest.mark.parametrize(
+    ("ending", "start"),
+    [("csv", b"learner,"), ("svg", b"<svg"), ("png", b"\x89PNG"), ("html", b"<!DOCTYPE html>")],
+)
+def test_the_ending_of_the_file_gives_its_format(cli, claims, ending, start):
+    answer = cli(*words(claims, "-o", f"bench.{ending}", *QUICK))
+    assert answer.code == 0, answer.err
+    assert Path(f"bench.{ending}").read_bytes().lstrip().startswith(start)
+
+
 def test_what_it_recommends_next_works(cli, claims):
     import shlex
 

@@ -49,10 +49,10 @@ def test_a_tree_is_exported(cli, model, to):
     shown = cli("export", "tree.json", "--to", to)
     assert shown.code == 0
     assert "town" in shown.out
-    kept = cli("export", "tree.json", "--to", to, "-o", "out.txt")
-    assert kept.code == 0
-    assert cli("export", "tree.json", "--to", to, "-o", "out.txt").code == 2
-    assert cli("export", "tree.json", "--to", to, "-o", "out.txt", "--force").code == 0
+    file = "out.svg" if to == "svg" else "out.txt"
+    assert cli("export", "tree.json", "--to", to, "-o", file).code == 0
+    assert cli("export", "tree.json", "--to", to, "-o", file).code == 2
+    assert cli("export", "tree.json", "--to", to, "-o", file, "--force").code == 0
 
 
 def test_sql_predicts_what_the_model_predicts(cli, model, tmp_path):

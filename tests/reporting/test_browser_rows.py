@@ -93,7 +93,7 @@ def test_surprise_is_the_distance_from_the_nearest_rows(page, model, claims):
           return {labels: data.labels, surprise: clearwood.surprises(data, data.columns, rows)};
         }"""
     )
-    rows = np.array(got["labels"]) - 1
+    rows = np.array(got["labels"])
     probability = model.predict_proba(claims)[rows, 1]
     parts = []
     for name in ("age", "power"):
@@ -130,7 +130,7 @@ def test_the_sentence_and_the_parts_are_the_librarys(page, model, claims, report
     data = next(
         b for s in report.sections for b in s.blocks if getattr(b, "kind", "") == "rows"
     ).data
-    sample = claims.take(np.array(data["labels"]) - 1)
+    sample = claims.take(np.array(data["labels"]))
     shares = cw.shapley(model, sample, claims.take([at]))
     largest = shares.columns[int(np.argmax(np.abs(shares.values[0])))]
     page.locator(".rows-why details summary").click()

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clearwood._shared.errors import InputError, MissingExtraError
+from clearwood._shared.errors import InputError, MissingExtraError, did_you_mean
 from clearwood.cli.support.console import json_text, written
 
 if TYPE_CHECKING:
@@ -29,17 +29,23 @@ class _TrialError(Exception):
     """Ends a write that only tries whether writing is possible."""
 
 
-def check_output(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -> None:
+def check_output(
+    path: Path, *endings: str, force: bool, inputs: Iterable[Path] = (), needs_ending: bool = False
+) -> None:
     """Raise, before hours of work, if a file could not be written afterwards.
 
     Parameters
     ----------
     path
         Where the output will go.
+    endings
+        What its name may end in: each stands for a format that can be written.
     force
         Whether it may replace what is there.
     inputs
         Files that will be read; the output never replaces one of them.
+    needs_ending
+        Whether a name without an ending leaves open which format is meant.
     """
     from clearwood.files import atomic_write
 
@@ -48,6 +54,13 @@ def check_output(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -> Non
             raise InputError(
                 f"'{path}' is both an input and the output", hint="name another output with -o."
             )
+    ending = path.suffix.lower()
+    if ending not in endings and (ending or needs_ending) and not path.is_dir():
+        raise InputError(
+            f"'{path}' has no format that can be written here: its name ends in "
+            f"{ending or 'nothing'!r}",
+            hint=did_you_mean(ending, endings),
+        )
     if path.exists() and not (path.is_file() or path.is_dir()):
         return  # a device or pipe: opening it is already using it
     if is_parquet(path):

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clearwood._shared.errors import InputError
+from clearwood._shared.numbers import count
 from clearwood.cli.support import completion
+from clearwood.cli.support.console import print_message
 
 if TYPE_CHECKING:
-    from clearwood.table import Table
+    from clearwood.table import Schema, Table
 
 __all__ = [
     "Columns",
@@ -27,6 +29,7 @@ __all__ = [
     "learner_names",
     "limited_cores",
     "pairs",
+    "read_table",
     "setting",
 ]
 
@@ -85,14 +88,11 @@ class Reading:
         other models.
         """
         import clearwood as cw
-        from clearwood._shared.progress import progress
-        from clearwood.table import read_as
 
-        with progress(f"reading {data.name}"):
-            if isinstance(model, cw.Learner):
-                return read_as(data, model.schema_, **vars(self))
-            roles = {} if columns is None else columns.roles()
-            return cw.read(data, target=target, **roles, **vars(self))
+        if isinstance(model, cw.Learner):
+            return read_table(data, schema=model.schema_, **vars(self))
+        roles = {} if columns is None else columns.roles()
+        return read_table(data, target=target, **roles, **vars(self))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +131,20 @@ class Columns:
         lists = {"protected": self.protected or [], "ignore": self.ignore or []}
         kinds = pairs("--kind", self.kinds or (), example="zip=category")
         return {**vars(self), **lists, "kinds": kinds}
+
+
+def read_table(data: Path, *, schema: "Schema | None" = None, **options: Any) -> "Table":
+    """Read a table, with the roles of a schema if there is one, and say which rows are left out."""
+    import clearwood as cw
+    from clearwood._shared.progress import progress
+    from clearwood.table import read_as
+
+    with progress(f"reading {data.name}"):
+        table = cw.read(data, **options) if schema is None else read_as(data, schema, **options)
+    if table.dropped:
+        rows = count(table.dropped, "row")
+        print_message("note", f"{rows} without {table.target!r} left out", style="bold")
+    return table
 
 
 @contextmanager

@@ -27,7 +27,9 @@ from clearwood.cli.support.options import (
     Reading,
     Seed,
     learner_names,
+    read_table,
 )
+from clearwood.cli.support.results import RESULTS, write_result
 from clearwood.cli.support.spelling import CommandLine
 from clearwood.cli.support.verb import verb
 
@@ -75,7 +77,8 @@ def benchmark(
     target : COLUMN
         The column to predict.
     path : FILE
-        The result's file (JSON).
+        The result's file, whose ending gives the format: .json, .csv, .parquet, .svg, .png or
+        .html.
     store : FILE
         Keep every finished fit in this file, also after the run; by default they are kept beside
         the output until the run is complete.
@@ -173,19 +176,17 @@ def _run(
     json: bool,
 ) -> int | None:
     import clearwood as cw
-    from clearwood._shared.progress import progress
     from clearwood.benchmarking import Store
     from clearwood.cli.support.benchmark_progress import benchmark_progress
-    from clearwood.cli.support.files import check_output, write_json
+    from clearwood.cli.support.files import check_output
     from clearwood.models import catalogue
 
     if command["data"] is None or command["read"]["target"] is None:
         missing = "DATA" if command["data"] is None else "--target"
         raise InputError(f"{missing} is missing", hint="clearwood benchmark DATA --target COLUMN")
     data, output = Path(command["data"]), Path(command["output"])
-    check_output(output, force=force, inputs=[data])
-    with progress(f"reading {data.name}"):
-        table = cw.read(data, **command["read"])
+    check_output(output, *RESULTS, force=force, inputs=[data])
+    table = read_table(data, **command["read"])
     names = command["learners"] or list(catalogue.usual(str(table.task)))
     if not store.exists():
         fits = Store(store)
@@ -209,7 +210,7 @@ def _run(
         if not json:
             print_text(text_without(bench, "warnings"))
         return _stopped(store, command)
-    write_json(output, bench.to_json(), force=force)
+    write_result(output, bench, force=force)
     if not command["keep"]:
         _remove(store)
     if json:

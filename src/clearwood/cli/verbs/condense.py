@@ -21,6 +21,17 @@ __all__ = ["certify", "condense", "export"]
 #: What a tree is written as.
 Format = Literal["sql", "python", "c", "dot", "svg", "onnx", "text", "rules"]
 
+_ENDINGS: dict[Format, tuple[str, ...]] = {
+    "sql": (".sql", ".txt"),
+    "python": (".py", ".txt"),
+    "c": (".c", ".h", ".txt"),
+    "dot": (".dot", ".gv", ".txt"),
+    "svg": (".svg",),
+    "onnx": (".onnx",),
+    "text": (".txt",),
+    "rules": (".txt",),
+}
+
 TreeFile = Annotated[
     Path, typer.Argument(metavar="TREE", help="A tree's file, as `clearwood condense` writes it.")
 ]
@@ -75,7 +86,7 @@ def condense(
     from clearwood._shared.progress import progress
     from clearwood.cli.support.files import check_output
 
-    check_output(path, force=force, inputs=[model] if data is None else [model, data])
+    check_output(path, ".json", force=force, inputs=[model] if data is None else [model, data])
     fitted = cw.load(model)
     rows = None if data is None else reading.table_for(fitted, data)
     with progress(f"condensing {model.name}"):
@@ -189,7 +200,7 @@ def export(
     from clearwood.files import atomic_write
 
     if path is not None:
-        check_output(path, force=force, inputs=[tree])
+        check_output(path, *_ENDINGS[to], force=force, inputs=[tree])
     if to == "onnx" and path is None:
         raise InputError("ONNX files are binary", hint="name a file: -o tree.onnx")
     content = _exported(load(tree), to, table)

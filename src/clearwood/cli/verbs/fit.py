@@ -18,6 +18,7 @@ from clearwood.cli.support.options import (
     Seed,
     limited_cores,
     pairs,
+    read_table,
     setting,
 )
 from clearwood.cli.support.verb import verb
@@ -76,7 +77,7 @@ def fit(
     from clearwood.cli.support.files import check_output
 
     # Whatever can be checked without reading the table is checked first.
-    check_output(path, force=force, inputs=[data])
+    check_output(path, ".cw", force=force, inputs=[data])
     texts = pairs("--set", settings or (), example="max_depth=3")
     model = cw.learner(
         learner,
@@ -87,8 +88,7 @@ def fit(
         **{key: setting(text) for key, text in texts.items()},
     )
     model.entry.require()
-    with progress(f"reading {data.name}"):
-        table = cw.read(data, target=target, **columns.roles(), **vars(reading))
+    table = read_table(data, target=target, **columns.roles(), **vars(reading))
     with limited_cores(n_jobs), progress(f"fitting {learner} to {table.n_rows:,} rows") as step:
         model.fit(table)
         step(note="measuring the training risk")

@@ -45,7 +45,7 @@ def predict(
     from clearwood.table import as_table
 
     if path is not None:
-        check_output(path, force=force, inputs=[model, data])
+        check_output(path, ".csv", ".parquet", ".pq", force=force, inputs=[model, data])
     fitted = cw.load(model)
     if not isinstance(fitted, cw.Learner):
         raise InputError(

@@ -2,6 +2,8 @@
 
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +12,7 @@ from clearwood._shared.numbers import size
 from clearwood.cli.support.console import (
     facts,
     print_json,
+    print_message,
     print_text,
     quoted,
     text_without,
@@ -25,6 +28,7 @@ from clearwood.cli.support.options import (
     Seed,
     learner_names,
     limited_cores,
+    read_table,
 )
 from clearwood.cli.support.verb import verb
 
@@ -93,9 +97,7 @@ def report(
         Save the fitted model in this file too.
     """
     import clearwood as cw
-    from clearwood._shared.progress import progress
     from clearwood.cli.support.files import check_output
-    from clearwood.table import read_as
 
     is_model = data is not None or source.suffix.lower() == _MODEL_FILE
     _check(source, data, is_model=is_model, target=target, learners=learners, tune=tune, keep=keep)
@@ -105,22 +107,20 @@ def report(
             hint="name different files with -o and --model.",
         )
     inputs = [one for one in (source, data, test, store) if one is not None]
-    for one in (path, keep):
-        if one is not None:
-            check_output(one, force=force, inputs=inputs)
+    check_output(path, ".html", ".htm", force=force, inputs=inputs)
+    if keep is not None:
+        check_output(keep, _MODEL_FILE, force=force, inputs=inputs)
     bench: Benchmark | None = None
-    with limited_cores(n_jobs):
+    with limited_cores(n_jobs), _naming(store, is_model=is_model):
         model: Any = None
         if data is not None:
             model = cw.load(source)
             table = reading.table_for(model, data, columns, target)
         else:
-            with progress(f"reading {source.name}"):
-                table = cw.read(source, target=target, **columns.roles(), **vars(reading))
+            table = read_table(source, target=target, **columns.roles(), **vars(reading))
         held_out = None
         if test is not None:  # read before the comparison, which may take long
-            with progress(f"reading {test.name}"):
-                held_out = read_as(test, table.schema, **vars(reading))
+            held_out = read_table(test, schema=table.schema, **vars(reading))
         if model is None:
             how = dict(_QUICK if quick else _THOROUGH)
             if tune is not None:
@@ -147,6 +147,21 @@ def report(
         print_json(_document(page, path, bench, keep))
     else:
         _show(page, path, bench, keep)
+
+
+@contextmanager
+def _naming(store: Path | None, *, is_model: bool) -> Iterator[None]:
+    """Say after Ctrl-C where finished fits are, or how they could have been kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if store is not None:
+            kept = f"finished fits are in {store}; the same command continues from there."
+        else:
+            kept = "with --store FILE, finished fits are kept and the same command continues."
+        if not is_model:
+            print_message("hint", kept, style="bold cyan")
+        raise
 
 
 def _check(

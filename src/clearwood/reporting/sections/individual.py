@@ -48,7 +48,8 @@ def _opening(findings: Findings) -> tuple[str, ...]:
     )
     first = (
         f"Choose a row to see how its prediction comes about. The page carries {which}; rows are "
-        "counted from 1. Each row is compared with all rows on the page."
+        "counted from 0, as in Python and on the command line. Each row is compared with all rows "
+        "on the page."
     )
     is_live = findings.page_model.data is not None
     if not is_live and findings.shapley is None:
@@ -91,7 +92,7 @@ def rows_in_page(findings: Findings) -> dict[str, Any]:
         "task": None if findings.task is None else str(findings.task),
         "classes": list(map(str, findings.classes)),
         "n_rows": findings.table.n_rows,
-        "labels": (findings.sample_rows + 1).tolist(),
+        "labels": findings.sample_rows.tolist(),
         "columns": [
             _column(column, findings.table.column(column.name), carried, k)
             for k, column in enumerate(columns)

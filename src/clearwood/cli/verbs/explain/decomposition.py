@@ -120,7 +120,7 @@ def _check_folder(folder: Path, files: list[Path], *, force: bool) -> None:
         require_parquet()
     if folder.is_dir():
         for file in files:
-            check_output(file, force=force)
+            check_output(file, file.suffix, force=force)
     else:
         require_folder(folder.parent)
 

@@ -10,7 +10,7 @@ import typer
 from clearwood._shared.choices import Scale
 from clearwood._shared.errors import InputError
 from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading, Seed
-from clearwood.cli.verbs.explain.results import check_outputs, show
+from clearwood.cli.support.results import RESULTS, show
 
 if TYPE_CHECKING:
     from clearwood.table import Table
@@ -57,9 +57,11 @@ class Explaining:
         The result must not replace ``more`` inputs either.
         """
         import clearwood as cw
+        from clearwood.cli.support.files import check_output
 
         inputs = [self.model, self.data, *(path for path in more if path is not None)]
-        check_outputs(self.files or (), force=self.force, inputs=inputs)
+        for path in self.files or ():
+            check_output(path, *RESULTS, force=self.force, inputs=inputs, needs_ending=True)
         model = cw.load(self.model)
         return model, reading.table_for(model, self.data)
 

@@ -200,7 +200,7 @@ function startRows(element, data) {
     const was = isChanged && before ? before.raw[at.raw] : null;
     drawWaterfall(drawing, bars, { baseline: scale.baseline, raw: now.raw[at.raw], before: was, scale, alt: `Waterfall of the prediction. ${summary.textContent}` });
     table.replaceChildren(partsTable(sorted, columns, values, scale, now.raw[at.raw]));
-    changes.replaceChildren(...(isChanged && before ? changesTable(columns, data.labels[chosen] - 1, rows[chosen], values, before, now, at, scale) : []));
+    changes.replaceChildren(...(isChanged && before ? changesTable(columns, data.labels[chosen], rows[chosen], values, before, now, at, scale) : []));
   }
 
   /** Save the parts that are shown, of every output. */
@@ -286,10 +286,10 @@ function ordersOf(data, columns, rows, output) {
       words: `Surprise: distance of the prediction from the mean prediction of the ${count(Math.min(NEIGHBOURS, rows.length - 1), "most similar row")}. Large for a row that the model treats differently from similar ones.`,
       key: (/** @type {number} */ row) => (surprise ??= surprises(data, columns, rows))[row],
     },
-    { name: "row number", words: "In the order of the table, counted from 1.", key: (/** @type {number} */ row) => -data.labels[row] },
+    { name: "row number", words: "In the order of the table, counted from 0.", key: (/** @type {number} */ row) => -data.labels[row] },
   ];
   if (data.error) {
-    orders.unshift({ name: "error", words: `Error: ${data.error_words}; largest first.`, key: (row) => Math.abs(data.error[row] ?? -1) });
+    orders.unshift({ name: "error", words: `Error: ${data.error_words}; largest first.`, key: (row) => (data.error[row] === null ? -1 : Math.abs(data.error[row])) });
   }
   return orders;
 }

@@ -1,4 +1,4 @@
-"""Results of explanations in files, as text and as JSON."""
+"""Results in files, by the ending of the file's name, as text and as JSON."""
 
 import io
 import json
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.cli.support.console import (
     print_json,
     print_text,
@@ -17,38 +16,18 @@ from clearwood.cli.support.console import (
 )
 from clearwood.cli.support.tables import terminal_table
 
-__all__ = ["check_outputs", "show"]
+__all__ = ["RESULTS", "show", "write_result"]
 
 #: The formats of a result, by the ending of the file's name.
 _PICTURES = (".svg", ".png", ".html")
-_ENDINGS = (".json", ".csv", ".parquet", *_PICTURES)
+RESULTS = (".json", ".csv", ".parquet", *_PICTURES)
 _PNG_SCALE = 2
-
-
-def check_outputs(files: Sequence[Path], *, force: bool, inputs: Sequence[Path]) -> None:
-    """Raise, before any work, if the result could not be written afterwards."""
-    from clearwood.cli.support.files import check_output
-
-    for path in files:
-        if path.suffix.lower() not in _ENDINGS:
-            raise InputError(
-                f"'{path}' has no known format: its name ends in {path.suffix or 'nothing'!r}",
-                hint=did_you_mean(path.suffix, _ENDINGS),
-            )
-        check_output(path, force=force, inputs=inputs)
 
 
 def show(result: Any, files: Sequence[Path], *, force: bool, as_json: bool) -> None:
     """Write a result to its files; then print it, as text or as JSON."""
-    from clearwood.cli.support.files import write_columns, write_json
-
     for path in files:
-        if path.suffix.lower() == ".json":
-            write_json(path, result.to_json(), force=force)
-        elif path.suffix.lower() in _PICTURES:
-            _write_picture(path, result.plot(), force=force)
-        else:
-            write_columns(path, _with_lists_as_text(result.to_frame("dict")), force=force)
+        write_result(path, result, force=force)
     if as_json:
         print_json({**result.to_json(), "files": [str(path) for path in files]})
         return
@@ -60,6 +39,19 @@ def show(result: Any, files: Sequence[Path], *, force: bool, as_json: bool) -> N
     print_text(*(f"Wrote {path}" for path in files))
     if not files:
         print_text(terminal_table(result.to_frame("dict"), width()))
+
+
+def write_result(path: Path, result: Any, *, force: bool) -> None:
+    """Write a result as what the ending of the file's name stands for; JSON without an ending."""
+    from clearwood.cli.support.files import write_columns, write_json
+
+    ending = path.suffix.lower()
+    if ending in (".json", ""):
+        write_json(path, result.to_json(), force=force)
+    elif ending in _PICTURES:
+        _write_picture(path, result.plot(), force=force)
+    else:
+        write_columns(path, _with_lists_as_text(result.to_frame("dict")), force=force)
 
 
 def _write_picture(path: Path, chart: Any, *, force: bool) -> None:
