@@ -33,15 +33,7 @@ class Clock:
 
     @classmethod
     def started_now(cls, time_limit: Any = None, *, parameter: str = "time_limit") -> "Clock":
-        """Check a time limit that a user gave, and start the clock.
-
-        Parameters
-        ----------
-        time_limit
-            Seconds, or None.
-        parameter
-            What the option is called, for the error.
-        """
+        """Check a time limit that a user gave, and start the clock."""
         if time_limit is None:
             return cls()
         is_number = isinstance(time_limit, int | float) and not isinstance(time_limit, bool)

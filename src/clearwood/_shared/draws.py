@@ -10,15 +10,6 @@ __all__ = ["draw_rows"]
 def draw_rows(n_rows: int, size: int | None, *, seed: int) -> Index:
     """Draw rows without replacement, in rising order; all of them where that is no fewer.
 
-    Parameters
-    ----------
-    n_rows
-        How many there are.
-    size
-        How many to draw; None for all.
-    seed
-        Fixes the draw.
-
     Examples
     --------
     >>> draw_rows(5, None, seed=0), len(draw_rows(100, 10, seed=0))

@@ -19,20 +19,12 @@ LIBRARIES = ("pandas", "polars", "pyarrow")
 
 
 def installed_library() -> Any:
-    """Give the name of the first data-frame library that is installed; None without any."""
+    """Return the name of the first data-frame library that is installed; None without any."""
     return next((name for name in LIBRARIES if find_spec(name)), None)
 
 
 def in_library(library: str | None, makers: Mapping[str, Callable[[], Any]]) -> Any:
-    """Make a frame with the library that the user names, or with the first that is installed.
-
-    Parameters
-    ----------
-    library
-        One of `LIBRARIES`, "dict", or None.
-    makers
-        How to make it in each library, imports included, and "dict" without any.
-    """
+    """Make a frame with the library that the user names, or with the first that is installed."""
     if library is None:
         for name in LIBRARIES:
             try:
@@ -91,7 +83,7 @@ def _typed(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def _listed(values: Any) -> list[Any]:
-    """Give a list of plain values: None for numbers and dates that are missing."""
+    """Return a list of plain values: None for numbers and dates that are missing."""
     array = values if isinstance(values, np.ndarray) else None
     if array is not None and array.dtype.kind == "M":
         array = array.astype("datetime64[us]")
@@ -100,7 +92,7 @@ def _listed(values: Any) -> list[Any]:
 
 
 def _of_one_type(values: list[Any]) -> list[Any]:
-    """Give text where a column has several types, JSON text where it has mappings."""
+    """Return text where a column has several types, JSON text where it has mappings."""
     kinds = {_kind(value) for value in values if value is not None}
     if len(kinds) <= 1 and "other" not in kinds:
         return values
@@ -122,7 +114,7 @@ def _as_text(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Give JSON values: numbers that JSON does not have are None, dates are ISO strings.
+    """Return JSON values: numbers that JSON does not have are None, dates are ISO strings.
 
     Examples
     --------
@@ -153,7 +145,7 @@ def plain(value: Any) -> Any:
 
 
 def unique_name(name: str, taken: Sequence[str]) -> str:
-    """Give a name for a result's own column that none of the user's has.
+    """Return a name for a result's own column that none of the user's has.
 
     Examples
     --------

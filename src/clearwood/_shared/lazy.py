@@ -51,7 +51,7 @@ def lazy(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], li
 
 
 def _homes(source: str) -> dict[str, str]:
-    """Give the module of each name imported for type checkers."""
+    """Return the module of each name imported for type checkers."""
     blocks = (
         node
         for node in ast.parse(source).body

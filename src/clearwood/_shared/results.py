@@ -39,11 +39,11 @@ class Result:
     _omitted: ClassVar[tuple[str, ...]] = ()
 
     def _columns(self) -> Mapping[str, Any]:
-        """Give the columns of the frame."""
+        """Return the columns of the frame."""
         return {name: [value] for name, value in self.to_json().items()}
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Give a data frame.
+        """Return a data frame.
 
         Parameters
         ----------
@@ -53,7 +53,7 @@ class Result:
         return frame(self._columns(), library)
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain JSON values; what is not a finite number becomes None."""
+        """Return plain JSON values; what is not a finite number becomes None."""
         names = [field.name for field in fields(self)]  # type: ignore[arg-type]
         shown = [
             name
@@ -67,7 +67,7 @@ class Result:
 
 
 def document(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Give named values as plain JSON values.
+    """Return named values as plain JSON values.
 
     Examples
     --------

@@ -65,23 +65,6 @@ def average_natural_direct_effect(
 
     This is Hiabu (2024), Definition 8.2.1: the mean of ``m(x_S, X_R) - m(X'_S, X_R)``, where
     ``X'_S`` comes from its marginal law and ``X_R``, the rest, from ``do(X_S = X'_S)``.
-
-    Parameters
-    ----------
-    mean
-        The regression function, of columns by name.
-    others
-        All columns under the intervention.
-    drawn
-        The columns in S as drawn.
-    points
-        The columns in S as set, as numbers.
-    shown
-        The same as labels.
-
-    Returns
-    -------
-    TrueEffect
     """
     natural = mean({**others, **drawn})
     draws = len(natural)

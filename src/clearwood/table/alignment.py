@@ -35,19 +35,7 @@ def raw_of(column: Column) -> Raw:
 
 
 def align(raws: Sequence[Raw], schema: Schema, *, named: bool, source: str = "") -> Table:
-    """Return the schema's features, in its order and kinds.
-
-    Parameters
-    ----------
-    raws
-        The columns of the new data.
-    schema
-        What the model was fitted on.
-    named
-        Whether the columns' names are the user's; if not, position decides.
-    source
-        What the data was read from.
-    """
+    """Return the schema's features, in its order and kinds."""
     wanted = [schema[name] for name in schema.features]
     if named:
         raws = _by_name(raws, schema)

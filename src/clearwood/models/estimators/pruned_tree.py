@@ -193,15 +193,7 @@ class PrunedTreeClassifier(_Pruned, DecisionTreeClassifier):
 
 @dataclass(frozen=True)
 class _HeldOut:
-    """Losses of every pruned tree on held-out rows, added up.
-
-    Parameters
-    ----------
-    total, squares
-        Weighted sums over rows of the loss and of its square, one for each penalty.
-    weight
-        Sum of the rows' weights.
-    """
+    """Weighted sums over held-out rows of the loss and its square, one for each penalty."""
 
     total: Floats
     squares: Floats
@@ -319,20 +311,6 @@ def _held_out_losses(
 
     A row stops at the first node on its path that is a leaf at the penalty. Going down, the
     penalties that stop there form a range, so each visit adds the row's loss to one range.
-
-    Parameters
-    ----------
-    tree
-        The ``tree_`` of a fitted scikit-learn tree.
-    X
-        The held-out rows.
-    losses
-        Called with node numbers and row numbers; the loss of predicting each row's target by
-        the value of the node.
-    weights
-        One for each row.
-    penalties
-        In increasing order.
     """
     levels = collapse_levels(tree)
     first = np.searchsorted(penalties, levels)  # from here on the node is a leaf

@@ -59,19 +59,7 @@ def fit_boosting(
     *,
     patience: int = PATIENCE,
 ) -> Any:
-    """Fit a boosted model with early stopping: until more trees no longer help on validation rows.
-
-    Parameters
-    ----------
-    entry, job
-        What is fitted, and how; its settings limit the number of trees.
-    rows
-        Encoded rows, their target and weights.
-    validation
-        Encoded rows that are not fitted, and their target.
-    patience
-        How many trees may bring no improvement.
-    """
+    """Fit a boosted model until more trees no longer help on validation rows."""
     assert entry.stages is not None
     X, y, weight = rows
     estimator = entry.build(job)

@@ -19,13 +19,6 @@ def too_large_named(name: str, encoder: Encoder, encoded: Floats) -> Iterator[No
 
     Trees of scikit-learn and the boosting libraries hold columns in single precision; their error
     for a larger number does not name the column.
-
-    Parameters
-    ----------
-    name
-        The learner's name.
-    encoder, encoded
-        The learner's encoder, and the columns that it encoded.
     """
     try:
         yield

@@ -70,22 +70,7 @@ class Audit:
 
 
 def audit(schema: Any, files: Mapping[str, bytes], trusted: Iterable[str] = ()) -> Audit:
-    """List the names in a stored estimator, and which of them are not trusted.
-
-    Parameters
-    ----------
-    schema
-        The JSON that skops wrote, parsed.
-    files
-        The stored arrays, in numpy's format.
-    trusted
-        Types and functions to let through besides our own list.
-
-    Raises
-    ------
-    InputError
-        Where the JSON is not what skops writes.
-    """
+    """List the names in a stored estimator, and which of them are not trusted."""
     if not isinstance(schema, dict) or schema.get("protocol") != PROTOCOL:
         revision = schema.get("protocol") if isinstance(schema, dict) else None
         raise _malformed(f"its format is revision {revision!r} instead of {PROTOCOL}")

@@ -14,13 +14,6 @@ def replace(root: Any, swap: Callable[[Any], Any]) -> Any:
     Only what holds a swapped part is copied. A part met twice is swapped once, so that what was
     shared stays shared.
 
-    Parameters
-    ----------
-    root
-        An estimator, or a list, tuple or dictionary of them.
-    swap
-        Gives another object for a part to be swapped, the part itself otherwise.
-
     Examples
     --------
     >>> parts = {"steps": [("scale", 1), ("model", 2)]}

@@ -113,12 +113,7 @@ _FORMATS = {
 
 
 def take_out(model: Any) -> tuple[Any, dict[str, bytes]]:
-    """Replace every boosted model inside an estimator by a `Native`; the original stays as it is.
-
-    Returns
-    -------
-    tuple of the estimator and the members that hold the boosted models
-    """
+    """Replace every boosted model by a `Native`, and return the members that hold them."""
     members: dict[str, bytes] = {}
 
     def swap(value: Any) -> Any:

@@ -130,23 +130,6 @@ def target_codes(
     ``w / (w + smooth)``, where w is the level's weight: as if that many rows with the overall mean
     had been added to each level.
 
-    Parameters
-    ----------
-    slots
-        The level of each row, from 0 to ``n_slots - 1``.
-    n_slots
-        How many levels there are. A level without rows is encoded as 0: nothing is known of it.
-    targets
-        What to average, one column for each output.
-    weight
-        Row weights.
-    smooth
-        Strength of shrinkage, in rows.
-
-    Returns
-    -------
-    ndarray of shape (n_slots, n_outputs)
-
     Examples
     --------
     >>> y = np.array([[1.0], [3.0], [8.0], [8.0]])
@@ -182,17 +165,6 @@ def cross_fitted_codes(
     A row's own target never enters its code, so a model cannot read the target off a level with
     few rows. A level seen in one fold only is encoded there as 0, the mean: unlike a level's own
     fold mean, this carries no information about the target.
-
-    Parameters
-    ----------
-    slots, n_slots, targets, weight, smooth
-        As in `target_codes`.
-    fold
-        The fold of each row, from 0.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_outputs)
     """
     codes = np.empty(targets.shape)
     for k in range(int(fold.max(initial=-1)) + 1):

@@ -212,17 +212,7 @@ def _yes_no_order(levels: Sequence[str]) -> tuple[str, str] | None:
 
 
 def convert(raw: Raw, kind: Kind, levels: Sequence[Any] | None = None) -> Column:
-    """Convert a column to a kind; an error names the value that does not fit.
-
-    Parameters
-    ----------
-    raw
-        The column as read.
-    kind
-        What it is to hold.
-    levels
-        The order of the levels of an ordered category; other values are refused.
-    """
+    """Convert a column to a kind; an error names the value that does not fit."""
     if kind in NUMERIC:
         return Column(raw.name, kind, _to_numbers(raw, kind))
     if kind is Kind.DATE:

@@ -49,17 +49,7 @@ class Finding:
 def review_all(
     columns: Sequence[Column], roles: Mapping[str, Role], stated: Container[str]
 ) -> tuple[dict[str, Role], list[Finding]]:
-    """Leave out the features that no model should use, and return which and why.
-
-    Parameters
-    ----------
-    columns
-        The table's columns.
-    roles
-        Roles so far; only columns without one are reviewed.
-    stated
-        Columns whose kind the user stated: only text is left out of those.
-    """
+    """Leave out the features that no model should use, and return which and why."""
     reviewed = dict(roles)
     features = [column for column in columns if column.name not in roles]
     findings = {column.name: review(column) for column in features}
