@@ -62,18 +62,23 @@ def test_any_other_column_that_is_not_in_the_header(refused, claims, option):
     assert "'region'" in err
 
 
-def test_decimal_commas_are_answered_with_the_option(refused, table):
-    text = "a;b;y\n" + "".join(f"{i};{i},5;{i % 3},25\n" for i in range(30))
-    err = refused("fit", table(text), "--target", "y")
-    assert "'b'" in err or "'y'" in err
-    assert "--decimal ," in err
-    assert "decimal=" not in err
-
-
-def test_decimal_commas_are_read_when_told(cli, table):
+def test_decimal_commas_are_read_and_named_with_the_option(cli, table):
     text = "a;b;y\n" + "".join(f"{i};{i},5;{i % 4},25\n" for i in range(30))
-    answer = cli("fit", table(text), "--target", "y", "-l", "ridge", "--decimal", ",")
+    answer = cli("fit", table(text), "--target", "y", "-l", "ridge")
     assert answer.code == 0, answer.err
+    assert "',' as the decimal sign" in answer.err
+    assert "--decimal ." in answer.err
+    told = cli("fit", table(text), "--target", "y", "-l", "ridge", "--decimal", ",", "--force")
+    assert "decimal sign" not in told.err
+
+
+def test_words_that_mean_missing_can_be_named(cli, table):
+    text = "a,y\n" + "".join(f"{'plenty' if i == 7 else i},{i % 4}.25\n" for i in range(30))
+    words = ("fit", table(text), "--target", "y", "-l", "ridge", "--force")
+    assert "--missing a=plenty" in cli(*words).err
+    answer = cli(*words, "--missing", "a=plenty")
+    assert answer.code == 0, answer.err
+    assert "plenty" not in answer.err
 
 
 def test_a_file_that_is_not_utf8_is_read_with_a_warning(cli, table):

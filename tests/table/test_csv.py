@@ -138,9 +138,12 @@ def test_none_and_a_question_mark_are_levels(tmp_path):
 def test_a_word_far_down_turns_the_column_without_losing_a_cell(tmp_path):
     path = tmp_path / "table.csv"
     cells = [str(i % 17) for i in range(60_000)]
-    cells[-1] = "unknown"
+    cells[-1] = "plenty"
     path.write_text("x,y\n" + "\n".join(f"{cell},{i % 5}" for i, cell in enumerate(cells)) + "\n")
-    with pytest.warns(cw.ClearwoodWarning, match="column 'x' holds numbers except for .*'unknown'"):
+    with pytest.warns(
+        cw.ClearwoodWarning,
+        match=r"numbers except for 1 cell .*'plenty'.*missing=\{'x': \['plenty'",
+    ):
         result = cw.read(path)
     assert list(result["x"].labels()) == cells
 
@@ -224,8 +227,6 @@ BAD_FILES = {
     "long row": (b"a,b\n1,2\n3,4,5\n", r"line 3 of bad.csv has 3 cells where the header has 2"),
     "open quote": (b'a,b\n1,"x\n2,3\n', r"line 2 of bad.csv has a double quote .* never closed"),
     "infinite": (b"a,b\n1.5,2\ninf,3\n", r"column 'a' has 1 infinite value .*row 2"),
-    "decimal comma": (b"a;b\n1,5;x\n22,25;y\n", r"column 'a' .*comma as decimal.*decimal=','"),
-    "thousands": (b"a;b\n1,500;x\n2,250;y\n", r"column 'a' has numbers with commas, .*thousands"),
     "binary": (b"a,b\n\x00\x01,2\n", r"bad.csv holds binary data, not text"),
     "undecodable": (b"a,b\n\x81,2\n", r"bad.csv is neither UTF-8 nor cp1252: byte 4"),
 }

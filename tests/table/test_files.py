@@ -144,3 +144,38 @@ def test_lists_in_cells_are_refused(tmp_path):
     (tmp_path / "table.jsonl").write_text('{"a": [1, 2]}\n{"a": [3]}\n')
     with pytest.raises(cw.InputError, match=r"column 'a' holds bigint\[\] values"):
         cw.read(tmp_path / "table.jsonl")
+
+
+def test_parquet_under_another_name_is_read_as_what_it_is(tmp_path):
+    path = tmp_path / "table.parquet"
+    pl.DataFrame({"age": [31, 45, 28], "town": ["Chur", "Bern", "Chur"]}).write_parquet(path)
+    path.rename(tmp_path / "table.csv")
+    with pytest.warns(cw.ClearwoodWarning, match=r"table\.csv is a Parquet file"):
+        assert cw.read(tmp_path / "table.csv").names == ("age", "town")
+
+
+@pytest.mark.parametrize("text", ['{"age": 31}\n{"age": 45}\n', '[{"age": 31}, {"age": 45}]'])
+def test_json_under_another_name_is_read_as_what_it_is(tmp_path, text):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with pytest.warns(cw.ClearwoodWarning, match=r"table\.csv is JSON"):
+        assert cw.read(path)["age"].values.tolist() == [31, 45]
+
+
+FOREIGN = {
+    "workbook": (b"PK\x03\x04" + bytes(26) + b"[Content_Types].xml", "workbook.*save .* as CSV"),
+    "old workbook": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "workbook"),
+    "zip": (b"PK\x03\x04" + bytes(26) + b"table.csv", "a zip archive.*unpack"),
+    "gzip": (b"\x1f\x8b\x08\x00", r"compressed by gzip.*add \.gz"),
+    "pdf": (b"%PDF-1.7\n", "a PDF document"),
+    "database": (b"SQLite format 3\0", "an SQLite database"),
+    "page": (b"<!DOCTYPE html><html>", "an HTML page"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), FOREIGN.values(), ids=FOREIGN)
+@pytest.mark.parametrize("name", ["table.csv", "table.parquet", "table"])
+def test_a_file_that_holds_something_else_is_named(tmp_path, content, message, name):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(cw.InputError, match=message):
+        cw.read(tmp_path / name)

@@ -156,7 +156,9 @@ def test_a_target_that_cannot_be_learned_is_refused_with_a_clear_message(
         cw.read({"x": np.arange(n_rows) % 7 / 3, **data}, target=target, **options)
 
 
-def test_a_target_with_decimal_commas_is_offered_the_decimal_sign():
+def test_a_target_with_decimal_commas_is_a_number():
     amounts = {"age": list(range(20)), "cost": [f"{i},25" for i in range(20)]}
-    with pytest.raises(cw.InputError, match=r"'cost' has numbers with a comma.*decimal=','"):
-        cw.read(amounts, target="cost")
+    with pytest.warns(cw.ClearwoodWarning, match=r"',' as the decimal sign: 'cost' \(20 cells"):
+        data = cw.read(amounts, target="cost")
+    assert data.task == "regression"
+    assert data.y.tolist() == [i + 0.25 for i in range(20)]

@@ -66,14 +66,24 @@ class Reading:
     delimiter : CHAR
         The character between cells; detected by default.
     decimal : CHAR
-        The decimal mark of numbers.
+        The decimal sign of numbers; detected by default.
+    thousands : CHAR
+        What groups thousands in numbers, '' for nothing; detected by default.
+    missing : WORD,... or COLUMN=WORD,...
+        Words that mean missing; by default usual ones such as unknown, k.A., - and ? among numbers.
+        Repeatable.
     encoding : NAME
         The file's encoding, such as latin-1; detected by default.
     """
 
     delimiter: str | None = None
-    decimal: str = "."
+    decimal: str | None = None
+    thousands: str | None = None
+    missing: list[str] | None = None
     encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "missing", _missing_words(self.missing))
 
     def table_for(
         self,
@@ -93,6 +103,22 @@ class Reading:
             return read_table(data, schema=model.schema_, **vars(self))
         roles = {} if columns is None else columns.roles()
         return read_table(data, target=target, **roles, **vars(self))
+
+
+def _missing_words(texts: list[str] | None) -> Any:
+    """Read words, or words by column; an empty text is the one word of no letters.
+
+    Examples
+    --------
+    >>> _missing_words(["unknown,-", "?"]), _missing_words(["age=999,-1"])
+    (['unknown', '-', '?'], {'age': ['999', '-1']})
+    """
+    if not texts:
+        return None
+    if not any("=" in text for text in texts):
+        return [word for text in texts for word in text.split(",")]
+    by_column = pairs("--missing", texts, example="age=999")
+    return {name: words.split(",") for name, words in by_column.items()}
 
 
 @dataclass(frozen=True, kw_only=True)

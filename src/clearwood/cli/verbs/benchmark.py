@@ -265,7 +265,7 @@ def _show_next(
             hint=f"the warnings give the reasons, and {quoted(_nearby(output))} those of each fit.",
         )
     best = bench.best()
-    defaults = {"decimal": ".", "ignore": [], "protected": [], "kinds": {}}
+    defaults: Mapping[str, Any] = {"ignore": [], "protected": [], "kinds": {}}
     words = [
         f"clearwood fit {quoted(_nearby(data))}",
         *(

@@ -19,8 +19,6 @@ __all__ = [
     "check_finite",
     "convert",
     "find_kind",
-    "nearly_numbers",
-    "refuse_odd_numbers",
     "settle",
     "to_coded",
     "value_range",
@@ -35,8 +33,6 @@ MANY_LEVELS = 20
 WORDS_OF_TEXT = 5
 
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d*)?([eE][+-]?\d+)?(?<=[\d.])(?<!^\.)")
-_DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 
 
 def settle(raw: Raw, kind: Kind | None = None, levels: Sequence[Any] | None = None) -> Column:
@@ -123,8 +119,6 @@ def _kind_of_strings(raw: Raw) -> Kind:
     levels = raw.levels
     if _yes_no_order(levels) is not None:
         return Kind.YES_NO
-    if _have_commas(levels):
-        refuse_odd_numbers(raw)
     if parse_dates(levels) is not None:
         return Kind.DATE
     if are_numbers(levels):
@@ -138,61 +132,9 @@ def _kind_of_strings(raw: Raw) -> Kind:
     return Kind.CATEGORY
 
 
-def _have_commas(levels: Sequence[str]) -> bool:
-    return any("," in level and level[-1:].isdigit() for level in levels[:20])
-
-
-def refuse_odd_numbers(raw: Raw) -> None:
-    """Refuse columns of numbers that are not written as numbers."""
-    comma = [level for level in raw.levels if "," in level]
-    plain = re.compile(r"[+-]?\d+(\.\d*)?")
-    others = [level for level in raw.levels if "," not in level]
-    if not comma or not all(plain.fullmatch(level.strip()) for level in others):
-        return
-    shown = repr(comma[0])
-    if all(_THOUSANDS.fullmatch(level.strip()) for level in comma):
-        raise InputError(
-            f"column {raw.name!r} has numbers with commas, such as {shown}",
-            parameter=raw.name,
-            value=comma[0],
-            hint=words(
-                "if the comma groups thousands, remove it from the file; if it is the decimal "
-                "sign, set ",
-                Option("decimal", ","),
-                "; if they are not numbers, set ",
-                Option("kinds", {raw.name: "category"}),
-                ".",
-            ),
-        )
-    if all(_DECIMAL_COMMA.fullmatch(level.strip()) for level in comma):
-        raise InputError(
-            f"column {raw.name!r} has numbers with a comma as decimal sign, such as {shown}",
-            parameter=raw.name,
-            value=comma[0],
-            hint=words(
-                "read it with ",
-                Option("decimal", ","),
-                "; if they are not numbers, set ",
-                Option("kinds", {raw.name: "category"}),
-                ".",
-            ),
-        )
-
-
 def are_numbers(levels: Sequence[str]) -> bool:
     """Whether strings are all numbers; a leading zero makes a code of one."""
     return bool(levels) and all(_NUMBER.fullmatch(level.strip()) for level in levels)
-
-
-def nearly_numbers(raw: Raw) -> str | None:
-    """Return the first word in a column of strings that are numbers in nine of ten rows or more."""
-    if raw.form != "string" or not any(_NUMBER.fullmatch(level) for level in raw.levels[:100]):
-        return None
-    others = [i for i, level in enumerate(raw.levels) if not _NUMBER.fullmatch(level.strip())]
-    counts = np.bincount(raw.values[raw.values >= 0], minlength=len(raw.levels))
-    if not others or int(counts[others].sum()) > 0.1 * counts.sum():
-        return None
-    return raw.levels[others[int(np.argmax(counts[others] > 0))]]
 
 
 def _mean_words(levels: Sequence[str]) -> float:
@@ -323,7 +265,11 @@ def _level_numbers(raw: Raw) -> Floats:
                 f"column {raw.name!r} should hold numbers but has {level!r}",
                 parameter=raw.name,
                 value=level,
-                hint="correct the value, or leave the cell empty if it is missing.",
+                hint=words(
+                    "correct the value; if it means missing, set ",
+                    Option("missing", {raw.name: [level]}),
+                    ".",
+                ),
             ) from None
     return numbers
 

@@ -8,7 +8,7 @@ import numpy as np
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Option, Text, words
 from clearwood.table.column import Column
-from clearwood.table.kinds.infer import convert, refuse_odd_numbers, settle
+from clearwood.table.kinds.infer import convert, settle
 from clearwood.table.reading.raw import Raw
 from clearwood.table.types import Kind, Task
 
@@ -112,8 +112,6 @@ def settle_target(
         raw = _as_raw(settle(raw, kind))
     elif kind is not None:
         raw = _as_raw(settle(raw, Kind.ORDERED, kind))
-    elif raw.form == "string":
-        refuse_odd_numbers(raw)
     if task is None:
         task, note = task_of(raw)
     n_distinct = len(np.unique(raw.values))

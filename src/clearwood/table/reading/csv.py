@@ -22,13 +22,14 @@ import numpy as np
 
 from clearwood._shared.errors import InputError, Option, Text, bad_value, words
 from clearwood._shared.messages import tell
+from clearwood.table.kinds.written_numbers import Writing
 from clearwood.table.reading.duck import connect, fetch, filled, literal_path
 from clearwood.table.reading.raw import Raw, factorise
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["MISSING", "read_csv"]
+__all__ = ["MISSING", "TextFile", "read_csv"]
 
 #: What counts as missing in text files. "None" and "?" are levels in real tables, so they are not.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null")
@@ -65,6 +66,10 @@ class Dialect:
         Which columns hold nothing but numbers so far.
     levels
         The distinct cells of each other column so far, at most some hundreds.
+    decimal
+        The decimal sign.
+    shows_decimals
+        Whether it occurs in the first rows.
     line_size
         Longest line to expect, in bytes. DuckDB reads in larger pieces the longer it is, and
         fewer pieces keep fewer cores busy.
@@ -74,34 +79,36 @@ class Dialect:
     names: tuple[str, ...]
     numeric: tuple[bool, ...]
     levels: tuple[tuple[str, ...], ...]
+    decimal: str = "."
+    shows_decimals: bool = False
     line_size: int = 2**21
 
 
-def read_csv(
-    path: Path,
-    *,
-    delimiter: str | None = None,
-    decimal: str = ".",
-    encoding: str | None = None,
-    as_written: frozenset[str] = frozenset(),
-) -> list[Raw]:
-    """Return the columns of a CSV or TSV file, gzipped or not.
+@dataclass(frozen=True)
+class TextFile:
+    """How a text file is to be read; what is None is detected.
 
     Parameters
     ----------
-    path
-        The file.
     delimiter
-        What separates cells; detected when None.
-    decimal
-        The decimal sign.
+        What separates cells.
     encoding
         The file's encoding; UTF-8 and UTF-16 are recognised, others tried with a warning.
+    writing
+        How its numbers are written.
     as_written
         Columns whose text is kept, so that a postcode ``01234`` keeps its zero.
     """
-    if decimal not in (".", ","):
-        raise bad_value("decimal", decimal, "the decimal sign must be '.' or ','")
+
+    delimiter: str | None
+    encoding: str | None
+    writing: Writing
+    as_written: frozenset[str]
+
+
+def read_csv(path: Path, options: TextFile) -> list[Raw]:
+    """Return the columns of a CSV or TSV file, gzipped or not."""
+    encoding = options.encoding
     sample, _ = _head(path)
     if not sample.strip():
         raise _unreadable(path.name, f"{path.name} is empty", "it needs a header line and rows.")
@@ -116,16 +123,16 @@ def read_csv(
         )
     if sample.startswith(codecs.BOM_UTF8 + b'"'):
         # DuckDB does not see that the quote after a byte-order mark opens a cell.
-        return _read_transcoded(path, "utf-8-sig", delimiter, decimal, as_written)
+        return _read_transcoded(path, "utf-8-sig", options)
     if known.lower().replace("_", "-") not in ("utf-8", "utf8", "utf-8-sig", "ascii"):
-        return _read_transcoded(path, known, delimiter, decimal, as_written)
+        return _read_transcoded(path, known, options)
     try:
-        return _read_utf8(path, path.name, delimiter, decimal, as_written)
+        return _read_utf8(path, path.name, options)
     except UnicodeDecodeError:
         if encoding is not None:
             raise _undecodable(path, encoding) from None
     try:
-        columns = _read_transcoded(path, "cp1252", delimiter, decimal, as_written)
+        columns = _read_transcoded(path, "cp1252", options)
     except UndecodableError as error:
         message = f"{path.name} is neither UTF-8 nor cp1252: {error.where}"
         raise _unreadable(path.name, message, error.hint) from None
@@ -195,9 +202,7 @@ def _undecodable(path: Path, encoding: str) -> InputError:
     return UndecodableError(path, encoding, "it ends in the middle of a letter")
 
 
-def _read_transcoded(
-    path: Path, encoding: str, delimiter: str | None, decimal: str, as_written: frozenset[str]
-) -> list[Raw]:
+def _read_transcoded(path: Path, encoding: str, options: TextFile) -> list[Raw]:
     try:
         io.TextIOWrapper(io.BytesIO(), encoding)  # unlike a look-up, it refuses rot13 and its like
     except LookupError:
@@ -218,32 +223,30 @@ def _read_transcoded(
                     out.write(chunk)
         except UnicodeError:
             raise _undecodable(path, encoding) from None
-        return _read_utf8(copy, path.name, delimiter, decimal, as_written)
+        return _read_utf8(copy, path.name, options)
 
 
-def _read_utf8(
-    path: Path, shown: str, delimiter: str | None, decimal: str, as_written: frozenset[str]
-) -> list[Raw]:
+def _read_utf8(path: Path, shown: str, options: TextFile) -> list[Raw]:
     import duckdb
 
     sample, whole = _head(path)
     # Only a letter cut in two at the end of the sample is forgiven.
     text = codecs.getincrementaldecoder("utf-8-sig")().decode(sample, final=whole)
     with _long_cells_allowed():
-        dialect = _sniff(text, shown, delimiter, decimal, whole=whole)
+        dialect = _sniff(text, shown, options, whole=whole)
     numeric = [
-        number and name not in as_written
+        number and name not in options.as_written
         for name, number in zip(dialect.names, dialect.numeric, strict=True)
     ]
     types = ["DOUBLE" if number else "VARCHAR" for number in numeric]
     with connect() as connection:
         try:
             try:
-                columns = _columns(connection, path, dialect, types, decimal, whole=whole)
+                columns = _columns(connection, path, dialect, types, whole=whole)
             except duckdb.InvalidInputException:
                 # the one cause that can be helped is a long line
                 dialect = replace(dialect, line_size=_LONGEST_LINE)
-                columns = _columns(connection, path, dialect, types, decimal, whole=whole)
+                columns = _columns(connection, path, dialect, types, whole=whole)
         except duckdb.InvalidInputException as error:
             _check_utf8(path)
             raise _explained(str(error), shown, dialect) from error
@@ -251,8 +254,9 @@ def _read_utf8(
             raise _unreadable(shown, f"{shown} does not fit into memory") from error
     if not len(columns[0].values):
         raise _unreadable(shown, f"{shown} has a header but no rows", "is it the right file?")
+    decimal = dialect.decimal if dialect.shows_decimals else ""
     return [
-        Raw(name, raw.form, raw.values, raw.levels)
+        replace(raw, name=name, decimal=decimal)
         for name, raw in zip(dialect.names, columns, strict=True)
     ]
 
@@ -262,15 +266,14 @@ def _columns(
     path: Path,
     dialect: Dialect,
     types: list[str],
-    decimal: str,
     *,
     whole: bool,
 ) -> list[Raw]:
     if not whole and len(types) <= _MOST_COLUMNS_IN_ONE_PASS:
-        columns = _read_in_one_pass(connection, path, dialect, types, decimal)
+        columns = _read_in_one_pass(connection, path, dialect, types)
         if columns is not None:
             return columns
-    _load(connection, path, dialect, types, decimal)
+    _load(connection, path, dialect, types)
     return fetch(connection, "data")
 
 
@@ -288,10 +291,11 @@ def _reader(text: str, delimiter: str) -> Iterator[list[str]]:
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
 
 
-def _sniff(text: str, shown: str, delimiter: str | None, decimal: str, *, whole: bool) -> Dialect:
+def _sniff(text: str, shown: str, options: TextFile, *, whole: bool) -> Dialect:
     """Find the delimiter, the header's names and which columns look numeric so far."""
+    delimiter = options.delimiter
     if delimiter is None:
-        delimiter = _find_delimiter(text, decimal)
+        delimiter = _find_delimiter(text, options.writing.decimal)
     elif len(delimiter) != 1 or delimiter in _NO_DELIMITERS:
         raise bad_value(
             "delimiter", delimiter, "it must be one character, other than a quote or a line end"
@@ -301,17 +305,84 @@ def _sniff(text: str, shown: str, delimiter: str | None, decimal: str, *, whole:
         raise _unreadable(shown, f"{shown} is empty", "it needs a header line and rows.")
     names = _checked_names(rows[0], shown)
     body = rows[1:] if whole else rows[1:-1]  # the last row of a sample may be cut in two
-    if all(_is_number(name, decimal) for name in names):
+    if all(_is_number(name, ".") for name in names):
         tell(
             f"the first line of {shown} is taken as the header, but its cells are numbers "
             f"({', '.join(names[:3])}); add a header line if it has none"
         )
-    numeric = [True] * len(names)
-    for row in body:
-        for index, cell in enumerate(row[: len(names)]):
-            numeric[index] = numeric[index] and _is_number(cell.strip(), decimal)
+    decimal = options.writing.decimal or _opposite(options.writing.thousands)
+    numbers = _Numbers(body, len(names), decimal or ".")
+    shows = numbers.shows_decimals
+    if decimal is None and not shows and delimiter != ",":
+        with_comma = _Numbers(body, len(names), ",")
+        # a semicolon between cells goes with a comma in numbers
+        if with_comma.shows_decimals or (delimiter == ";" and numbers.look_grouped):
+            numbers, decimal, shows = with_comma, ",", True
+            tell(
+                words(
+                    f"numbers in {shown} are read with ',' as the decimal sign; if that is wrong, "
+                    "set ",
+                    Option("decimal", "."),
+                )
+            )
+        else:
+            # 1,234 in every cell: what it means is decided with the other columns in view
+            decimal = "."
+    numeric = numbers.numeric
     levels = [() if numeric[i] else _distinct(body, i) for i in range(len(names))]
-    return Dialect(delimiter, names, tuple(numeric), tuple(levels))
+    return Dialect(delimiter, names, tuple(numeric), tuple(levels), decimal or ".", shows)
+
+
+def _opposite(thousands: str | None) -> str | None:
+    """Return the decimal sign that goes with what groups thousands, where that decides it."""
+    return {".": ",", ",": "."}.get(thousands or "")
+
+
+class _Numbers:
+    """Which columns of the first rows are numbers with a decimal sign, and how they look.
+
+    A column in which the sign is followed by three digits in every cell shows nothing: there it
+    may as well group thousands.
+    """
+
+    def __init__(self, rows: list[list[str]], n_columns: int, decimal: str) -> None:
+        self.numeric = [True] * n_columns
+        grouped = _grouped_by(decimal)
+        self._signs = [[0, 0, 0] for _ in range(n_columns)]  # with the sign, grouped, small
+        for row in rows:
+            for index, raw in enumerate(row[:n_columns]):
+                if not self.numeric[index]:
+                    continue
+                cell = raw.strip()
+                self.numeric[index] = _is_number(cell, decimal)
+                counts = self._signs[index]
+                if decimal in cell:
+                    counts[0] += 1
+                    counts[1] += grouped.fullmatch(cell) is not None
+                elif cell not in MISSING:
+                    counts[2] += len(cell) <= 3
+
+    @property
+    def shows_decimals(self) -> bool:
+        """Whether a column has the sign in a place where it cannot group thousands."""
+        return any(
+            is_number and with_sign > grouped
+            for is_number, (with_sign, grouped, _) in zip(self.numeric, self._signs, strict=True)
+        )
+
+    @property
+    def look_grouped(self) -> bool:
+        """Whether a column has the sign before three digits in large numbers and only there."""
+        return any(
+            is_number and with_sign == grouped >= 3 and small
+            for is_number, (with_sign, grouped, small) in zip(
+                self.numeric, self._signs, strict=True
+            )
+        )
+
+
+def _grouped_by(sign: str) -> re.Pattern[str]:
+    return re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(sign)}\d{{3}})+")
 
 
 def _distinct(rows: list[list[str]], column: int) -> tuple[str, ...]:
@@ -323,12 +394,12 @@ def _distinct(rows: list[list[str]], column: int) -> tuple[str, ...]:
 def _is_number(cell: str, decimal: str) -> bool:
     if cell in MISSING:
         return True
-    if _CODE.fullmatch(cell):
+    if _CODE.fullmatch(cell) or (decimal == "," and "." in cell):
         return False
-    return _NUMBER.fullmatch(cell.replace(decimal, ".") if decimal != "." else cell) is not None
+    return _NUMBER.fullmatch(cell.replace(decimal, ".")) is not None
 
 
-def _find_delimiter(text: str, decimal: str) -> str:
+def _find_delimiter(text: str, decimal: str | None) -> str:
     """Choose the delimiter that splits the first lines into equally many cells."""
     best, best_score = ",", (0.0, 0)
     for candidate in _DELIMITERS:
@@ -367,7 +438,7 @@ def _checked_names(header: list[str], shown: str) -> tuple[str, ...]:
 
 
 def _read_in_one_pass(
-    connection: "DuckDBPyConnection", path: Path, dialect: Dialect, types: list[str], decimal: str
+    connection: "DuckDBPyConnection", path: Path, dialect: Dialect, types: list[str]
 ) -> list[Raw] | None:
     """Read a large file straight into arrays, or give None where its head was misleading.
 
@@ -388,7 +459,7 @@ def _read_in_one_pass(
             f"CASE WHEN c{i} IS NULL THEN -1 ELSE {_ANOTHER} END::INTEGER) AS c{i}"
         )
     # Each word for missing costs time in every cell; words are looked for among the levels below.
-    scan = _scan(dialect, types, decimal, missing=("",))
+    scan = _scan(dialect, types, missing=("",))
     query = f"SELECT {', '.join(selected)} FROM {scan}"  # noqa: S608 - names and types are ours
     try:
         fetched = connection.execute(query, [literal_path(path)]).fetchnumpy()
@@ -421,35 +492,31 @@ def _without_missing(raw: Raw) -> Raw:
     return replace(raw, values=values).at(slice(None))
 
 
-def _load(
-    connection: "DuckDBPyConnection", path: Path, dialect: Dialect, types: list[str], decimal: str
-) -> None:
+def _load(connection: "DuckDBPyConnection", path: Path, dialect: Dialect, types: list[str]) -> None:
     """Load the file into table ``data``, giving up on a number where a later row is not one."""
     import duckdb
 
     try:
-        _create(connection, path, dialect, types, decimal)
+        _create(connection, path, dialect, types)
     except duckdb.ConversionException:
-        types = _types_of_all_rows(connection, path, dialect, types, decimal)
-        _create(connection, path, dialect, types, decimal)
+        types = _types_of_all_rows(connection, path, dialect, types)
+        _create(connection, path, dialect, types)
 
 
 def _create(
-    connection: "DuckDBPyConnection", path: Path, dialect: Dialect, types: list[str], decimal: str
+    connection: "DuckDBPyConnection", path: Path, dialect: Dialect, types: list[str]
 ) -> None:
-    scan = _scan(dialect, types, decimal)
+    scan = _scan(dialect, types)
     connection.execute(f"CREATE OR REPLACE TABLE data AS FROM {scan}", [literal_path(path)])
 
 
-def _scan(
-    dialect: Dialect, types: list[str], decimal: str, missing: Sequence[str] = MISSING
-) -> str:
+def _scan(dialect: Dialect, types: list[str], missing: Sequence[str] = MISSING) -> str:
     columns = ", ".join(f"'c{i}': '{kind}'" for i, kind in enumerate(types))
     absent = ", ".join(f"'{token}'" for token in missing)
     return (
         f"read_csv(?, auto_detect = false, header = true, columns = {{{columns}}}, "
         f"delim = {_literal(dialect.delimiter)}, quote = '\"', escape = '\"', "
-        f"nullstr = [{absent}], decimal_separator = {_literal(decimal)}, "
+        f"nullstr = [{absent}], decimal_separator = {_literal(dialect.decimal)}, "
         f"max_line_size = {dialect.line_size})"
     )
 
@@ -463,13 +530,13 @@ def _types_of_all_rows(
     path: Path,
     dialect: Dialect,
     types: list[str],
-    decimal: str,
 ) -> list[str]:
     """Check in all rows which of the columns that looked numeric are."""
-    scan = _scan(dialect, ["VARCHAR"] * len(types), decimal)
+    scan = _scan(dialect, ["VARCHAR"] * len(types))
     checks = []
     for i, kind in enumerate(types):
-        cell = f"c{i}" if decimal == "." else f"replace(c{i}, {_literal(decimal)}, '.')"
+        # with a decimal comma, a point groups thousands: no number for DuckDB
+        cell = f"c{i}" if dialect.decimal == "." else f"translate(c{i}, ',.', '.x')"
         checks.append(
             f"bool_and(c{i} IS NULL OR try_cast({cell} AS DOUBLE) IS NOT NULL)"
             if kind == "DOUBLE"

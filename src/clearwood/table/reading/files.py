@@ -3,10 +3,12 @@
 import difflib
 import os
 import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from clearwood._shared.errors import Call, InputError, MissingExtraError, Text, words
-from clearwood.table.reading.csv import read_csv
+from clearwood._shared.messages import tell
+from clearwood.table.reading.csv import TextFile, read_csv
 from clearwood.table.reading.duck import connect, fetch, literal_path
 from clearwood.table.reading.raw import Raw
 
@@ -18,30 +20,31 @@ _FEATHER = (".feather", ".arrow", ".ipc")
 _JSON = (".jsonl", ".ndjson", ".json")
 _SHEETS = (".xlsx", ".xls", ".ods")
 _MODEL = ".cw"
+_TABLE_FIRST = "pass a table; commands that take both take the model first."
 #: An address on the network, as a path writes it.
 _ADDRESS = re.compile(r"[a-z][a-z0-9+]+:/", re.IGNORECASE)
 
 
-def read_file(
-    path: Path,
-    *,
-    delimiter: str | None = None,
-    decimal: str = ".",
-    encoding: str | None = None,
-    as_written: frozenset[str] = frozenset(),
-) -> list[Raw]:
-    """Read the columns of a file, by its extension."""
+def read_file(path: Path, options: TextFile) -> list[Raw]:
+    """Read the columns of a file, by its extension or, if they contradict it, its first bytes."""
     path = path.expanduser()
     _check_exists(path)
     ending = path.suffix.lower()
     if ending == ".gz":
         ending = Path(path.stem).suffix.lower()
+    elif (
+        ending not in (*_SHEETS, _MODEL)
+        and (content := _content(path)) is not None
+        and ending not in content.endings
+    ):
+        if content.endings[0] not in (*_PARQUET, *_FEATHER, *_JSON):
+            raise _unreadable(path, f"{path.name} is {content.name}, not a table", content.hint)
+        tell(f"{path.name} is {content.name}, whatever its name says, and is read as that")
+        ending = content.endings[0]
     if ending in _TEXT or not ending:
-        if ending in (".tsv", ".tab") and delimiter is None:
-            delimiter = "\t"
-        return read_csv(
-            path, delimiter=delimiter, decimal=decimal, encoding=encoding, as_written=as_written
-        )
+        if ending in (".tsv", ".tab") and options.delimiter is None:
+            options = replace(options, delimiter="\t")
+        return read_csv(path, options)
     if path.stat().st_size == 0:
         raise _unreadable(path, f"{path.name} is empty")
     if ending in _PARQUET:
@@ -56,26 +59,57 @@ def read_file(
     if ending in _FEATHER:
         return _read_feather(path)
     if ending == _MODEL:
-        raise _unreadable(
-            path,
-            f"{path.name} is a model file, not a table",
-            hint="pass a table; commands that take both take the model first.",
-        )
+        raise _unreadable(path, f"{path.name} is a model file, not a table", _TABLE_FIRST)
     if ending in _SHEETS:
-        raise _unreadable(
-            path,
-            f"{path.name} is a workbook, which Clearwood does not read",
-            hint=words(
-                "save the sheet as CSV; with pandas: ",
-                Call("read", ("pandas.read_excel(...)",)),
-                ".",
-            ),
-        )
+        message = f"{path.name} is a workbook, which Clearwood does not read"
+        raise _unreadable(path, message, _SAVE_AS_CSV)
     raise _unreadable(
         path,
         f"{path.name} has an unknown file extension",
-        hint=f"known: {', '.join((*_TEXT, *_PARQUET, *_FEATHER, *_JSON))}.",
+        f"known: {', '.join((*_TEXT, *_PARQUET, *_FEATHER, *_JSON))}.",
     )
+
+
+@dataclass(frozen=True)
+class _Content:
+    """What a file holds, by its first bytes, and the extensions that go with it."""
+
+    name: str
+    endings: tuple[str, ...]
+    hint: Text | None = None
+
+
+_SAVE_AS_CSV = words(
+    "save the sheet as CSV; with pandas: ", Call("read", ("pandas.read_excel(...)",)), "."
+)
+_GZIP = _Content(
+    "compressed by gzip", (".gz",), "add .gz to its name, such as table.csv.gz, or unpack it."
+)
+_WORKBOOK = _Content("an Excel or LibreOffice workbook", _SHEETS, _SAVE_AS_CSV)
+_FIRST_BYTES = {
+    b"PAR1": _Content("a Parquet file", _PARQUET),
+    b"ARROW1": _Content("a Feather file", _FEATHER),
+    b"\xd0\xcf\x11\xe0": _WORKBOOK,
+    b"\x1f\x8b": _GZIP,
+    b"PK\x03\x04": _Content("a zip archive", (".zip",), "unpack it first."),
+    b"%PDF-": _Content("a PDF document", (".pdf",)),
+    b"SQLite format 3\0": _Content("an SQLite database", (".db",), "export the table as CSV."),
+}
+
+
+def _content(path: Path) -> _Content | None:
+    """Recognise files that are not text, and JSON; None for all others."""
+    with path.open("rb") as file:
+        head = file.read(4096)
+    if head.startswith(b"PK\x03\x04") and b"manifest.json" in head[:64]:
+        return _Content("a model file", (_MODEL,), _TABLE_FIRST)
+    if head.startswith(b"PK\x03\x04") and re.search(rb"\[Content_Types]|mimetype|xl/", head):
+        return _WORKBOOK
+    if re.match(rb"(\xef\xbb\xbf)?\s*(\{\s*\"|\[\s*\{)", head):
+        return _Content("JSON", _JSON)
+    if re.match(rb"\s*<(!doctype html|html)", head, re.IGNORECASE):
+        return _Content("an HTML page", (".html", ".htm"), "download the table itself.")
+    return next((kind for first, kind in _FIRST_BYTES.items() if head.startswith(first)), None)
 
 
 def _check_exists(path: Path) -> None:
@@ -101,7 +135,7 @@ def _check_exists(path: Path) -> None:
     raise _unreadable(path, f"there is no file {path}", hint=hint)
 
 
-def _unreadable(path: Path, message: str, *, hint: Text | None = None) -> InputError:
+def _unreadable(path: Path, message: str, hint: Text | None = None) -> InputError:
     return InputError(message, parameter="source", value=str(path), hint=hint)
 
 

@@ -34,6 +34,10 @@ class Raw:
         What the levels were before they became strings.
     plain
         Whether a number is to be taken as a number, with no guessing (numpy arrays).
+    decimal
+        Of a string from a file: the decimal sign of the file's other columns, where they have one.
+    unit
+        Of a number: the unit that was written with it.
     """
 
     name: str
@@ -42,6 +46,8 @@ class Raw:
     levels: tuple[str, ...] = ()
     label_type: str = "text"
     plain: bool = False
+    decimal: str = ""
+    unit: str = ""
 
     @property
     def is_coded(self) -> bool:

@@ -1,10 +1,10 @@
 """Reading a table from anything that holds one."""
 
 import os
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -13,9 +13,16 @@ from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count
 from clearwood.table.alignment import align, raw_of
 from clearwood.table.column import Column
-from clearwood.table.kinds.infer import check_finite, nearly_numbers, settle
+from clearwood.table.kinds.infer import check_finite, settle
 from clearwood.table.kinds.review import Finding, review_all
 from clearwood.table.kinds.task import settle_target
+from clearwood.table.kinds.written_numbers import (
+    Writing,
+    convert_written_numbers,
+    with_missing_words,
+    words_among_numbers,
+)
+from clearwood.table.reading.csv import TextFile
 from clearwood.table.reading.files import read_file
 from clearwood.table.reading.frames import from_memory
 from clearwood.table.reading.raw import Raw
@@ -50,7 +57,9 @@ def read(
     ignore: str | Iterable[str] = (),
     kinds: Mapping[str, KindSetting] | None = None,
     task: str | Task | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
+    thousands: str | None = None,
+    missing: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
 ) -> Table:
@@ -80,8 +89,13 @@ def read(
         makes an ordered category: ``{"size": ["S", "M", "L"]}``.
     task
         "regression", "count", "binary" or "multiclass"; inferred as by `find_task` when None.
-    decimal
-        The decimal sign of text files.
+    decimal, thousands
+        The decimal sign, "." or ",", and what groups thousands in numbers written as text: ",",
+        ".", a space or an apostrophe, or "" for nothing. Both are detected when None.
+    missing
+        Words, or numbers such as "999", that mean missing in every column, or a mapping from
+        columns to such words. When None, usual words such as "unknown", "k.A.", "-" and "?" are
+        missing where all other cells of the column are numbers.
     delimiter
         What separates the cells of text files; detected when None.
     encoding
@@ -93,7 +107,11 @@ def read(
 
     Notes
     -----
-    In text files, empty cells and NA, N/A, NaN, nan, NULL and null are missing. Identifiers (a
+    In text files, empty cells and NA, N/A, NaN, nan, NULL and null are missing. Numbers may be
+    written as 1,234.5, 1.234,5, 1 234,5 or 1'234.5, with a currency or a per cent sign before or
+    after; 12 % is read as 12, with the unit kept. Where 1,234 could be either, the other cells of
+    the column and the other columns decide, and a warning names the option that decides otherwise.
+    Codes with a leading zero, dates, versions and telephone numbers stay text. Identifiers (a
     different value in every row), constant columns, columns without values and free text keep their
     place in the table but are left out of the features, with a warning and a note.
 
@@ -108,13 +126,9 @@ def read(
     (('age',), 'binary', 'yes/no')
     """
     stated = checked_kinds(kinds)
-    raws, origin, dropped = _columns_of(
-        source,
-        decimal=decimal,
-        delimiter=delimiter,
-        encoding=encoding,
-        as_written=frozenset(name for name, kind in stated.items() if not _is_numeric(kind)),
-    )
+    writing = Writing(decimal, thousands, missing)
+    as_written = frozenset(name for name, kind in stated.items() if not _is_numeric(kind))
+    raws, origin, dropped = _columns_of(source, TextFile(delimiter, encoding, writing, as_written))
     names = [raw.name for raw in raws]
     by_features = keeps_identical(group, names)
     roles = assign_roles(
@@ -128,7 +142,19 @@ def read(
         kinds=stated,
     )
     known = {column.name: column.kind for column in source} if isinstance(source, Table) else {}
-    table = _table(raws, roles, stated, known, checked_task(task), dropped=dropped, origin=origin)
+    # keys are compared and dates are parsed as they are written
+    kept = {n for n, role in roles.items() if role in (Role.GROUP, Role.TIME, Role.IGNORED)}
+    raws, converted = convert_written_numbers(raws, writing, {*as_written, *kept})
+    table = _table(
+        raws,
+        roles,
+        stated,
+        known,
+        checked_task(task),
+        dropped=dropped,
+        origin=origin,
+        findings=converted,
+    )
     return replace(table, keeps_identical=by_features)
 
 
@@ -141,13 +167,14 @@ def _table(
     *,
     dropped: int,
     origin: str,
+    findings: Sequence[Finding] = (),
 ) -> Table:
     """Settle the kinds, the task and what is left out, with notes and warnings about it."""
     for raw in raws:
         check_finite(raw)
     to_predict = _named(roles, Role.TARGET)
     settled: dict[str, Column] = {}
-    findings: list[Finding] = []
+    findings = list(findings)
     if to_predict is None:
         chosen = None
     else:
@@ -164,8 +191,12 @@ def _table(
     check_weights(settled, _named(roles, Role.WEIGHT))
     columns = tuple(settled[raw.name] for raw in raws)
     # What the user stated is not doubted; numpy arrays come from people who chose their columns.
+    given = set(roles)
     roles, unusual = review_all(columns, roles, {*stated, *(raw.name for raw in raws if raw.plain)})
-    findings += [*_words_among_numbers(raws, roles, stated), *unusual]
+    # one typing error makes a category of a whole column
+    free = (raw for raw in raws if raw.name not in stated and raw.name not in given)
+    odd = (words_among_numbers(raw) for raw in free)
+    findings += [*(finding for finding in odd if finding is not None), *unusual]
     table = Table(columns, roles, chosen, dropped, (), origin)
     if to_predict is not None and len(table.features) > table.n_rows:
         note = f"there are more features ({len(table.features)}) than rows ({table.n_rows})"
@@ -180,14 +211,17 @@ def _named(roles: Mapping[str, Role], wanted: Role) -> str | None:
     return next((name for name, role in roles.items() if role is wanted), None)
 
 
-def read_as(
-    source: Any,
-    schema: Schema,
-    *,
-    decimal: str = ".",
-    delimiter: str | None = None,
-    encoding: str | None = None,
-) -> Table:
+class TextOptions(TypedDict, total=False):
+    """The options of `read` about how cells are written."""
+
+    decimal: str | None
+    thousands: str | None
+    missing: Sequence[str] | Mapping[str, Sequence[str]] | None
+    delimiter: str | None
+    encoding: str | None
+
+
+def read_as(source: Any, schema: Schema, **options: Unpack[TextOptions]) -> Table:
     """Read a table with the kinds and roles of another, the target included where present.
 
     Parameters
@@ -197,8 +231,8 @@ def read_as(
     schema
         The schema of the table that a model was fitted on. Its features must be present; columns
         that it does not have are left out.
-    decimal, delimiter, encoding
-        Of text files, as for `read`.
+    **options
+        How cells are written: decimal, thousands, missing, delimiter, encoding, as for `read`.
 
     Returns
     -------
@@ -212,8 +246,7 @@ def read_as(
     >>> again.features, again.target, str(again.task)
     (('age',), 'claims', 'count')
     """
-    options: dict[str, Any] = {"decimal": decimal, "delimiter": delimiter, "encoding": encoding}
-    raws, origin, dropped = _columns_of(source, **options, as_written=_as_written(schema))
+    raws, origin, dropped = _columns_like(source, schema, options)
     roles = {c.name: c.role for c in schema.columns if c.role in _BESIDE_FEATURES}
     beside = [raw for raw in raws if raw.name in roles]
     target = schema.target if any(raw.name == schema.target for raw in beside) else None
@@ -236,14 +269,7 @@ def read_as(
     )
 
 
-def as_table(
-    data: Any,
-    *,
-    schema: Schema | None = None,
-    decimal: str = ".",
-    delimiter: str | None = None,
-    encoding: str | None = None,
-) -> Table:
+def as_table(data: Any, *, schema: Schema | None = None, **options: Unpack[TextOptions]) -> Table:
     """Convert anything that holds a table to a `Table`; no target is needed.
 
     Parameters
@@ -254,8 +280,8 @@ def as_table(
         What a model was fitted on: the result has its features, in its order and kinds. Columns of
         the schema with other roles are dropped, unknown ones with a warning; levels that the schema
         does not have come after those it has, with a warning.
-    decimal, delimiter, encoding
-        Of text files, as for `read`.
+    **options
+        How cells are written: decimal, thousands, missing, delimiter, encoding, as for `read`.
 
     Returns
     -------
@@ -270,10 +296,9 @@ def as_table(
     >>> as_table({"town": ["Basel"], "age": [50]}, schema=schema)["age"].values
     array([50.])
     """
-    options: dict[str, Any] = {"decimal": decimal, "delimiter": delimiter, "encoding": encoding}
     if schema is None:
         return data if isinstance(data, Table) else read(data, **options)
-    raws, origin, _ = _columns_of(data, **options, as_written=_as_written(schema))
+    raws, origin, _ = _columns_like(data, schema, options)
     named = not isinstance(data, np.ndarray | list | tuple) or _has_field_names(data)
     return align(raws, schema, named=named, source=origin)
 
@@ -306,22 +331,40 @@ def _as_column(raw: Raw) -> Column:
     return Column(raw.name, Kind.WHOLE if whole else Kind.NUMBER, raw.values)
 
 
-def _as_written(schema: Schema) -> frozenset[str]:
-    """Columns whose levels are matched as they are written: 01234 is not 1234."""
-    return frozenset(c.name for c in schema.columns if c.kind in (Kind.CATEGORY, Kind.ORDERED))
+def _columns_like(source: Any, schema: Schema, options: TextOptions) -> tuple[list[Raw], str, int]:
+    """Return columns to be fitted to a schema: only its numbers may be written in other ways."""
+    writing = Writing(options.get("decimal"), options.get("thousands"), options.get("missing"))
+    # levels are matched as they are written: 01234 is not 1234
+    levels = frozenset(c.name for c in schema.columns if c.kind in (Kind.CATEGORY, Kind.ORDERED))
+    raws, origin, dropped = _columns_of(
+        source, TextFile(options.get("delimiter"), options.get("encoding"), writing, levels)
+    )
+    if isinstance(source, Table):
+        return raws, origin, dropped
+    numbers = {c.name for c in schema.columns if c.kind in (*NUMERIC, Kind.YES_NO)}
+    skipped = {raw.name for raw in raws} - numbers
+    raws, findings = convert_written_numbers(raws, writing, skipped)
+    for finding in findings:
+        tell(finding.note)
+    return raws, origin, dropped
 
 
 def _has_field_names(data: Any) -> bool:
     return isinstance(data, np.ndarray) and data.dtype.names is not None
 
 
-def _columns_of(source: Any, **options: Any) -> tuple[list[Raw], str, int]:
+def _columns_of(source: Any, options: TextFile) -> tuple[list[Raw], str, int]:
     """Return the columns, what they were read from, and the rows dropped before."""
+    raws, origin, dropped = _columns_as_held(source, options)
+    return with_missing_words(raws, options.writing), origin, dropped
+
+
+def _columns_as_held(source: Any, options: TextFile) -> tuple[list[Raw], str, int]:
     if isinstance(source, Table):
         return [raw_of(column) for column in source.columns], source.source, source.dropped
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        return read_file(path, **options), str(path), 0
+        return read_file(path, options), str(path), 0
     raws = from_memory(source)
     if not raws:
         raise InputError("the table has no columns", parameter="source")
@@ -363,23 +406,6 @@ def _dropped_rows(n_rows: int) -> list[Finding]:
     if not n_rows:
         return []
     return [Finding(f"{count(n_rows, 'row')} without a target left out", warn=False)]
-
-
-def _words_among_numbers(
-    raws: Sequence[Raw], roles: Mapping[str, Role], stated: Container[str]
-) -> list[Finding]:
-    """Point out words among numbers: one typing error makes a category of a whole column."""
-    findings = []
-    for raw in raws:
-        word = None if raw.name in stated or raw.name in roles else nearly_numbers(raw)
-        if word is not None:
-            findings.append(
-                Finding(
-                    f"column {raw.name!r} holds numbers except for words such as {word!r}, so it "
-                    "is not numeric; correct them, or leave the cells empty if they mean missing"
-                )
-            )
-    return findings
 
 
 def _settled(raw: Raw, kind: Kind | Sequence[Any] | None, role: Role | None) -> Column:
