@@ -7,9 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.frames import unique_name
 
-__all__ = ["axis_numbers", "grid_columns", "one_output"]
+__all__ = [
+    "axis_numbers",
+    "grid_columns",
+    "numbered_outputs",
+    "one_output",
+    "output_position",
+    "row_columns",
+]
 
 
 def axis_numbers(values: NDArray[Any]) -> Floats:
@@ -64,6 +72,34 @@ def grid_columns(
                 whole.reshape(*points, -1), shape
             ).ravel()
     return result
+
+
+def row_columns(
+    rows: NDArray[Any], outputs: Sequence[str], numbers: Mapping[str, NDArray[Any]]
+) -> dict[str, Any]:
+    """Return numbers, each (rows[, outputs]), as columns: one line per row and output."""
+    taken = list(numbers)
+    result: dict[str, Any] = {unique_name("row", taken): np.repeat(rows, len(outputs))}
+    if len(outputs) > 1:
+        result[unique_name("output", taken)] = list(outputs) * len(rows)
+    return result | {name: values.ravel() for name, values in numbers.items()}
+
+
+def numbered_outputs(n_outputs: int) -> tuple[str, ...]:
+    """Name the outputs of a model whose outputs have no names."""
+    return ("prediction",) if n_outputs == 1 else tuple(f"output {k}" for k in range(n_outputs))
+
+
+def output_position(output: Any, names: Sequence[str]) -> int:
+    """Find an output by its name; the error for a wrong name offers the nearest."""
+    if str(output) not in names:
+        raise InputError(
+            f"the model has no output {output!r}",
+            parameter="output",
+            value=output,
+            hint=did_you_mean(str(output), names),
+        )
+    return list(names).index(str(output))
 
 
 def one_output(values: NDArray[Any]) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood.explanation.adapter.compose import CodeRows, take_rows
 from clearwood.explanation.adapter.predictor import Predictor, predictor_of_anything
-from clearwood.explanation.adapter.rows import Rows, as_data, joined_rows
+from clearwood.explanation.adapter.rows import Rows, as_data, joined_rows, no_background
 from clearwood.explanation.adapter.scores import LINKS, GameCall, forest_scorer, scorer_of
 from clearwood.explanation.adapter.stack import as_rows, stacked
 from clearwood.explanation.games.additive import AdditiveGame
@@ -229,7 +229,7 @@ class Explained:
         return self._remembered(self._readings, data, lambda: reader(data))
 
     def rows(self, data: Any = None) -> Rows:
-        """Give rows as the exact game is played with; the model's own data when None."""
+        """Return rows as the exact game is played with; the model's own data when None."""
         game = self.game
         data = self.data if data is None else as_rows(data)
         return self._remembered(
@@ -259,14 +259,10 @@ class Explained:
     def background_rows(
         self, groups: Mapping[str, Sequence[str]] | None = None
     ) -> tuple[Rows, Floats | None]:
-        """Give the rows of the background, with groups of columns as one, and their weights."""
+        """Return the rows of the background, with groups of columns as one, and their weights."""
         rows = self.rows()
         if not len(rows):
-            raise InputError(
-                "the background has no rows",
-                parameter="data",
-                hint="give the training rows, or a sample of them.",
-            )
+            raise no_background()
         game = grouped(self.game, groups)
         if groups is not None and game is not None and game.grouping is not None:
             rows = game.grouping.applied(rows)
@@ -307,7 +303,7 @@ class Explained:
         n_jobs: int | None = None,
         many: bool = False,
     ) -> Predictor:
-        """Give the model and rows as a `Predictor`.
+        """Return the model and rows as a `Predictor`.
 
         Parameters
         ----------
@@ -347,7 +343,7 @@ class Explained:
         scale: Any = None,
         n_jobs: int | None = None,
     ) -> tuple[Predictor, int]:
-        """Give the model over some rows and a background, so that columns can be exchanged.
+        """Return the model over some rows and a background, so that columns can be exchanged.
 
         Parameters
         ----------
@@ -394,29 +390,25 @@ class Explained:
 
     def _of_rows(self, rows: Rows, scale: Scale | None, n_jobs: int | None) -> Predictor:
         """Predict through the model's own columns."""
-        n_jobs = self.n_jobs if n_jobs is None else n_jobs
-        trees = self._predicting_trees
+        trees, learner = self._predicting_trees, self._learner
         if trees is not None:
             classes = getattr(self.model, "classes_", trees.forest.classes)
-            return Predictor(
-                columns=rows.columns,
-                labels=rows.labels,
-                weights=rows.weights,
-                scorer=forest_scorer(trees.forest, classes, scale, n_jobs),
-                compose=CodeRows(rows.codes, trees.groups),
-                kind=trees.kind,
-                is_step=True,
-            )
-        learner = self._learner
-        assert learner is not None
-        scorer = scorer_of(learner.estimator_, scale, labels=getattr(learner, "classes_", None))
+            n_jobs = self.n_jobs if n_jobs is None else n_jobs
+            scorer = forest_scorer(trees.forest, classes, scale, n_jobs)
+            groups, kind = trees.groups, trees.kind
+        else:
+            assert learner is not None
+            labels = getattr(learner, "classes_", None)
+            scorer = scorer_of(learner.estimator_, scale, labels).settled(rows.codes[:3])
+            groups, kind = learner_players(learner)[1], f"learner {learner.name!r}"
         return Predictor(
             columns=rows.columns,
             labels=rows.labels,
             weights=rows.weights,
-            scorer=scorer.settled(rows.codes[:3]),
-            compose=CodeRows(rows.codes, learner_players(learner)[1]),
-            kind=f"learner {learner.name!r}",
+            scorer=scorer,
+            compose=CodeRows(rows.codes, groups),
+            kind=kind,
+            is_step=trees is not None,
         )
 
     def _of_data(self, data: Any, scale: Scale | None, *, many: bool = False) -> Predictor:
@@ -453,7 +445,7 @@ class Explained:
         return None
 
     def additive_scale(self, scale: Any) -> Scale | None:
-        """Give the scale of a sampled explanation: where none is named, before the link.
+        """Choose the scale of a sampled explanation: where none is named, before the link.
 
         Models that add up nothing keep the scale of their prediction.
         """
@@ -469,7 +461,7 @@ class Explained:
         return Scale.MARGIN
 
     def of_output(self, output: Any) -> "Explained":
-        """Give the same model and data with another output explained; nothing is imported again."""
+        """Return the same model and data with another output explained, without a new import."""
         if output == self.output:
             return self
         other = Explained.__new__(Explained)
@@ -479,7 +471,7 @@ class Explained:
     def on(
         self, data: Any, *, weights: Any = None, seed: int | None = None, **decomposing: Any
     ) -> "Explained":
-        """Give the same model explained over other data; nothing is imported again.
+        """Return the same model explained over other data; nothing is imported again.
 
         Parameters
         ----------
@@ -504,7 +496,7 @@ class Explained:
         return other
 
     def over(self, rows: Index) -> "Explained":
-        """Give the same model explained over some of the rows; nothing is encoded again."""
+        """Return the same model explained over some of the rows; nothing is encoded again."""
         weights = self.own_weights
         part = self.on(
             take_rows(self.data, rows),
@@ -534,7 +526,7 @@ def _ends_in_trees(model: Any) -> bool:
 
 
 def _key(data: Any) -> Hashable | None:
-    """Give what a data set is known again by; None where that would take too long.
+    """Return what a data set is known again by; None where that would take too long.
 
     Tables are never changed in place, so they are known by their identity; frames and arrays may
     be, so a small one is known by what it holds.

@@ -84,7 +84,7 @@ class Predictor:
         return tuple(comparable(column) for column in self.columns)
 
     def position(self, name: Any) -> int:
-        """Give the position of a column; the error for a wrong name offers the nearest."""
+        """Return the position of a column; the error for a wrong name offers the nearest."""
         if isinstance(name, int | np.integer) and not isinstance(name, bool):
             name = f"x{name}"
         if name not in self.names:
@@ -129,11 +129,11 @@ class Predictor:
         return predictions
 
     def taking(self, output: Any) -> "Predictor":
-        """Give the predictor of one output; of two classes the second when None."""
+        """Return the predictor of one output; of two classes the second when None."""
         return replace(self, scorer=self.scorer.taking(output))
 
     def head(self, n_rows: int) -> "Predictor":
-        """Give the first rows only."""
+        """Return the first rows only."""
         part = slice(0, n_rows)
         return replace(
             self,
@@ -143,7 +143,7 @@ class Predictor:
         )
 
     def fresh(self) -> "Predictor":
-        """Give the same predictor with a counter of its own."""
+        """Return the same predictor with a counter of its own."""
         return replace(self, evaluations=[0])
 
 
@@ -202,7 +202,7 @@ def _column_names(data: Any) -> tuple[str, ...]:
 def _forms(
     model: Any, data: Any, names: tuple[str, ...], named: Sequence[str] | None
 ) -> list[Callable[[], Compose]]:
-    """Give the forms in which the model may want its rows, the likeliest first."""
+    """Return the forms in which the model may want its rows, the likeliest first."""
 
     def frame() -> Compose:
         return frame_rows(model_input(data, names))

@@ -22,6 +22,7 @@ __all__ = [
     "joined_column",
     "joined_rows",
     "label_rows",
+    "no_background",
     "plain_rows",
     "rows_of_table",
     "user_columns",
@@ -60,7 +61,7 @@ class Rows:
         return len(self.codes)
 
     def take(self, rows: Index) -> "Rows":
-        """Give some of the rows."""
+        """Return some of the rows."""
         return replace(
             self,
             codes=self.codes[rows],
@@ -70,7 +71,7 @@ class Rows:
         )
 
     def with_codes(self, codes: Floats) -> "Rows":
-        """Give other numbers that mean the same as these: the game's columns at other rows."""
+        """Return other numbers that mean the same as these: the game's columns at other rows."""
         return replace(self, codes=codes)
 
 
@@ -94,6 +95,15 @@ def joined_column(top: Column, bottom: Column) -> Column:
     return replace(bottom, values=np.concatenate([top.values, bottom.values]))
 
 
+def no_background() -> InputError:
+    """Make the error for a background without rows."""
+    return InputError(
+        "the background has no rows",
+        parameter="data",
+        hint="give the training rows, or a sample of them.",
+    )
+
+
 def as_data(data: Any) -> Any:
     """Read paths and dicts of columns; everything else is taken as it is."""
     if isinstance(data, str | os.PathLike | Mapping):
@@ -104,7 +114,7 @@ def as_data(data: Any) -> Any:
 
 
 def label_rows(data: Any, n_rows: int) -> NDArray[Any]:
-    """Give the labels of a pandas index, or positions."""
+    """Return the labels of a pandas index, or positions."""
     if hasattr(data, "iloc") and hasattr(data, "index"):
         return np.asarray(data.index)
     return np.arange(n_rows)
@@ -128,7 +138,7 @@ def rows_of_table(table: Table, names: Sequence[str], codes: Floats, data: Any) 
 
 
 def user_columns(data: Any, names: Sequence[str], *, by_position: bool) -> tuple[Column, ...]:
-    """Give the user's columns by name; by position where neither side has names to compare.
+    """Return the user's columns by name; by position where neither side has names to compare.
 
     Parameters
     ----------

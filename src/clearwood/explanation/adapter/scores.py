@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import InputError, Option, did_you_mean, words
+from clearwood._shared.errors import InputError, Option, words
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.game import Game
 from clearwood.explanation.games.scores import score_of
+from clearwood.explanation.outputs import numbered_outputs, output_position
 from clearwood.explanation.scales import Scale, Unit
 from clearwood.forest import Forest, links, predict_raw
 
@@ -62,21 +63,13 @@ class Scorer:
         if self.names:
             return self
         predicted = _two_dimensional(self.call(few))
-        n_outputs = predicted.shape[1]
-        names = (
-            ("prediction",) if n_outputs == 1 else tuple(f"output {k}" for k in range(n_outputs))
-        )
-        return replace(self, names=names)
+        return replace(self, names=numbered_outputs(predicted.shape[1]))
 
     def taking(self, output: Any) -> "Scorer":
         """Keep one output; of two classes the second when None."""
         if output is None:
             return replace(self, only=1) if len(self.classes) == 2 == len(self.names) else self
-        if str(output) not in self.names:
-            raise InputError(
-                f"the model has no output {output!r}", hint=did_you_mean(str(output), self.names)
-            )
-        return replace(self, only=self.names.index(str(output)))
+        return replace(self, only=output_position(output, self.names))
 
     def checked(self, given: Any, n_rows: int) -> Floats:
         """Predict, and refuse predictions of the wrong length or that are no numbers."""
@@ -140,13 +133,7 @@ def scorer_of(model: Any, scale: Scale | None, labels: Any = None) -> Scorer:
     )
     if has_classes:
         return _of_classifier(model, scale, model.classes_ if labels is None else labels)
-    if scale == Scale.PROBABILITY:
-        raise InputError(
-            "this model predicts no probabilities",
-            parameter="scale",
-            value=scale,
-            hint=words("leave out ", Option("scale"), ", or pass model.predict_proba itself."),
-        )
+    _refuse_probabilities(scale)
     if scale == Scale.MARGIN and (hasattr(model, "predict") or callable(model)):
         return _before_link(model)
     if hasattr(model, "predict"):
@@ -178,6 +165,16 @@ def _before_link(model: Any) -> Scorer:
     )
 
 
+def _refuse_probabilities(scale: Scale | None) -> None:
+    if scale == Scale.PROBABILITY:
+        raise InputError(
+            "this model predicts no probabilities",
+            parameter="scale",
+            value=scale,
+            hint=words("leave out ", Option("scale"), ", or pass model.predict_proba itself."),
+        )
+
+
 def _of_classifier(model: Any, scale: Scale | None, labels: Any) -> Scorer:
     classes = tuple(labels.tolist() if hasattr(labels, "tolist") else labels)
     names = tuple(map(str, classes))
@@ -198,39 +195,34 @@ def _of_classifier(model: Any, scale: Scale | None, labels: Any) -> Scorer:
         unit = Unit.LOG_ODDS if _is_logistic(model) else Unit.MARGIN
         if score is not None and score.unit.is_before_link:
             unit = score.unit
-        return Scorer(_Decision(model), names, unit, classes)
-    return Scorer(_LogOdds(model), names, Unit.LOG_ODDS, classes)
+        return Scorer(_Through(model.decision_function, _margins), names, unit, classes)
+    return Scorer(_Through(model.predict_proba, _log_odds), names, Unit.LOG_ODDS, classes)
 
 
 @dataclass(frozen=True, eq=False)
-class _Decision:
-    """The margin of every class."""
+class _Through:
+    """A method of the model, and what is made of its numbers."""
 
-    model: Any
-
-    def __call__(self, X: Any) -> Floats:
-        margin = np.asarray(self.model.decision_function(X), np.float64)
-        return _both_signs(margin) if margin.ndim == 1 or margin.shape[1] == 1 else margin
-
-
-@dataclass(frozen=True, eq=False)
-class _LogOdds:
-    """The log odds of every class."""
-
-    model: Any
+    method: Callable[[Any], Any]
+    link: Callable[[Floats], Floats]
 
     def __call__(self, X: Any) -> Floats:
-        return _log_odds(self.model.predict_proba(X))
+        return self.link(np.asarray(self.method(X), np.float64))
+
+
+def _margins(margin: Floats) -> Floats:
+    """Return the margin of every class."""
+    return _both_signs(margin) if margin.ndim == 1 or margin.shape[1] == 1 else margin
 
 
 def _both_signs(margin: Floats) -> Floats:
-    """Give the margin of both classes: that of one is the other's with its sign changed."""
+    """Return the margin of both classes: that of one is the other's with its sign changed."""
     flat = margin.ravel()
     return np.column_stack([-flat, flat])
 
 
-def _log_odds(probabilities: Any) -> Floats:
-    p = np.clip(np.asarray(probabilities, np.float64), _TINY, 1 - _TINY)
+def _log_odds(probabilities: Floats) -> Floats:
+    p = np.clip(probabilities, _TINY, 1 - _TINY)
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
@@ -245,14 +237,8 @@ def forest_scorer(forest: Forest, classes: Any, scale: Scale | None, n_jobs: int
         return _ForestCall(forest, what, n_jobs)
 
     if forest.classes is None:
-        outputs = _numbered(forest.n_outputs)
-        if scale == Scale.PROBABILITY:
-            raise InputError(
-                "this model predicts no probabilities",
-                parameter="scale",
-                value=scale,
-                hint=words("leave out ", Option("scale"), "."),
-            )
+        outputs = numbered_outputs(forest.n_outputs)
+        _refuse_probabilities(scale)
         if scale == Scale.MARGIN and forest.link != "identity":
             return Scorer(calling("raw"), outputs, Unit.before(forest.link))
         return Scorer(calling("response"), outputs)
@@ -285,10 +271,6 @@ class _ForestCall:
         if self.what == "log odds":
             return _log_odds(links.probabilities(self.forest, raw))
         return _both_signs(raw) if self.what == "margin" and raw.ndim == 1 else raw
-
-
-def _numbered(n_outputs: int) -> tuple[str, ...]:
-    return ("prediction",) if n_outputs == 1 else tuple(f"output {k}" for k in range(n_outputs))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from clearwood._shared.errors import InputError, bad_value, did_you_mean
 from clearwood._shared.frames import installed_library
 from clearwood._shared.numbers import count
 from clearwood.explanation.adapter.compose import take_rows
-from clearwood.explanation.adapter.rows import as_data, joined_column
+from clearwood.explanation.adapter.rows import as_data, joined_column, no_background
 from clearwood.forest import LearnerEncoder
 from clearwood.models import Learner
 from clearwood.table import Table, as_table
@@ -40,7 +40,7 @@ def as_rows(rows: Any) -> Any:
 
 
 def chosen_row(data: Any, row: Any) -> Any:
-    """Give one row: as it is given, or by its position in the data.
+    """Return one row: as it is given, or by its position in the data.
 
     Examples
     --------
@@ -130,21 +130,20 @@ def _arrays(above: Any, below: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, An
             f"the background has the shape {below.shape}; rows and columns are needed",
             hint="give the training rows, or a sample of them.",
         )
-    if top.ndim != 2 or top.shape[1] != below.shape[1]:
-        raise InputError(
-            f"the rows have the shape {top.shape}; the background has {below.shape[1]} columns",
-            hint="give rows with the columns of the background, in its order.",
-        )
+    _check_width(top, below.shape[1])
     return np.concatenate([top, below]), len(top)
 
 
-def _named(values: np.ndarray[Any, Any], below: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
-    if values.ndim != 2 or values.shape[1] != len(below.columns):
+def _check_width(rows: np.ndarray[Any, Any], n_columns: int) -> None:
+    if rows.ndim != 2 or rows.shape[1] != n_columns:
         raise InputError(
-            f"the rows have the shape {values.shape}; the background has "
-            f"{len(below.columns)} columns",
-            hint="give rows as a data frame with the background's columns.",
+            f"the rows have the shape {rows.shape}; the background has {n_columns} columns",
+            hint="give rows with the columns of the background, in its order.",
         )
+
+
+def _named(values: np.ndarray[Any, Any], below: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    _check_width(values, len(below.columns))
     named = {name: values[:, k] for k, name in enumerate(below.columns)}
     return nw.from_dict(named, backend=below.implementation)
 
@@ -157,9 +156,7 @@ def _frames(above: nw.DataFrame[Any], below: nw.DataFrame[Any]) -> Any:
             hint=did_you_mean(str(absent[0]), map(str, above.columns)),
         )
     if not len(below):
-        raise InputError(
-            "the background has no rows", hint="give the training rows, or a sample of them."
-        )
+        raise no_background()
     top = above.select(below.columns)
     if below.implementation.is_pandas():
         import pandas as pd

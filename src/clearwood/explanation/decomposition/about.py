@@ -33,7 +33,7 @@ class BackgroundInfo:
         return weighted + count(self.n_rows, "background row")
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as plain JSON values."""
+        """Return it as plain JSON values."""
         return {"rows": self.n_rows, "weighted": self.weighted, "source": self.source}
 
 
@@ -77,7 +77,7 @@ class About:
         return ", ".join(part for part in parts if part)
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as plain JSON values."""
+        """Return it as plain JSON values."""
         return {
             "model": self.model,
             "value": self.value,

@@ -15,30 +15,11 @@ from clearwood.explanation.games.game import BoundGame, Game, Players, Reader, V
 from clearwood.explanation.games.moments import Moments
 from clearwood.explanation.outputs import one_output
 
-__all__ = ["Arithmetic", "Evaluated"]
+__all__ = ["Arithmetic"]
 
 
 # What the components of one block of rows may fill.
 _BYTES_PER_BLOCK = 1 << 28
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluated:
-    """Components at rows, the last axis dropped where there is one output.
-
-    Parameters
-    ----------
-    components
-        Of shape (rows, components[, outputs]).
-    remainder
-        What they leave of the prediction: (rows[, outputs]).
-    errors
-        Standard errors of the components; None where they are exact.
-    """
-
-    components: Floats
-    remainder: Floats
-    errors: Floats | None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -129,14 +110,14 @@ class Arithmetic:
 
     # Values of rows
 
-    def evaluate(self, rows: Rows) -> Evaluated:
+    def evaluate(self, rows: Rows) -> tuple[Values, Floats]:
         """Compute the components at rows, and what they leave."""
         with progress("decomposing", total=len(rows)) as step:
             parts = self.bound.components(rows, self.sets, step=step)
         rest = self._target(rows) - self.bound.baseline - parts.values.sum(axis=1)
         if self.is_complete:
             rest[:] = 0.0  # what is left is rounding
-        return Evaluated(self._one(parts.values), self._one(rest), self._maybe(parts.errors))
+        return Values(self._one(parts.values), self._maybe(parts.errors)), self._one(rest)
 
     def shapley(self, rows: Rows, *, interactions: bool) -> Values:
         """Share all components among their players, those beyond the order too."""

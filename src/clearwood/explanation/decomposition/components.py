@@ -13,6 +13,7 @@ from clearwood._shared.numbers import count, number
 from clearwood._shared.results import document, html_table
 from clearwood.explanation.decomposition.about import About
 from clearwood.explanation.importance.components import joined
+from clearwood.explanation.outputs import row_columns
 
 __all__ = ["Components", "counted_orders"]
 
@@ -73,7 +74,7 @@ class Components:
         return len(self.values)
 
     def __getitem__(self, columns: str | tuple[str, ...]) -> Floats:
-        """Give one component at all rows; zero where the model has no such component."""
+        """Return one component at all rows; zero where the model has no such component."""
         wanted = {columns} if isinstance(columns, str) else set(columns)
         for k, names in enumerate(self.sets):
             if set(names) == wanted:
@@ -91,23 +92,16 @@ class Components:
         return html_table(repr(self), ("component", "mean absolute value"), rows)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Give one line per row (and output), one column per component, and the remainder."""
-        outputs = self.about.outputs
+        """Return one line per row (and output), one column per component, and the remainder."""
         names = [joined(columns) for columns in self.sets]
-        n_rows, n_outputs = len(self), len(outputs)
-        values = self.values.reshape(n_rows, len(names), n_outputs)
-        result: dict[str, Any] = {unique_name("row", names): np.repeat(self.rows, n_outputs)}
-        if n_outputs > 1:
-            result[unique_name("output", names)] = list(outputs) * n_rows
-        baseline = np.broadcast_to(np.reshape(self.baseline, -1), (n_rows, n_outputs))
-        result[unique_name("baseline", names)] = baseline.ravel()
-        for k, name in enumerate(names):
-            result[name] = values[:, k].ravel()
-        result[unique_name("remainder", names)] = self.remainder.reshape(-1)
-        return frame(result, library)
+        baseline = np.broadcast_to(self.baseline, self.remainder.shape)
+        result = {unique_name("baseline", names): baseline}
+        result |= {name: self.values[:, k] for k, name in enumerate(names)}
+        result[unique_name("remainder", names)] = self.remainder
+        return frame(row_columns(self.rows, self.about.outputs, result), library)
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything as plain JSON values."""
+        """Return everything as plain JSON values."""
         return document(
             {
                 "sets": self.sets,

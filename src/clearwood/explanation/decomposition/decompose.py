@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.arrays import Floats
 from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
-from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean, words
+from clearwood._shared.errors import Option, bad_value, words
 from clearwood._shared.numbers import count
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.predictor import Predictor
@@ -22,7 +22,7 @@ from clearwood.explanation.decomposition.decomposition import Decomposition
 from clearwood.explanation.games.game import BoundGame, Game, checked_weights
 from clearwood.explanation.games.sampled import SampledGame, positions_of
 from clearwood.explanation.games.screening import interacting_columns
-from clearwood.explanation.outputs import one_output
+from clearwood.explanation.outputs import one_output, output_position
 from clearwood.explanation.scales import Scale, Unit, checked_scale
 
 __all__ = [
@@ -132,19 +132,11 @@ def about_game(game: Game, rows: Rows | None, weights: Floats | None) -> About:
 
 
 def chosen_output(game: Game, output: Any) -> slice:
-    """Give the outputs that are explained, as a slice."""
+    """Find the outputs that are explained, as a slice."""
     if output is None:
         return slice(None)
-    names = list(game.outputs)
-    if str(output) in names:
-        at = names.index(str(output))
-        return slice(at, at + 1)
-    raise InputError(
-        f"the model has no output {output!r}",
-        parameter="output",
-        value=output,
-        hint=did_you_mean(str(output), names),
-    )
+    at = output_position(output, game.outputs)
+    return slice(at, at + 1)
 
 
 def check_scale(game: Game, scale: Scale | None) -> None:
@@ -163,7 +155,7 @@ def check_scale(game: Game, scale: Scale | None) -> None:
 
 
 def plain_baseline(baseline: Floats) -> Any:
-    """Give one number where there is one output."""
+    """Return one number where there is one output."""
     single = one_output(baseline[None, :])[0]
     return float(single) if np.ndim(single) == 0 else single
 
@@ -213,18 +205,34 @@ def _sampled(
     weights = None if weights is None else checked_weights(weights[chosen], len(chosen))
     scale = explained.additive_scale(scale)
     reading = _SampledReader(drawn, scale, explained.output)
-    predictor = reading.background
+    predictor = drawn.predictor(scale=scale, output=explained.output)
     allowance = None if n_background else _MEASURING
     if time_limit is not None:
         allowance = int(min(allowance or np.inf, time_limit * _rate(predictor)))
-    game = _game(predictor, reading, n_rows, allowance, max_order, explained.seed)
+    names = predictor.names
+    interacting = tuple(range(len(names)))
+    if max_order > 1:
+        interacting = interacting_columns(predictor, len(predictor), explained.seed)
+    game = SampledGame(
+        columns=names,
+        groups=np.arange(len(names)),
+        outputs=predictor.outputs,
+        unit=predictor.unit,
+        is_step=predictor.is_step,
+        kind=predictor.kind,
+        reader=reading,
+        n_rows=n_rows,
+        interacting=interacting,
+        allowance=allowance,
+        seed=explained.seed,
+    )
     rows = positions_of(predictor, slice(0, len(chosen)))
     rows = replace(rows, labels=label_rows(explained.data, n_rows)[chosen])
     notes = [f"sampled: averages over {len(chosen):,} of {count(n_rows, 'row')}"]
-    if max_order > 1 and len(game.interacting) < len(game.columns):
+    if max_order > 1 and len(interacting) < len(names):
         notes.append(
-            f"interactions are estimated among the {len(game.interacting)} of "
-            f"{len(game.columns)} columns that interact most; the others' are in the remainder"
+            f"interactions are estimated among the {len(interacting)} of {len(names)} columns "
+            "that interact most; the others' are in the remainder"
         )
     order, _ = _checked_order(game, max_order)
     return _decomposition(
@@ -246,15 +254,6 @@ class _SampledReader:
     scale: Scale | None
     output: Any
 
-    @property
-    def background(self) -> Predictor:
-        """The model over the drawn rows."""
-        data = self.explained.data
-        both, n_rows = self.explained.stacked(
-            data, background_first=True, scale=self.scale, output=self.output
-        )
-        return both.head(n_rows)
-
     def __call__(self, data: Any) -> Rows:
         data = as_rows(data)
         predictor, n_new = self.explained.stacked(
@@ -266,38 +265,10 @@ class _SampledReader:
 
 
 def _rate(predictor: Predictor) -> float:
-    """Give the evaluations of the model in a second."""
+    """Measure the evaluations of the model in a second."""
     started = time.perf_counter()
     n_done = 0
     while time.perf_counter() - started < _TRIAL:
         predictor.predict(np.arange(len(predictor)))
         n_done += len(predictor)
     return n_done / (time.perf_counter() - started)
-
-
-def _game(
-    predictor: Predictor,
-    reading: _SampledReader,
-    n_rows: int,
-    allowance: int | None,
-    max_order: int,
-    seed: int,
-) -> SampledGame:
-    names = predictor.names
-    interacting = tuple(range(len(names)))
-    if max_order > 1:
-        interacting = interacting_columns(predictor, len(predictor), seed)
-    groups: Index = np.arange(len(names))
-    return SampledGame(
-        columns=names,
-        groups=groups,
-        outputs=predictor.outputs,
-        unit=predictor.unit,
-        is_step=predictor.is_step,
-        kind=predictor.kind,
-        reader=reading,
-        n_rows=n_rows,
-        interacting=interacting,
-        allowance=allowance,
-        seed=seed,
-    )

@@ -126,7 +126,7 @@ class Decomposition:
     # Functions of columns
 
     def effect(self, column: str, other: str | None = None, *, points: int | None = None) -> Effect:
-        """Give the main effect of a column, or the interaction of two.
+        """Return the main effect of a column, or the interaction of two.
 
         The effect of one column says how far the mean prediction moves from the baseline when the
         column is held at a value; the interaction what is left once both effects are taken away.
@@ -159,7 +159,7 @@ class Decomposition:
     def partial_dependence(
         self, column: str, other: str | None = None, *, points: int | None = None
     ) -> Effect:
-        """Give the mean prediction with one or two columns held at each of their values.
+        """Return the mean prediction with one or two columns held at each of their values.
 
         It is the baseline plus the components within these columns (Hiabu 2024, lemma 7.4.4), and
         exact over the whole background.
@@ -223,7 +223,7 @@ class Decomposition:
         )
 
     def effects(self, *, points: int | None = None) -> tuple[Effect, ...]:
-        """Give the main effect of every column that has one, in the time of few.
+        """Return the main effect of every column that has one, in the time of few.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class Decomposition:
     # Values of rows
 
     def values(self, rows: Any = None) -> Components:
-        """Give every component at rows, and the remainder.
+        """Return every component at rows, and the remainder.
 
         Parameters
         ----------
@@ -254,11 +254,11 @@ class Decomposition:
         Components
         """
         read = self._arithmetic.read(rows)
-        result = self._arithmetic.evaluate(read)
+        result, remainder = self._arithmetic.evaluate(read)
         return Components(
             sets=self.components,
-            values=result.components,
-            remainder=result.remainder,
+            values=result.values,
+            remainder=remainder,
             baseline=self.baseline,
             rows=read.labels,
             about=self.about,
@@ -282,11 +282,11 @@ class Decomposition:
         return total
 
     def remainder(self, rows: Any = None) -> Floats:
-        """Give what lies beyond the order of the decomposition at rows; zero if it is complete."""
+        """Return what lies beyond the decomposition's order at rows; zero if it is complete."""
         return self.values(rows).remainder
 
     def shapley(self, rows: Any = None, *, interactions: bool = False) -> Shapley:
-        """Give interventional Shapley values: each component shared equally among its columns.
+        """Return interventional Shapley values: each component shared equally among its columns.
 
         They are exact whatever the order of this decomposition: what lies beyond it is shared too.
         With the baseline they add up to the prediction.
@@ -319,7 +319,7 @@ class Decomposition:
     # How much each part matters
 
     def importance(self) -> Importance:
-        """Give the variance of each component over the background, and shares by column.
+        """Return the variance of each component over the background, and shares by column.
 
         Returns
         -------
@@ -364,7 +364,7 @@ class Decomposition:
         )
 
     def interactions(self) -> Interactions:
-        """Give the components of two and more columns, largest variance first."""
+        """Return the components of two and more columns, largest variance first."""
         return self.importance().interactions()
 
     def without(self, columns: str | Iterable[str]) -> "Decomposition":
@@ -405,7 +405,7 @@ class Decomposition:
         return self.as_text("Decomposition")
 
     def as_text(self, kind: str) -> str:
-        """Give the text of a result of some kind: what it is, its facts and its notes."""
+        """Return the text of a result of some kind: what it is, its facts and its notes."""
         notes = [f"  note: {note}" for note in self.notes]
         facts = [f"  {name:<15} {text}" for name, text in self._facts()]
         return "\n".join([f"{kind} {self._headline()}", *facts, *notes])
@@ -429,7 +429,7 @@ class Decomposition:
         ]
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Give one row per component, largest variance first, the remainder last.
+        """Return one row per component, largest variance first, the remainder last.
 
         Parameters
         ----------
@@ -446,7 +446,7 @@ class Decomposition:
         return frame(table, library)
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything but the rows as plain JSON values: effects, importance, background."""
+        """Return everything but the rows as plain JSON values: effects, importance, background."""
         return document(
             {
                 "columns": self.columns,

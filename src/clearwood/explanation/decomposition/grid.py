@@ -76,7 +76,7 @@ def grid_of(column: Column, weights: Floats | None, most: int) -> Grid:
 
 
 def _quantiles(weight: Floats, most: int) -> NDArray[np.intp]:
-    """Give positions of distinct values at equal steps of rank, the smallest and largest too."""
+    """Return positions of distinct values at equal steps of rank, the smallest and largest too."""
     middle = (np.cumsum(weight) - 0.5 * weight) / weight.sum()
     wanted = np.linspace(0, 1, most)
     at = np.searchsorted(middle, wanted).clip(0, len(weight) - 1)
@@ -84,7 +84,7 @@ def _quantiles(weight: Floats, most: int) -> NDArray[np.intp]:
 
 
 def _nearest(distinct: NDArray[Any], chosen: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Give for each distinct value the position of the nearest chosen one."""
+    """Return for each distinct value the position of the nearest chosen one."""
     if len(chosen) == len(distinct):
         return np.arange(len(distinct))
     kept = distinct[chosen]

@@ -102,7 +102,7 @@ class AdditiveGame(Game):
         return rows if self.adds is None else rows.with_codes(self.adds.of(rows.codes))
 
     def terms(self, codes: Floats) -> Floats:
-        """Give codes as (rows, players, outputs)."""
+        """Return codes as (rows, players, outputs)."""
         n_outputs = len(self.outputs)
         return codes.reshape(len(codes), codes.shape[1] // n_outputs, n_outputs)
 

@@ -34,23 +34,7 @@ def ebm_game(
     kind: str,
     reader: Reader,
 ) -> TermsGame:
-    """Take a machine apart.
-
-    Parameters
-    ----------
-    model
-        The fitted machine.
-    players
-        The user's columns.
-    groups
-        The player behind each of its columns.
-    classes
-        The labels, for classes.
-    kind
-        What it is, in words.
-    reader
-        Turns the user's data into rows of the machine's columns.
-    """
+    """Take a fitted machine apart; ``groups`` has the player of each of its columns."""
     if max(map(len, model.term_features_), default=1) > 2:
         raise NotDecomposableError(
             "the explainable boosting machine has terms of more than two columns",
@@ -91,7 +75,7 @@ class _Bins:
     terms: tuple[Term, ...]
     constant: Floats
 
-    def of(self, matrix: Floats) -> Floats:
+    def __call__(self, matrix: Floats) -> Floats:
         codes = np.empty((len(matrix), len(self.axes)))
         for k, (feature, size) in enumerate(self.axes):
             codes[:, k] = as_places(matrix[:, feature], _bins(self.model, feature, size))
@@ -112,7 +96,7 @@ class _Bins:
 
 
 def _axes(model: Any) -> list[tuple[int, int]]:
-    """Give each column with the number of columns of the terms it is in: pairs have wider bins."""
+    """List each column with the number of columns of the terms it is in: pairs have wider bins."""
     return sorted({(f, len(features)) for features in model.term_features_ for f in features})
 
 

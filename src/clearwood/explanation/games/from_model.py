@@ -17,6 +17,7 @@ from clearwood.explanation.games.pipelines import pipeline_game
 from clearwood.explanation.games.readers import EncodedReader, ForestReader, MatrixReader
 from clearwood.explanation.games.scores import Score, fitted_names, score_of
 from clearwood.explanation.games.trees import TreeGame
+from clearwood.explanation.outputs import numbered_outputs
 from clearwood.explanation.scales import Unit
 from clearwood.forest import Forest, behind_learner
 from clearwood.models import Learner
@@ -25,19 +26,7 @@ __all__ = ["game_of", "learner_players"]
 
 
 def game_of(model: Any, data: Any = None) -> Game:
-    """Find out what a model is made of.
-
-    Parameters
-    ----------
-    model
-        Anything that `cw.explain` takes.
-    data
-        Background rows; additive pipelines are checked on some of them.
-
-    Returns
-    -------
-    Game
-    """
+    """Find out what a model is made of; pipelines are checked on some of the background rows."""
     model = _bare(model)
     if hasattr(model, "encoder_") and hasattr(model, "schema_"):
         return _of_encoded(model)
@@ -59,12 +48,6 @@ def game_of(model: Any, data: Any = None) -> Game:
 
 def _bare(model: Any) -> Any:
     """Check that it is a fitted model, and take it out of a search that found it."""
-    if isinstance(model, type):
-        raise InputError(
-            f"{model.__name__} is a class, not a fitted model",
-            parameter="model",
-            hint=f"make one and fit it: {model.__name__}(...).fit(X, y).",
-        )
     if isinstance(model, Forest):
         return model
     if hasattr(model, "best_estimator_"):
@@ -124,7 +107,7 @@ def _forest_outputs(forest: Forest, classes: NDArray[Any] | None) -> tuple[str, 
         return tuple(map(str, classes))
     if classes is not None and len(classes) == 2 and n_outputs == 1:
         return (str(classes[1]),)
-    return ("prediction",) if n_outputs == 1 else tuple(f"output {k}" for k in range(n_outputs))
+    return numbered_outputs(n_outputs)
 
 
 def _forest_unit(forest: Forest) -> Unit:
@@ -169,7 +152,7 @@ def _is_forest(inner: Any) -> bool:
 
 
 def learner_players(model: Any) -> tuple[tuple[str, ...], Index]:
-    """Give the user's columns, and the one that each column of the encoder comes from."""
+    """Return the user's columns, and the one that each column of the encoder comes from."""
     players = model.schema_.features
     position = {name: k for k, name in enumerate(players)}
     sources = [position[model.encoder_.used_[k]] for k in model.encoder_.sources_]

@@ -6,10 +6,10 @@ definition 7.1.3). A game knows the model; bound to a background it knows the va
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,13 +35,8 @@ __all__ = [
 
 #: Positions of the players of a component, rising.
 Players = tuple[int, ...]
-
-
-class Reader(Protocol):
-    """Turns the user's data into rows of a model's own columns; names decide which is which."""
-
-    def __call__(self, data: Any) -> Rows:
-        """Read data."""
+#: Turns the user's data into rows of a model's own columns; names decide which is which.
+Reader = Callable[[Any], Rows]
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ __all__ = ["Grouping", "grouped", "player_column", "players_of"]
 def players_of(
     columns: Sequence[str], groups: Mapping[str, Sequence[str]] | None
 ) -> tuple[tuple[str, ...], tuple[Players, ...]]:
-    """Give the players' names and columns; columns in no group play alone.
+    """Return the players' names and columns; columns in no group play alone.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Grouping:
     n_outputs: int | None = None
 
     def applied(self, rows: Rows) -> Rows:
-        """Give rows in which each group is one column."""
+        """Return rows in which each group is one column."""
         columns = tuple(
             player_column(name, [rows.columns[k] for k in own])
             for name, own in zip(self.names, self.members, strict=True)
@@ -100,7 +100,7 @@ class Grouping:
 
 
 def grouped(game: Game, groups: Mapping[str, Sequence[str]] | None) -> Game | None:
-    """Give the same model played by groups of its columns; None where it cannot be had exactly.
+    """Return the same model played by groups of its columns; None where it cannot be had exactly.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def grouped(game: Game, groups: Mapping[str, Sequence[str]] | None) -> Game | No
 
 
 def player_column(name: str, columns: Sequence[Column]) -> Column:
-    """Give the user's column; of a group, its values written side by side."""
+    """Return the user's column; of a group, its values written side by side."""
     if len(columns) == 1:
         own = columns[0]
         return Column(name, own.kind, own.values, own.levels, own.label_type)

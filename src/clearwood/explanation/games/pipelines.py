@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood.explanation.adapter.compose import beside, model_input, rows_of
-from clearwood.explanation.adapter.rows import Rows, as_data, plain_rows, user_columns
+from clearwood.explanation.adapter.rows import (
+    Rows,
+    as_data,
+    no_background,
+    plain_rows,
+    user_columns,
+)
 from clearwood.explanation.adapter.supported import EXPLAINED, NotDecomposableError, name_of
 from clearwood.explanation.games.additive import AdditiveGame, Terms
 from clearwood.explanation.games.scores import Score, dense, fitted_names
@@ -129,11 +135,7 @@ def pipeline_game(model: Any, score: Score, data: Any) -> AdditiveGame:
     players, by_position = fitted_names(model)
     background = model_input(as_data(data), None if by_position else players)
     if not len(background):
-        raise InputError(
-            "the background has no rows",
-            parameter="data",
-            hint="give the training rows, or a sample of them.",
-        )
+        raise no_background()
     take = rows_of(background)
     checked = take(np.arange(min(len(background), _ROWS_CHECKED)), {})
     reader = PipelineReader(players, by_position, score, take(np.zeros(1, np.intp), {}))

@@ -18,7 +18,7 @@ from clearwood._shared.progress import Step, progress, silent
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.game import BoundGame, Game, Players, Values
-from clearwood.explanation.games.moments import Cross, Moments, crossed, variances
+from clearwood.explanation.games.moments import Moments, crossed, variances
 from clearwood.explanation.shapley.estimate import Stopping
 from clearwood.explanation.shapley.permutations import by_permutations
 from clearwood.explanation.shapley.subsets import by_subsets
@@ -93,7 +93,7 @@ class SampledGame(Game):
 
 
 def positions_of(predictor: Predictor, part: slice) -> Rows:
-    """Give some rows of a predictor as rows of a sampled game."""
+    """Return some rows of a predictor as rows of a sampled game."""
     positions = np.arange(part.start, part.stop, dtype=np.float64)
     columns = tuple(column.take(part) for column in predictor.columns)
     return Rows(
@@ -174,10 +174,8 @@ class BoundSample(BoundGame):
         n_at, n_over = self._sizes(len(parts))
         cross = crossed(self.share, n_at, n_over, self.game.n_rows, self.game.seed)
         at = self.background.with_codes(self.background.codes[cross.at])
-        over = self._positions[cross.over]
-        value: dict[Players, Floats] = {
-            (): np.broadcast_to(self.predictions[cross.over], (len(at), *self._shape(cross)))
-        }
+        over, nobody = self._positions[cross.over], self.predictions[cross.over]
+        value: dict[Players, Floats] = {(): np.broadcast_to(nobody, (len(at), *nobody.shape))}
         with progress("measuring components", total=len(parts)) as step:
             for players in parts:
                 value[players] = self._mixed(at, players, over)
@@ -187,7 +185,7 @@ class BoundSample(BoundGame):
             signs = ((-1) ** (len(players) - len(t)) * value[t] for t in _subsets(players))
             return np.asarray(sum(signs))
 
-        whole = self._mixed(at, kept, over) - self.predictions[cross.over]
+        whole = self._mixed(at, kept, over) - nobody
 
         def remainder() -> Floats:
             rest = whole.copy()
@@ -202,9 +200,6 @@ class BoundSample(BoundGame):
         if replicates is not None:
             replicates = replicates[:, :-1]
         return Moments(moments[:-2], moments[-2], moments[-1], replicates)
-
-    def _shape(self, cross: Cross) -> tuple[int, int]:
-        return len(cross.over), len(self.baseline)
 
     def _sizes(self, n_parts: int) -> tuple[int, int]:
         """Say at how many rows components are measured, over how many."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats
+from clearwood.explanation.outputs import numbered_outputs
 from clearwood.explanation.scales import Unit
 from clearwood.forest import default_names
 
@@ -216,7 +217,7 @@ def _numbers(model: Any) -> tuple[str, ...]:
     n_outputs = int(np.prod(shape)) if shape else 1
     if hasattr(model, "n_outputs_"):
         n_outputs = int(model.n_outputs_)
-    return ("prediction",) if n_outputs == 1 else tuple(f"output {k}" for k in range(n_outputs))
+    return numbered_outputs(n_outputs)
 
 
 def quietly(call: Callable[[Any], Any], X: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Which columns interact at all: looked at before pairs are asked about one by one."""
+"""Which columns interact at all: looked at before pairs are measured one by one."""
 
 import numpy as np
 
@@ -7,34 +7,26 @@ from clearwood.explanation.adapter.predictor import Predictor
 __all__ = ["interacting_columns"]
 
 
-#: Columns whose pairs are all asked about; of more, those that interact most.
+#: Columns whose pairs are all measured; of more, those that interact most.
 MOST_INTERACTING = 15
 
 
 def interacting_columns(predictor: Predictor, n_rows: int, seed: int) -> tuple[int, ...]:
-    """Give the columns among which interactions are looked for, rising.
+    """Choose the columns among which interactions are looked for, rising.
 
     Up to 15 columns all of them. Of more, those whose change moves the prediction most
     differently in one row than in another: for rows x and b, the change of column k from b to x
     once in row b and once in row x. Without interactions both move the prediction alike, so the
-    mean square of the difference is zero, whatever the main effect.
-
-    Parameters
-    ----------
-    predictor
-        The model; its first ``n_rows`` rows are used.
-    n_rows
-        How many rows.
-    seed
-        Fixes which rows are paired.
+    mean square of the difference is zero, whatever the main effect. It is measured on the
+    predictor's first ``n_rows`` rows.
 
     Examples
     --------
     >>> from clearwood.explanation.adapter.explained import Explained
     >>> X = np.random.default_rng(0).normal(size=(100, 20))
     >>> model = lambda X: X[:, 3] * X[:, 17] + X[:, 0]
-    >>> found = interacting_columns(Explained(model, X).predictor(), 100, seed=0)
-    >>> len(found), {3, 17} <= set(found)
+    >>> chosen = interacting_columns(Explained(model, X).predictor(), 100, seed=0)
+    >>> len(chosen), {3, 17} <= set(chosen)
     (15, True)
     """
     n_columns = len(predictor.columns)

@@ -1,8 +1,8 @@
 """The game of a model that is a sum of tables, each of one or two columns."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,7 @@ from clearwood._shared.progress import Step, silent
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.game import BoundGame, Game, Players, Values, shared_out
 
-__all__ = ["BoundTerms", "Places", "Term", "TermsGame", "as_places", "sum_of"]
-
-
-class Places(Protocol):
-    """Finds the place of each row on the axes of the tables."""
-
-    def of(self, matrix: Floats) -> Floats:
-        """Give (rows, axes) from the model's own columns."""
+__all__ = ["BoundTerms", "Term", "TermsGame", "as_places", "sum_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +37,7 @@ class Term:
     table: Floats
 
     def of(self, codes: Floats) -> Floats:
-        """Give what the table adds to rows, of shape (rows, outputs)."""
+        """Compute what the table adds to rows, of shape (rows, outputs)."""
         places = tuple(codes[:, column].astype(np.intp) for column in self.at)
         return np.asarray(self.table[places])
 
@@ -56,19 +49,19 @@ class TermsGame(Game):
     Parameters
     ----------
     places
-        Finds places from the model's own columns.
+        Finds places, (rows, axes), from the model's own columns.
     terms
         The tables.
     constant
         What they are added to, of shape (outputs,).
     """
 
-    places: Places
+    places: Callable[[Floats], Floats]
     terms: tuple[Term, ...]
     constant: Floats
 
     def own_codes(self, rows: Rows) -> Rows:
-        return rows.with_codes(self.places.of(rows.codes))
+        return rows.with_codes(self.places(rows.codes))
 
     def predict(self, rows: Rows, *, n_jobs: int = 1) -> Floats:
         del n_jobs
@@ -147,7 +140,7 @@ class BoundTerms(BoundGame):
 
 
 def as_places(values: NDArray[Any], bins: Any) -> Index:
-    """Give the bin of each value: 0 for missing, then bins in order, the last for unknown.
+    """Find the bin of each value: 0 for missing, then bins in order, the last for unknown.
 
     Parameters
     ----------

@@ -192,7 +192,7 @@ class BoundTrees(BoundGame):
 
 
 def longest_path(forest: Forest, groups: Index, n_players: int) -> int:
-    """Give the most different players that one path of one tree asks about."""
+    """Return the most different players that one path of one tree asks about."""
     longest = 0
     ends = np.append(forest.roots[1:], forest.n_nodes)
     for first, last in zip(forest.roots, ends, strict=True):

@@ -78,7 +78,7 @@ def by_kernel_regression(
 
 
 def size_shares(n_players: int) -> Floats:
-    """Give the share of the Shapley kernel's weight on coalitions of each size, 0 to p.
+    """Return the share of the Shapley kernel's weight on coalitions of each size, 0 to p.
 
     Examples
     --------

@@ -102,7 +102,7 @@ class _NormalData:
     marginal: Floats | None
 
     def back(self, scores: Floats) -> Floats:
-        """Give scores on the scale of the data; with a copula, values that occur."""
+        """Return scores on the scale of the data; with a copula, values that occur."""
         if self.marginal is None:
             return scores
         n_values = len(self.marginal)
@@ -144,7 +144,7 @@ def _of_normal(numbers: Floats, parts: dict[str, Any], *, copula: bool) -> _Norm
 
 
 def _normal_scores(values: Floats, ordered: Floats) -> Floats:
-    """Give the normal quantile of each value's place, the middle one among ties."""
+    """Return the normal quantile of each value's place, the middle one among ties."""
     below = np.searchsorted(ordered, values, "left")
     upto = np.searchsorted(ordered, values, "right")
     return np.asarray(ndtri(np.clip((below + upto) / 2, 0.5, len(ordered) - 0.5) / len(ordered)))
@@ -195,7 +195,7 @@ class Normal(ValueFunction):
         return inside
 
     def _given(self, inside: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """Give the regression of columns outside on those inside, and a root of what is left."""
+        """Return the regression of columns outside on those inside, and a root of what is left."""
         key = inside.tobytes()
         if key not in self._known:
             covariance = self.normal.covariance

@@ -77,7 +77,7 @@ def by_permutations(
 
 
 def _cost(game: ValueFunction) -> int:
-    """Give the evaluations of one order in both directions."""
+    """Return the evaluations of one order in both directions."""
     per_coalition = 1 if _takes_single_rows(game) else max(len(game.chosen), 1)
     return max(2 * (game.n_players - 1), 1) * per_coalition
 
@@ -92,7 +92,7 @@ def _calls(n: int, cost: int) -> list[int]:
 
 
 def _shuffled_forever(game: ValueFunction, generator: np.random.Generator) -> Iterator[int]:
-    """Give background rows: all of them before any comes again, or by weight."""
+    """Return background rows: all of them before any comes again, or by weight."""
     n_rows = len(game.weights)
     even = np.allclose(game.weights, 1 / n_rows)
     while True:
@@ -113,7 +113,7 @@ def _orders(n_players: int, n: int, generator: np.random.Generator) -> NDArray[n
 def _walk(
     game: ValueFunction, row: int, orders: NDArray[np.intp], rows: NDArray[np.intp]
 ) -> Floats:
-    """Give what each player added, the mean of both directions: (players, orders, outputs)."""
+    """Return what each player added, the mean of both directions: (players, orders, outputs)."""
     n_orders, n_players = orders.shape
     rank = orders.argsort(axis=1)
     # coalition j of an order: the players among its first j; backwards, among its last j
@@ -159,7 +159,7 @@ def _summed(
 
 
 def _errors_within_rows(result: Floats, drawn: NDArray[np.intp], times: int) -> Floats:
-    """Give standard errors where every background row has had its turn equally often.
+    """Return standard errors where every background row has had its turn equally often.
 
     Then only the draw of the orders is random, not that of the rows.
     """

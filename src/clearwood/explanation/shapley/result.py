@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.choices import ValueFunction
-from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.frames import frame, unique_name
 from clearwood._shared.numbers import count, number
 from clearwood._shared.results import document, html_table
 from clearwood.explanation.decomposition.about import About
+from clearwood.explanation.outputs import output_position, row_columns
 from clearwood.table import Column
 
 __all__ = ["Shapley"]
@@ -87,18 +87,15 @@ class Shapley:
         return np.asarray(np.abs(self.values).mean(axis=others))
 
     def output(self, name: str) -> "Shapley":
-        """Give the values of one output alone."""
-        names = [str(output) for output in self.outputs]
-        if str(name) not in names:
-            raise InputError(f"there is no output {name!r}", hint=did_you_mean(str(name), names))
-        if len(names) == 1:
+        """Return the values of one output alone."""
+        k = output_position(name, self.outputs)
+        if len(self.outputs) == 1:
             return self
-        k = names.index(str(name))
         return replace(
             self,
             values=self.values[..., k],
             baseline=float(self.baseline[k]),
-            about=replace(self.about, outputs=(names[k],)),
+            about=replace(self.about, outputs=(self.outputs[k],)),
             interactions=None if self.interactions is None else self.interactions[..., k],
             standard_errors=None if self.standard_errors is None else self.standard_errors[..., k],
         )
@@ -122,28 +119,21 @@ class Shapley:
         return html_table(self._headline(), ("column", "mean absolute value"), rows, self.notes)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Give one line per row (and output): the values by column, the baseline, the prediction.
+        """Return one line per row (and output): the values by column, the baseline, the prediction.
 
         Parameters
         ----------
         library
             "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
         """
-        outputs = self.outputs
-        n_rows, n_outputs = len(self), len(outputs)
-        values = self.values.reshape(n_rows, len(self.columns), n_outputs)
-        baseline = np.broadcast_to(np.reshape(self.baseline, -1), (n_rows, n_outputs))
-        result: dict[str, Any] = {unique_name("row", self.columns): np.repeat(self.rows, n_outputs)}
-        if n_outputs > 1:
-            result[unique_name("output", self.columns)] = list(outputs) * n_rows
-        for k, name in enumerate(self.columns):
-            result[name] = values[:, k].ravel()
-        result[unique_name("baseline", self.columns)] = baseline.ravel()
-        result[unique_name("prediction", self.columns)] = (baseline + values.sum(axis=1)).ravel()
-        return frame(result, library)
+        result = {name: self.values[:, k] for k, name in enumerate(self.columns)}
+        whole = self.prediction
+        result[unique_name("baseline", self.columns)] = np.broadcast_to(self.baseline, whole.shape)
+        result[unique_name("prediction", self.columns)] = whole
+        return frame(row_columns(self.rows, self.outputs, result), library)
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything as plain JSON values."""
+        """Return everything as plain JSON values."""
         return document(
             {
                 "columns": self.columns,

@@ -16,7 +16,7 @@ from clearwood._shared.messages import tell
 from clearwood._shared.progress import Step, progress
 from clearwood.explanation.adapter.blocks import limit_words
 from clearwood.explanation.adapter.explained import Explained
-from clearwood.explanation.adapter.rows import label_rows
+from clearwood.explanation.adapter.rows import label_rows, no_background
 from clearwood.explanation.adapter.stack import as_rows
 from clearwood.explanation.decomposition.about import About, BackgroundInfo
 from clearwood.explanation.decomposition.decompose import plain_baseline
@@ -51,28 +51,7 @@ _COALITIONS = 2048
 
 @dataclass(frozen=True, kw_only=True)
 class SampledOptions:
-    """How values are estimated.
-
-    Parameters
-    ----------
-    method
-        "auto", "subsets", "kernel" or "permutation".
-    groups
-        Columns that play together, by the group's name.
-    precision
-        Drawing ends once no standard error is larger than this share of the spread of the row's
-        values.
-    max_evaluations
-        Evaluations of the model for one row at most.
-    n_background
-        Background rows that stand in for a coalition.
-    time_limit
-        Seconds after which what has been found is returned.
-    orders
-        Orders of each row, whatever the precision; None to go by that.
-    seed
-        Fixes the draws.
-    """
+    """How values are estimated: options of `clearwood.shapley`, with ``orders`` for n_orders."""
 
     method: ShapleyMethod = "auto"
     groups: Mapping[str, Sequence[str]] | None = None
@@ -83,8 +62,7 @@ class SampledOptions:
     orders: int | None = None
     seed: int = 0
 
-    def checked(self) -> "SampledOptions":
-        """Refuse what cannot be done."""
+    def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise unknown_choice("method", self.method, METHODS)
         if not self.precision > 0:
@@ -99,7 +77,6 @@ class SampledOptions:
         if self.n_background is not None and self.n_background < 1:
             raise bad_value("n_background", self.n_background, "it must be at least 1")
         Clock.started_now(self.time_limit)
-        return self
 
 
 def sampled_shapley(
@@ -112,27 +89,7 @@ def sampled_shapley(
     n_jobs: int = 1,
     options: SampledOptions | None = None,
 ) -> Shapley:
-    """Estimate the Shapley values of any model.
-
-    Parameters
-    ----------
-    explained
-        The model and the background.
-    rows
-        The rows to explain; all rows of the data when None.
-    value
-        "interventional" or "observational".
-    conditional
-        How columns outside a coalition depend on those inside, for observational values.
-    scale, n_jobs
-        As for `clearwood.shapley`.
-    options
-        How values are estimated.
-
-    Returns
-    -------
-    Shapley
-        With standard errors, and what the reader should know in its notes.
+    """Estimate the Shapley values of any model; parameters as for `clearwood.shapley`.
 
     Examples
     --------
@@ -142,16 +99,14 @@ def sampled_shapley(
     >>> result.values.shape, bool(abs(result.values[:, 2]).max() < 1e-12)
     ((2, 3), True)
     """
-    options = (options or SampledOptions()).checked()
+    options = options or SampledOptions()
     started = time.monotonic()
     rows = explained.data if rows is None else as_rows(rows)
     generator = np.random.default_rng(options.seed)
     predictor, n_rows = explained.stacked(rows, scale=scale, n_jobs=n_jobs)
     n_behind = len(predictor) - n_rows
     if n_behind < 1:
-        raise InputError(
-            "the background has no rows", hint="give the training rows, or a sample of them."
-        )
+        raise no_background()
     checked = checked_weights(explained.own_weights, n_behind)
     share = np.full(n_behind, 1 / n_behind) if checked is None else checked / checked.sum()
     names, members = players_of(predictor.names, options.groups)

@@ -54,7 +54,7 @@ def shapley(
     seed: int | None = None,
     n_jobs: int | None = None,
 ) -> Shapley:
-    """Give the Shapley values of rows: how each column moved each prediction from the baseline.
+    """Compute the Shapley values of rows: how each column moved each prediction from the baseline.
 
     The Shapley value of a column is its marginal contribution to a coalition of columns, averaged
     over the orders in which columns can join (Hiabu 2024, theorem 7.1.2). The value of a coalition
@@ -160,7 +160,7 @@ def shapley(
         time_limit=time_limit,
         orders=n_orders,
         seed=seed,
-    ).checked()
+    )
     if value == "path_dependent":
         return _path_dependent(explained, rows, groups, on_scale, n_jobs, interactions=interactions)
     if value == "interventional" and method == "auto" and _is_exact(explained, groups):
@@ -203,24 +203,18 @@ def _exact(
     *,
     interactions: bool,
 ) -> Shapley:
+    """Compute interventional values over the whole background."""
     check_scale(explained.game, scale)
     chosen_output(explained.game, explained.output)
     background, weights = explained.background_rows(groups)
     bound = explained.bound(groups, n_jobs=n_jobs)
-    game = bound.game
-    read = _grouped_rows(explained, game, rows)
+    read = _grouped_rows(explained, bound.game, rows)
     warn_of_new_gaps(read, background, "background")
     with progress("explaining", total=len(read)) as step:
         values = bound.shapley(read, interactions=interactions, step=step)
-    return _result(
-        explained,
-        game,
-        read,
-        values,
-        bound.baseline,
-        about_game(game, background, weights),
-        single_row_note(background),
-    )
+    about = about_game(bound.game, background, weights)
+    result = _result(explained, bound.game, read, values, bound.baseline, about)
+    return replace(result, notes=single_row_note(background))
 
 
 def _path_dependent(
@@ -247,8 +241,7 @@ def _path_dependent(
         values, baseline = game.path_dependent(
             read, interactions=interactions, n_jobs=n_jobs, step=step
         )
-    about = about_game(game, None, None)
-    return _result(explained, game, read, values, baseline, about, ())
+    return _result(explained, game, read, values, baseline, about_game(game, None, None))
 
 
 def _grouped_rows(explained: Explained, game: Game, rows: Any) -> Rows:
@@ -257,13 +250,7 @@ def _grouped_rows(explained: Explained, game: Game, rows: Any) -> Rows:
 
 
 def _result(
-    explained: Explained,
-    game: Game,
-    read: Rows,
-    values: Values,
-    baseline: Floats,
-    about: About,
-    notes: tuple[str, ...],
+    explained: Explained, game: Game, read: Rows, values: Values, baseline: Floats, about: About
 ) -> Shapley:
     outputs = chosen_output(game, explained.output)
     pairs = values.interactions
@@ -275,7 +262,6 @@ def _result(
         about=replace(about, outputs=game.outputs[outputs]),
         data=read.columns,
         interactions=None if pairs is None else one_output(pairs[..., outputs]),
-        notes=notes,
     )
 
 

@@ -54,7 +54,7 @@ def by_subsets(game: ValueFunction, row: int, stopping: Stopping, step: Step) ->
 
 
 def all_coalitions(n_players: int) -> NDArray[np.bool_]:
-    """Give every coalition, one per line; nobody first, everybody last.
+    """Return every coalition, one per line; nobody first, everybody last.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def all_coalitions(n_players: int) -> NDArray[np.bool_]:
 
 
 def shapley_weights(coalitions: NDArray[np.bool_]) -> Floats:
-    """Give what the value of each coalition adds to each player's value, (players, coalitions).
+    """Return what the value of each coalition adds to each player's value, (players, coalitions).
 
     A coalition of s players counts (s − 1)! (p − s)! / p! for its members and
     −s! (p − s − 1)! / p! for all others.

@@ -88,10 +88,10 @@ class ValueFunction(ABC):
 
     @abstractmethod
     def at(self, row: int, coalitions: Coalitions) -> CoalitionValues:
-        """Give the values of coalitions at a row."""
+        """Return the values of coalitions at a row."""
 
     def against(self, row: int, coalitions: Coalitions, background: Index) -> Floats | None:
-        """Give the prediction with each coalition held and one background row for the others.
+        """Return the prediction with each coalition held and one background row for the others.
 
         Of shape (coalitions, outputs); None where a coalition cannot be met by single rows.
         """
