@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.decomposition.components import Components
     from clearwood.explanation.decomposition.decomposition import Decomposition
     from clearwood.explanation.effects.result import Effect
-    from clearwood.explanation.effects.shape import Shape, shape_of
+    from clearwood.explanation.effects.shape import Shape, sentence_of, shape_of
     from clearwood.explanation.explain import Explanation
     from clearwood.explanation.games.additive import AdditiveGame
     from clearwood.explanation.games.from_model import learner_players
@@ -58,5 +58,6 @@ __all__ = [
     "WhatIf",
     "checked_weights",
     "learner_players",
+    "sentence_of",
     "shape_of",
 ]

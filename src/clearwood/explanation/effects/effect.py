@@ -388,6 +388,7 @@ def _result(request: Request, result: Measured) -> Effect:
             outputs=predictor.outputs,
         ),
         n_rows=len(result.rows),
+        n_data=len(predictor) if len(result.rows) < len(predictor) else None,
         evaluations=predictor.evaluations[0],
         low=low,
         high=high,

@@ -13,6 +13,7 @@ from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result, document, html_table
 from clearwood.explanation.decomposition.about import About
 from clearwood.explanation.effects.extrapolation import EXTRAPOLATES
+from clearwood.explanation.effects.shape import sentence_of
 from clearwood.explanation.outputs import grid_columns
 from clearwood.explanation.scales import Unit
 
@@ -62,6 +63,8 @@ class Effect(Result):
         Model, value function, background and scale.
     n_rows
         How many rows were averaged over.
+    n_data
+        How many rows the data has, where fewer were averaged over; None where all were.
     evaluations
         How many predictions of the model it took; 0 where it was read off the model.
     low, high
@@ -95,6 +98,7 @@ class Effect(Result):
     is_step: bool
     about: About
     n_rows: int
+    n_data: int | None = None
     evaluations: int = 0
     low: Floats | None = None
     high: Floats | None = None
@@ -144,7 +148,10 @@ class Effect(Result):
     def summary(self) -> str:
         """The scale, the rows and the band, in words."""
         value = [] if self.about.value is None else [str(self.about.value)]
-        parts = [*value, str(self.unit), count(self.n_rows, "row")]
+        rows = count(self.n_rows, "row")
+        if self.n_data is not None:
+            rows = f"{self.n_rows:,} of {self.n_data:,} rows"
+        parts = [*value, str(self.unit), rows]
         if self.centred and self.kind != "component":
             parts.append("centred")
         if self.exact:
@@ -155,6 +162,14 @@ class Effect(Result):
             parts.append(f"{percent(self.confidence)} band")
         return ", ".join(parts)
 
+    @property
+    def sentence(self) -> str:
+        """What the curve of one column does within the supported range, in words; else empty."""
+        if len(self.columns) > 1 or self.derivative:
+            return ""
+        text = sentence_of(self)
+        return f"{text[:1].upper()}{text[1:]}."
+
     def __repr__(self) -> str:
         size = " × ".join(f"{len(values)}" for values in self.grid)
         low, high = float(np.nanmin(self.values)), float(np.nanmax(self.values))
@@ -162,7 +177,9 @@ class Effect(Result):
         if self.extrapolates.any():
             outside = f"; extrapolates at {self.extrapolates.sum()} of {self.extrapolates.size}"
         values = f"{size} values, from {number(low)} to {number(high)}"
-        return f"{self.title}: {values} ({self.summary}){outside}"
+        return f"{self.title}: {values} ({self.summary}){outside}" + (
+            f"\n{self.sentence}" if self.sentence else ""
+        )
 
     def _repr_html_(self) -> str:
         if len(self.columns) == 2 or self.values.ndim > 1:
@@ -219,6 +236,8 @@ class Effect(Result):
                 "derivative": self.derivative,
                 "exact": self.exact,
                 "rows": self.n_rows,
+                "rows_of_data": self.n_data,
+                "sentence": self.sentence,
                 "evaluations": self.evaluations,
                 "about": self.about.to_json(),
                 "notes": self.notes,

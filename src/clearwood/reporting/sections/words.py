@@ -9,7 +9,7 @@ import numpy as np
 
 from clearwood._shared import numbers
 from clearwood._shared.numbers import percent
-from clearwood.explanation import Effect, Shape, shape_of
+from clearwood.explanation import Effect, sentence_of
 from clearwood.losses import find_loss
 from clearwood.reporting.collect.findings import EffectViews, Findings, Performance, Step
 from clearwood.table import Task
@@ -192,38 +192,18 @@ def effect_sentence(findings: Findings, views: EffectViews) -> str:
         if findings.target is not None
         else "the average prediction"
     )
-    shape = shape_of(effect, output=output, negligible=_FLAT * findings.spread_of(output))
-    text = _shape_words(findings, named(views.column), average, shape)
-    if shape.trend == "flat":
-        return sentence(text)
     if len(effect.outputs) > 1:
-        text += " (the class it changes most)"
-    if not shape.is_within:
-        text += "; much of this range combines values that rarely occur together"
-    return sentence(text)
-
-
-def _shape_words(findings: Findings, column: str, average: str, shape: Shape) -> str:
-    write = percent if findings.is_probability else number
-    values = [write(value) for value in shape.values]
-    at = [value_of(value) for value in shape.at]
-    if shape.trend == "flat" or len(set(values)) == 1:
-        return f"{average} hardly changes with {column} by itself"
-    start = f"from {values[0]} at {column} = {at[0]} to {values[1]} at {at[1]}"
-    if shape.trend in ("rises", "falls"):
-        return f"{average} {shape.trend} {start}"
-    if shape.trend == "peaks":
-        return f"{average} rises {start}, then falls to {values[2]} at {at[2]}"
-    if shape.trend == "dips":
-        return f"{average} falls {start}, then rises to {values[2]} at {at[2]}"
-    preposition = "for" if shape.trend == "levels" else "at"
-    extremes = (
-        f"lowest {preposition} {column} = {at[0]} ({values[0]}), highest {preposition} {at[1]} "
-        f"({values[1]})"
+        average += " (the class it changes most)"
+    text = sentence_of(
+        effect,
+        output=output,
+        negligible=_FLAT * findings.spread_of(output),
+        subject=average,
+        column=named(views.column),
+        write=percent if findings.is_probability else number,
+        write_value=value_of,
     )
-    if shape.trend == "levels":
-        return f"{average} is {extremes}"
-    return f"{average} rises and falls with {column}: {extremes}"
+    return sentence(text)
 
 
 # Performance
