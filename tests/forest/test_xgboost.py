@@ -197,6 +197,23 @@ def test_native_categories_by_label(onehot):
     np.testing.assert_array_equal(forest.predict(frame), model.predict(frame).astype(np.float64))
 
 
+def test_labels_are_refused_where_the_model_records_none():
+    # as models of XGBoost before 3.1 do, which take the codes of whatever frame they predict
+    frame = pd.DataFrame({"whole": pd.Categorical(np.resize([9, 3, 5], 90))})
+    model = xgb.XGBRegressor(n_jobs=1, n_estimators=3, enable_categorical=True)
+    model.fit(frame, (frame["whole"] == 5) * 2.0)
+    written = json.loads(model.get_booster().save_raw("json"))
+    trees = written["learner"]["gradient_booster"]["model"]
+    trees["cats"] = {"enc": [], "feature_segments": [], "sorted_idx": []}
+    booster = xgb.Booster()
+    booster.load_model(bytearray(json.dumps(written), "utf-8"))
+    forest = cw.forest.from_model(booster)
+    with pytest.raises(cw.InputError, match=r"'whole' by codes.*Hint: pass the codes"):
+        forest.predict(frame)
+    codes = frame["whole"].cat.codes.to_frame("whole")
+    np.testing.assert_array_equal(forest.predict(codes), model.predict(frame).astype(np.float64))
+
+
 def test_labels_that_xgboost_garbles_are_refused():
     frame = pd.DataFrame({"town": pd.Categorical(["Köln", "Ulm", "Hof"] * 20)})
     model = xgb.XGBClassifier(n_jobs=1, n_estimators=2, enable_categorical=True)

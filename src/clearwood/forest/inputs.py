@@ -131,6 +131,8 @@ def _column(forest: "Forest", j: int, column: Any) -> NDArray[np.float64]:
     if isinstance(column, Column) and column.is_coded and levels is not None:
         of_level = _codes(np.array(column.levels, dtype=object), levels)
         return np.take(np.append(of_level, np.nan), column.values)  # -1, missing, is the last
+    if isinstance(column, nw.Series) and levels is None:
+        _refuse_labels_without_codes(forest, j, column)
     if isinstance(column, nw.Series) and levels is None and column.dtype.is_numeric():
         return np.asarray(column.cast(nw.Float64).fill_null(float("nan")).to_numpy())
     if isinstance(column, Column):
@@ -155,6 +157,21 @@ def _column(forest: "Forest", j: int, column: Any) -> NDArray[np.float64]:
             value=example,
             hint="explain the whole pipeline, with its encoder, rather than its last step.",
         ) from None
+
+
+def _refuse_labels_without_codes(forest: "Forest", j: int, column: "nw.Series[Any]") -> None:
+    """Refuse labels of a category that the model knows only as codes, as older XGBoost does."""
+    if not isinstance(column.dtype, nw.Categorical | nw.Enum):
+        return
+    by_category = forest.feature[forest.category_start >= 0]
+    if j in by_category:
+        name = forest.feature_names[j]
+        raise InputError(
+            f"the model splits {name!r} by codes of categories, and does not record which label "
+            "has which code",
+            parameter=name,
+            hint="pass the codes as numbers, or fit the model again with XGBoost 3.2 or newer.",
+        )
 
 
 def _codes(values: NDArray[Any], levels: tuple[Any, ...]) -> NDArray[np.float64]:

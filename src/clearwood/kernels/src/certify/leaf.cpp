@@ -11,6 +11,20 @@
 
 namespace clearwood::certify {
 
+namespace {
+
+// Whether |a - b| <= tolerance for the exact difference. The rounded one decides unless it equals
+// the tolerance; then what rounding took away does (Knuth's TwoSum), on any compiler's types.
+bool close_to(double a, double b, double tolerance) {
+  const double off = a - b;
+  if (std::fabs(off) != tolerance) return std::fabs(off) < tolerance;
+  const double part = off - a;
+  const double lost = (a - (off - part)) - (b + part);
+  return off < 0 ? lost >= 0 : lost <= 0;
+}
+
+}  // namespace
+
 std::size_t Walk::pair(std::size_t a, std::size_t b) const {
   if (ensemble_.n_outputs() == 1) return 0;
   return a * ensemble_.n_outputs() - a * (a + 1) / 2 + (b - a - 1);
@@ -233,8 +247,7 @@ bool Walk::prove_leaf(std::int32_t at, State& state, Proof& proof, int depth) {
       exact_raw(raw);
       for (std::size_t k = 0; k < raw.size(); ++k) {
         const std::size_t i = leaf * raw.size() + k;
-        const long double off = static_cast<long double>(raw[k]) - claim_.value[i];
-        if (!(std::fabs(off) <= claim_.tolerance) || raw[k] < claim_.lower[i] ||
+        if (!close_to(raw[k], claim_.value[i], claim_.tolerance) || raw[k] < claim_.lower[i] ||
             raw[k] > claim_.upper[i]) {
           return refute(at);
         }
