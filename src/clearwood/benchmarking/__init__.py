@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     )
     from clearwood.benchmarking.diagnostics.choosing import Choosing
     from clearwood.benchmarking.diagnostics.excess_risk import ExcessRisk, excess_risk
+    from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows
     from clearwood.benchmarking.diagnostics.in_sample import InSample, in_sample
     from clearwood.benchmarking.diagnostics.learning_curve import LearningCurve, learning_curve
     from clearwood.benchmarking.diagnostics.measures import Measures, measures
@@ -46,6 +47,7 @@ __all__ = [
     "Difference",
     "ExcessRisk",
     "Finding",
+    "IdenticalRows",
     "InSample",
     "Interval",
     "LearningCurve",

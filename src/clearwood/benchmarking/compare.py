@@ -1,6 +1,6 @@
 """Comparing learners: the same splits for all, everything learned inside them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -12,7 +12,9 @@ from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError, bad_value, unknown_choice, words
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import duration
-from clearwood.benchmarking.result import Benchmark, Method
+from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows, gain_of_identical_rows
+from clearwood.benchmarking.findings import Finding
+from clearwood.benchmarking.result import Benchmark, Method, Standing
 from clearwood.benchmarking.running.contenders import contenders
 from clearwood.benchmarking.running.design import REUSE_FROM, Design, interval_kind, outer_plan
 from clearwood.benchmarking.running.run import Session, Snapshot
@@ -22,12 +24,16 @@ from clearwood.benchmarking.standings import findings_of, standings
 from clearwood.benchmarking.target import checked_table, loss_for, target_codes
 from clearwood.benchmarking.tuning.searches import check_search
 from clearwood.benchmarking.tuning.tune import Tuning
+from clearwood.checks import Twins, twins
 from clearwood.losses import LOSSES, Loss
 from clearwood.models import catalogue
 from clearwood.resampling import Plan, splits_of
 from clearwood.table import Table
 
 __all__ = ["benchmark"]
+
+# For the comparison of identical rows that are kept together or not.
+_FOLDS = 5
 
 Errors = Literal["rank", "raise"]
 Rule = Literal["best", "one_se"]
@@ -205,18 +211,55 @@ def _result(
     for key, outcome in session.outcomes.items():
         unit = session.units[key]
         outcomes[unit.learner].append((unit, outcome))
-    findings = (*session.findings(), *findings_of(context.contenders, outcomes))
+    findings = [*session.findings(), *findings_of(context.contenders, outcomes)]
+    ranked = standings(context, outcomes, method)
+    same, compared = _identical_rows(session, ranked)
+    if compared is not None and compared.matters:
+        findings.append(
+            Finding(
+                "identical rows",
+                compared.twins.n_twins,
+                compared.twins.n_rows,
+                learner=compared.learner,
+                gain=compared.gain,
+                gain_together=compared.gain_together,
+            )
+        )
     for finding in findings:
         tell(finding.message)
     return Benchmark(
-        standings(context, outcomes, method),
+        ranked,
         method,
         context,
         session.units,
         session.outcomes,
-        findings,
+        tuple(findings),
         session.clock.passed,
+        same,
+        compared,
     )
+
+
+def _identical_rows(
+    session: Session, ranked: Sequence[Standing]
+) -> tuple[Twins | None, IdenticalRows | None]:
+    """Look for rows with identical features, and for what they do to the best learner's risk."""
+    context, table = session.context, session.context.table
+    if table.groups is not None or table.times is not None:
+        return None, None
+    same = twins(table, seed=context.seed)
+    able = [one for one in ranked if np.isfinite(one.risk) and not one.failures]
+    if not (same.agree and able) or session.findings() or session.clock.is_over:
+        return same, None
+    best = able[0]
+    n_jobs = session.workers.count
+    try:
+        compared = gain_of_identical_rows(
+            context, best.learner, best.settings, same, folds=_FOLDS, n_jobs=n_jobs
+        )
+    except (InputError, KeyboardInterrupt):  # such as a class that is in one set of rows only
+        return same, None
+    return same, compared
 
 
 def _check_target(loss: Loss, codes: NDArray[Any], table: Table) -> None:

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from clearwood._shared.errors import Option, Text, words
-from clearwood._shared.numbers import number
+from clearwood._shared.numbers import number, percent
 from clearwood._shared.results import Result
 
 __all__ = ["Finding"]
 
-Kind = Literal["stopped", "time limit", "failed fits", "failed trials", "edge", "raised"]
+Kind = Literal[
+    "stopped", "time limit", "failed fits", "failed trials", "edge", "raised", "identical rows"
+]
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class Finding(Result):
         "failed trials": so did `count` of the `total` configurations that tuning tried for it.
         "edge": in `count` of `total` folds the best value of a setting was at an end of its range.
         "raised": a learner raised the same warning in `count` of `total` fits.
+        "identical rows": `count` of `total` rows have a twin, and the gain over the baseline falls
+        from `gain` to `gain_together` where twins are kept together.
     count, total
         How many, of how many.
     learner
@@ -33,6 +37,8 @@ class Finding(Result):
         The most frequent error, or the warning, in the words of the learner's library.
     setting, side, bound
         Of an "edge": the setting, the end of its range, and the value there.
+    gain, gain_together
+        Of "identical rows": shares of the baseline's risk that the learner removes.
     is_stored
         Whether the same call would resume a run that ended early.
 
@@ -51,6 +57,8 @@ class Finding(Result):
     setting: str | None = None
     side: Literal["low", "high"] | None = None
     bound: float | None = None
+    gain: float | None = None
+    gain_together: float | None = None
     is_stored: bool = False
     _derived: ClassVar[tuple[str, ...]] = ("text",)
 
@@ -108,6 +116,18 @@ def _raised(one: Finding) -> Text:
     return f"{one.learner}: {one.reason}{fits}"
 
 
+def _identical_rows(one: Finding) -> Text:
+    assert one.gain is not None
+    assert one.gain_together is not None
+    return words(
+        f"{one.count:,} of {one.total:,} rows have the same features as another row: {one.learner} "
+        f"reduces the baseline's risk by {percent(one.gain)}, but only by "
+        f"{percent(one.gain_together)} if identical rows are kept in one fold, as ",
+        Option("group", "identical rows"),
+        " does; that is what to expect for people or things that are not in the table",
+    )
+
+
 _WRITERS: dict[Kind, Callable[[Finding], Text]] = {
     "stopped": _stopped,
     "time limit": _out_of_time,
@@ -115,4 +135,5 @@ _WRITERS: dict[Kind, Callable[[Finding], Text]] = {
     "failed trials": _failed_trials,
     "edge": _edge,
     "raised": _raised,
+    "identical rows": _identical_rows,
 }

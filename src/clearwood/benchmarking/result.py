@@ -13,6 +13,7 @@ from clearwood._shared.frames import frame
 from clearwood._shared.results import Result, document
 from clearwood.benchmarking.diagnostics.calibration import CalibrationCurve, calibration_of
 from clearwood.benchmarking.diagnostics.choosing import Choosing, choosing
+from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows
 from clearwood.benchmarking.diagnostics.measures import Measures, measures
 from clearwood.benchmarking.findings import Finding
 from clearwood.benchmarking.intervals.estimates import LossesOf, interval_of, losses_of
@@ -21,6 +22,7 @@ from clearwood.benchmarking.running.work import Context, Outcome, Rows, Unit
 from clearwood.benchmarking.text import as_html, as_text, comparison_text, settings_text
 from clearwood.benchmarking.tuning.archive import Archive, TuningCurve, archive_of, curve_of
 from clearwood.benchmarking.winner import Winner
+from clearwood.checks import Twins
 
 __all__ = ["Benchmark", "Difference", "Method", "Standing"]
 
@@ -189,6 +191,11 @@ class Benchmark(Result):
         What the reader should know, as findings; ``str`` of each is a sentence.
     seconds
         How long the call took.
+    twins
+        Rows with identical features; None where groups or times decide the splits.
+    identical_rows
+        The gain of the best learner with identical rows spread and kept together; None where
+        nothing suggests that they differ (see `clearwood.checks.twins`).
 
     Examples
     --------
@@ -208,6 +215,8 @@ class Benchmark(Result):
     outcomes: Mapping[str, Outcome]
     warnings: tuple[Finding, ...] = ()
     seconds: float = 0.0
+    twins: Twins | None = None
+    identical_rows: IdenticalRows | None = None
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -528,6 +537,8 @@ class Benchmark(Result):
                 "choosing": None if (chosen := choosing(self)) is None else chosen.to_json(),
                 "failures": self.failures,
                 "warnings": [one.to_json() for one in self.warnings],
+                "twins": self.twins,
+                "identical_rows": self.identical_rows,
                 "seconds": self.seconds,
                 "versions": {
                     name: version(name) for name in ("clearwood", "scikit-learn", "numpy")

@@ -125,6 +125,8 @@ def _method(bench: "Benchmark") -> list[str]:
                 "; fits that leave two folds out reuse settings tuned without the test fold"
             )
         sentences.append(f"{described[0].upper()}{described[1:]}.")
+    if bench.identical_rows is not None and not bench.identical_rows.matters:
+        sentences.append(f"{bench.identical_rows}.")
     if method.is_simultaneous:
         sentences.append("The intervals of differences are simultaneous: all hold together.")
     return sentences

@@ -1,4 +1,4 @@
-"""Checks of tables that need no model: leakage, association between columns, drift."""
+"""Checks of tables that need no model: leakage, association, drift, identical rows."""
 
 from clearwood.checks.association import Association, association
 from clearwood.checks.column_pairs import (
@@ -14,6 +14,7 @@ from clearwood.checks.column_pairs import (
 )
 from clearwood.checks.drift import ColumnDrift, Drift, drift
 from clearwood.checks.leakage import Leakage, leakage
+from clearwood.checks.twins import Twins, twins
 
 __all__ = [
     "Association",
@@ -21,6 +22,7 @@ __all__ = [
     "Comparable",
     "Drift",
     "Leakage",
+    "Twins",
     "association",
     "bins_of",
     "comparable",
@@ -32,4 +34,5 @@ __all__ = [
     "related",
     "strength",
     "strengths",
+    "twins",
 ]

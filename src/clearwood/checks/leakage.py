@@ -17,7 +17,7 @@ from clearwood._shared.progress import progress
 from clearwood._shared.results import Result, html_table
 from clearwood.table import Column, Kind, as_table
 
-__all__ = ["Leakage", "leakage"]
+__all__ = ["Leakage", "indicators", "leakage"]
 
 #: A column that explains more than this by itself is suspected of leakage.
 SUSPECT = 0.98
@@ -126,7 +126,7 @@ def leakage(data: Any, *, sample: int = _MOST_ROWS, seed: int = 0) -> Leakage:
             value=table.n_rows,
         )
     rows = draw_rows(table.n_rows, sample, seed=seed)
-    truth = _truth(table.column(table.target).take(rows))
+    truth = indicators(table.column(table.target).take(rows))
     explained = []
     with progress("one column at a time", total=len(table.features)) as step:
         for name in table.features:
@@ -135,7 +135,7 @@ def leakage(data: Any, *, sample: int = _MOST_ROWS, seed: int = 0) -> Leakage:
     return Leakage(table.target, table.features, np.array(explained), len(rows))
 
 
-def _truth(column: Column) -> Floats:
+def indicators(column: Column) -> Floats:
     """Return numbers as one column, classes as indicators."""
     if not column.is_coded:
         return np.asarray(column.values[:, None], np.float64)

@@ -1,7 +1,7 @@
 """One learner, fitted many times to some rows of a table and judged on others."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from clearwood._shared.arrays import Floats
@@ -26,7 +26,9 @@ class Judged:
 
 @dataclass(frozen=True)
 class Candidate(Context):
-    """A single learner, untuned, and the table it is fitted to."""
+    """A single learner with fixed settings, and the table it is fitted to."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def contender(self) -> Contender:
@@ -39,7 +41,7 @@ class Candidate(Context):
         # the seed depends on the rows, not on when they come up, so workers cannot change results
         seed = seed_of(self.seed, self.contender.name, train.tobytes().hex())
         try:
-            model = self.contender.build({}, seed=seed).fit(self.table.take(train))
+            model = self.contender.build(self.settings, seed=seed).fit(self.table.take(train))
         except InputError:
             raise
         except Exception as error:  # of the learner's library

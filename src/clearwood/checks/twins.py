@@ -1,0 +1,243 @@
+"""Twins: rows that are identical in all features, such as a person counted in several years."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.model_selection import GroupKFold
+from sklearn.tree import DecisionTreeClassifier
+
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.draws import draw_rows
+from clearwood._shared.errors import InputError
+from clearwood._shared.numbers import count, number, percent
+from clearwood._shared.results import Result
+from clearwood.checks.leakage import indicators
+from clearwood.table import Column, Kind, Table, as_table, identical_rows
+
+__all__ = ["Twins", "twins"]
+
+#: Twins matter where they are this share of the rows, beyond those that would occur by chance.
+LEAST_SHARE = 0.05
+#: A correlation of the targets of twins that is smaller hardly changes an estimate.
+LEAST_AGREEMENT = 0.02
+_LEVEL = 0.001
+_MOST_ROWS, _MOST_OF_A_SET = 5000, 20
+_FOLDS = 3
+_BINS = 10
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Twins(Result):
+    """Rows that are identical in all features; computed by `clearwood.checks.twins`.
+
+    Parameters
+    ----------
+    n_rows, n_distinct
+        Rows, and different rows among them, by their features.
+    n_twins
+        Rows with at least one twin: another row with the same features.
+    largest
+        The most rows with the same features.
+    n_expected
+        How many rows would have a twin if all rows were drawn anew from the distribution of the
+        columns, estimated by small trees: about as many where columns have few levels, hardly any
+        where twins are the same person or thing. None where twins are few.
+    agreement
+        The correlation between the targets of twins once a forest that was fitted to other rows is
+        taken off: 0 where the features explain all that twins share. None without a target, or
+        where twins are few or occur by chance.
+    p_value
+        Of a test that the targets of twins are independent, given the features.
+    """
+
+    n_rows: int
+    n_distinct: int
+    n_twins: int
+    largest: int
+    n_expected: int | None = None
+    agreement: float | None = None
+    p_value: float | None = None
+    _derived: ClassVar[tuple[str, ...]] = ("share", "are_unexpected", "agree")
+
+    @property
+    def share(self) -> float:
+        """The share of rows with a twin."""
+        return self.n_twins / self.n_rows
+
+    @property
+    def are_unexpected(self) -> bool:
+        """Whether there are more twins than columns with few levels bring about."""
+        if self.n_expected is None:
+            return False
+        excess = self.n_twins - self.n_expected
+        return excess >= LEAST_SHARE * self.n_rows and self.n_twins >= 2 * self.n_expected
+
+    @property
+    def agree(self) -> bool:
+        """Whether the targets of twins agree more than the features explain.
+
+        A row is then easier to predict for a model that was fitted to its twins, and resampling
+        that separates twins is too optimistic about new rows.
+        """
+        if self.agreement is None or self.p_value is None:
+            return False
+        return self.p_value < _LEVEL and self.agreement >= LEAST_AGREEMENT
+
+    def __repr__(self) -> str:
+        text = (
+            f"Twins: {count(self.n_twins, 'row')} of {self.n_rows:,} ({percent(self.share)}) have "
+            f"the features of another row; {count(self.n_distinct, 'different row')}"
+        )
+        if self.agreement is not None:
+            than = "more than" if self.agree else "no more than"
+            text += (
+                f". Targets of twins agree {than} the features explain (correlation "
+                f"{number(self.agreement)})"
+            )
+        return text
+
+
+def twins(data: Any, *, seed: int = 0) -> Twins:
+    """Find rows that are identical in all features, and whether their targets agree.
+
+    Rows of the same person, or rows entered twice, are often identical in all features. If
+    resampling separates them, a model is tested on rows whose twins it was fitted to, and looks
+    better than it is for new people. ``clearwood.read(..., group="identical rows")`` keeps twins
+    together. In a table of few categories many rows are identical by chance, which is no problem.
+
+    Parameters
+    ----------
+    data
+        A table; weight, group and time columns are no features.
+    seed
+        Fixes every draw.
+
+    Returns
+    -------
+    Twins
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> rng = np.random.default_rng(0)
+    >>> person = rng.integers(0, 100, 400)
+    >>> data = {name: rng.normal(size=100)[person] for name in ("age", "income", "y")}
+    >>> result = twins(cw.read(data, target="y"))
+    >>> result.n_rows, result.n_distinct, result.agree
+    (400, 100, True)
+    """
+    table = as_table(data)
+    columns = [table.column(name) for name in table.features]
+    if not columns:
+        raise InputError("the table has no features", parameter="data")
+    sets = identical_rows(columns)
+    rng = np.random.default_rng(seed)
+    sizes = np.bincount(sets)
+    result = Twins(
+        n_rows=table.n_rows,
+        n_distinct=len(sizes),
+        n_twins=_n_twins(sets),
+        largest=int(sizes.max()),
+    )
+    if result.share < LEAST_SHARE:
+        return result
+    expected = _n_twins(identical_rows(_drawn_anew(columns, rng)))
+    result = replace(result, n_expected=expected)
+    if table.target is None or not result.are_unexpected:
+        return result
+    agreement, p_value = _agreement(table, columns, sets, rng)
+    return replace(result, agreement=agreement, p_value=p_value)
+
+
+def _n_twins(sets: Index) -> int:
+    sizes = np.bincount(sets)
+    return int(sizes[sizes > 1].sum())
+
+
+def _drawn_anew(columns: list[Column], rng: np.random.Generator) -> list[Column]:
+    """Draw rows that are associated as those of the table are, and otherwise independent.
+
+    Column by column, a small tree groups rows by the columns before it, in few bins. A new row
+    takes the value of some row of its group.
+    """
+    n_rows = len(columns[0])
+    binned = [_bins(column) for column in columns]
+    some = draw_rows(n_rows, _MOST_ROWS, seed=int(rng.integers(2**32)))
+    fewest = max(20, len(some) // 200)
+    drawn: list[Index] = []  # for each column, the rows that values are taken from
+    for k, bins in enumerate(binned):
+        old = np.zeros(n_rows, np.intp)
+        new = old
+        if k:
+            tree = DecisionTreeClassifier(
+                max_leaf_nodes=64, min_samples_leaf=fewest, random_state=0
+            )
+            before = np.column_stack(binned[:k])
+            tree.fit(before[some], bins[some])
+            old = tree.apply(before)
+            new = tree.apply(np.column_stack([binned[j][drawn[j]] for j in range(k)]))
+        # rows sorted by group: a group is a stretch of them
+        order = np.argsort(old, kind="stable")
+        first, end = (np.searchsorted(old[order], new, side=side) for side in ("left", "right"))
+        drawn.append(order[rng.integers(first, end)])
+    return [column.take(rows) for column, rows in zip(columns, drawn, strict=True)]
+
+
+def _bins(column: Column) -> Index:
+    """Return the most frequent levels, or bins with about the same number of rows."""
+    values = _numbers(column)
+    levels, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+    if len(levels) > _BINS:
+        if column.is_coded or column.kind is Kind.TEXT:
+            rank = np.argsort(np.argsort(-counts, kind="stable"))
+            return np.minimum(rank[codes], _BINS - 1)
+        middle = np.cumsum(counts) - counts / 2
+        codes = (middle * _BINS / len(values)).astype(np.intp)[codes]
+    return codes
+
+
+def _agreement(
+    table: Table, columns: list[Column], sets: Index, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Return the correlation of what a forest leaves of the targets of twins, and its p-value."""
+    rows = _some_sets(sets, rng)
+    truth = indicators(table.column(str(table.target)).take(rows))
+    features = np.column_stack([_numbers(column.take(rows)) for column in columns])
+    left = np.empty_like(truth)
+    for train, test in GroupKFold(_FOLDS).split(features, groups=sets[rows]):
+        forest = RandomForestRegressor(50, min_samples_leaf=3, max_features=0.5, random_state=0)
+        forest.fit(features[train], truth[train].squeeze())
+        left[test] = truth[test] - forest.predict(features[test]).reshape(len(test), -1)
+    # given the features, products of different rows have mean zero and are uncorrelated
+    total = squares = n_pairs = 0.0
+    order = np.argsort(sets[rows], kind="stable")
+    for own in np.split(order, np.flatnonzero(np.diff(sets[rows][order])) + 1):
+        products = (left[own] @ left[own].T)[np.triu_indices(len(own), 1)]
+        total += products.sum()
+        squares += (products**2).sum()
+        n_pairs += len(products)
+    spread = (left**2).sum(axis=1).mean()
+    if not squares > 0 or not spread > 0:
+        return 0.0, 1.0
+    return float(total / n_pairs / spread), float(norm.sf(total / np.sqrt(squares)))
+
+
+def _some_sets(sets: Index, rng: np.random.Generator) -> Index:
+    """Draw whole sets of identical rows, up to some rows of each and some rows in all."""
+    rows = rng.permutation(len(sets))
+    place = rng.permutation(sets.max() + 1)[sets[rows]]
+    rows = rows[np.argsort(place, kind="stable")]
+    own = sets[rows]
+    start = np.flatnonzero(np.append(True, own[1:] != own[:-1]))
+    within = np.arange(len(own)) - np.repeat(start, np.diff(np.append(start, len(own))))
+    return np.sort(rows[within < _MOST_OF_A_SET][:_MOST_ROWS])
+
+
+def _numbers(column: Column) -> Floats:
+    if column.kind is Kind.TEXT:
+        texts = np.where(column.missing, "", column.values)
+        return np.unique(texts, return_inverse=True)[1].astype(np.float64)
+    return np.where(column.missing, np.nan, column.values.astype(np.float64))
