@@ -51,6 +51,9 @@ class Loss:
     per_row
         Computes the loss of each row. Classes are codes 0, 1, ...; probabilities have one column
         per class.
+    threshold
+        Where the loss needs a label and there are two classes: the second is predicted where its
+        probability is above this.
 
     Examples
     --------
@@ -69,6 +72,7 @@ class Loss:
     estimates: str
     proper: Proper
     per_row: PerRow
+    threshold: float = 0.5
 
 
 def _squared(y: NDArray[Any], predicted: Floats) -> Floats:
@@ -167,7 +171,7 @@ def _class_loss(
     return Loss(name, title, risk_title, tasks, needs, estimates, proper, per_row)
 
 
-#: Losses by name; "huber" and "quantile" take a number: "quantile:0.9".
+#: Losses by name; "huber", "quantile" and "zero-one" take a number: "quantile:0.9".
 LOSSES: dict[str, Loss] = {
     loss.name: loss
     for loss in (
@@ -214,7 +218,8 @@ def find_loss(name: str, *, task: Task | None = None) -> Loss:
     Parameters
     ----------
     name
-        One of `LOSSES`; "huber:2" sets from where the loss is linear, "quantile:0.9" the level.
+        One of `LOSSES`; "huber:2" sets from where the loss is linear, "quantile:0.9" the level,
+        "zero-one:0.3" the probability above which the second of two classes is predicted.
     task
         What is predicted.
 
@@ -231,16 +236,16 @@ def find_loss(name: str, *, task: Task | None = None) -> Loss:
             value=name,
             hint=did_you_mean(base, LOSSES),
         )
-    loss = LOSSES[base]
+    loss = _with_number(LOSSES[base], name, number) if number else LOSSES[base]
     if task is not None and task not in loss.tasks:
         fitting = [other.name for other in LOSSES.values() if task in other.tasks]
         raise InputError(
-            f"the {base} loss cannot be used for {task}",
+            f"the {name} loss cannot be used for {task}",
             parameter="loss",
             value=name,
             hint=f"choose from {', '.join(fitting)}.",
         )
-    return _with_number(loss, name, number) if number else loss
+    return loss
 
 
 def _with_number(loss: Loss, name: str, number: str) -> Loss:
@@ -255,5 +260,11 @@ def _with_number(loss: Loss, name: str, number: str) -> Loss:
         )
     if loss.name == "huber" and 0.0 < value < np.inf:
         return replace(loss, name=name, per_row=partial(_huber, delta=value))
-    wanted = {"quantile": "a level between 0 and 1", "huber": "a positive number"}
+    if loss.name == "zero-one" and 0.0 < value < 1.0:
+        return replace(loss, name=name, threshold=value, tasks=_BINARY)
+    wanted = {
+        "quantile": "a level between 0 and 1",
+        "huber": "a positive number",
+        "zero-one": "a threshold between 0 and 1",
+    }
     raise bad_value("loss", name, f"{loss.name} takes {wanted.get(loss.name, 'no number')}")

@@ -28,6 +28,10 @@ def same_numbers(first, second):
         assert (mine.risk, mine.low, mine.high) == (its.risk, its.low, its.high)
 
 
+def fits_of(bench, learner):
+    return [(bench.units[key], o) for key, o in bench.outcomes.items() if key.startswith(learner)]
+
+
 def test_the_risk_is_that_of_cross_validation_by_hand(numbers):
     bench = cw.benchmark(numbers, ["ols"], outer=4, seed=3, **QUICK)
     losses = np.full(numbers.n_rows, np.nan)
@@ -82,7 +86,7 @@ def test_tuning_on_pure_noise_reports_chance_level():
     X, y = rng.normal(size=(100, 5)), np.where(rng.uniform(size=100) < 0.5, "no", "yes")
     table = cw.read({**{f"x{j}": X[:, j] for j in range(5)}, "y": y}, target="y")
     bench = cw.benchmark(table, ["knn"], tune=20, loss="zero-one", interval="naive", inner=3)
-    tuned = np.mean([min(t.risk for t in o.archive) for o in bench.outcomes.values()])
+    tuned = np.mean([min(t.risk for t in o.archive) for _, o in fits_of(bench, "knn")])
     # the smallest inner risk looks like skill; the outer folds know better
     assert tuned < 0.45
     assert abs(bench["knn"].risk - 0.5) < 0.12
@@ -94,9 +98,8 @@ def test_the_estimate_belongs_to_tune_then_fit(numbers):
     bench = cw.benchmark(
         numbers, ["ridge"], tune=4, search="grid", space=space, interval="naive", racing=False
     )
-    assert bench.outcomes
-    for key, outcome in bench.outcomes.items():
-        unit = bench.units[key]
+    assert len(fits_of(bench, "ridge")) == 5
+    for unit, outcome in fits_of(bench, "ridge"):
         best = min(outcome.archive, key=lambda trial: trial.risk)
         assert outcome.settings == dict(best.settings)
         train = numbers.take(unit.train)
@@ -255,10 +258,9 @@ def test_pairs_reuse_settings_only_where_they_were_tuned_without_the_fold(number
     inside = cw.benchmark(numbers, ["knn"], pair_tuning="inside", **options)
     reuse = cw.benchmark(numbers, ["knn"], pair_tuning="reuse", **options)
     assert (inside.method.pairs, reuse.method.pairs) == ("tuned", "reused")
-    for key, outcome in reuse.outcomes.items():
-        unit = reuse.units[key]
+    for unit, outcome in fits_of(reuse, "knn"):
         if unit.purpose == "outer":
-            np.testing.assert_array_equal(outcome.losses, inside.outcomes[key].losses)
+            np.testing.assert_array_equal(outcome.losses, inside.outcomes[unit.key].losses)
         else:
             assert not outcome.archive
             assert outcome.settings == reuse.outcomes[f"knn/outer/0/{unit.fold}"].settings
@@ -296,7 +298,7 @@ def test_the_same_draws_are_tried_in_every_fold(numbers):
     )
     tried = [
         tuple(trial.settings["n_neighbors"] for trial in outcome.archive)
-        for outcome in bench.outcomes.values()
+        for _, outcome in fits_of(bench, "knn")
     ]
     assert len(set(tried)) == 1
     assert tried[0][0] == 15  # the default comes first

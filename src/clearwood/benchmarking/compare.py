@@ -13,9 +13,10 @@ from clearwood._shared.errors import InputError, bad_value, unknown_choice, word
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import duration
 from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows, gain_of_identical_rows
+from clearwood.benchmarking.diagnostics.measures import check_threshold
 from clearwood.benchmarking.findings import Finding
 from clearwood.benchmarking.result import Benchmark, Method, Standing
-from clearwood.benchmarking.running.contenders import contenders
+from clearwood.benchmarking.running.contenders import BASELINE, contenders
 from clearwood.benchmarking.running.design import REUSE_FROM, Design, interval_kind, outer_plan
 from clearwood.benchmarking.running.run import Session, Snapshot
 from clearwood.benchmarking.running.work import Context, Outcome, Unit
@@ -25,10 +26,10 @@ from clearwood.benchmarking.target import checked_table, loss_for, target_codes
 from clearwood.benchmarking.tuning.searches import check_search
 from clearwood.benchmarking.tuning.tune import Tuning
 from clearwood.checks import Twins, twins
-from clearwood.losses import LOSSES, Loss
+from clearwood.losses import LOSSES, Loss, find_loss
 from clearwood.models import catalogue
 from clearwood.resampling import Plan, splits_of
-from clearwood.table import Table
+from clearwood.table import Table, Task
 
 __all__ = ["benchmark"]
 
@@ -62,6 +63,7 @@ def benchmark(
     rule: Rule = "best",
     racing: bool = True,
     pair_tuning: PairTuning = "auto",
+    threshold: float = 0.5,
     watch: Callable[[Snapshot], None] | None = None,
 ) -> Benchmark:
     """Estimate the risk of learners on new rows, each with an interval, and rank them.
@@ -82,7 +84,8 @@ def benchmark(
     learners
         Names of the catalogue, `Learner` objects, scikit-learn estimators, pairs of a name and one
         of these, or a dict of them by name. By default a few usual ones, from a constant to
-        boosted trees (`clearwood.models.catalogue.usual`).
+        boosted trees (`clearwood.models.catalogue.usual`). The baseline is always computed; if it
+        is not among them, it is the `Benchmark.reference`.
     loss
         The loss to judge by. By default that of the task: squared for numbers, Poisson deviance
         for counts, log for classes.
@@ -123,6 +126,9 @@ def benchmark(
     pair_tuning
         Whether fits that leave two folds out, which the nested interval needs, tune "inside" or
         "reuse" settings tuned without the fold they are judged on; "auto" reuses from 200 rows on.
+    threshold
+        Of two classes, the second is predicted where its probability is above this, in the
+        zero-one loss and in measures that need a class.
     watch
         Called after every fit with the progress of the run.
 
@@ -153,12 +159,17 @@ def benchmark(
         check_search(search)
     workers = Workers(n_jobs)
     assert table.task is not None
-    judged_by = loss_for(table, loss)
+    judged_by, threshold = _with_threshold(loss_for(table, loss), threshold, table.task)
     codes, classes = target_codes(table)
     _check_target(judged_by, codes, table)
     if learners is None:
         learners = catalogue.usual(table.task)
     several = contenders(learners, table, judged_by, seed=seed, space=space)
+    reference = None
+    if not any(contender.is_baseline for contender in several):
+        reference = BASELINE
+        # first, so that a run which is stopped early has it
+        several = (*contenders(BASELINE, table, judged_by, seed=seed), *several)
     by_name = {contender.name: contender for contender in several}
     resampling = outer_plan(
         table, plan, outer=outer, repeats=repeats, interval=interval, tuned=tune > 1
@@ -180,9 +191,10 @@ def benchmark(
     session = Session(context, design, workers, clock, errors=errors, watch=watch)
     with session.opened(store, plan=resampling):
         session.run()
-    if session.stopped and not session.outcomes:
+    is_empty = all(session.units[key].learner == reference for key in session.outcomes)
+    if session.stopped and is_empty:
         raise KeyboardInterrupt
-    if not session.outcomes:
+    if is_empty:
         assert clock.time_limit is not None
         raise bad_value(
             "time_limit",
@@ -190,29 +202,31 @@ def benchmark(
             f"{duration(clock.time_limit)} are not enough for a single fit",
             hint="allow more time, or compare fewer or faster learners.",
         )
-    return _result(session, design, resampling, kind, confidence)
-
-
-def _result(
-    session: Session, design: Design, plan: Plan, kind: str, confidence: float
-) -> Benchmark:
-    context = session.context
+    weights = table.weights
     method = Method(
-        plan=plan.words,
+        plan=resampling.words,
         splits=len(design.splits),
         repeats=len(design.repeats),
         interval=kind,
         confidence=confidence,
         tuning=_tuning_words(context),
         pairs="defaults" if context.tuning is None and kind == "nested" else design.pairs,
-        seed=context.seed,
+        seed=seed,
+        threshold=threshold,
+        is_weighted=weights is not None,
+        zero_weights=0 if weights is None else int((weights == 0).sum()),
     )
+    return _result(session, method, reference)
+
+
+def _result(session: Session, method: Method, reference: str | None) -> Benchmark:
+    context = session.context
     outcomes: dict[str, list[tuple[Unit, Outcome]]] = {name: [] for name in context.contenders}
     for key, outcome in session.outcomes.items():
         unit = session.units[key]
         outcomes[unit.learner].append((unit, outcome))
     findings = [*session.findings(), *findings_of(context.contenders, outcomes)]
-    ranked = standings(context, outcomes, method)
+    ranked, baseline = standings(context, outcomes, method, reference)
     same, compared = _identical_rows(session, ranked)
     if compared is not None and compared.matters:
         findings.append(
@@ -237,6 +251,7 @@ def _result(
         session.clock.passed,
         same,
         compared,
+        baseline,
     )
 
 
@@ -271,6 +286,18 @@ def _check_target(loss: Loss, codes: NDArray[Any], table: Table) -> None:
     except InputError as error:
         message = words(f"column {table.target!r}: ", error.message)
         raise InputError(message, parameter="loss", value=loss.name, hint=error.hint) from None
+
+
+def _with_threshold(loss: Loss, threshold: float, task: Task) -> tuple[Loss, float]:
+    """Return the loss that predicts classes by the threshold, and the threshold itself."""
+    check_threshold(threshold)
+    if threshold == 0.5:
+        return loss, loss.threshold
+    if task is not Task.BINARY:
+        raise bad_value("threshold", threshold, f"it is for two classes, and the task is {task}")
+    if loss.needs == "label":
+        loss = find_loss(f"zero-one:{threshold:g}")
+    return loss, threshold
 
 
 def _tuning_words(context: Context) -> str:

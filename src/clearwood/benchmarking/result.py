@@ -68,6 +68,8 @@ class Standing(Result):
         How many times wider than the naive interval it is.
     folds
         How many outer folds the estimate is based on.
+    is_reference
+        Whether it is the baseline of a benchmark whose learners were chosen without one.
     """
 
     learner: str
@@ -85,6 +87,7 @@ class Standing(Result):
     interval: str = "naive"
     inflation: float = 1.0
     folds: int = 0
+    is_reference: bool = False
 
     @property
     def settings_text(self) -> str:
@@ -156,6 +159,13 @@ class Method:
         Fixes every random choice.
     is_simultaneous
         Whether the intervals of all differences hold together: see `Benchmark.simultaneous`.
+    threshold
+        Of two classes, the second is predicted where its probability is above this, in measures
+        that need a class.
+    is_weighted
+        Whether rows count by their weight in risks and measures.
+    zero_weights
+        How many rows have the weight 0: they neither train nor test.
     """
 
     plan: str
@@ -167,6 +177,9 @@ class Method:
     pairs: Literal["tuned", "reused", "defaults", "none"]
     seed: int
     is_simultaneous: bool = False
+    threshold: float = 0.5
+    is_weighted: bool = False
+    zero_weights: int = 0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -196,6 +209,8 @@ class Benchmark(Result):
     identical_rows
         The gain of the best learner with identical rows spread and kept together; None where
         nothing suggests that they differ (see `clearwood.checks.twins`).
+    reference
+        The baseline, where the learners were chosen without it; None where it is among them.
 
     Examples
     --------
@@ -217,6 +232,7 @@ class Benchmark(Result):
     seconds: float = 0.0
     twins: Twins | None = None
     identical_rows: IdenticalRows | None = None
+    reference: Standing | None = None
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -243,18 +259,23 @@ class Benchmark(Result):
                 errors.setdefault(unit.learner, []).append(f"{unit.split}: {outcome.failure}")
         return {name: tuple(texts) for name, texts in errors.items()}
 
-    def __getitem__(self, learner: str) -> Standing:
-        return self.standings[self._place(learner)]
+    @property
+    def baseline(self) -> Standing | None:
+        """The result of the baseline, among the learners or beside them as the reference."""
+        contenders = self.context.contenders
+        among = (one for one in self.standings if contenders[one.learner].is_baseline)
+        return next(among, self.reference)
 
-    def _place(self, learner: str) -> int:
-        if learner not in self.learners:
+    def __getitem__(self, learner: str) -> Standing:
+        known = {one.learner: one for one in (*self.standings, self.reference) if one is not None}
+        if learner not in known:
             raise InputError(
                 f"{learner!r} is not one of the learners",
                 parameter="learner",
                 value=learner,
-                hint=did_you_mean(str(learner), self.learners),
+                hint=did_you_mean(str(learner), known),
             )
-        return self.learners.index(learner)
+        return known[learner]
 
     def best(self, rule: Literal["one_se"] | None = None) -> Winner:
         """Return the learner to use.
@@ -328,7 +349,7 @@ class Benchmark(Result):
         level; for several to hold together, compare in `simultaneous`.
         """
         for name in (first, second):
-            self._place(name)
+            self[name]
         method = self.method
         judged = sum(bool(np.isfinite(one.risk)) for one in self.standings)
         level = simultaneous_level(method.confidence, judged)
@@ -391,7 +412,7 @@ class Benchmark(Result):
 
     def losses(self, learner: str) -> LossesOf:
         """Return the losses of every row under one learner, split by split."""
-        self._place(learner)
+        self[learner]
         return losses_of(
             (self.units[key], outcome)
             for key, outcome in self.outcomes.items()
@@ -404,7 +425,7 @@ class Benchmark(Result):
         Numbers for regression and counts; for classes what the loss needs: one column of
         probabilities a class, positions of classes, or margins.
         """
-        self._place(learner)
+        self[learner]
         predictions: Floats | None = None
         for unit, outcome in self._outer(learner):
             if unit.repeat != repeat or outcome.predictions is None:
@@ -436,6 +457,8 @@ class Benchmark(Result):
             predicted,
             needs=self.context.loss.needs,
             splits=splits,
+            weights=self._weights(rows),
+            threshold=self.method.threshold,
         )
 
     def calibration(
@@ -471,11 +494,18 @@ class Benchmark(Result):
             bins=bins,
             confidence=self.method.confidence,
             learner=learner,
+            weights=self._weights(rows),
+            # a row that is tested in several repeats is still one observation
+            groups=rows if context.table.groups is None else context.table.groups[rows],
         )
+
+    def _weights(self, rows: Rows) -> Floats | None:
+        weights = self.context.table.weights
+        return None if weights is None else weights[rows]
 
     def _tested(self, learner: str) -> tuple[Rows, Floats, Rows]:
         """Return the held-out rows, their predictions, and the number of the fit of each."""
-        self._place(learner)
+        self[learner]
         tested = [
             (unit.test, outcome.predictions)
             for unit, outcome in self._outer(learner)
@@ -489,12 +519,12 @@ class Benchmark(Result):
 
     def archive(self, learner: str) -> Archive:
         """Return every configuration that tuning tried, in every outer fold."""
-        self._place(learner)
+        self[learner]
         return archive_of(learner, self._outer(learner))
 
     def curve(self, learner: str) -> TuningCurve:
         """Return the inner risk of the values tried, averaged over the outer folds."""
-        self._place(learner)
+        self[learner]
         return curve_of(learner, self._outer(learner), self.context.contenders[learner].space)
 
     def _outer(self, learner: str) -> list[tuple[Unit, Outcome]]:
@@ -533,6 +563,7 @@ class Benchmark(Result):
                 "learners": [
                     {**vars(one), "by_fold": self._by_fold(one.learner)} for one in self.standings
                 ],
+                "reference": self.reference,
                 "archive": {name: self.archive(name).to_json() for name in self.learners},
                 "choosing": None if (chosen := choosing(self)) is None else chosen.to_json(),
                 "failures": self.failures,
@@ -553,7 +584,9 @@ class Benchmark(Result):
                 "repeat": unit.repeat,
                 "fold": unit.fold,
                 "rows": len(unit.test),
-                "risk": None if outcome.losses is None else float(outcome.losses.mean()),
+                "risk": None
+                if outcome.losses is None
+                else float(np.average(outcome.losses, weights=self._weights(unit.test))),
                 "settings": outcome.settings,
                 "seconds": outcome.seconds,
                 "failure": outcome.failure,

@@ -25,8 +25,10 @@ Outcomes = Mapping[str, Sequence[tuple[Unit, Outcome]]]
 _NONE = Interval(np.nan, np.nan, np.nan, np.nan, "none", 0, inflation=np.nan)
 
 
-def standings(context: Context, outcomes: Outcomes, method: Method) -> tuple[Standing, ...]:
-    """Rank the learners by risk; those with failures come last."""
+def standings(
+    context: Context, outcomes: Outcomes, method: Method, reference: str | None
+) -> tuple[tuple[Standing, ...], Standing | None]:
+    """Rank the learners by risk, those with failures last; the reference is not ranked."""
     options: dict[str, Any] = {
         "kind": method.interval,
         "confidence": method.confidence,
@@ -44,8 +46,10 @@ def standings(context: Context, outcomes: Outcomes, method: Method) -> tuple[Sta
         risk = risks[name]
         return risk is None, failures[name], np.inf if risk is None else risk.estimate
 
-    order = sorted(outcomes, key=rank)
+    order = sorted((name for name in outcomes if name != reference), key=rank)
     best = order[0]
+    if reference is not None:
+        order.append(reference)
     ranked = []
     for name in order:
         risk = risks[name] or _NONE
@@ -68,9 +72,10 @@ def standings(context: Context, outcomes: Outcomes, method: Method) -> tuple[Sta
                 interval=risk.kind,
                 inflation=risk.inflation,
                 folds=len(losses[name].outer),
+                is_reference=name == reference,
             )
         )
-    return tuple(ranked)
+    return (tuple(ranked), None) if reference is None else (tuple(ranked[:-1]), ranked[-1])
 
 
 def _gap(own: LossesOf, best: LossesOf, options: Mapping[str, Any]) -> tuple[float, float, float]:

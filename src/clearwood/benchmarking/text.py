@@ -26,7 +26,7 @@ def as_text(bench: "Benchmark") -> str:
     for digits, longest in _FORMS:
         rows = [
             _headings(bench),
-            *(_cells(one, i, digits, longest) for i, one in enumerate(bench.standings)),
+            *(_cells(one, i, digits, longest) for i, one in enumerate(_shown(bench))),
         ]
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         if sum(widths) + 2 * len(widths) - 2 <= WIDTH:
@@ -54,7 +54,7 @@ def as_html(bench: "Benchmark") -> str:
     """Write a benchmark for a notebook; every name and value is escaped."""
     rows = [
         [one.learner, *_cells(one, place, IN_TABLES, 12)[1:], one.settings_text]
-        for place, one in enumerate(bench.standings)
+        for place, one in enumerate(_shown(bench))
     ]
     notes = [*_method(bench), *(f"Warning: {finding}" for finding in bench.warnings)]
     return html_table(_headline(bench), [*_headings(bench), "settings"], rows, notes)
@@ -75,13 +75,19 @@ def comparison_text(result: "Difference") -> str:
     )
 
 
+def _shown(bench: "Benchmark") -> "list[Standing]":
+    return [*bench.standings, *([] if bench.reference is None else [bench.reference])]
+
+
 def _headline(bench: "Benchmark") -> str:
     table = bench.context.table
     parts = [
         f"Benchmark: {table.task} of {table.target!r}",
         count(table.n_rows, "row"),
-        f"{bench.loss} loss",
+        f"{'weighted ' if bench.method.is_weighted else ''}{bench.loss} loss",
     ]
+    if bench.method.zero_weights:
+        parts.append(f"{bench.method.zero_weights:,} of them with weight 0")
     if not bench.complete:
         parts.append(f"stopped after {len(bench.outcomes)} of {len(bench.units)} fits")
     return ", ".join(parts)
@@ -127,6 +133,10 @@ def _method(bench: "Benchmark") -> list[str]:
         sentences.append(f"{described[0].upper()}{described[1:]}.")
     if bench.identical_rows is not None and not bench.identical_rows.matters:
         sentences.append(f"{bench.identical_rows}.")
+    if bench.reference is not None:
+        sentences.append(
+            f"The {bench.reference.learner} is shown for reference; it is not one of the learners."
+        )
     if method.is_simultaneous:
         sentences.append("The intervals of differences are simultaneous: all hold together.")
     return sentences

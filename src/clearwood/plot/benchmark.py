@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.frames import plain
 from clearwood._shared.numbers import interval, number, percent
-from clearwood.losses import find_loss
 from clearwood.models import Choice
 from clearwood.plot.style import chart_of, records, rule
 
@@ -22,13 +21,15 @@ def plot_benchmark(bench: "Benchmark") -> Any:
     import altair as alt
 
     drawn = ("difference", "difference_low", "difference_high", "high", "learner", "low", "risk")
-    rows = [{name: getattr(one, name) for name in drawn} for one in bench.standings if one.folds]
+    shown = (*bench.standings, bench.reference)
+    rows = [{name: getattr(one, name) for name in drawn} for one in shown if one and one.folds]
     # a single fold of few rows may have no interval, and JSON has no NaN
     data = records(plain(rows))
     order = [str(row["learner"]) for row in rows]
+    weighted = "weighted " if bench.method.is_weighted else ""
     level = f"{percent(bench.method.confidence)} interval"
     risk = _intervals(
-        data, order, ("risk", "low", "high"), f"{find_loss(bench.loss).risk_title}, {level}"
+        data, order, ("risk", "low", "high"), f"{weighted}{bench.context.loss.risk_title}, {level}"
     )
     gap = _intervals(
         data,

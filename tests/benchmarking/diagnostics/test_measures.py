@@ -83,7 +83,10 @@ def test_several_classes_are_measured_one_against_the_rest():
 
 def test_labels_and_margins_have_fewer_measures():
     labels = measures(Task.BINARY, [0, 1, 1], [0, 1, 0], needs="label")
-    assert dict(labels.values) == {"accuracy": pytest.approx(2 / 3)}
+    assert dict(labels.values) == {
+        "accuracy": pytest.approx(2 / 3),
+        "majority": pytest.approx(2 / 3),
+    }
     margins = measures(Task.BINARY, [0, 1, 1], [-2.0, 0.5, -0.1], needs="margin")
     assert margins["auc"] == 1.0
     assert margins["accuracy"] == pytest.approx(2 / 3)
@@ -102,18 +105,18 @@ def test_every_measure_has_a_meaning_and_plain_json():
 @pytest.mark.parametrize("stretch", [0.5, 1.0, 3.0])
 def test_calibration_slope_says_how_far_log_odds_are_stretched(stretch):
     y, p = binary(20_000, stretch=stretch)
-    slope, intercept = calibration_line(y, p[:, 1], kind="probability")
-    assert slope == pytest.approx(1 / stretch, rel=0.08)
-    assert intercept == pytest.approx(0.0, abs=0.06)
+    line = calibration_line(y, p[:, 1], kind="probability")
+    assert line.slope == pytest.approx(1 / stretch, rel=0.08)
+    assert line.intercept == pytest.approx(0.0, abs=0.06)
 
 
 def test_calibration_line_is_the_logistic_regression_on_log_odds():
     y, p = binary(500, stretch=2.0)
     log_odds = special.logit(p[:, 1])[:, None]
     reference = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(log_odds, y)
-    slope, intercept = calibration_line(y, p[:, 1], kind="probability")
-    assert slope == pytest.approx(reference.coef_[0, 0], abs=1e-5)
-    assert intercept == pytest.approx(reference.intercept_[0], abs=1e-5)
+    line = calibration_line(y, p[:, 1], kind="probability")
+    assert line.slope == pytest.approx(reference.coef_[0, 0], abs=1e-5)
+    assert line.intercept == pytest.approx(reference.intercept_[0], abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +125,9 @@ def test_calibration_line_is_the_logistic_regression_on_log_odds():
     ids=["all alike", "one class", "separated"],
 )
 def test_lines_that_are_not_determined_are_nan(y, p):
-    assert np.isnan(calibration_line(y, p, kind="probability")).all()
+    line = calibration_line(y, p, kind="probability")
+    assert np.isnan([line.slope, line.intercept, line.slope_low, line.intercept_high]).all()
+    assert not line.is_off
 
 
 def test_calibration_error_by_hand():
@@ -142,9 +147,9 @@ def _columns(drawn):
 
 def test_a_line_that_is_flat_from_the_start_is_found_without_a_step():
     # predictions that tell nothing: the first Newton step is exactly zero
-    slope, intercept = calibration_line([1, 0, 1, 0], [0.0, 0.0, 1.0, 1.0], kind="probability")
-    assert slope == pytest.approx(0.0, abs=1e-9)
-    assert intercept == pytest.approx(0.0, abs=1e-9)
+    line = calibration_line([1, 0, 1, 0], [0.0, 0.0, 1.0, 1.0], kind="probability")
+    assert line.slope == pytest.approx(0.0, abs=1e-9)
+    assert line.intercept == pytest.approx(0.0, abs=1e-9)
 
 
 @settings(max_examples=50, deadline=None)
@@ -170,7 +175,14 @@ def test_curve_of_a_calibrated_learner_covers_the_diagonal():
     assert ((curve.low <= curve.predicted) & (curve.predicted <= curve.high)).all()
     assert "slope" in repr(curve)
     json.dumps(curve.to_json(), allow_nan=False)
-    assert list(curve.to_frame("dict")) == ["predicted", "observed", "low", "high", "rows"]
+    assert list(curve.to_frame("dict")) == [
+        "predicted",
+        "observed",
+        "low",
+        "high",
+        "misses",
+        "rows",
+    ]
 
 
 def test_lengths_that_differ_are_refused():

@@ -159,7 +159,8 @@ def test_one_se_inside_tuning_prefers_the_simpler_configuration(numbers):
     options = {"tune": 20, "interval": "naive"}
     best = cw.benchmark(numbers, ["ridge"], **options)
     simple = cw.benchmark(numbers, ["ridge"], rule="one_se", **options)
-    for key, outcome in simple.outcomes.items():
+    tuned = {key: one for key, one in simple.outcomes.items() if key.startswith("ridge")}
+    for key, outcome in tuned.items():
         assert outcome.settings["alpha"] >= best.outcomes[key].settings["alpha"]
     assert simple["ridge"].settings["alpha"] > best["ridge"].settings["alpha"]
 
@@ -384,7 +385,7 @@ def test_a_configuration_that_fails_loses_and_is_kept_in_the_archive(numbers):
 def test_a_time_limit_cuts_tuning_short(numbers):
     bench = cw.benchmark(numbers, ["knn"], tune=500, time_limit=2.0, interval="naive", outer=3)
     assert len(bench.archive("knn")) < 3 * 500
-    assert all(outcome.archive for outcome in bench.outcomes.values())
+    assert all(one.archive for key, one in bench.outcomes.items() if key.startswith("knn"))
 
 
 def test_draws_follow_the_scale_of_the_range():

@@ -44,6 +44,8 @@ class BiasVariance(Result):
         Twice the mean product of noise and bias; NaN where the truth is not known.
     by_row
         The same for every test row.
+    is_weighted
+        Whether test rows count by their weight in the means.
     """
 
     learner: str
@@ -55,6 +57,7 @@ class BiasVariance(Result):
     noise: float
     cross: float
     by_row: dict[str, Floats]
+    is_weighted: bool = False
     _omitted: ClassVar[tuple[str, ...]] = ("by_row",)
 
     def _columns(self) -> dict[str, list[Any]]:
@@ -68,6 +71,7 @@ class BiasVariance(Result):
 
     def __repr__(self) -> str:
         head = f"Bias and variance of {self.learner!r}: {self.samples} fits, {self.rows} test rows"
+        head += ", weighted" if self.is_weighted else ""
         if np.isnan(self.noise):
             parts = [("bias² and noise", self.bias), ("variance", self.variance)]
         else:
@@ -186,11 +190,13 @@ def bias_variance(
             raise InputError("a truth needs a target that is a number", parameter="truth")
         known = np.asarray(truth(one.table.take(held_out.test)), dtype=np.float64)
     by_row = split_squared_error(target, [judged.predictions for (judged,) in fits], known)
-    means = {name: float(values.mean()) for name, values in by_row.items()}
+    weights = None if one.table.weights is None else one.table.weights[held_out.test]
+    means = {name: float(np.average(part, weights=weights)) for name, part in by_row.items()}
     return BiasVariance(
         learner=one.contender.name,
         samples=samples,
         rows=len(held_out.test),
         **{"noise": float("nan"), "cross": float("nan"), **means},
         by_row=by_row,
+        is_weighted=weights is not None,
     )

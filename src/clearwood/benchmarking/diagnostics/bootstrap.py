@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clearwood._shared.arrays import Bools, Floats
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.numbers import count, number
 from clearwood._shared.results import Result
@@ -53,6 +53,8 @@ class BootstrapRisk(Result):
     se
         Standard error of leave_one_out, by the delta method after the bootstrap (Efron and
         Tibshirani, 1997); NaN where rows are grouped, or where samples are too few.
+    is_weighted
+        Whether rows count by their weight in all estimates.
     """
 
     learner: str
@@ -67,13 +69,18 @@ class BootstrapRisk(Result):
     no_information: float
     overfitting: float
     se: float
+    is_weighted: bool = False
 
     def _columns(self) -> dict[str, list[Any]]:
         values = {name: getattr(self, key) for name, key in _NAMES.items()}
         return {"estimate": list(values), "risk": list(values.values())}
 
     def __repr__(self) -> str:
-        head = f"{self.loss} loss, {count(self.rows, 'row')}, {count(self.samples, 'sample')}"
+        weighted = "weighted " if self.is_weighted else ""
+        head = (
+            f"{weighted}{self.loss} loss, {count(self.rows, 'row')}, "
+            f"{count(self.samples, 'sample')}"
+        )
         lines = [f"Bootstrap risk of {self.learner!r}: {head}"]
         for name, key in _NAMES.items():
             has_error = key == "leave_one_out" and np.isfinite(self.se)
@@ -143,23 +150,35 @@ def bootstrap_risk(
     losses = np.full((samples, n), np.nan)
     for line, (split, (judged,)) in enumerate(zip(splits, fits, strict=True)):
         losses[line, split.test] = judged.losses
+    weights = one.table.weights
     estimates = bootstrap_estimates(
         counts,
         losses,
         apparent.losses,
-        no_information_risk(one.loss, one.codes, apparent.predictions, seed=seed),
+        no_information_risk(one.loss, one.codes, apparent.predictions, seed=seed, weights=weights),
+        weights,
     )
     tested = [(split.test, judged) for split, (judged,) in zip(splits, fits, strict=True)]
-    bagged = _bagged(one.loss, one.codes, tested, n)
+    bagged = _bagged(one.loss, one.codes, tested, np.ones(n) if weights is None else weights)
     if one.table.groups is not None:
         estimates["se"] = float("nan")
     return BootstrapRisk(
-        one.contender.name, one.loss.name, n, samples, **estimates, out_of_bag=bagged
+        one.contender.name,
+        one.loss.name,
+        n,
+        samples,
+        **estimates,
+        out_of_bag=bagged,
+        is_weighted=weights is not None,
     )
 
 
 def bootstrap_estimates(
-    counts: ArrayLike, losses: ArrayLike, training: ArrayLike, no_information: float
+    counts: ArrayLike,
+    losses: ArrayLike,
+    training: ArrayLike,
+    no_information: float,
+    weights: ArrayLike | None = None,
 ) -> dict[str, float]:
     """Compute the leave-one-out bootstrap, .632 and .632+ estimates from losses.
 
@@ -173,6 +192,8 @@ def bootstrap_estimates(
         Losses of the fit to all rows on these rows.
     no_information
         See `no_information_risk`.
+    weights
+        Of the rows.
 
     Examples
     --------
@@ -194,8 +215,9 @@ def bootstrap_estimates(
             hint=words("raise ", Option("samples"), "."),
         )
     by_row = np.where(tested, values, 0.0).sum(axis=0)[known] / often[known]
-    apparent = float(np.mean(np.asarray(training, dtype=np.float64)))
-    left_out = float(by_row.mean())
+    shares = np.ones(len(often)) if weights is None else np.asarray(weights, dtype=np.float64)
+    apparent = float(np.average(np.asarray(training, dtype=np.float64), weights=shares))
+    left_out = float(np.average(by_row, weights=shares[known]))
     capped = min(left_out, no_information)
     rate = 0.0
     if capped > apparent and no_information > apparent:
@@ -208,27 +230,34 @@ def bootstrap_estimates(
         "corrected": (1 - share) * apparent + share * capped,
         "no_information": float(no_information),
         "overfitting": rate,
-        "se": _standard_error(times, values, tested, often, left_out),
+        "se": _standard_error(times, values, shares / shares.mean(), left_out),
     }
 
 
-def _standard_error(
-    times: Floats, values: Floats, tested: Bools, often: NDArray[np.int64], mean: float
-) -> float:
+def _standard_error(times: Floats, values: Floats, weights: Floats, mean: float) -> float:
     """Return the root of the summed squares of each row's influence on the estimate."""
     samples, n = times.shape
+    tested = np.isfinite(values)
+    often = tested.sum(axis=0)
     if samples < 20 or (often == 0).any():
         return float("nan")
     by_row = np.where(tested, values, 0.0).sum(axis=0) / often
-    by_sample = np.where(tested, values, 0.0).sum(axis=1) / n
+    by_sample = np.where(tested, values, 0.0) @ weights / n
     # the covariance of a row's count and the sample's losses, times e ≈ samples / often
     together = (times - times.mean(axis=0)).T @ by_sample / often
-    influence = (2 + 1 / (n - 1)) * (by_row - mean) / n + together
+    influence = (2 + 1 / (n - 1)) * weights * (by_row - mean) / n + together
     return float(np.sqrt((influence**2).sum()))
 
 
-def no_information_risk(loss: Loss, y: ArrayLike, predicted: ArrayLike, *, seed: int = 0) -> float:
-    """Return the mean loss over all pairs of a target and a prediction.
+def no_information_risk(
+    loss: Loss,
+    y: ArrayLike,
+    predicted: ArrayLike,
+    *,
+    seed: int = 0,
+    weights: ArrayLike | None = None,
+) -> float:
+    """Return the mean loss over all pairs of a target and a prediction, each with its weight.
 
     Exact for classes, and for numbers up to 2,000 rows; above, every target is paired with 200
     predictions drawn at random.
@@ -241,26 +270,34 @@ def no_information_risk(loss: Loss, y: ArrayLike, predicted: ArrayLike, *, seed:
     """
     truth, predictions = np.asarray(y), np.asarray(predicted, dtype=np.float64)
     n = len(truth)
+    shares = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
     if loss.needs != "prediction":
-        labels, counts = np.unique(truth, return_counts=True)
-        means = [loss.per_row(np.full(n, label), predictions).mean() for label in labels]
-        return float(np.average(means, weights=counts))
+        labels, codes = np.unique(truth, return_inverse=True)
+        means = [
+            np.average(loss.per_row(np.full(n, label), predictions), weights=shares)
+            for label in labels
+        ]
+        return float(np.average(means, weights=np.bincount(codes, shares)))
     if n <= _ALL_PAIRS:
         shifts: NDArray[Any] = np.arange(n)
     else:
         shifts = np.random.default_rng(seed).choice(n, _SHIFTS, replace=False)
-    means = [loss.per_row(truth, np.roll(predictions, shift)).mean() for shift in shifts]
-    return float(np.mean(means))
+    total, weight = 0.0, 0.0
+    for shift in shifts:
+        pair = shares * np.roll(shares, shift)
+        total += float(pair @ loss.per_row(truth, np.roll(predictions, shift)))
+        weight += float(pair.sum())
+    return total / weight
 
 
 def _bagged(
-    loss: Loss, y: NDArray[Any], tested: list[tuple[NDArray[np.int64], Judged]], n: int
+    loss: Loss, y: NDArray[Any], tested: list[tuple[NDArray[np.int64], Judged]], weights: Floats
 ) -> float:
     """Return the loss of the average prediction (of labels, the most frequent) out of bag."""
     labels = loss.needs == "label"
     first = tested[0][1].predictions
     width = int(y.max()) + 1 if labels else first[0].size
-    total, often = np.zeros((n, width)), np.zeros(n)
+    total, often = np.zeros((len(weights), width)), np.zeros(len(weights))
     for rows, judged in tested:
         predicted = judged.predictions
         if labels:
@@ -273,4 +310,4 @@ def _bagged(
         average = average.argmax(axis=1).astype(np.float64)
     elif first.ndim == 1:
         average = average[:, 0]
-    return float(loss.per_row(y[known], average).mean())
+    return float(np.average(loss.per_row(y[known], average), weights=weights[known]))

@@ -41,6 +41,8 @@ class LearningCurve(Result):
         Its level.
     fits
         How many fits each size is based on.
+    is_weighted
+        Whether rows count by their weight in the means.
     """
 
     learner: str
@@ -54,6 +56,7 @@ class LearningCurve(Result):
     interval: str
     confidence: float
     fits: int
+    is_weighted: bool = False
 
     def _columns(self) -> dict[str, list[Any]]:
         names = ("sizes", "risk", "se", "low", "high", "training")
@@ -67,8 +70,9 @@ class LearningCurve(Result):
 
     def __repr__(self) -> str:
         level = f"{percent(self.confidence)} interval ({self.interval})"
+        loss = f"{'weighted ' if self.is_weighted else ''}{self.loss} loss"
         lines = [
-            f"Learning curve of {self.learner!r}: {self.loss} loss, {self.fits} fits per size",
+            f"Learning curve of {self.learner!r}: {loss}, {self.fits} fits per size",
             f"{'rows':>8} {'risk':>10}  {level:26} {'training':>10}",
         ]
         for size, risk, low, high, training in zip(
@@ -135,6 +139,7 @@ def learning_curve(
             part = _first(order, count, one.table)
             work.append((part, [split.test, part]))
     fits = judge_all(one, work, title="learning curve", n_jobs=n_jobs)
+    weights = one.table.weights
     keys = [(split.repeat, split.fold) for split in splits]
     risks, training = [], []
     for position in range(len(counts)):
@@ -148,8 +153,13 @@ def learning_curve(
         risk = interval_of(losses, kind=kind, confidence=confidence, folds=0, table=one.table)
         assert risk is not None
         risks.append(risk)
-        # the fits have the same number of training rows, so each has the same weight
-        training.append(float(np.mean([trained.losses.mean() for _, trained in own])))
+        # the fits have the same number of training rows, so each counts the same
+        parts = [part for part, _ in work[position :: len(counts)]]
+        means = [
+            np.average(trained.losses, weights=None if weights is None else weights[part])
+            for part, (_, trained) in zip(parts, own, strict=True)
+        ]
+        training.append(float(np.mean(means)))
     estimate, se, low, high = np.transpose([(r.estimate, r.se, r.low, r.high) for r in risks])
     return LearningCurve(
         learner=one.contender.name,
@@ -163,6 +173,7 @@ def learning_curve(
         interval=risks[0].kind,
         confidence=confidence,
         fits=len(splits),
+        is_weighted=weights is not None,
     )
 
 

@@ -9,22 +9,25 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import roc_auc_score
 
 from clearwood._shared.arrays import Bools, Floats
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import InputError, bad_value
 from clearwood._shared.frames import plain
 from clearwood._shared.numbers import number
 from clearwood._shared.results import Result
+from clearwood._shared.weights import counted
 from clearwood.benchmarking.diagnostics.calibration import calibration_error, calibration_line
 from clearwood.losses import Needs
 from clearwood.table import Task
 
-__all__ = ["MEANINGS", "Measures", "measures"]
+__all__ = ["MEANINGS", "Measures", "check_threshold", "measures"]
 
 #: What each measure means.
 MEANINGS: Mapping[str, str] = {
     "r2": "1 - squared error / squared distance of the target to its mean over the held-out rows",
     "rmse": "root of the mean squared error",
     "mae": "mean absolute error",
-    "accuracy": "share of rows whose most probable class is correct",
+    "accuracy": "share of rows whose predicted class is correct",
+    "majority": "share of the rows in the most frequent class: the accuracy of always predicting "
+    "it",
     "auc": "share of pairs of a member and a non-member of a class that are ranked correctly; with "
     "several classes, the mean of each against the rest; within each fit, then averaged",
     "calibration_slope": "slope of the truth on the prediction (on the log-odds of a "
@@ -44,11 +47,21 @@ class Measures(Result):
     values
         By name; `meanings` explains them. NaN where a measure is not determined.
     rows
-        How many predictions they are based on.
+        How many predictions they are based on, those of weight 0 left out.
+    threshold
+        For two classes with probabilities: the second is predicted where its probability is above
+        this; None otherwise.
+    is_weighted
+        Whether rows count by their weight in all measures.
+    zero_weights
+        How many predictions have the weight 0 and do not count.
     """
 
     values: Mapping[str, float] = field(default_factory=dict)
     rows: int = 0
+    threshold: float | None = None
+    is_weighted: bool = False
+    zero_weights: int = 0
 
     def __getitem__(self, name: str) -> float:
         return self.values[name]
@@ -56,7 +69,13 @@ class Measures(Result):
     @property
     def meanings(self) -> dict[str, str]:
         """What each measure means, by name."""
-        return {name: MEANINGS[name] for name in self.values}
+        meanings = {name: MEANINGS[name] for name in self.values}
+        if self.threshold is not None:
+            above = f"the second class is predicted where p > {number(self.threshold)}"
+            meanings["accuracy"] += f"; {above}"
+        if self.is_weighted:
+            return {name: f"{meaning} (weighted)" for name, meaning in meanings.items()}
+        return meanings
 
     def _columns(self) -> dict[str, list[Any]]:
         return {
@@ -71,7 +90,7 @@ class Measures(Result):
 
     def __repr__(self) -> str:
         written = [f"{name} {number(value, 4)}" for name, value in self.values.items()]
-        return f"Measures({', '.join(written)})"
+        return f"Measures({'weighted: ' if self.is_weighted else ''}{', '.join(written)})"
 
 
 def measures(
@@ -81,6 +100,8 @@ def measures(
     *,
     needs: Needs = "prediction",
     splits: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    threshold: float = 0.5,
 ) -> Measures:
     """Compute the measures of predictions that suit the task.
 
@@ -96,6 +117,10 @@ def measures(
         Which of these it is, as in `Loss.needs`: "prediction", "probability", "label", "margin".
     splits
         Which fit made each prediction. Scores of different fits are not compared in the AUC.
+    weights
+        Of the rows; every measure is weighted.
+    threshold
+        Of two classes, the second is predicted where its probability is above this.
 
     Examples
     --------
@@ -109,57 +134,84 @@ def measures(
             f"there are {len(truth)} values of y, but {len(predictions)} predictions",
             parameter="predicted",
         )
+    check_threshold(threshold)
+    rows, shares = counted(weights, len(truth))
     fits = np.zeros(len(truth), dtype=np.int64) if splits is None else np.asarray(splits)
+    truth, predictions, fits = truth[rows], predictions[rows], fits[rows]
+    is_binary = needs == "probability" and predictions.ndim == 2 and predictions.shape[1] == 2
     if not task.is_classification:
-        values = _of_numbers(truth.astype(np.float64), predictions)
+        values = _of_numbers(truth.astype(np.float64), predictions, shares)
     elif needs == "probability":
-        values = _of_probabilities(truth.astype(np.int64), predictions, fits)
+        values = _of_probabilities(truth.astype(np.int64), predictions, fits, shares, threshold)
     elif needs == "margin":
-        values = {
-            "accuracy": float(np.mean((predictions > 0) == (truth == 1))),
-            "auc": _auc(truth == 1, predictions, fits),
-        }
+        values = _of_labels(truth, predictions > 0, shares)
+        values["auc"] = _auc(truth == 1, predictions, fits, shares)
     else:
-        values = {"accuracy": float(np.mean(predictions == truth))}
-    return Measures(values, len(truth))
+        values = _of_labels(truth, predictions, shares)
+    return Measures(
+        values,
+        len(rows),
+        threshold if is_binary else None,
+        weights is not None,
+        len(np.asarray(y)) - len(rows),
+    )
 
 
-def _of_numbers(y: Floats, predicted: Floats) -> dict[str, float]:
-    squares = (y - predicted) ** 2
-    spread = ((y - y.mean()) ** 2).sum()
-    slope, intercept = calibration_line(y, predicted, kind="number")
+def check_threshold(threshold: object) -> None:
+    """Refuse what is not a probability between 0 and 1."""
+    if not isinstance(threshold, int | float) or not 0 < threshold < 1:
+        raise bad_value("threshold", threshold, "it must lie between 0 and 1, such as 0.5")
+
+
+def _of_numbers(y: Floats, predicted: Floats, weights: Floats) -> dict[str, float]:
+    squares = float(np.average((y - predicted) ** 2, weights=weights))
+    spread = float(np.average((y - np.average(y, weights=weights)) ** 2, weights=weights))
+    line = calibration_line(y, predicted, kind="number", weights=weights)
     return {
-        "r2": float(1 - squares.sum() / spread) if spread > 0 else np.nan,
-        "rmse": float(np.sqrt(squares.mean())),
-        "mae": float(np.abs(y - predicted).mean()),
-        "calibration_slope": slope,
-        "calibration_intercept": intercept,
+        "r2": 1 - squares / spread if spread > 0 else np.nan,
+        "rmse": float(np.sqrt(squares)),
+        "mae": float(np.average(np.abs(y - predicted), weights=weights)),
+        "calibration_slope": line.slope,
+        "calibration_intercept": line.intercept,
     }
 
 
-def _of_probabilities(y: NDArray[np.int64], p: Floats, fits: NDArray[Any]) -> dict[str, float]:
-    chosen = p.argmax(axis=1)
-    right = chosen == y
-    values = {"accuracy": float(right.mean())}
+def _of_labels(y: NDArray[Any], chosen: NDArray[Any], weights: Floats) -> dict[str, float]:
+    shares = np.bincount(y.astype(np.int64), weights) / weights.sum()
+    return {
+        "accuracy": float(np.average(chosen == y, weights=weights)),
+        "majority": float(shares.max()),
+    }
+
+
+def _of_probabilities(
+    y: NDArray[np.int64], p: Floats, fits: NDArray[Any], weights: Floats, threshold: float
+) -> dict[str, float]:
     if p.shape[1] > 2:
-        by_class = [_auc(y == label, p[:, label], fits) for label in np.unique(y)]
+        chosen = p.argmax(axis=1)
+        values = _of_labels(y, chosen, weights)
+        by_class = [_auc(y == label, p[:, label], fits, weights) for label in np.unique(y)]
         values["auc"] = float(np.nanmean(by_class)) if np.isfinite(by_class).any() else np.nan
-        values["calibration_error"] = calibration_error(right, p[np.arange(len(y)), chosen])
+        of_chosen = p[np.arange(len(y)), chosen]
+        values["calibration_error"] = calibration_error(chosen == y, of_chosen, weights=weights)
         return values
-    values["auc"] = _auc(y == 1, p[:, 1], fits)
-    slope, intercept = calibration_line(y, p[:, 1], kind="probability")
-    values |= {"calibration_slope": slope, "calibration_intercept": intercept}
-    values["calibration_error"] = calibration_error(y, p[:, 1])
-    return values
+    line = calibration_line(y, p[:, 1], kind="probability", weights=weights)
+    return {
+        **_of_labels(y, p[:, 1] > threshold, weights),
+        "auc": _auc(y == 1, p[:, 1], fits, weights),
+        "calibration_slope": line.slope,
+        "calibration_intercept": line.intercept,
+        "calibration_error": calibration_error(y, p[:, 1], weights=weights),
+    }
 
 
-def _auc(member: Bools, score: Floats, fits: NDArray[Any]) -> float:
+def _auc(member: Bools, score: Floats, fits: NDArray[Any], weights: Floats) -> float:
     """Return the mean over fits, each weighted by its pairs of a member and a non-member."""
     areas, pairs = [], []
     for fit in np.unique(fits):
         own = fits == fit
-        count = int(member[own].sum()) * int((~member[own]).sum())
+        count = float(weights[own & member].sum() * weights[own & ~member].sum())
         if count:
-            areas.append(roc_auc_score(member[own], score[own]))
+            areas.append(roc_auc_score(member[own], score[own], sample_weight=weights[own]))
             pairs.append(count)
     return float(np.average(areas, weights=pairs)) if pairs else np.nan

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from clearwood._shared.arrays import Floats
 from clearwood._shared.numbers import number
 from clearwood._shared.results import Result, document
-from clearwood.benchmarking.diagnostics.calibration import bins_of, checked_pairs
+from clearwood._shared.weights import quantiles
+from clearwood.benchmarking.diagnostics.calibration import Pairs, bins_of
 
 __all__ = ["Residuals", "residuals_of"]
 
@@ -18,7 +19,7 @@ _LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Residuals(Result):
-    """Quantiles of the residuals (truth minus prediction), in bins of about equally many rows.
+    """Quantiles of the residuals (truth minus prediction), in bins of about equal weight.
 
     Parameters
     ----------
@@ -36,6 +37,10 @@ class Residuals(Result):
         Half and nine tenths of all residuals are at most this large.
     bias
         The mean residual.
+    is_weighted
+        Whether rows count by their weight in means, quantiles and bins.
+    zero_weights
+        How many rows have the weight 0 and do not count.
     """
 
     learner: str
@@ -47,6 +52,8 @@ class Residuals(Result):
     typical: float
     large: float
     bias: float
+    is_weighted: bool = False
+    zero_weights: int = 0
 
     def _columns(self) -> dict[str, Any]:
         quantiles = {
@@ -56,7 +63,7 @@ class Residuals(Result):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, with a list for every column of the frame."""
-        names = ("learner", "what", "typical", "large", "bias")
+        names = ("learner", "what", "typical", "large", "bias", "is_weighted", "zero_weights")
         return document({**{name: getattr(self, name) for name in names}, **self._columns()})
 
     def plot(self) -> Any:
@@ -66,9 +73,11 @@ class Residuals(Result):
         return plot_residuals(self)
 
     def __repr__(self) -> str:
+        weighted = " (weighted)" if self.is_weighted else ""
         return (
-            f"Residuals of {self.learner!r}, {self.what}: half within {number(self.typical)}, nine "
-            f"tenths within {number(self.large)}, mean {number(self.bias)}"
+            f"Residuals of {self.learner!r}, {self.what}{weighted}: half within "
+            f"{number(self.typical)}, nine tenths within {number(self.large)}, mean "
+            f"{number(self.bias)}"
         )
 
 
@@ -79,6 +88,7 @@ def residuals_of(
     bins: int = 12,
     learner: str = "",
     what: str = "target",
+    weights: ArrayLike | None = None,
 ) -> Residuals:
     """Summarise the residuals of predictions.
 
@@ -92,25 +102,33 @@ def residuals_of(
         How many bins of the prediction, at most; rows with the same prediction stay together.
     learner, what
         Names for the result.
+    weights
+        Of the rows.
 
     Examples
     --------
     >>> residuals_of([1.0, 2.0, 4.0], [1.5, 2.0, 3.0], bins=1)
     Residuals of '', target: half within 0.5, nine tenths within 0.9, mean 0.167
     """
-    truth, values = checked_pairs(y, predicted)
-    residuals = truth - values
-    which = bins_of(values, bins)
+    pairs = Pairs.of(y, predicted, weights)
+    residuals, shares = pairs.truth - pairs.predicted, pairs.weights
+    which = bins_of(pairs.predicted, bins, shares)
     rows = np.bincount(which)
-    quantiles = np.array([np.quantile(residuals[which == k], _LEVELS) for k in range(len(rows))])
+    by_bin = [
+        quantiles(residuals[own], _LEVELS, shares[own])
+        for own in (which == k for k in range(len(rows)))
+    ]
+    typical, large = quantiles(np.abs(residuals), [0.5, 0.9], shares)
     return Residuals(
         learner=learner,
         what=what,
-        predicted=np.bincount(which, values) / rows,
-        quantiles=quantiles,
+        predicted=np.bincount(which, shares * pairs.predicted) / np.bincount(which, shares),
+        quantiles=np.array(by_bin),
         levels=_LEVELS,
         rows=rows,
-        typical=float(np.quantile(np.abs(residuals), 0.5)),
-        large=float(np.quantile(np.abs(residuals), 0.9)),
-        bias=float(residuals.mean()),
+        typical=float(typical),
+        large=float(large),
+        bias=float(np.average(residuals, weights=shares)),
+        is_weighted=weights is not None,
+        zero_weights=pairs.zero_weights,
     )

@@ -100,22 +100,27 @@ def interval_of(
     if not losses.outer:
         return None
     splits = list(losses.outer.values())
+    weights, groups = table.weights, table.groups
+    shares = None if weights is None else [weights[rows] for rows in losses.rows.values()]
     if kind == "corrected" and len(splits) > 1:
-        return corrected_interval(splits, list(losses.trained.values()), confidence)
+        trained: list[float] = list(losses.trained.values())
+        if weights is not None and shares is not None:
+            # random hold-outs train on all other rows
+            trained = [float(weights.sum() - own.sum()) for own in shares]
+        return corrected_interval(splits, trained, confidence, weights=shares)
     if kind == "per-origin" and len(splits) > 1:
-        return origin_interval(splits, confidence)
+        return origin_interval(splits, confidence, weights=shares)
     if kind == "nested":
         nested = _nested(losses, confidence, folds, table)
         if nested is not None:
             return nested
     rows = np.concatenate(list(losses.rows.values()))
-    weights, groups = table.weights, table.groups
     tied = None if groups is None else groups[rows]
     if tied is None and len(np.unique(rows)) < len(rows):
         tied = rows  # tested more than once: its losses are one observation
     plain = holdout_interval if len(splits) == 1 else naive_interval
-    of_rows = None if weights is None else weights[rows]
-    return plain(np.concatenate(splits), of_rows, confidence, groups=tied)
+    together = None if shares is None else np.concatenate(shares)
+    return plain(np.concatenate(splits), together, confidence, groups=tied)
 
 
 def possible(risk: Interval | None, losses: LossesOf) -> Interval | None:

@@ -144,7 +144,11 @@ def holdout_interval(
 
 
 def corrected_interval(
-    losses: Sequence[ArrayLike], trained: Sequence[int], confidence: float = 0.9
+    losses: Sequence[ArrayLike],
+    trained: Sequence[float],
+    confidence: float = 0.9,
+    *,
+    weights: Sequence[ArrayLike] | None = None,
 ) -> Interval:
     """Return the mean over random hold-outs, with a variance that allows for shared training rows.
 
@@ -156,9 +160,11 @@ def corrected_interval(
     losses
         For every split, the losses of its test rows.
     trained
-        For every split, how many rows were trained on.
+        For every split, how many rows were trained on; with weights, their total weight.
     confidence
         The level.
+    weights
+        For every split, the weights of its test rows.
 
     Examples
     --------
@@ -172,9 +178,14 @@ def corrected_interval(
             parameter="losses",
             hint="use more repeats.",
         )
-    means = np.array([part.mean() for part in by_split])
+    shares = [np.ones(len(part)) for part in by_split]
+    if weights is not None:
+        shares = [np.asarray(part, dtype=np.float64) for part in weights]
+    means = np.array(
+        [np.average(part, weights=own) for part, own in zip(by_split, shares, strict=True)]
+    )
     between = float(means.var(ddof=1))
-    ratio = sum(len(part) for part in by_split) / sum(trained)
+    ratio = sum(float(own.sum()) for own in shares) / sum(trained)
     plain = np.sqrt(between / len(means))
     se = float(np.sqrt((1 / len(means) + ratio) * between))
     return make_interval(
@@ -188,7 +199,12 @@ def corrected_interval(
     )
 
 
-def origin_interval(losses: Sequence[ArrayLike], confidence: float = 0.9) -> Interval:
+def origin_interval(
+    losses: Sequence[ArrayLike],
+    confidence: float = 0.9,
+    *,
+    weights: Sequence[ArrayLike] | None = None,
+) -> Interval:
     """Return the mean loss over spans of time, each span one observation.
 
     Losses that follow each other in time are correlated, so spans, not rows, are the observations:
@@ -201,6 +217,8 @@ def origin_interval(losses: Sequence[ArrayLike], confidence: float = 0.9) -> Int
         For every span, the losses of its rows.
     confidence
         The level.
+    weights
+        For every span, the weights of its rows.
 
     Examples
     --------
@@ -209,7 +227,8 @@ def origin_interval(losses: Sequence[ArrayLike], confidence: float = 0.9) -> Int
     """
     parts = [np.asarray(part, dtype=np.float64) for part in losses]
     spans = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    return _plain("per-origin", np.concatenate(parts), None, confidence, spans)
+    shares = None if weights is None else np.concatenate([np.asarray(own) for own in weights])
+    return _plain("per-origin", np.concatenate(parts), shares, confidence, spans)
 
 
 def simultaneous_level(confidence: float, learners: int) -> float:

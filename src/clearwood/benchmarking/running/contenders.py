@@ -17,9 +17,12 @@ from clearwood.losses import Loss
 from clearwood.models import Choice, Dimension, Learner, Real, Whole, catalogue
 from clearwood.table import Encoder, Table, Task
 
-__all__ = ["Contender", "WrappedEstimator", "contenders"]
+__all__ = ["BASELINE", "Contender", "WrappedEstimator", "contenders"]
 
 Space = Mapping[str, Dimension]
+
+#: The learner that every benchmark has, chosen or not.
+BASELINE = "baseline"
 
 #: What a scikit-learn estimator is taken to be in `best(rule="one_se")`: as complex as can be.
 _UNKNOWN_COMPLEXITY = 10
@@ -45,6 +48,12 @@ class Contender:
     template: Any
     space: Space = field(default_factory=dict)
     complexity: int = _UNKNOWN_COMPLEXITY
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it predicts the same for every row, or is called the baseline by the user."""
+        entry = self.template.name if isinstance(self.template, Learner) else None
+        return BASELINE in (self.name, entry)
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -269,7 +278,8 @@ def _check_predictions(contender: Contender, loss: Loss) -> None:
     """Refuse a learner without the predictions that the loss needs: it would fail in every fold."""
     has_probabilities = hasattr(contender.template, "predict_proba")
     has_scores = hasattr(contender.template, "decision_function")
-    if (loss.needs == "probability" and not has_probabilities) or (
+    needs_probabilities = loss.needs == "probability" or loss.threshold != 0.5
+    if (needs_probabilities and not has_probabilities) or (
         loss.needs == "margin" and not (has_probabilities or has_scores)
     ):
         raise InputError(

@@ -140,8 +140,10 @@ class Session:
         tally.seconds[unit.purpose] += outcome.seconds
         tally.fit_seconds += outcome.fit_seconds if unit.purpose == "outer" else 0.0
         if unit.purpose == "outer" and outcome.losses is not None:
-            tally.loss += float(outcome.losses.sum())
-            tally.rows += len(outcome.losses)
+            weights = self.context.table.weights
+            own = np.ones(len(unit.test)) if weights is None else weights[unit.test]
+            tally.loss += float(own @ outcome.losses)
+            tally.weight += float(own.sum())
 
     def _note(self, learner: str) -> str:
         risk = self.tallies[learner].risk
@@ -186,11 +188,11 @@ class _Tally:
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     fit_seconds: float = 0.0
     loss: float = 0.0
-    rows: int = 0
+    weight: float = 0.0
 
     @property
     def risk(self) -> float:
-        return self.loss / self.rows if self.rows else np.nan
+        return self.loss / self.weight if self.weight else np.nan
 
     def left(self, otherwise: float) -> float:
         """Estimate the seconds left, from its own units or else from those of all learners."""

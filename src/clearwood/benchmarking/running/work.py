@@ -257,7 +257,7 @@ def judge(
     """
     if classes is None:
         predicted = np.asarray(model.predict(table), dtype=np.float64)
-    elif loss.needs == "label":
+    elif loss.needs == "label" and loss.threshold == 0.5:
         predicted = _positions(np.asarray(model.predict(table)), classes)
     elif loss.needs == "margin":
         predicted = _margins(model, table)
@@ -265,6 +265,8 @@ def judge(
         known = _positions(np.asarray(model.classes_), classes).astype(np.intp)
         predicted = np.zeros((table.n_rows, len(classes)))
         predicted[:, known] = model.predict_proba(table)
+        if loss.needs == "label":
+            predicted = (predicted[:, 1] > loss.threshold).astype(np.float64)
     finite = np.asarray(np.isfinite(predicted.reshape(len(predicted), -1)).all(axis=1))
     if not finite.all():
         raise InputError(

@@ -39,9 +39,9 @@ def of_benchmark(bench: Benchmark, learner: str) -> Performance:
     if is_number:
         predicted = bench.predictions(learner)
         known = np.isfinite(predicted)
-        residuals = _residuals(context.codes[known], predicted[known], learner, context.table)
-    baseline = bench["baseline"].risk if "baseline" in bench.learners else np.nan
-    has_baseline = bool(np.isfinite(baseline))
+        residuals = _residuals(context.codes, predicted, known, learner, context.table)
+    baseline = bench.baseline
+    has_baseline = baseline is not None and bool(np.isfinite(baseline.risk))
     return Performance(
         rows="out-of-fold",
         n_rows=context.table.n_rows,
@@ -57,9 +57,9 @@ def of_benchmark(bench: Benchmark, learner: str) -> Performance:
             inflation=one.inflation,
             confidence=bench.method.confidence,
         ),
-        baseline=baseline if has_baseline else None,
-        against_baseline=bench.compare(learner, "baseline")
-        if has_baseline and learner != "baseline"
+        baseline=baseline.risk if baseline is not None and has_baseline else None,
+        against_baseline=bench.compare(learner, baseline.learner)
+        if baseline is not None and has_baseline and learner != baseline.learner
         else None,
         measures=bench.measures(learner),
         calibration=calibration,
@@ -80,6 +80,7 @@ def of_rows(
     codes, known = _codes(subject, table)
     if not known.any():
         raise InputError("none of the target's values is one that the model predicts")
+    every, everywhere = codes, predicted
     codes, predicted = codes[known], predicted[known]
     is_class = bool(subject.classes)
     has_probabilities = is_class and predicted.ndim == 2
@@ -89,7 +90,9 @@ def of_rows(
     elif not is_class and (task is Task.COUNT and (predicted <= 0).any()):
         loss = find_loss("squared")
     weights = None if table.weights is None else table.weights[known]
-    risk = holdout_interval(loss.per_row(codes, predicted), weights, _CONFIDENCE)
+    groups = None if table.groups is None else table.groups[known]
+    losses = loss.per_row(codes, predicted)
+    risk = holdout_interval(losses, weights, _CONFIDENCE, groups=groups)
     flat = _baseline(subject, codes, has_probabilities=has_probabilities)
     needs = "probability" if has_probabilities else "label" if is_class else "prediction"
     what = subject.table.target or table.target or "target"
@@ -102,6 +105,8 @@ def of_rows(
             target=what,
             confidence=_CONFIDENCE,
             learner=subject.name,
+            weights=weights,
+            groups=groups,
         )
     return Performance(
         rows=rows,
@@ -110,9 +115,9 @@ def of_rows(
         risk_title=loss.risk_title,
         risk=risk,
         baseline=float(np.average(loss.per_row(codes, flat), weights=weights)),
-        measures=measures(task, codes, predicted, needs=needs),  # type: ignore[arg-type]
+        measures=measures(task, codes, predicted, needs=needs, weights=weights),  # type: ignore[arg-type]
         calibration=calibration,
-        residuals=None if is_class else _residuals(codes, predicted, subject.name, table),
+        residuals=None if is_class else _residuals(every, everywhere, known, subject.name, table),
     )
 
 
@@ -135,17 +140,24 @@ def _codes(subject: Subject, table: Table) -> tuple[Floats, Bools]:
 
 def _baseline(subject: Subject, codes: Floats, *, has_probabilities: bool) -> Floats:
     """Predict the same for every row: what is typical of the rows the model was fitted to."""
-    own = codes
+    own, weights = codes, None
     if subject.table.target is not None:
         all_codes, known = _codes(subject, subject.table)
-        own = all_codes[known] if known.any() else codes
+        if known.any():
+            own = all_codes[known]
+            weights = None if subject.table.weights is None else subject.table.weights[known]
     if not subject.classes:
-        return np.full(len(codes), own.mean())
-    shares = np.bincount(own.astype(np.intp), minlength=len(subject.classes)) / len(own)
+        return np.full(len(codes), np.average(own, weights=weights))
+    shares = np.bincount(own.astype(np.intp), weights, minlength=len(subject.classes))
+    shares = shares / shares.sum()
     if has_probabilities:
         return np.tile(shares, (len(codes), 1))
     return np.full(len(codes), float(shares.argmax()))
 
 
-def _residuals(truth: Floats, predicted: Floats, learner: str, table: Table) -> Residuals:
-    return residuals_of(truth, predicted, learner=learner, what=str(table.target))
+def _residuals(
+    truth: Floats, predicted: Floats, known: Bools, learner: str, table: Table
+) -> Residuals:
+    weights = None if table.weights is None else table.weights[known]
+    what = str(table.target)
+    return residuals_of(truth[known], predicted[known], learner=learner, what=what, weights=weights)

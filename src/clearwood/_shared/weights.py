@@ -1,0 +1,63 @@
+"""Weights of rows: whole weights give the results of repeated rows, and rows of weight 0 none."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import InputError
+
+__all__ = ["counted", "quantiles"]
+
+
+def counted(weights: ArrayLike | None, n: int) -> tuple[Index, Floats]:
+    """Return the positions of rows with a weight above 0, and these weights.
+
+    Parameters
+    ----------
+    weights
+        Of the rows; None counts every row once.
+    n
+        How many rows there are.
+
+    Examples
+    --------
+    >>> counted([2.0, 0.0, 1.0], 3)
+    (array([0, 2]), array([2., 1.]))
+    """
+    if weights is None:
+        return np.arange(n), np.ones(n)
+    shares = np.asarray(weights, dtype=np.float64)
+    if shares.shape != (n,) or not np.isfinite(shares).all() or (shares < 0).any():
+        raise InputError(
+            f"there are {n} rows, and their weights are not as many numbers of 0 or more",
+            parameter="weights",
+        )
+    rows = np.flatnonzero(shares)
+    if not len(rows):
+        raise InputError("every row has the weight 0", parameter="weights")
+    return rows, shares[rows]
+
+
+def quantiles(values: ArrayLike, levels: ArrayLike, weights: ArrayLike | None = None) -> Floats:
+    """Return quantiles: for each level, the smallest value with that share of the weight up to it.
+
+    Where a value has exactly that share, it is the middle between it and the next one, so that the
+    median of an even number of rows is the usual one.
+
+    Examples
+    --------
+    >>> quantiles([1.0, 2.0, 4.0, 5.0], [0.5, 0.9])
+    array([3., 5.])
+    >>> quantiles([1.0, 4.0], [0.5], weights=[3, 1])
+    array([1.])
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    rows, shares = counted(weights, len(numbers))
+    order = np.argsort(numbers[rows], kind="stable")
+    ordered, up_to = numbers[rows][order], np.cumsum(shares[order])
+    wanted = np.asarray(levels, dtype=np.float64) * up_to[-1]
+    # sums of weights are exact only up to rounding
+    below = np.searchsorted(up_to, wanted * (1 - 1e-12))
+    above = np.searchsorted(up_to, wanted * (1 + 1e-12), side="right")
+    last = len(ordered) - 1
+    return np.asarray((ordered[np.minimum(below, last)] + ordered[np.minimum(above, last)]) / 2)
