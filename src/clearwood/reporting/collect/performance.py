@@ -9,7 +9,6 @@ from clearwood._shared.errors import InputError
 from clearwood.benchmarking import (
     Benchmark,
     Interval,
-    Residuals,
     calibration_of,
     holdout_interval,
     measures,
@@ -39,7 +38,14 @@ def of_benchmark(bench: Benchmark, learner: str) -> Performance:
     if is_number:
         predicted = bench.predictions(learner)
         known = np.isfinite(predicted)
-        residuals = _residuals(context.codes, predicted, known, learner, context.table)
+        weights = None if context.table.weights is None else context.table.weights[known]
+        residuals = residuals_of(
+            context.codes[known],
+            predicted[known],
+            learner=learner,
+            what=str(context.table.target),
+            weights=weights,
+        )
     baseline = bench.baseline
     has_baseline = baseline is not None and bool(np.isfinite(baseline.risk))
     return Performance(
@@ -80,7 +86,6 @@ def of_rows(
     codes, known = _codes(subject, table)
     if not known.any():
         raise InputError("none of the target's values is one that the model predicts")
-    every, everywhere = codes, predicted
     codes, predicted = codes[known], predicted[known]
     is_class = bool(subject.classes)
     has_probabilities = is_class and predicted.ndim == 2
@@ -117,7 +122,11 @@ def of_rows(
         baseline=float(np.average(loss.per_row(codes, flat), weights=weights)),
         measures=measures(task, codes, predicted, needs=needs, weights=weights),  # type: ignore[arg-type]
         calibration=calibration,
-        residuals=None if is_class else _residuals(every, everywhere, known, subject.name, table),
+        residuals=None
+        if is_class
+        else residuals_of(
+            codes, predicted, learner=subject.name, what=str(table.target), weights=weights
+        ),
     )
 
 
@@ -153,11 +162,3 @@ def _baseline(subject: Subject, codes: Floats, *, has_probabilities: bool) -> Fl
     if has_probabilities:
         return np.tile(shares, (len(codes), 1))
     return np.full(len(codes), float(shares.argmax()))
-
-
-def _residuals(
-    truth: Floats, predicted: Floats, known: Bools, learner: str, table: Table
-) -> Residuals:
-    weights = None if table.weights is None else table.weights[known]
-    what = str(table.target)
-    return residuals_of(truth[known], predicted[known], learner=learner, what=what, weights=weights)
