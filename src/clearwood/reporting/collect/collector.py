@@ -12,7 +12,7 @@ from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import Call, InputError, words
 from clearwood._shared.numbers import duration
 from clearwood.benchmarking import Choosing, LearningCurve, learning_curve
-from clearwood.checks import Drift, Leakage, association, drift, leakage
+from clearwood.checks import Drift, Leakage, Twins, association, drift, leakage, twins
 from clearwood.condensing import Condensed
 from clearwood.explanation import Agreement, Decomposition, Effect, Shapley
 from clearwood.models import Learner
@@ -31,7 +31,7 @@ T = TypeVar("T")
 #: The sections of a page, by name, with the steps that each needs.
 SECTIONS: dict[str, tuple[Step, ...]] = {
     "summary": (Step.DECOMPOSITION, Step.EFFECTS, Step.PERFORMANCE, Step.CONDENSE),
-    "data": (Step.ASSOCIATION,),
+    "data": (Step.ASSOCIATION, Step.TWINS),
     "performance": (Step.PERFORMANCE, Step.LEARNING_CURVE),
     "importance": (Step.DECOMPOSITION, Step.EFFECTS, Step.INTERACTIONS, Step.AGREEMENT),
     "individual": (Step.DECOMPOSITION, Step.SHAPLEY, Step.PAGE_MODEL),
@@ -42,6 +42,7 @@ SECTIONS: dict[str, tuple[Step, ...]] = {
         Step.PERFORMANCE,
         Step.AGREEMENT,
         Step.LEAKAGE,
+        Step.TWINS,
         Step.DRIFT,
     ),
     "reproduction": (),
@@ -150,6 +151,7 @@ class Collector:
             findings,
             condensed=self._when(Step.CONDENSE, self._condensed),
             leakage=self._leakage(findings),
+            twins=self._when(Step.TWINS, lambda: self._twins(findings)),
             drift=self._drift(findings),
         )
         return replace(
@@ -482,6 +484,13 @@ class Collector:
             return None
         used = self.table.select([*findings.features, findings.target])
         return self.stages.run(Step.LEAKAGE, lambda: leakage(used, seed=self.seed))
+
+    def _twins(self, findings: Findings) -> Twins:
+        known = None if findings.benchmark is None else findings.benchmark.twins
+        if known is not None and known.n_rows == self.table.n_rows:
+            return known
+        target = () if findings.target is None else (findings.target,)
+        return twins(self.table.select([*findings.features, *target]), seed=self.seed)
 
     def _drift(self, findings: Findings) -> Drift | None:
         if Step.DRIFT not in self.wanted:

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
         CalibrationCurve,
         Choosing,
         Difference,
+        IdenticalRows,
         Interval,
         LearningCurve,
         Measures,
         Residuals,
     )
-    from clearwood.checks import Association, Drift, Leakage
+    from clearwood.checks import Association, Drift, Leakage, Twins
     from clearwood.condensing import Condensed
     from clearwood.explanation import (
         Agreement,
@@ -61,6 +62,7 @@ class Step(StrEnum):
     CONDENSE = "one tree"
     PAGE_MODEL = "model in the page"
     LEAKAGE = "leakage"
+    TWINS = "identical rows"
     DRIFT = "drift"
 
 
@@ -192,6 +194,8 @@ class Findings:
         Where a target is known: on rows that the model had not seen if there are some.
     choosing
         What it costs to choose the best of the benchmark's learners.
+    twins
+        Rows with identical features.
     drift
         How the test rows differ from the table's, or its later rows from the earlier ones.
     """
@@ -230,6 +234,7 @@ class Findings:
     choosing: "Choosing | None" = None
     learning_curve: "LearningCurve | None" = None
     leakage: "Leakage | None" = None
+    twins: "Twins | None" = None
     drift: "Drift | None" = None
     test: Table | None = None
     options: Options = field(default_factory=Options)
@@ -294,6 +299,12 @@ class Findings:
         """Columns whose groups of rows differ from the effect of the column itself."""
         entries = () if self.agreement is None else self.agreement.columns
         return tuple(entry.column for entry in entries if entry.is_proxy)
+
+    @property
+    def identical_rows(self) -> "IdenticalRows | None":
+        """What identical rows do to the gain of the benchmark's best learner, if they matter."""
+        compared = None if self.benchmark is None else self.benchmark.identical_rows
+        return compared if compared is not None and compared.matters else None
 
     def spread_of(self, output: int) -> float:
         """Return the standard deviation of the predictions of one output; 0 if unknown."""

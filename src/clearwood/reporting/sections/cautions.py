@@ -97,6 +97,31 @@ def _leaks(findings: Findings) -> Iterator[Caution]:
     )
 
 
+def _identical(findings: Findings) -> Iterator[Caution]:
+    twins, compared = findings.twins, findings.identical_rows
+    if compared is not None:
+        yield Caution(
+            f"The gain over the baseline falls from {percent(compared.gain)} to "
+            f"{percent(compared.gain_together)} if identical rows are kept together",
+            f"{compared.twins.n_twins:,} of {count(compared.twins.n_rows, 'row')} have the same "
+            "features as another row, and their targets are alike. Cross-validation that spreads "
+            f"them tests a model on rows whose twins it was fitted to. Both numbers are for "
+            f"{named(compared.learner)}, with the same settings in all folds; the smaller one is "
+            "what to expect for people or things that are not in the table.",
+            'Read the table with group="identical rows", or better with a group column that names '
+            "the person or thing, and repeat the benchmark.",
+        )
+    elif twins is not None and twins.agree and findings.benchmark is None:
+        yield Caution(
+            "Rows with the same features may make the model look better than it is",
+            f"{twins.n_twins:,} of {count(twins.n_rows, 'row')} have the same features as another "
+            "row, and their targets agree more than the features explain. If some were used to fit "
+            "the model and others to test it, its performance for new people or things is "
+            "overestimated.",
+            'A benchmark of the table, read with group="identical rows", keeps them together.',
+        )
+
+
 def _names(findings: Findings) -> Iterator[Caution]:
     target = (findings.target or "").casefold()
     if len(target) < _SHORTEST_NAME:
@@ -383,6 +408,7 @@ def _dates(findings: Findings) -> Iterator[Caution]:
 
 def _groups(findings: Findings) -> Iterator[Caution]:
     tied = [n for n, role in findings.table.roles.items() if role in (Role.GROUP, Role.TIME)]
+    tied += ["identical features"] if findings.table.keeps_identical else []
     if tied and findings.benchmark is None:
         yield Caution(
             f"Rows are related through {listed(tied)}",
@@ -408,6 +434,7 @@ _EXPECTED = {Step.PERFORMANCE, Step.LEARNING_CURVE, Step.CONDENSE}
 
 _CHECKS: tuple[Callable[[Findings], Iterator[Caution]], ...] = (
     _leaks,
+    _identical,
     _names,
     _too_good,
     _unknown_performance,
@@ -463,5 +490,5 @@ def _checked(findings: Findings) -> str:
         "Columns that predict the target by themselves (a small tree each, cross-validated) or are "
         "named like it; performance against a baseline; calibration; effects that leave the data; "
         "associated columns; methods that disagree; variation beyond pairs; small classes, few "
-        f"rows, missing values, dates, groups, protected columns; {drift}."
+        f"rows, missing values, dates, groups, identical rows, protected columns; {drift}."
     )

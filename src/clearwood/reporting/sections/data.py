@@ -44,6 +44,7 @@ def _opening(findings: Findings) -> tuple[str, ...]:
         first += f" {count(table.dropped, 'row')} without a target had been dropped."
     if table.source:
         first += f" Source: {table.source}."
+    first += _identical(findings)
     incomplete = [(name, n) for name, n in table.missing.items() if n and name in findings.features]
     if not incomplete:
         return first, "No value is missing in the columns that the model uses."
@@ -51,6 +52,27 @@ def _opening(findings: Findings) -> tuple[str, ...]:
     shares = [f"{named(name)} ({percent(n / table.n_rows)})" for name, n in incomplete]
     have = "column has" if len(incomplete) == 1 else "columns have"
     return first, f"{len(incomplete)} {have} missing values: {listed(shares, most=6)}."
+
+
+def _identical(findings: Findings) -> str:
+    twins = findings.twins
+    if twins is None or not twins.n_twins:
+        return ""
+    text = (
+        f" {twins.n_twins:,} rows ({percent(twins.share)}) have the same features as another row; "
+        f"there are {count(twins.n_distinct, 'different row')}."
+    )
+    if twins.are_unexpected:
+        text += (
+            " The distribution of the columns would lead to fewer "
+            f"({percent((twins.n_expected or 0) / twins.n_rows)} of the rows), so the same people "
+            "or things may be in the table several times."
+        )
+    elif twins.n_expected is not None:
+        text += " As many occur by chance in columns with so few values."
+    if findings.table.keeps_identical:
+        text += " Rows with the same features are kept together whenever rows are resampled."
+    return text
 
 
 def _columns(findings: Findings) -> Sheet:

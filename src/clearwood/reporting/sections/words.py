@@ -261,6 +261,12 @@ def _against_baseline(findings: Findings, performance: Performance) -> list[str]
         text += f" (difference {number(gap.difference)}, "
         text += f"{interval(gap.low, gap.high, gap.confidence)})"
         text += "" if gap.clear else "; chance could explain it"
+    compared = findings.identical_rows
+    if compared is not None and compared.learner == findings.chosen:
+        text += (
+            f". If rows with the same features are kept together, it reduces that by only "
+            f"{percent(compared.gain_together)}"
+        )
     return [f"{text}."]
 
 

@@ -1,0 +1,75 @@
+"""Rows with identical features, on the page."""
+
+import numpy as np
+import pytest
+
+import clearwood as cw
+from clearwood.reporting.collect.collector import collect
+from clearwood.reporting.collect.findings import Options
+from clearwood.reporting.collect.subject import subject_of
+from clearwood.reporting.sections.cautions import cautions
+from clearwood.reporting.sections.data import section as data_section
+from clearwood.reporting.sections.words import performance_sentences
+
+
+def people():
+    rng = np.random.default_rng(0)
+    person = rng.integers(0, 150, 900)
+    x = rng.normal(size=(150, 4))
+    mean = (x[:, 0] + rng.normal(size=150))[person]
+    columns = {f"x{j}": x[person, j] for j in range(4)}
+    return {**columns, "y": mean + rng.normal(size=900)}
+
+
+def few_categories():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, (900, 3))
+    mean = rng.normal(size=(3, 3, 3))[tuple(codes.T)]
+    columns = {f"x{j}": np.array(list("abc"))[codes[:, j]] for j in range(3)}
+    return {**columns, "y": mean + rng.normal(size=900)}
+
+
+def findings_of(table, *, benchmark):
+    model = cw.learner("knn").fit(table)
+    bench = None
+    if benchmark:
+        bench = cw.benchmark(table, ["baseline", "knn"], tune=0, interval="naive", outer=3)
+    options = Options(quick=True, sections=("data", "performance", "cautions"))
+    return collect(subject_of(model, table, bench, None, n_jobs=1), title="", options=options)
+
+
+def titles(findings):
+    return [caution.title for caution in cautions(findings)]
+
+
+def lead(findings):
+    return " ".join(data_section(findings).blocks[0].paragraphs)
+
+
+@pytest.mark.filterwarnings("ignore:.*same features as another row")
+def test_both_gains_are_on_the_page_of_repeated_people():
+    findings = findings_of(cw.read(people(), target="y"), benchmark=True)
+    both = findings.benchmark.identical_rows
+    shown = f"from {100 * both.gain:.3g} % to {100 * both.gain_together:.3g} %"
+    assert any(shown in title for title in titles(findings))
+    assert f"by only {100 * both.gain_together:.3g} %" in " ".join(performance_sentences(findings))
+    assert "may be in the table several times" in lead(findings)
+
+
+def test_repeated_people_are_a_caution_without_a_benchmark():
+    findings = findings_of(cw.read(people(), target="y"), benchmark=False)
+    assert any("same features" in title for title in titles(findings))
+
+
+def test_rows_kept_together_are_no_caution():
+    table = cw.read(people(), target="y", group="identical rows")
+    findings = findings_of(table, benchmark=True)
+    assert not any("identical" in title or "same features" in title for title in titles(findings))
+    assert "kept together whenever rows are resampled" in lead(findings)
+
+
+def test_few_categories_are_no_caution():
+    findings = findings_of(cw.read(few_categories(), target="y"), benchmark=True)
+    assert findings.twins.n_twins == 900
+    assert not any("identical" in title or "same features" in title for title in titles(findings))
+    assert "occur by chance in columns with so few values" in lead(findings)
