@@ -32,8 +32,10 @@ _LEAST_STRENGTH = 0.1
 _MOST_LEVELS = 20
 
 
-def ranks(column: Column) -> Floats:
+def ranks(column: Column, weights: Floats | None = None) -> Floats:
     """Return numbers and dates as ranks in [0, 1]; ties share their middle, missing is NaN.
+
+    A row counts as often as its weight.
 
     Examples
     --------
@@ -42,9 +44,10 @@ def ranks(column: Column) -> Floats:
     """
     ranked = np.full(len(column), np.nan)
     present = ~column.missing
-    _, inverse, counts = np.unique(column.values[present], return_inverse=True, return_counts=True)
+    _, inverse = np.unique(column.values[present], return_inverse=True)
+    counts = np.bincount(inverse, None if weights is None else weights[present])
     middle = np.cumsum(counts) - 0.5 * counts
-    ranked[present] = (middle / max(present.sum(), 1))[inverse]
+    ranked[present] = (middle / max(counts.sum(), 1e-300))[inverse]
     return ranked
 
 
@@ -53,11 +56,11 @@ def is_ordered(column: Column) -> bool:
     return column.kind in (Kind.NUMBER, Kind.WHOLE, Kind.DATE, Kind.ORDERED)
 
 
-def bins_of(column: Column) -> Index:
+def bins_of(column: Column, weights: Floats | None = None) -> Index:
     """Return the bin of each row: quantiles, or frequent levels; missing is a bin of its own."""
     if is_ordered(column) and column.kind is not Kind.ORDERED:
-        place = ranks(column)
-        size = int(np.clip(len(column) // _ROWS_PER_BIN, 3, _BINS))
+        place = ranks(column, weights)
+        size = int(np.clip(_n_rows(len(column), weights) // _ROWS_PER_BIN, 3, _BINS))
         return np.where(np.isnan(place), _BINS, np.minimum(place * size, size - 1)).astype(np.intp)
     values = (
         column.values
@@ -66,11 +69,25 @@ def bins_of(column: Column) -> Index:
             np.where(column.missing, "", column.values).astype(str), return_inverse=True
         )[1]
     )
-    frequent = np.argsort(-np.bincount(values + 1), kind="stable")[:_BINS] - 1
+    frequent = np.argsort(-np.bincount(values + 1, weights), kind="stable")[:_BINS] - 1
     bins = np.full(len(column), _BINS)
     for k, level in enumerate(frequent):
         bins[values == level] = k
     return bins
+
+
+def _n_rows(n_rows: int, weights: Floats | None) -> float:
+    """Return the number of rows that chance is judged by.
+
+    Weights that are whole numbers count repeated rows; others are worth as many equally weighted
+    rows as give the same precision (Kish's effective number).
+    """
+    if weights is None:
+        return n_rows
+    total = float(weights.sum())
+    if bool((weights == np.round(weights)).all()):
+        return total
+    return total**2 / float((weights**2).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,25 +100,29 @@ class Comparable:
         The bin of each row.
     scores
         Its ranks, or indicators of its levels: (rows, scores).
+    weights
+        Of the rows; None where all count alike.
     """
 
     bins: Index
     scores: Floats
+    weights: Floats | None = None
 
 
-def comparable(column: Column) -> Comparable:
+def comparable(column: Column, weights: Floats | None = None) -> Comparable:
     """Prepare a column for comparison: at most 5,000 of its rows, evenly spread."""
     if len(column) > _ROWS_COMPARED:
         chosen = np.linspace(0, len(column) - 1, _ROWS_COMPARED).round().astype(np.intp)
         column = column.take(chosen)
-    return Comparable(bins_of(column), _scores(column))
+        weights = None if weights is None else weights[chosen]
+    return Comparable(bins_of(column, weights), _scores(column, weights), weights)
 
 
-def _scores(column: Column) -> Floats:
+def _scores(column: Column, weights: Floats | None) -> Floats:
     if is_ordered(column):
-        place = ranks(column)
+        place = ranks(column, weights)
         return np.where(np.isnan(place), 0.5, place)[:, None]
-    bins = bins_of(column)
+    bins = bins_of(column, weights)
     return np.asarray(bins[:, None] == np.unique(bins), np.float64)
 
 
@@ -120,23 +141,24 @@ def strength(column: Comparable, other: Comparable) -> float:
     True
     """
     return max(
-        _correlation_ratio(column.scores, other.bins),
-        _correlation_ratio(other.scores, column.bins),
+        _correlation_ratio(column.scores, other.bins, other.weights),
+        _correlation_ratio(other.scores, column.bins, column.weights),
     )
 
 
-def _correlation_ratio(scores: Floats, bins: Index) -> float:
+def _correlation_ratio(scores: Floats, bins: Index, weights: Floats | None) -> float:
     """Return the root of the share of the variance that lies between bins, less chance."""
-    counts = np.bincount(bins)
+    weight = np.ones(len(bins)) if weights is None else weights
+    counts = np.bincount(bins, weight)
     used = counts > 0
-    n_rows, n_bins = len(bins), int(used.sum())
-    centred = scores - scores.mean(axis=0)
-    total = float((centred**2).sum())
+    n_rows, n_bins = _n_rows(len(bins), weights), int(used.sum())
+    centred = scores - np.average(scores, axis=0, weights=weight)
+    total = float((weight @ centred**2).sum())
     if total <= 0 or n_bins < 2 or n_rows <= n_bins:
         return 0.0
     between = 0.0
     for score in centred.T:
-        between += float((np.bincount(bins, score)[used] ** 2 / counts[used]).sum())
+        between += float((np.bincount(bins, weight * score)[used] ** 2 / counts[used]).sum())
     # adjusted as R2 is: bins of noise explain (bins - 1) / (rows - 1) of anything
     explained = 1 - (1 - between / total) * (n_rows - 1) / (n_rows - n_bins)
     chance = np.sqrt(2 * (n_bins - 1)) / (n_rows - n_bins)
@@ -159,13 +181,13 @@ def related(columns: Sequence[Comparable], positions: Sequence[int]) -> list[int
     return [int(k) for k in best if strongest[k] > _LEAST_STRENGTH]
 
 
-def coordinates(column: Column) -> Floats:
+def coordinates(column: Column, weights: Floats | None = None) -> Floats:
     """Return coordinates for distances between rows, of about the same spread in most columns."""
     if is_ordered(column):
-        place = ranks(column)
+        place = ranks(column, weights)
         present = np.where(np.isnan(place), 0.5, place) * np.sqrt(12)
         return np.column_stack([present, np.isnan(place)])
-    bins = bins_of(column)
+    bins = bins_of(column, weights)
     levels = np.unique(bins)[:_MOST_LEVELS]
     # two different levels are one apart
     return np.asarray((bins[:, None] == levels[None, :]) / np.sqrt(2))

@@ -81,7 +81,7 @@ class Predictor:
     @cached_property
     def profiles(self) -> tuple[Comparable, ...]:
         """What is needed of each column to measure associations."""
-        return tuple(comparable(column) for column in self.columns)
+        return tuple(comparable(column, self.weights) for column in self.columns)
 
     def position(self, name: Any) -> int:
         """Return the position of a column; the error for a wrong name offers the nearest."""
