@@ -100,15 +100,15 @@ def get(name: str) -> Entry:
     ...
     clearwood.InputError: there is no learner 'rigde'. Hint: did you mean 'ridge'?
     """
-    known = {entry.name: entry for entry in entries()}
-    if name not in known:
+    entries()
+    if name not in _entries:
         raise InputError(
             f"there is no learner {name!r}",
             parameter="learner",
             value=name,
-            hint=did_you_mean(str(name), known),
+            hint=did_you_mean(str(name), _entries),
         )
-    return known[name]
+    return _entries[name]
 
 
 def register(entry: Entry, *, replace: bool = False) -> None:

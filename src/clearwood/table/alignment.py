@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,7 +15,9 @@ from clearwood.table.schema import ColumnSchema, Schema
 from clearwood.table.table import Table
 from clearwood.table.types import Kind, Role
 
-__all__ = ["align", "raw_of"]
+__all__ = ["align", "align_table", "raw_of"]
+
+AnyColumn = TypeVar("AnyColumn", Raw, Column)
 
 _FORMS: dict[Kind, Form] = {
     Kind.NUMBER: "number",
@@ -48,6 +51,26 @@ def align(raws: Sequence[Raw], schema: Schema, *, named: bool, source: str = "")
             hint=f"in this order: {', '.join(schema.features[:12])}.",
         )
     columns = tuple(_fit_to(raw, want) for raw, want in zip(raws, wanted, strict=True))
+    return _with_roles(columns, wanted, source)
+
+
+def align_table(table: Table, schema: Schema) -> Table:
+    """Return the schema's features of a table, converting only what differs from the schema."""
+    wanted = [schema[name] for name in schema.features]
+    columns = _by_name(table.columns, schema)
+    return _with_roles(
+        tuple(
+            column
+            if column.kind is want.kind and column.levels == want.levels
+            else _fit_to(raw_of(column), want)
+            for column, want in zip(columns, wanted, strict=True)
+        ),
+        wanted,
+        table.source,
+    )
+
+
+def _with_roles(columns: tuple[Column, ...], wanted: list[ColumnSchema], source: str) -> Table:
     table = Table(
         columns, {c.name: c.role for c in wanted if c.role is not Role.FEATURE}, source=source
     )
@@ -55,7 +78,7 @@ def align(raws: Sequence[Raw], schema: Schema, *, named: bool, source: str = "")
     return table
 
 
-def _by_name(raws: Sequence[Raw], schema: Schema) -> list[Raw]:
+def _by_name(raws: Sequence[AnyColumn], schema: Schema) -> list[AnyColumn]:
     known = {raw.name: raw for raw in raws}
     absent = [name for name in schema.features if name not in known]
     if absent:
@@ -67,7 +90,8 @@ def _by_name(raws: Sequence[Raw], schema: Schema) -> list[Raw]:
             parameter=absent[0],
             hint=hint,
         )
-    extra = [name for name in known if name not in schema.names]
+    listed = set(schema.names)
+    extra = [name for name in known if name not in listed]
     if extra:
         shown = ", ".join(map(repr, extra[:5])) + (", …" if len(extra) > 5 else "")
         tell(f"the new data has columns that the model was not fitted with; ignored: {shown}")

@@ -1,6 +1,7 @@
 """What a table looks like without its rows: kept with every model."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 from clearwood.table.types import Kind, Role, Task
@@ -55,7 +56,7 @@ class Schema:
         """All names in the order of the table."""
         return tuple(column.name for column in self.columns)
 
-    @property
+    @cached_property
     def features(self) -> tuple[str, ...]:
         """The columns a model may see, protected ones included."""
         return tuple(c.name for c in self.columns if c.role in (Role.FEATURE, Role.PROTECTED))
@@ -65,11 +66,12 @@ class Schema:
         """The column to predict."""
         return next((c.name for c in self.columns if c.role is Role.TARGET), None)
 
+    @cached_property
+    def _by_name(self) -> dict[str, ColumnSchema]:
+        return {column.name: column for column in self.columns}
+
     def __getitem__(self, name: str) -> ColumnSchema:
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise KeyError(name)
+        return self._by_name[name]
 
     def to_json(self) -> dict[str, Any]:
         """Return the schema as plain JSON values."""

@@ -211,7 +211,9 @@ class Table:
     def take(self, rows: Any) -> "Table":
         """Return a table of some rows, by position, mask or slice."""
         rows = rows if isinstance(rows, slice) else np.atleast_1d(np.asarray(rows))
-        return replace(self, columns=tuple(column.take(rows) for column in self.columns))
+        taken = replace(self, columns=tuple(column.take(rows) for column in self.columns))
+        taken.__dict__["schema"] = self.schema  # the same, whichever rows are taken
+        return taken
 
     def head(self, n: int = 5) -> "Table":
         """Return the first n rows."""

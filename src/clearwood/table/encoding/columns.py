@@ -6,7 +6,7 @@ encodings and their missing indicators are such tables. `OneHotEncoder` keeps on
 each level's column. The encoding of a row depends on that row only.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
@@ -24,6 +24,7 @@ __all__ = [
     "OneHotEncoder",
     "encoder_from_state",
     "encoder_state",
+    "write_plain_numbers",
 ]
 
 
@@ -104,7 +105,7 @@ class NumberEncoder:
     def standardised(self, center: Floats, spread: Floats) -> Self:
         """Return the same encoder with its quantities standardised."""
         k = len(self.parts)
-        return replace(self, center=center[:k], spread=spread[:k])
+        return type(self)(self.parts, self.fill, self.indicator, center[:k], spread[:k])
 
     def write(self, values: NDArray[Any], out: Floats) -> None:
         """Encode values into the columns of ``out``."""
@@ -225,3 +226,36 @@ def encoder_from_state(raw: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]
         if name != "way"
     }
     return _WAYS[raw["way"]](**held | dict(arrays))
+
+
+def write_plain_numbers(
+    encoders: Sequence[ColumnEncoder],
+    starts: Sequence[int],
+    values: Sequence[NDArray[Any]],
+    out: Floats,
+) -> list[int]:
+    """Encode the columns that are single numbers in one step; return the positions of the others.
+
+    Few rows are encoded many times, and a step for each column would take most of the time.
+    """
+    plain: list[int] = []
+    others: list[int] = []
+    for i, encoder in enumerate(encoders):
+        is_plain = isinstance(encoder, NumberEncoder) and encoder.parts == (None,)
+        (plain if is_plain and encoder.width == 1 else others).append(i)
+    if not plain:
+        return others
+    held = [
+        encoder for encoder in (encoders[i] for i in plain) if isinstance(encoder, NumberEncoder)
+    ]
+    numbers = np.array([values[i] for i in plain], dtype=np.float64)
+    missing = np.isnan(numbers)
+    if missing.any():
+        for row, gaps, encoder in zip(numbers, missing, held, strict=True):
+            if encoder.fill is not None:
+                row[gaps] = encoder.fill
+    if held[0].center is not None:
+        numbers -= np.array([encoder.center for encoder in held])
+        numbers /= np.array([encoder.spread for encoder in held])
+    out[:, [starts[i] for i in plain]] = numbers.T
+    return others

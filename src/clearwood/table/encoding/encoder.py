@@ -1,5 +1,6 @@
 """The step between a table and a model's matrix, learned from training rows only."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Literal, Self
@@ -12,9 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import Call, InputError, Option, words
 from clearwood.table.column import Column
-from clearwood.table.encoding.columns import Encoded, encoder_from_state, encoder_state
+from clearwood.table.encoding.columns import (
+    Encoded,
+    encoder_from_state,
+    encoder_state,
+    write_plain_numbers,
+)
 from clearwood.table.encoding.learn_table import LearnedTable, Ways, learn_table
-from clearwood.table.encoding.weighted import Weight, center_and_spread
+from clearwood.table.encoding.weighted import Weight, center_and_spread, centers_and_spreads
 from clearwood.table.schema import ColumnSchema, Schema
 from clearwood.table.table import Table
 from clearwood.table.types import CODED, NUMERIC, Kind
@@ -24,6 +30,8 @@ __all__ = ["Encoder"]
 # Rows written at a time: a block of the matrix then stays in the processor's cache while its
 # columns are filled one after the other.
 _BLOCK = 4096
+# So many cells are standardised in one step.
+_AT_ONCE = 1 << 18
 
 
 # a Table goes in and an array comes out, whatever scikit-learn is set to make of arrays
@@ -251,6 +259,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         self.categorical_ = learned.categorical
         widths = [encoder.width for encoder in learned.encoders]
         self.sources_ = np.repeat(np.arange(len(widths)), widths)
+        self._starts = [0, *itertools.accumulate(widths[:-1])]
         self.n_features_in_ = len(self.used_)
 
     def _learn(self, table: Table, y: Any, sample_weight: Any) -> Floats:
@@ -271,29 +280,36 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     def _encode(self, values: Sequence[NDArray[Any]]) -> Floats:
         n_rows = len(values[0])
         matrix = np.empty((n_rows, len(self.columns_)))
-        starts = np.cumsum([0, *(encoder.width for encoder in self._encoders)])
+        others: Sequence[int] = range(len(self._encoders))
+        if n_rows <= _BLOCK:
+            others = write_plain_numbers(self._encoders, self._starts, values, matrix)
         for top in range(0, n_rows, _BLOCK):
             rows = slice(top, top + _BLOCK)
             block = matrix[rows]
-            for encoder, column, start in zip(self._encoders, values, starts, strict=False):
-                encoder.write(column[rows], block[:, start : start + encoder.width])
+            for i in others:
+                encoder, start = self._encoders[i], self._starts[i]
+                encoder.write(values[i][rows], block[:, start : start + encoder.width])
         return matrix
 
     def _standardise(self, matrix: Floats, weight: Weight) -> None:
         """Learn centre and spread from encoded training rows, and apply them to these rows."""
         counting = slice(None) if weight is None else weight > 0
         share = None if weight is None else weight[counting]
-        encoders = []
-        start = 0
-        for encoder in self._encoders:
-            center, spread = np.zeros(encoder.width), np.ones(encoder.width)
-            for j in np.flatnonzero(encoder.standardisable):
-                values = matrix[:, start + j]
-                center[j], spread[j] = center_and_spread(values[counting], share)
-                matrix[:, start + j] = (values - center[j]) / spread[j]
-            encoders.append(encoder.standardised(center, spread))
-            start += encoder.width
-        self._encoders = tuple(encoders)
+        quantities = np.concatenate([encoder.standardisable for encoder in self._encoders])
+        center, spread = np.zeros(len(quantities)), np.ones(len(quantities))
+        at = np.flatnonzero(quantities)
+        if weight is None and matrix.size <= _AT_ONCE:
+            values = matrix[:, at]
+            center[at], spread[at] = centers_and_spreads(values.T)
+            matrix[:, at] = (values - center[at]) / spread[at]
+        else:
+            for j in at:
+                center[j], spread[j] = center_and_spread(matrix[counting, j], share)
+                matrix[:, j] = (matrix[:, j] - center[j]) / spread[j]
+        self._encoders = tuple(
+            encoder.standardised(center[start:], spread[start:])
+            for encoder, start in zip(self._encoders, self._starts, strict=True)
+        )
 
     def _aligned(self, column: Column, schema: ColumnSchema) -> NDArray[Any]:
         """Return a column's values with codes that mean the schema's levels."""

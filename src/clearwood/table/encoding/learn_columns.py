@@ -21,6 +21,7 @@ from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar_features
 __all__ = [
     "Learned",
     "learn_codes",
+    "learn_complete_numbers",
     "learn_dates",
     "learn_numbers",
     "learn_onehot",
@@ -56,6 +57,12 @@ def learn_numbers(column: Column, weight: Weight, *, impute: bool) -> Learned:
         fill = np.array([middle])
     encoded = [Encoded(column.name, column.name), *_indicator(column, indicator)]
     return NumberEncoder((None,), fill, indicator), encoded
+
+
+def learn_complete_numbers(column: Column, middle: float, *, impute: bool) -> Learned:
+    """Pass numbers on that have no gaps; later ones are filled with the median."""
+    fill = np.array([middle]) if impute else None
+    return NumberEncoder((None,), fill, indicator=False), [Encoded(column.name, column.name)]
 
 
 def learn_dates(column: Column, weight: Weight, *, impute: bool) -> Learned:

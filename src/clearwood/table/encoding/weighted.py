@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
 
-__all__ = ["Weight", "center_and_spread", "lower_median", "median"]
+__all__ = ["Weight", "center_and_spread", "centers_and_spreads", "lower_median", "median"]
 
 Weight = Floats | None
 
@@ -73,3 +73,24 @@ def center_and_spread(values: Floats, weight: Weight) -> tuple[float, float]:
     center = float(np.average(scaled, weights=share))
     spread = math.sqrt(float(np.average((scaled - center) ** 2, weights=share)))
     return unit * center, unit * spread if spread > 0 else math.inf
+
+
+def centers_and_spreads(rows: Floats) -> tuple[Floats, Floats]:
+    """Return what `center_and_spread` returns for each row of a matrix, to the last bit.
+
+    Examples
+    --------
+    >>> centers_and_spreads(np.array([[1.0, 3.0], [2.0, 2.0]]))
+    (array([2., 2.]), array([ 1., inf]))
+    """
+    rows = np.ascontiguousarray(rows)
+    unit = np.abs(rows).max(axis=1)
+    simple = (rows.min(axis=1) < rows.max(axis=1)) & np.isfinite(unit)
+    unit = np.where(simple, unit, 1.0)
+    scaled = rows / unit[:, None]
+    center = scaled.mean(axis=1)
+    spread = np.sqrt(((scaled - center[:, None]) ** 2).mean(axis=1))
+    centers, spreads = unit * center, np.where(spread > 0, unit * spread, math.inf)
+    for j in np.flatnonzero(~simple):
+        centers[j], spreads[j] = center_and_spread(rows[j], None)
+    return centers, spreads

@@ -11,7 +11,7 @@ import numpy as np
 from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count
-from clearwood.table.alignment import align, raw_of
+from clearwood.table.alignment import align, align_table, raw_of
 from clearwood.table.column import Column
 from clearwood.table.kinds.infer import check_finite, settle
 from clearwood.table.kinds.review import Finding, review_all
@@ -298,6 +298,8 @@ def as_table(data: Any, *, schema: Schema | None = None, **options: Unpack[TextO
     """
     if schema is None:
         return data if isinstance(data, Table) else read(data, **options)
+    if isinstance(data, Table):
+        return align_table(data, schema)
     raws, origin, _ = _columns_like(data, schema, options)
     named = not isinstance(data, np.ndarray | list | tuple) or _has_field_names(data)
     return align(raws, schema, named=named, source=origin)
