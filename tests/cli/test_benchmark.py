@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from clearwood._shared.numbers import duration
@@ -204,3 +205,19 @@ def test_lines_are_written_now_and_then_where_there_is_no_terminal(capsys, monke
     monkeypatch.setattr(_progress, "_LINE_EVERY", 0.0)
     _progress._lines()(Snapshot(3, 10, {}, 9.0, 75.0))
     assert capsys.readouterr().err == f"benchmark: 3 of 10 fits, about {duration(75.0)} left\n"
+
+
+def test_repeated_people_are_pointed_out_and_can_be_kept_together(cli, tmp_path):
+    rng = np.random.default_rng(0)
+    person = rng.integers(0, 100, 500)
+    x, own = rng.normal(size=(100, 3)), rng.normal(size=100)
+    rows = np.column_stack([x[person], own[person] + 0.5 * rng.normal(size=500)])
+    path = tmp_path / "visits.csv"
+    np.savetxt(path, rows, delimiter=",", header="a,b,c,visits", comments="")
+    common = ("benchmark", str(path), "--target", "visits", "--learners", "baseline,knn", *QUICK)
+    answer = cli(*common, "--outer", "3", "-o", "one.json")
+    assert "--group 'identical rows'" in " ".join(answer.err.split())
+    assert json.loads(Path("one.json").read_text())["identical_rows"]["matters"]
+    answer = cli(*common, "--outer", "3", "--group", "identical rows", "-o", "two.json")
+    assert (answer.code, answer.err) == (0, "")
+    assert '--group "identical rows"' in answer.out or "--group 'identical rows'" in answer.out
