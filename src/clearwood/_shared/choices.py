@@ -37,7 +37,7 @@ ImportanceKind = Literal[
 ValueFunction = Literal["interventional", "path_dependent", "observational"]
 ShapleyMethod = Literal["auto", "subsets", "kernel", "permutation"]
 #: How observational values model the other columns, given those of the coalition.
-Conditional = Literal["gaussian", "copula", "kernel", "forest"]
+Conditional = Literal["auto", "gaussian", "copula", "kernel", "forest"]
 LimeSelection = Literal["forward", "lasso"]
 
 # Condensing.

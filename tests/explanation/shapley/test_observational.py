@@ -4,6 +4,7 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestRegressor
@@ -147,7 +148,7 @@ def test_trees_are_asked_too():
 @pytest.mark.parametrize("conditional", ["gaussian", "copula"])
 def test_normal_columns_must_be_numbers(conditional):
     data = cw.read({"age": [1.5, 2.5, 3.0], "town": ["a", "b", "a"]})
-    with pytest.raises(cw.InputError, match=r"'town' has categories.*conditional='forest'"):
+    with pytest.raises(cw.InputError, match=r"'town' has categories.*conditional='kernel'"):
         cw.shapley(
             lambda rows: np.zeros(len(rows)),
             data,
@@ -158,3 +159,61 @@ def test_normal_columns_must_be_numbers(conditional):
     X = np.array([[1.0, np.nan], [2.0, 3.0]])
     with pytest.raises(cw.InputError, match="'x1' has missing values"):
         cw.shapley(lambda X: X[:, 0], X, X[:1], value="observational", conditional=conditional)
+
+
+def mixed_table(n_rows=400):
+    generator = np.random.default_rng(7)
+    level = generator.choice(["a", "b", "c"], n_rows, p=[0.5, 0.3, 0.2])
+    shift = {"a": -1.0, "b": 0.0, "c": 2.0}
+    number = np.array([shift[one] for one in level]) + 0.5 * generator.normal(size=n_rows)
+    days = generator.integers(0, 900, n_rows).astype("timedelta64[D]")
+    gaps = np.where(generator.random(n_rows) < 0.1, np.nan, number + generator.normal(size=n_rows))
+    return {
+        "numbers": {"x": number, "y": number + generator.normal(size=n_rows)},
+        "categories": {"x": number, "level": level},
+        "gaps": {"x": number, "gaps": gaps},
+        "dates": {"x": number, "day": np.datetime64("2024-01-01") + days},
+        "only categories": {"level": level, "other": np.where(number > 0, "up", "down")},
+    }
+
+
+@pytest.mark.parametrize("kind", mixed_table())
+@pytest.mark.parametrize("form", ["table", "pandas"])
+def test_the_default_conditional_is_chosen_by_the_columns(kind, form):
+    columns = mixed_table()[kind]
+    frame = pd.DataFrame(columns)
+    data = cw.read(frame) if form == "table" else frame
+
+    def model(rows):
+        return (rows["x"] if "x" in rows else (rows["level"] == "b") * 2.0).to_numpy(float)
+
+    found = cw.shapley(model, data, data.head(3), value="observational")
+    assert found.conditional == ("gaussian" if kind == "numbers" else "kernel")
+    assert found.to_json()["conditional"] == found.conditional
+    assert_allclose(found.prediction, model(frame.head(3)), atol=1e-9)
+    assert any("assumes" in note for note in found.notes)
+
+
+def test_values_of_other_value_functions_have_no_conditional():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    assert cw.shapley(lambda X: X[:, 0], X, X[:1]).conditional is None
+
+
+def test_categories_are_matched_as_the_conditional_mean_does():
+    """Two columns of categories: the mean over rows that have the level is the truth."""
+    columns = mixed_table()["only categories"]
+    frame = pd.DataFrame(columns)
+    values = (frame["level"] == "b") * 2.0 + (frame["other"] == "up")
+
+    def model(rows):
+        return ((rows["level"] == "b") * 2.0 + (rows["other"] == "up")).to_numpy(float)
+
+    row = frame.head(1)
+    found = cw.shapley(model, frame, row, value="observational").values[0]
+    within = [values[frame[name] == row[name][0]].mean() for name in frame]
+    whole, mean = model(row)[0], values.mean()
+    expected = [
+        (within[0] - mean + whole - within[1]) / 2,
+        (within[1] - mean + whole - within[0]) / 2,
+    ]
+    assert_allclose(found, expected, atol=0.01)

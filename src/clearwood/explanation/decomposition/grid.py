@@ -54,14 +54,15 @@ def grid_of(column: Column, weights: Floats | None, most: int) -> Grid:
     >>> grid.values, grid.shares
     (array([20., 40., nan]), array([0.25, 0.5 , 0.25]))
     """
-    missing = column.missing
-    present = np.flatnonzero(~missing)
+    weight = np.ones(len(column)) if weights is None else weights
+    counts = weight > 0  # a value that only rows of weight zero have does not occur
+    missing = column.missing & counts
+    present = np.flatnonzero(~column.missing & counts)
     ordered = not column.is_coded and column.kind is not Kind.TEXT
     values = column.values[present]
     if column.kind is Kind.TEXT:
         values = values.astype(str)
     distinct, first, inverse = np.unique(values, return_index=True, return_inverse=True)
-    weight = np.ones(len(column)) if weights is None else weights
     chosen = np.arange(len(distinct))
     if ordered and len(distinct) > most:
         chosen = _quantiles(np.bincount(inverse, weight[present]).astype(np.float64), most)

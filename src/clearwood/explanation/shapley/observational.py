@@ -4,7 +4,10 @@
 shows directly, so each way to estimate it assumes something, and says what.
 """
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,36 +15,56 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.choices import Conditional
 from clearwood._shared.errors import Option, bad_value, unknown_choice, words
 from clearwood.explanation.adapter.compose import perturbed
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.local.lime_representation import representation_of
 from clearwood.explanation.scales import Scale, Unit
 from clearwood.explanation.shapley.value_functions import Coalitions, CoalitionValues, ValueFunction
-from clearwood.table import NUMERIC, Kind
+from clearwood.table import NUMERIC, Column, Kind
 
-__all__ = ["ASSUMPTIONS", "observational"]
+__all__ = ["ASSUMPTIONS", "conditional_for", "observational"]
 
-ASSUMPTIONS = {
+ASSUMPTIONS: dict[Conditional, str] = {
     "gaussian": "assumes that the columns are jointly normal over the background",
     "copula": "assumes that the columns depend on each other as jointly normal ones do, whatever "
     "the distribution of each",
     "kernel": "assumes that rows near in the coalition's columns (Mahalanobis distance, bandwidth "
-    "n^(-1/(s+4)) for s columns) have the others as this row would",
+    "n^(-1/(s+4)) for s columns and n different rows) have the others as this row would",
     "forest": "assumes that rows in the same leaves of a forest fitted to the coalition's columns "
     "have the other columns as this row would",
 }
 
 #: Background rows that carry the weights of "kernel" and "forest"; few of them weigh anything.
 _WEIGHED_ROWS = 1000
-#: Weights below this share of the largest are left out.
+#: Rows whose similarity is below this share of the largest are left out.
 _NEGLIGIBLE = 1e-4
+_TINY = np.finfo(np.float64).tiny
+#: The kernel is as narrow as for this many different rows, where there are fewer.
+_FEWEST_DISTINCT = 100
 _TREES = 30
 _ROWS_PER_LEAF = 10
 
 
+def conditional_for(conditional: str, columns: Sequence[Column]) -> Conditional:
+    """Choose how columns depend on each other: by what they hold, where that is left open."""
+    if conditional == "auto":
+        return "gaussian" if all(_is_complete_number(column) for column in columns) else "kernel"
+    if conditional not in ASSUMPTIONS:
+        raise unknown_choice("conditional", conditional, ("auto", *ASSUMPTIONS))
+    return conditional
+
+
+def _is_complete_number(column: Column) -> bool:
+    return column.kind in NUMERIC and not column.n_missing
+
+
 def observational(
-    conditional: str, parts: dict[str, Any], explained: Explained, generator: np.random.Generator
+    conditional: Conditional,
+    parts: dict[str, Any],
+    explained: Explained,
+    generator: np.random.Generator,
 ) -> ValueFunction:
     """Make an observational value function.
 
@@ -56,27 +79,41 @@ def observational(
     generator
         Makes the draws.
     """
-    if conditional not in ASSUMPTIONS:
-        raise unknown_choice("conditional", conditional, ASSUMPTIONS)
     if conditional in ("gaussian", "copula"):
         numbers = _numbers(parts, conditional)
         normal = _of_normal(numbers, parts, copula=conditional == "copula")
         return Normal(**parts, explained=explained, generator=generator, normal=normal)
-    weights = parts["weights"]
-    usable = np.flatnonzero(weights > 0)
+    usable = np.flatnonzero(parts["weights"] > 0)
     if len(parts["chosen"]) < min(_WEIGHED_ROWS, len(usable)):
         size = min(_WEIGHED_ROWS, len(usable))
-        parts = {**parts, "chosen": np.sort(generator.choice(usable, size, replace=False))}
-    n_rows = parts["n_rows"]
-    space = representation_of(parts["predictor"].columns)
-    below = space.features[n_rows:]
-    spread = below.std(axis=0)
-    features = (space.features - below.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    owner = np.full(len(space.terms), -1)
-    for player, columns in enumerate(parts["members"]):
-        owner[[term.column in columns for term in space.terms]] = player
+        usable = np.sort(generator.choice(usable, size, replace=False))
+    else:
+        usable = np.intersect1d(parts["chosen"], usable)
+    features, owner = _features(parts)
     kind = KernelWeights if conditional == "kernel" else ForestWeights
-    return kind(**parts, features=features, owner=owner, seed=int(generator.integers(1 << 31)))
+    return kind(
+        **{**parts, "chosen": usable},
+        features=features,
+        owner=owner,
+        seed=int(generator.integers(1 << 31)),
+    )
+
+
+def _features(parts: dict[str, Any]) -> tuple[Floats, Index]:
+    """Represent all columns by numbers, standardised over the background, with their players."""
+    columns, n_rows, weights = parts["predictor"].columns, parts["n_rows"], parts["weights"]
+    space = representation_of(columns)
+    features = space.features.copy()
+    owner = np.full(len(space.terms), -1)
+    for k, term in enumerate(space.terms):
+        owner[k] = next(p for p, own in enumerate(parts["members"]) if term.column in own)
+        gaps = columns[term.column].missing
+        if term.level is None and gaps.any():  # a gap has a term of its own, and here the mean
+            share = np.where(gaps[n_rows:], 0.0, weights)
+            features[gaps, k] = share @ features[n_rows:, k] / max(share.sum(), _TINY)
+    mean = weights @ features[n_rows:]
+    spread = np.sqrt(weights @ (features[n_rows:] - mean) ** 2)
+    return (features - mean) / np.where(spread > 0, spread, 1.0), owner
 
 
 # Drawn from a normal distribution
@@ -92,62 +129,79 @@ class _NormalData:
         Of all rows, explained ones first.
     mean, covariance
         Over the background.
-    marginal
-        Sorted background values of each column, with a copula; None without.
+    marginals
+        The background's distribution of each column, with a copula; None without.
     """
 
     scores: Floats
     mean: Floats
     covariance: Floats
-    marginal: Floats | None
+    marginals: tuple["_Marginal", ...] | None
 
     def back(self, scores: Floats) -> Floats:
         """Return scores on the scale of the data; with a copula, values that occur."""
-        if self.marginal is None:
+        if self.marginals is None:
             return scores
-        n_values = len(self.marginal)
-        place = np.clip(np.ceil(ndtr(scores) * n_values).astype(np.intp) - 1, 0, n_values - 1)
-        return np.take_along_axis(self.marginal, place, axis=0)
+        columns = (marginal.value(scores[:, k]) for k, marginal in enumerate(self.marginals))
+        return np.column_stack(list(columns))
+
+
+@dataclass(frozen=True, eq=False)
+class _Marginal:
+    """The weighted distribution of a column: its values, rising, and the share up to each."""
+
+    values: Floats
+    upto: Floats
+
+    @classmethod
+    def of(cls, values: Floats, weights: Floats) -> "_Marginal":
+        distinct, place = np.unique(values[weights > 0], return_inverse=True)
+        return cls(distinct, np.cumsum(np.bincount(place, weights[weights > 0])))
+
+    def score(self, values: Floats) -> Floats:
+        """Return the normal quantile of each value's place, the middle one among ties."""
+        edges = np.concatenate([[0.0], self.upto])
+        below = edges[np.searchsorted(self.values, values, "left")]
+        upto = edges[np.searchsorted(self.values, values, "right")]
+        # beyond the range, as at its end
+        least, most = edges[1] / 2, (edges[-2] + edges[-1]) / 2
+        return np.asarray(ndtri(np.clip((below + upto) / 2, least, most) / edges[-1]))
+
+    def value(self, scores: Floats) -> Floats:
+        """Return the value at the place of each normal quantile."""
+        # sums of weights that are equal in truth may differ in their last bits
+        wanted = ndtr(scores) * self.upto[-1] * (1 - 1e-12)
+        place = np.searchsorted(self.upto, wanted, "left")
+        return np.asarray(self.values[place.clip(max=len(self.values) - 1)])
 
 
 def _numbers(parts: dict[str, Any], conditional: str) -> Floats:
     columns = parts["predictor"].columns
     for column in columns:
-        what = "categories or text"
-        if column.kind in NUMERIC:
-            if not column.n_missing:
-                continue
-            what = "missing values"
-        elif column.kind is Kind.DATE:
-            what = "dates"
+        if _is_complete_number(column):
+            continue
+        what = "missing values" if column.kind in NUMERIC else "categories or text"
         raise bad_value(
             "conditional",
             conditional,
-            f"it takes columns of numbers; {column.name!r} has {what}",
-            hint=words("use ", Option("conditional", "forest"), " or 'kernel'."),
+            f"it takes columns of numbers; {column.name!r} has "
+            f"{'dates' if column.kind is Kind.DATE else what}",
+            hint=words("use ", Option("conditional", "kernel"), " or 'forest'."),
         )
     return np.column_stack([column.values for column in columns]).astype(np.float64)
 
 
 def _of_normal(numbers: Floats, parts: dict[str, Any], *, copula: bool) -> _NormalData:
     n_rows, weights = parts["n_rows"], parts["weights"]
-    marginal = None
+    marginals = None
     scores = numbers
     if copula:
-        marginal = np.sort(numbers[n_rows:], axis=0)
-        scores = np.column_stack(
-            [_normal_scores(numbers[:, k], marginal[:, k]) for k in range(numbers.shape[1])]
-        )
+        marginals = tuple(_Marginal.of(column[n_rows:], weights) for column in numbers.T)
+        scored = [one.score(column) for one, column in zip(marginals, numbers.T, strict=True)]
+        scores = np.column_stack(scored)
     mean = weights @ scores[n_rows:]
     offset = scores[n_rows:] - mean
-    return _NormalData(scores, mean, (offset * weights[:, None]).T @ offset, marginal)
-
-
-def _normal_scores(values: Floats, ordered: Floats) -> Floats:
-    """Return the normal quantile of each value's place, the middle one among ties."""
-    below = np.searchsorted(ordered, values, "left")
-    upto = np.searchsorted(ordered, values, "right")
-    return np.asarray(ndtri(np.clip((below + upto) / 2, 0.5, len(ordered) - 0.5) / len(ordered)))
+    return _NormalData(scores, mean, (offset * weights[:, None]).T @ offset, marginals)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -244,12 +298,12 @@ class _Weighted(ValueFunction):
     _known: dict[bytes, Any] = field(default_factory=dict)
 
     def at(self, row: int, coalitions: Coalitions) -> CoalitionValues:
-        """Average over background rows, by their weight; few weigh enough to be evaluated."""
-        weights = np.array([self._weights(row, coalition) for coalition in coalitions])
-        at, which = np.nonzero(weights > _NEGLIGIBLE * weights.max(axis=1, keepdims=True))
+        """Average over background rows; few are similar enough to be evaluated."""
+        similar = np.array([self._similarity(row, coalition) for coalition in coalitions])
+        at, which = np.nonzero(similar > _NEGLIGIBLE * similar.max(axis=1, keepdims=True))
         others = self.n_rows + self.chosen[which]
         predicted = self.mixed(row, coalitions[at], others)
-        share = weights[at, which]
+        share = similar[at, which] * self.weights[self.chosen[which]]
         total = np.bincount(at, share, minlength=len(coalitions))
         mean = [
             np.bincount(at, share * predicted[:, k], minlength=len(coalitions)) / total
@@ -257,31 +311,42 @@ class _Weighted(ValueFunction):
         ]
         return CoalitionValues(np.column_stack(mean))
 
-    def _weights(self, row: int, coalition: NDArray[np.bool_]) -> Floats:
-        raise NotImplementedError
+    @abstractmethod
+    def _similarity(self, row: int, coalition: NDArray[np.bool_]) -> Floats:
+        """Measure how like the row each chosen background row is, whatever its weight."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class KernelWeights(_Weighted):
     """Background rows weigh by their distance from the row (Aas, Jullum and Løland 2021, 3.3)."""
 
-    def _weights(self, row: int, coalition: NDArray[np.bool_]) -> Floats:
-        inside = coalition[self.owner] & (self.owner >= 0)
+    def _similarity(self, row: int, coalition: NDArray[np.bool_]) -> Floats:
+        inside = coalition[self.owner]
         below = self.features[self.n_rows + self.chosen][:, inside]
         key = inside.tobytes()
         if key not in self._known:
-            covariance = np.cov(below, rowvar=False).reshape(below.shape[1], -1)
+            share = self.weights[self.chosen] / self.weights[self.chosen].sum()
+            centred = below - share @ below
+            covariance = (centred * share[:, None]).T @ centred
             inverse = np.linalg.pinv(covariance, rcond=1e-8, hermitian=True)
             self._known[key] = inverse, np.eye(len(covariance)) - inverse @ covariance
         offset = below - self.features[row, inside]
         inverse, flat = self._known[key]
-        distance = np.einsum("bi,ij,bj->b", offset, inverse, offset)
+        distance = ((offset @ inverse) * offset).sum(axis=1)
         # along directions in which the background does not vary any difference is a large one
         distance = distance + 1e4 * ((offset @ flat) ** 2).sum(axis=1)
-        n_players = int(coalition.sum())
-        width = len(below) ** (-1 / (n_players + 4))
+        width = self._n_distinct ** (-1 / (int(coalition.sum()) + 4))
         log_weight = -(distance - distance.min()) / (2 * width**2)
-        return np.asarray(np.exp(log_weight) * self.weights[self.chosen])
+        return np.asarray(np.exp(log_weight))
+
+    @cached_property
+    def _n_distinct(self) -> int:
+        """Background rows that differ, so that repeating a row does not make the kernel narrower.
+
+        Few of them mean values that repeat, between which there is nothing to smooth.
+        """
+        distinct = np.unique(self.features[self.n_rows + self.chosen].round(9), axis=0)
+        return max(len(distinct), _FEWEST_DISTINCT)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -292,11 +357,11 @@ class ForestWeights(_Weighted):
     rows are found when a coalition first occurs, as fitting is what takes time.
     """
 
-    def _weights(self, row: int, coalition: NDArray[np.bool_]) -> Floats:
+    def _similarity(self, row: int, coalition: NDArray[np.bool_]) -> Floats:
         key = coalition.tobytes()
         if key not in self._known:
             self._known[key] = self._fitted(coalition)
-        return np.asarray(self._known[key][row] * self.weights[self.chosen])
+        return np.asarray(self._known[key][row])
 
     def _fitted(self, coalition: NDArray[np.bool_]) -> Floats:
         from sklearn.ensemble import RandomForestRegressor
@@ -307,11 +372,12 @@ class ForestWeights(_Weighted):
         forest = RandomForestRegressor(
             n_estimators=_TREES, min_samples_leaf=leaf, max_features=1.0, random_state=self.seed
         )
-        forest.fit(below[:, inside], below[:, ~inside].squeeze())
+        weights = self.weights[self.chosen]
+        forest.fit(below[:, inside], below[:, ~inside].squeeze(), weights / weights.mean())
         mine = forest.apply(self.features[: self.n_rows, inside])
         theirs = forest.apply(below[:, inside])
         result = np.zeros((self.n_rows, len(below)))
         for tree in range(_TREES):
             same = mine[:, tree, None] == theirs[:, tree]
-            result += same / same.sum(axis=1, keepdims=True)
+            result += same / (same @ weights)[:, None]
         return result / _TREES

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.choices import ValueFunction
+from clearwood._shared.choices import Conditional, ValueFunction
 from clearwood._shared.frames import frame, unique_name
 from clearwood._shared.numbers import count, number
 from clearwood._shared.results import document, html_table
@@ -46,6 +46,8 @@ class Shapley:
         None where the values are exact; else of the shape of ``values``.
     notes
         What the reader should know.
+    conditional
+        How observational values let columns depend on each other; None for other values.
     """
 
     values: Floats
@@ -57,6 +59,7 @@ class Shapley:
     interactions: Floats | None = None
     standard_errors: Floats | None = None
     notes: tuple[str, ...] = ()
+    conditional: Conditional | None = None
 
     @property
     def value(self) -> ValueFunction:
@@ -142,6 +145,7 @@ class Shapley:
                 "baseline": self.baseline,
                 "interactions": self.interactions,
                 "standard_errors": self.standard_errors,
+                "conditional": self.conditional,
                 "about": self.about.to_json(),
                 "notes": self.notes,
             }

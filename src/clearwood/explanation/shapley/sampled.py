@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.choices import ShapleyMethod
+from clearwood._shared.choices import Conditional, ShapleyMethod
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.messages import tell
@@ -26,7 +26,12 @@ from clearwood.explanation.outputs import one_output
 from clearwood.explanation.scales import Scale
 from clearwood.explanation.shapley.estimate import Estimate, OutOfTimeError, Stopping
 from clearwood.explanation.shapley.kernel_regression import by_kernel_regression
-from clearwood.explanation.shapley.observational import ASSUMPTIONS, ForestWeights, observational
+from clearwood.explanation.shapley.observational import (
+    ASSUMPTIONS,
+    ForestWeights,
+    conditional_for,
+    observational,
+)
 from clearwood.explanation.shapley.permutations import by_permutations
 from clearwood.explanation.shapley.result import Shapley
 from clearwood.explanation.shapley.subsets import by_subsets
@@ -84,7 +89,7 @@ def sampled_shapley(
     rows: Any = None,
     *,
     value: str = "interventional",
-    conditional: str = "gaussian",
+    conditional: Conditional = "auto",
     scale: Scale | None = None,
     n_jobs: int = 1,
     options: SampledOptions | None = None,
@@ -121,9 +126,11 @@ def sampled_shapley(
         "predictions": predicted[:n_rows],
         "background": predicted[n_rows:],
     }
+    used: Conditional | None = None
     if value == "observational":
-        game: ValueFunction = observational(conditional, parts, explained, generator)
-        notes.append(f"{ASSUMPTIONS[conditional]}; the standard errors do not cover this")
+        used = conditional_for(conditional, predictor.columns)
+        game: ValueFunction = observational(used, parts, explained, generator)
+        notes.append(f"{ASSUMPTIONS[used]}; the standard errors do not cover this")
     else:
         game = Interventional(**parts)
     method = _method(options.method, game)
@@ -154,6 +161,7 @@ def sampled_shapley(
             for name, own in zip(names, members, strict=True)
         ),
         standard_errors=one_output(errors),
+        conditional=used,
         notes=(*notes, _method_note(method, game, options.orders), *more),
     )
 

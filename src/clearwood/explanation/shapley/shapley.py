@@ -41,7 +41,7 @@ def shapley(
     *,
     value: ValueFunctionName = "interventional",
     method: ShapleyMethod = "auto",
-    conditional: Conditional = "gaussian",
+    conditional: Conditional = "auto",
     groups: Mapping[str, Sequence[str]] | None = None,
     interactions: bool = False,
     output: Any = None,
@@ -86,7 +86,9 @@ def shapley(
         conditional="forest"), and for more of them orders, or for observational values the kernel.
     conditional
         How the columns outside a coalition depend on those inside, for observational values:
-        "gaussian", "copula", "kernel" or "forest".
+        "gaussian", "copula", "kernel" or "forest". "auto" is "gaussian" where all columns are
+        numbers without gaps, else "kernel", which takes any columns. The result's ``conditional``
+        is the one that was used.
     groups
         Columns that play together, by the group's name; the others play alone. Exact where the
         model can be taken apart.

@@ -30,7 +30,7 @@ def shapley(
     of: Path | None = None,
     groups: Groups = None,
     interactions: bool = False,
-    conditional: Conditional = "gaussian",
+    conditional: Conditional = "auto",
     method: ShapleyMethod = "auto",
     precision: float = 0.02,
     max_evaluations: int | None = None,
@@ -53,7 +53,7 @@ def shapley(
     interactions
         Pairwise interactions too; exact values only.
     conditional
-        The distribution assumed by observational values.
+        The distribution assumed by observational values; auto chooses by the columns.
 
     Models without exact Shapley values
     -----------------------------------
