@@ -49,16 +49,29 @@ def test_twins_are_counted():
 def test_rows_of_the_same_people_agree(target):
     result = twins(people(effect=1.0, target=target))
     assert result.n_distinct == 250
-    assert result.n_expected < 0.2 * result.n_rows
+    assert result.n_distinct_expected > 0.8 * result.n_rows
     assert result.are_unexpected
     assert result.agree
     assert result.agreement > 0.2
 
 
+def test_people_with_coarse_features_agree():
+    """Many of them are alike by chance, and yet there are fewer different rows than by chance."""
+    rng = np.random.default_rng(4)
+    person = rng.integers(0, 500, 4000)
+    x = np.column_stack([rng.integers(0, n, 500) for n in (4, 12, 2, 30, 2)])
+    own = x[:, 0] + rng.normal(size=500)
+    data = {f"x{j}": x[person, j] for j in range(5)} | {"y": own[person] + rng.normal(size=4000)}
+    result = twins(cw.read(data, target="y"))
+    assert result.n_distinct < 500
+    assert result.are_unexpected
+    assert result.agree
+
+
 def test_twins_in_a_table_of_few_categories_raise_no_alarm():
     result = twins(few_categories())
     assert result.n_twins == result.n_rows
-    assert result.n_expected > 0.95 * result.n_rows
+    assert result.n_distinct_expected == result.n_distinct == 64
     assert not result.are_unexpected
     assert not result.agree
 
@@ -74,7 +87,7 @@ def test_twins_among_associated_categories_raise_no_alarm():
         mean += rng.normal(size=4)[code]
     result = twins(cw.read({**data, "y": mean + rng.normal(size=4000)}, target="y"))
     assert result.share > 0.3
-    assert abs(result.n_expected - result.n_twins) < 0.1 * result.n_rows
+    assert abs(result.n_distinct_expected - result.n_distinct) < 0.04 * result.n_rows
     assert not result.agree
 
 

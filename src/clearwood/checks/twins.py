@@ -19,7 +19,8 @@ from clearwood.table import Column, Kind, Table, as_table, identical_rows
 
 __all__ = ["Twins", "twins"]
 
-#: Twins matter where they are this share of the rows, beyond those that would occur by chance.
+#: Twins matter where they are this share of the rows, and where this share of the rows would be
+#: different ones if rows were drawn anew.
 LEAST_SHARE = 0.05
 #: A correlation of the targets of twins that is smaller hardly changes an estimate.
 LEAST_AGREEMENT = 0.02
@@ -41,10 +42,10 @@ class Twins(Result):
         Rows with at least one twin: another row with the same features.
     largest
         The most rows with the same features.
-    n_expected
-        How many rows would have a twin if all rows were drawn anew from the distribution of the
-        columns, estimated by small trees: about as many where columns have few levels, hardly any
-        where twins are the same person or thing. None where twins are few.
+    n_distinct_expected
+        How many different rows there would be if all rows were drawn anew from the distribution of
+        the columns, estimated by small trees: about as many where columns have few levels, many
+        more where twins are the same person or thing. None where twins are few.
     agreement
         The correlation between the targets of twins once a forest that was fitted to other rows is
         taken off: 0 where the features explain all that twins share. None without a target, or
@@ -57,7 +58,7 @@ class Twins(Result):
     n_distinct: int
     n_twins: int
     largest: int
-    n_expected: int | None = None
+    n_distinct_expected: int | None = None
     agreement: float | None = None
     p_value: float | None = None
     _derived: ClassVar[tuple[str, ...]] = ("share", "are_unexpected", "agree")
@@ -70,10 +71,9 @@ class Twins(Result):
     @property
     def are_unexpected(self) -> bool:
         """Whether there are more twins than columns with few levels bring about."""
-        if self.n_expected is None:
+        if self.n_distinct_expected is None:
             return False
-        excess = self.n_twins - self.n_expected
-        return excess >= LEAST_SHARE * self.n_rows and self.n_twins >= 2 * self.n_expected
+        return self.n_distinct_expected - self.n_distinct >= LEAST_SHARE * self.n_rows
 
     @property
     def agree(self) -> bool:
@@ -139,22 +139,17 @@ def twins(data: Any, *, seed: int = 0) -> Twins:
     result = Twins(
         n_rows=table.n_rows,
         n_distinct=len(sizes),
-        n_twins=_n_twins(sets),
+        n_twins=int(sizes[sizes > 1].sum()),
         largest=int(sizes.max()),
     )
     if result.share < LEAST_SHARE:
         return result
-    expected = _n_twins(identical_rows(_drawn_anew(columns, rng)))
-    result = replace(result, n_expected=expected)
+    expected = int(identical_rows(_drawn_anew(columns, rng)).max()) + 1
+    result = replace(result, n_distinct_expected=expected)
     if table.target is None or not result.are_unexpected:
         return result
     agreement, p_value = _agreement(table, columns, sets, rng)
     return replace(result, agreement=agreement, p_value=p_value)
-
-
-def _n_twins(sets: Index) -> int:
-    sizes = np.bincount(sets)
-    return int(sizes[sizes > 1].sum())
 
 
 def _drawn_anew(columns: list[Column], rng: np.random.Generator) -> list[Column]:

@@ -64,11 +64,11 @@ def _identical(findings: Findings) -> str:
     )
     if twins.are_unexpected:
         text += (
-            " The distribution of the columns would lead to fewer "
-            f"({percent((twins.n_expected or 0) / twins.n_rows)} of the rows), so the same people "
-            "or things may be in the table several times."
+            f" Rows drawn anew from the distribution of the columns would have about "
+            f"{twins.n_distinct_expected:,}, so the same people or things may be in the table "
+            "several times."
         )
-    elif twins.n_expected is not None:
+    elif twins.n_distinct_expected is not None:
         text += " As many occur by chance in columns with so few values."
     if findings.table.keeps_identical:
         text += " Rows with the same features are kept together whenever rows are resampled."
