@@ -13,6 +13,7 @@ __all__ = [
     "bins_of",
     "comparable",
     "coordinates",
+    "effective_rows",
     "is_ordered",
     "ranks",
     "related",
@@ -60,7 +61,7 @@ def bins_of(column: Column, weights: Floats | None = None) -> Index:
     """Return the bin of each row: quantiles, or frequent levels; missing is a bin of its own."""
     if is_ordered(column) and column.kind is not Kind.ORDERED:
         place = ranks(column, weights)
-        size = int(np.clip(_n_rows(len(column), weights) // _ROWS_PER_BIN, 3, _BINS))
+        size = int(np.clip(effective_rows(len(column), weights) // _ROWS_PER_BIN, 3, _BINS))
         return np.where(np.isnan(place), _BINS, np.minimum(place * size, size - 1)).astype(np.intp)
     values = (
         column.values
@@ -76,7 +77,7 @@ def bins_of(column: Column, weights: Floats | None = None) -> Index:
     return bins
 
 
-def _n_rows(n_rows: int, weights: Floats | None) -> float:
+def effective_rows(n_rows: int, weights: Floats | None) -> float:
     """Return the number of rows that chance is judged by.
 
     Weights that are whole numbers count repeated rows; others are worth as many equally weighted
@@ -151,7 +152,7 @@ def _correlation_ratio(scores: Floats, bins: Index, weights: Floats | None) -> f
     weight = np.ones(len(bins)) if weights is None else weights
     counts = np.bincount(bins, weight)
     used = counts > 0
-    n_rows, n_bins = _n_rows(len(bins), weights), int(used.sum())
+    n_rows, n_bins = effective_rows(len(bins), weights), int(used.sum())
     centred = scores - np.average(scores, axis=0, weights=weight)
     total = float((weight @ centred**2).sum())
     if total <= 0 or n_bins < 2 or n_rows <= n_bins:

@@ -1,7 +1,8 @@
 """Numbers of columns and outputs: axes and frames."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,15 +10,19 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.frames import unique_name
+from clearwood._shared.numbers import count
 
 __all__ = [
     "axis_numbers",
     "grid_columns",
+    "noting_zero_weights",
     "numbered_outputs",
     "one_output",
     "output_position",
     "row_columns",
 ]
+
+R = TypeVar("R")
 
 
 def axis_numbers(values: NDArray[Any]) -> Floats:
@@ -100,6 +105,17 @@ def output_position(output: Any, names: Sequence[str]) -> int:
             hint=did_you_mean(str(output), names),
         )
     return list(names).index(str(output))
+
+
+def noting_zero_weights(result: R, n_rows: int) -> R:
+    """Return a result with the number of rows that have no weight, as a field and as a note."""
+    if not n_rows:
+        return result
+    have = "has" if n_rows == 1 else "have"
+    note = f"{count(n_rows, 'row')} {have} a weight of zero and count for nothing"
+    any_result: Any = result
+    noted: R = replace(any_result, n_zero_weight=n_rows, notes=(*any_result.notes, note))
+    return noted
 
 
 def one_output(values: NDArray[Any]) -> NDArray[Any]:

@@ -112,10 +112,11 @@ class Explained:
         self._bound: dict[Hashable, BoundGame] = {}
         self._readings: OrderedDict[Hashable, tuple[Any, Rows]] = OrderedDict()
         self._decomposition: Decomposition | None = None
+        self._part: Explained | None = None
         self._encoded: OrderedDict[Hashable, tuple[Any, Rows]] = OrderedDict()
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {**self.__dict__, "_lock": None, "_bound": {}, "_decomposition": None}
+        kept = {**self.__dict__, "_lock": None, "_bound": {}, "_decomposition": None, "_part": None}
         # encodings of other data are found by their identity, which another process has not
         for name in ("_readings", "_encoded"):
             cache: Any = kept[name]
@@ -223,6 +224,17 @@ class Explained:
         if self._weights is not None:
             return self._weights
         return self.data.weights if isinstance(self.data, Table) else None
+
+    def counted(self, y: Any = None) -> tuple["Explained", Any]:
+        """Return the model over the rows that have weight, and their target; itself if all have."""
+        weights = checked_weights(self.own_weights, self.n_rows)
+        if weights is None or (weights > 0).all():
+            return self, y
+        kept = np.flatnonzero(weights)
+        with self._lock:
+            if self._part is None:
+                self._part = self.over(kept)
+            return self._part, None if y is None else np.asarray(y)[kept]
 
     def _read(self, reader: Reader, data: Any) -> Rows:
         """Read data once."""

@@ -32,12 +32,17 @@ from clearwood.explanation.effects.request import Measured, Request
 
 __all__ = ["ale"]
 
+# How far a row moves in a step, in the coordinates of distances (ranks times the root of 12), with
+# some allowance for ties; coarser axes than this many steps do not count as ordinary.
+_ONE_STEP, _ORDINARY_STEPS = 1.5 * np.sqrt(12), 20
+
 
 def ale(request: Request) -> Measured:
     """Accumulate the mean differences of the prediction over small steps."""
     predictor, options = request.predictor, request.options
     axes = tuple(
-        axis_of(predictor.columns, k, request.most, request.given.get(k)) for k in request.positions
+        axis_of(predictor.columns, k, request.most, request.given.get(k), request.used_weights)
+        for k in request.positions
     )
     support = request.support() if options.extrapolation else None
     notes: list[str] = []
@@ -156,7 +161,13 @@ def _first_order(request: Request, axis: Axis, support: Region | None) -> _Local
         return np.column_stack([whole, w[:, ends.gone].sum(axis=1)]) if m else whole
 
     plain = steps.of(request.weights[None])[0]
-    outside = _outside(support, [position], [axis], request.rows[ends.who], [ends.step])
+    if answers.stopped:  # the rows of some steps may not have been evaluated
+        full = np.isfinite(plain).all(axis=1)
+        plain = _nearest_full(full, (axis.n_steps, 1)) @ np.where(full[:, None], plain, 0.0)
+    outside = _outside(request, support, [axis], ends.who, [ends.step])
+    whole = request.data_weights
+    at_all = axis.at_nodes(np.arange(len(whole)))
+    shares = np.append(whole @ at_all, [whole[axis.missing].sum()] * min(m, 1))
 
     def accumulate(w: Floats, *, centred: bool) -> Floats:
         mean = steps.of(w)
@@ -177,7 +188,7 @@ def _first_order(request: Request, axis: Axis, support: Region | None) -> _Local
         accumulate,
         rows=request.rows,
         weights=request.weights,
-        shares=node_weights(request.weights[None])[0] / request.weights.sum(),
+        shares=shares / whole.sum(),
         outside=np.append(outside, np.zeros(min(m, 1))),
         near=ends.near,
         stopped=answers.stopped,
@@ -252,16 +263,21 @@ class _StepMeans:
 
 
 def _outside(
+    request: Request,
     support: Region | None,
-    positions: Sequence[int],
     axes: Sequence[Axis],
-    base: Index,
+    who: Index,
     steps: Sequence[Index],
 ) -> Floats:
-    """Count at each node the share of the rows evaluated there that lie outside the data."""
+    """Count at each node the share of the rows evaluated there that lie outside the data.
+
+    A row that moves by no more than an ordinary step stays near itself, and so within the data,
+    however closely other columns follow this one.
+    """
     shape = tuple(axis.n_steps + 1 for axis in axes)
-    if support is None or not len(base):
+    if support is None or not len(who):
         return np.zeros(shape)
+    positions, base = request.positions, request.rows[who]
     corners = list(product((0, 1), repeat=len(axes)))
     nodes = [
         np.concatenate([step + corner[k] for corner in corners]) for k, step in enumerate(steps)
@@ -270,12 +286,19 @@ def _outside(
         position: axis.lookups[node]
         for position, axis, node in zip(positions, axes, nodes, strict=True)
     }
-    out = support.outside(np.tile(base, len(corners)), held)
+    base = np.tile(base, len(corners))
+    out = support.outside(base, held)
+    if all(axis.is_ordered for axis in axes):
+        part = support.parts
+        moved = [np.abs(part[k][at] - part[k][base]).max(axis=1) for k, at in held.items()]
+        limits = [_ONE_STEP / max(axis.n_steps, _ORDINARY_STEPS) for axis in axes]
+        out &= ~np.all([move <= limit for move, limit in zip(moved, limits, strict=True)], axis=0)
     node = np.ravel_multi_index(tuple(nodes), shape)
     n_nodes = int(np.prod(shape))
-    counts = np.bincount(node, minlength=n_nodes)
-    sums = np.bincount(node, out, minlength=n_nodes)
-    result: Floats = (sums / np.maximum(counts, 1)).reshape(shape)
+    weight = np.tile(request.weights[who], len(corners))
+    total = np.bincount(node, weight, minlength=n_nodes)
+    sums = np.bincount(node, weight * out, minlength=n_nodes)
+    result: Floats = (sums / np.where(total > 0, total, 1.0)).reshape(shape)
     for k, axis in enumerate(axes):
         np.moveaxis(result, k, 0)[axis.beyond] = 1.0
     return result
@@ -330,13 +353,14 @@ def _second_order(
         values[:, 1:, 1:] = np.cumsum(np.cumsum(cells, axis=1), axis=2)
         return spread.centred(values, w) if centred else values
 
-    at = spread.nodes(request.weights[None])[0]
+    whole = request.data_weights
+    at = _Spread(first, second, np.arange(len(whole))).nodes(whole[None])[0]
     return _LocalEffects(
         accumulate,
         rows=rows,
         weights=request.weights,
-        shares=at / request.weights.sum(),
-        outside=_outside(support, positions, axes, rows[who], (one, two)),
+        shares=at / whole.sum(),
+        outside=_outside(request, support, axes, who, (one, two)),
         near=_row_means(who, mean, apart, len(rows)),
         empty=int((~np.isfinite(plain[:, 0])).sum()),
         stopped=answers.stopped,

@@ -73,30 +73,40 @@ def spread_over(places: Sequence[Index], n_places: int, share: float) -> csr_arr
 
 
 def axis_of(
-    columns: Sequence[Column], position: int, bins: int, given: Given | None = None
+    columns: Sequence[Column],
+    position: int,
+    bins: int,
+    given: Given | None = None,
+    weights: Floats | None = None,
 ) -> Axis:
     """Lay out the axis of a column: quantile bins of numbers and dates, levels one by one.
+
+    Edges and levels are those of the rows that have weight; all rows get their place.
 
     Equal quantiles are one edge, so a value that many rows share makes fewer bins, never an empty
     one. The edges are values that occur, or those that the user gave; rows beyond these are left
     out.
     """
     column = columns[position]
+    weight = np.ones(len(column)) if weights is None else weights
     if given is not None:
         return _given_axis(column, given)
     if column.is_coded or column.kind is Kind.TEXT:
-        return _level_axis(columns, position)
+        return _level_axis(columns, position, weight)
     missing = column.missing
+    present = np.flatnonzero(~missing & (weight > 0))
+    distinct, first, inverse = np.unique(
+        column.values[present], return_index=True, return_inverse=True
+    )
+    sources = present[first]
+    if len(distinct) > bins + 1:
+        below = np.cumsum(np.bincount(inverse, weight[present]))
+        # the smallest value with at least that share of the weight at or below it
+        at = np.searchsorted(below, np.linspace(0, 1, bins + 1) * below[-1])
+        place = np.unique(at.clip(0, len(distinct) - 1))
+        distinct, sources = distinct[place], sources[place]
     present = np.flatnonzero(~missing)
     values = column.values[present]
-    distinct, first = np.unique(values, return_index=True)
-    if len(distinct) > bins + 1:
-        ordered = np.sort(values)
-        # the smallest value with at least that share of the rows at or below it
-        at = np.ceil(np.linspace(0, 1, bins + 1) * len(ordered)).astype(np.intp) - 1
-        edges = np.unique(ordered[at.clip(0)])
-        place = np.searchsorted(distinct, edges)
-        distinct, first = distinct[place], first[place]
     step = (np.searchsorted(distinct, values, side="left") - 1).clip(0, max(len(distinct) - 2, 0))
     steps = np.full((len(column), 2), -1)
     nodes = np.full((len(column), 2), -1)
@@ -105,7 +115,7 @@ def axis_of(
         nodes[present] = np.column_stack([step, step + 1])
     else:
         nodes[present] = 0
-    return Axis(distinct, present[first], steps, nodes, is_ordered=True, missing=missing)
+    return Axis(distinct, sources, steps, nodes, is_ordered=True, missing=missing)
 
 
 def _given_axis(column: Column, given: Given) -> Axis:
@@ -132,7 +142,7 @@ def _given_axis(column: Column, given: Given) -> Axis:
     )
 
 
-def _level_axis(columns: Sequence[Column], position: int) -> Axis:
+def _level_axis(columns: Sequence[Column], position: int, weight: Floats) -> Axis:
     column = columns[position]
     missing = column.missing
     labels = column.labels()
@@ -144,13 +154,14 @@ def _level_axis(columns: Sequence[Column], position: int) -> Axis:
         place[used] = np.arange(len(used))
         codes = np.where(missing, -1, place[column.values])
         names = np.array(column.levels, dtype=object)[used]
-    counts = np.bincount(codes[~missing], minlength=len(names)).astype(np.float64)
+    counts = np.asarray(np.bincount(codes[~missing], weight[~missing], minlength=len(names)), float)
     kept = common_levels(counts)
+    n_levels = int((counts > 0).sum())
     note = ""
-    if len(kept) < len(names):
+    if len(kept) < n_levels:
         note = (
-            f"column {column.name!r} has {len(names):,} levels; the {len(kept)} most common are "
-            f"shown, with {counts[kept].sum() / len(column):.0%} of the rows"
+            f"column {column.name!r} has {n_levels:,} levels; the {len(kept)} most common are "
+            f"shown, with {counts[kept].sum() / weight.sum():.0%} of the rows"
         )
     order = kept
     if column.kind is not Kind.ORDERED and len(kept) > 2:
@@ -158,7 +169,7 @@ def _level_axis(columns: Sequence[Column], position: int) -> Axis:
         narrowed = np.full(len(names), -1)
         narrowed[kept] = np.arange(len(kept))
         own = np.where(codes >= 0, narrowed[codes], -1)
-        order = kept[level_order(own, len(kept), others)]
+        order = kept[level_order(own, len(kept), others, weight)]
     node_of = np.full(len(names) + 1, -1)
     node_of[order] = np.arange(len(order))
     node = node_of[codes]  # codes of -1 read the last, which is -1
@@ -171,7 +182,9 @@ def _level_axis(columns: Sequence[Column], position: int) -> Axis:
     )
 
 
-def level_order(codes: Index, n_levels: int, others: Sequence[Column]) -> Index:
+def level_order(
+    codes: Index, n_levels: int, others: Sequence[Column], weights: Floats | None = None
+) -> Index:
     """Order levels so that neighbours are alike in the other columns.
 
     The distance of two levels is the sum, over the other columns, of the largest difference of
@@ -186,11 +199,10 @@ def level_order(codes: Index, n_levels: int, others: Sequence[Column]) -> Index:
     array([0, 2, 1])
     """
     shown = codes >= 0
-    own = codes[shown]
-    counts = np.bincount(own, minlength=n_levels)
+    weight = np.ones(len(codes)) if weights is None else weights
     distance = np.zeros((n_levels, n_levels))
     for column in others:
-        distance += _level_distance(column, shown, own, counts)
+        distance += _level_distance(column, shown, codes[shown], weight, n_levels)
     if not distance.any():
         return np.arange(n_levels)
     centre = np.eye(n_levels) - 1 / n_levels
@@ -201,14 +213,15 @@ def level_order(codes: Index, n_levels: int, others: Sequence[Column]) -> Index:
     return np.argsort(place, kind="stable")
 
 
-def _level_distance(column: Column, shown: Bools, own: Index, counts: NDArray[np.intp]) -> Floats:
-    n_levels = len(counts)
+def _level_distance(
+    column: Column, shown: Bools, own: Index, weight: Floats, n_levels: int
+) -> Floats:
     if is_ordered(column):
-        place = ranks(column)[shown]
+        place = ranks(column, weight)[shown]
         known = ~np.isnan(place)
         cut = np.minimum((place[known] * 50).astype(np.intp), 49)
         table = np.zeros((n_levels, 50))
-        np.add.at(table, (own[known], cut), 1.0)
+        np.add.at(table, (own[known], cut), weight[shown][known])
         sums = table.sum(axis=1, keepdims=True)
         shares = np.cumsum(table, axis=1) / np.where(sums > 0, sums, 1)
         return np.asarray(np.abs(shares[:, None] - shares[None]).max(axis=2))
@@ -222,6 +235,6 @@ def _level_distance(column: Column, shown: Bools, own: Index, counts: NDArray[np
     if n_codes > 1000:
         return np.zeros((n_levels, n_levels))  # names and the like say nothing about levels
     table = np.zeros((n_levels, n_codes))
-    np.add.at(table, (own, code), 1.0)
-    shares = table / counts[:, None]
+    np.add.at(table, (own, code), weight[shown])
+    shares = table / table.sum(axis=1, keepdims=True)
     return np.array([0.5 * np.abs(shares - line).sum(axis=1) for line in shares])

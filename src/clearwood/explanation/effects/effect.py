@@ -12,7 +12,7 @@ from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError, Option, bad_value, words
 from clearwood._shared.messages import tell
-from clearwood.checks import related
+from clearwood.checks import effective_rows, related
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.decomposition.about import About, BackgroundInfo
@@ -26,7 +26,7 @@ from clearwood.explanation.effects.pdp import ice, pdp, supported_pdp
 from clearwood.explanation.effects.refit import refitted
 from clearwood.explanation.effects.request import Extrapolation, Measured, Options, Request
 from clearwood.explanation.effects.result import Effect
-from clearwood.explanation.outputs import one_output
+from clearwood.explanation.outputs import noting_zero_weights, one_output
 
 __all__ = ["effect", "measured_effect"]
 
@@ -170,8 +170,11 @@ def effect(
     array([0., 1.])
     """
     names = _named(columns)
+    n_rows = explained.n_rows
+    explained, y = explained.counted(y)
+    n_zero = n_rows - explained.n_rows
     if kind == "component":
-        return _component(explained, names, points, output, scale)
+        return noting_zero_weights(_component(explained, names, points, output, scale), n_zero)
     options = Options(
         kind=kind,
         points=points,
@@ -194,7 +197,7 @@ def effect(
         low, high = band(_refits(explained, y, names, refit, options), confidence)
         note = f"the band is over {refit} models fitted to resampled rows"
         result = replace(result, low=low, high=high, notes=(*result.notes, note))
-    return result
+    return noting_zero_weights(result, n_zero)
 
 
 def _named(columns: Sequence[Any]) -> tuple[Any, ...]:
@@ -231,7 +234,15 @@ def _refits(
     return np.stack(
         [
             measured_effect(
-                Explained(model, explained.data, n_jobs=explained.n_jobs), names, plain
+                Explained(
+                    model,
+                    explained.data,
+                    weights=explained.own_weights,
+                    output=explained.output,
+                    n_jobs=explained.n_jobs,
+                ),
+                names,
+                plain,
             ).values
             for model in models
         ]
@@ -267,8 +278,9 @@ def measured_effect(
         predictor, given = given_values(
             explained, predictor, wanted, output=output, scale=scale, n_jobs=n_jobs
         )
-    most = options.points or _default_points(kind, len(positions), len(predictor))
-    rows, note = _rows(predictor, options, most ** len(positions), seed)
+    n_rows = effective_rows(len(predictor), predictor.weights)
+    most = options.points or _default_points(kind, len(positions), n_rows)
+    rows = _rows(predictor, options, most ** len(positions), seed)
     request = Request(
         explained=explained,
         predictor=predictor,
@@ -284,7 +296,9 @@ def measured_effect(
     )
     measured = _METHODS[kind](request)
     result = _result(request, measured)
-    warned = [text for text in (note, measured.left_out, measured.stopped) if text]
+    warned = [text for text in (measured.left_out, measured.stopped) if text]
+    if result.n_data is not None and options.sample is None and not measured.stopped:
+        warned.insert(0, f"averaged over {result.n_rows:,} of {result.n_data:,} rows")
     if result.extrapolates.any():
         warned.append(_extrapolation_note(result, request))
     if not quiet:
@@ -327,21 +341,19 @@ def _positions(predictor: Predictor, names: Sequence[Any]) -> tuple[int, ...]:
     return positions
 
 
-def _default_points(kind: str, n_columns: int, n_rows: int) -> int:
+def _default_points(kind: str, n_columns: int, n_rows: float) -> int:
     most = _POINTS_ALONE if n_columns == 1 else _POINTS_BESIDE
     if kind == "marginal":
         most = min(most, max(2, int((n_rows / _ROWS_PER_MEAN) ** (1 / n_columns))))
     return most
 
 
-def _rows(predictor: Predictor, options: Options, n_points: int, seed: int) -> tuple[Index, str]:
+def _rows(predictor: Predictor, options: Options, n_points: int, seed: int) -> Index:
     """Choose the rows to average over."""
-    n_rows, note, size = len(predictor), "", options.sample
+    size = options.sample
     if size is None and options.kind in ("pdp", "ice", "supported_pdp"):
         size = max(2, _MOST_PREDICTIONS // (n_points * len(predictor.outputs)))
-        if size < n_rows:
-            note = f"averaged over {size:,} of {n_rows:,} rows"
-    return draw_rows(n_rows, size, seed=seed), note
+    return draw_rows(len(predictor), size, seed=seed)
 
 
 # The result

@@ -25,6 +25,8 @@ _REFERENCE_ROWS = 2000
 # Share of the data's own rows that lie inside.
 _OUTSIDE = 0.99
 _ISOLATING_TREES = 100
+# A column with no more values than this has few, whatever its kind.
+_FEW_VALUES = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,26 +68,30 @@ def support_of(
 
     By "distance" to the nearest rows, or by an "isolation" forest over all columns.
     """
-    columns = predictor.columns
-    reference = draw_rows(len(columns[0]), _REFERENCE_ROWS, seed=seed)
+    columns, weights = predictor.columns, predictor.weights
+    reference = draw_rows(len(predictor), _REFERENCE_ROWS, seed=seed)
     if how == "isolation":
-        return _isolation(columns, reference, seed)
-    return _distances(columns, (*held, *related(predictor.profiles, held)), reference)
+        return _isolation(columns, weights, reference, seed)
+    positions = (*held, *related(predictor.profiles, held))
+    parts = {k: coordinates(columns[k], weights) for k in positions}
+    return Support(positions, parts, reference, _radius(positions, parts, reference))
 
 
-def _distances(columns: Sequence[Column], positions: tuple[int, ...], reference: Index) -> Support:
+def _radius(positions: Sequence[int], parts: Mapping[int, Floats], reference: Index) -> float:
+    """Return how far nearly all rows are from the nearest that differs, however often each occurs.
+
+    Where all columns have few values, rows lie on a lattice, and a place of it without rows is
+    outside.
+    """
     from scipy.spatial import cKDTree
 
-    parts = {k: coordinates(columns[k]) for k in positions}
-    known = np.column_stack([parts[k][reference] for k in positions])
-    own, _ = cKDTree(known).query(known, k=min(2, len(known)))
-    nearest = own[:, 1] if own.ndim == 2 else np.zeros(1)
-    # Equal rows are at distance zero; a lattice still has its spacing.
-    positive = nearest[nearest > 0]
-    radius = float(np.quantile(nearest, _OUTSIDE))
-    if radius == 0 and len(positive):
-        radius = float(positive.min()) / 2
-    return Support(positions, parts, reference, radius)
+    known = np.unique(np.column_stack([parts[k][reference] for k in positions]), axis=0)
+    if len(known) < 2:
+        return 0.0
+    nearest = cKDTree(known).query(known, k=2)[0][:, 1]
+    if all(len(np.unique(parts[k][reference], axis=0)) <= _FEW_VALUES for k in positions):
+        return float(nearest.min()) / 2
+    return float(np.quantile(nearest, _OUTSIDE))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +116,12 @@ class Isolation:
 Region = Support | Isolation
 
 
-def _isolation(columns: Sequence[Column], reference: Index, seed: int) -> Isolation:
+def _isolation(
+    columns: Sequence[Column], weights: Floats | None, reference: Index, seed: int
+) -> Isolation:
     from sklearn.ensemble import IsolationForest
 
-    parts = {k: coordinates(column) for k, column in enumerate(columns)}
+    parts = {k: coordinates(column, weights) for k, column in enumerate(columns)}
     known = np.column_stack([part[reference] for part in parts.values()])
     forest = IsolationForest(n_estimators=_ISOLATING_TREES, random_state=seed).fit(known)
     threshold = float(np.quantile(forest.score_samples(known), 1 - _OUTSIDE))

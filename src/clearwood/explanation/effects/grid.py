@@ -133,8 +133,9 @@ def _common(column: Column, grid: Grid) -> tuple[Grid, str]:
 
 
 def common_levels(shares: Floats) -> Index:
-    """Return the positions of the most common levels, in their own order."""
-    return np.sort(np.argsort(-shares, kind="stable")[:MOST_LEVELS])
+    """Return the positions of the most common levels that occur, in their own order."""
+    common = np.argsort(-shares, kind="stable")[:MOST_LEVELS]
+    return np.sort(common[shares[common] > 0])
 
 
 def checked_column(column: Column) -> None:

@@ -32,7 +32,7 @@ def pdp(request: Request) -> Measured:
     points = request.points()
     values = _exact_dependence(request, points)
     if values is not None:
-        return _with_band(request, points, values)
+        return _with_band(request.over_all(), points, values)
     request, each, stopped = _curves(request, points)
     return _dependence(
         request, points, mean_curve(each, request.weights), request.replicates(each), stopped
@@ -207,16 +207,18 @@ def _dependence(
 ) -> Measured:
     outside = None
     if request.options.extrapolation:
-        outside = _outside_shares(points, request.rows, request.support()).reshape(points.shape)
+        outside = _outside_shares(request, points).reshape(points.shape)
     return request.measured(points, mean, replicates, outside=outside, stopped=stopped)
 
 
-def _outside_shares(points: Points, rows: Index, support: Region) -> Floats:
+def _outside_shares(request: Request, points: Points) -> Floats:
     """Count the share of the made-up rows of each point that lie outside the data."""
-    size = min(len(rows), max(20, _ROWS_LOOKED_AT // points.size))
+    n_rows = len(request.rows)
+    size = min(n_rows, max(20, _ROWS_LOOKED_AT // points.size))
     # evenly over the rows, the same at every point
-    chosen = rows[np.linspace(0, len(rows) - 1, size).round().astype(np.intp)]
-    base = np.tile(chosen, points.size)
+    chosen = np.linspace(0, n_rows - 1, size).round().astype(np.intp)
+    base = np.tile(request.rows[chosen], points.size)
     held = {k: np.repeat(source, size) for k, source in points.lookups.items()}
-    outside = support.outside(base, held).reshape(points.size, size).mean(axis=1)
-    return np.where(points.beyond, 1.0, outside)
+    outside = request.support().outside(base, held).reshape(points.size, size)
+    share = outside @ request.weights[chosen] / request.weights[chosen].sum()
+    return np.where(points.beyond, 1.0, share)

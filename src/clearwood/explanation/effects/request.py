@@ -93,6 +93,23 @@ class Request:
     clock: Clock
     given: Mapping[int, Given]  # values that the user gave, by the position of their column
 
+    @property
+    def data_weights(self) -> Floats:
+        """The weights of all rows of the data."""
+        weights = self.predictor.weights
+        return np.ones(len(self.predictor)) if weights is None else weights
+
+    @property
+    def used_weights(self) -> Floats:
+        """The same, but zero for rows that are not averaged over."""
+        result = np.zeros(len(self.predictor))
+        result[self.rows] = self.weights
+        return result
+
+    def over_all(self) -> "Request":
+        """Go on with all rows."""
+        return replace(self, rows=np.arange(len(self.predictor)), weights=self.data_weights)
+
     def points(self) -> Points:
         """Choose the values at which the effect is shown."""
         predictor = self.predictor
@@ -139,13 +156,12 @@ class Request:
         **more: Any,
     ) -> "Measured":
         """Put values of shape (points, outputs) on the grid."""
-        whole = self.predictor.weights
         if replicates is not None:
             replicates = replicates.reshape(len(replicates), *points.shape, replicates.shape[-1])
         return Measured(
             grid=points.values,
             values=values.reshape(*points.shape, -1),
-            shares=points.shares(np.ones(len(self.predictor)) if whole is None else whole),
+            shares=points.shares(self.data_weights),
             outside=np.zeros(points.shape) if outside is None else outside,
             is_ordered=tuple(grid.is_ordered for grid in points.grids),
             rows=self.rows,

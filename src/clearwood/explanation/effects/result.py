@@ -65,6 +65,8 @@ class Effect(Result):
         How many rows were averaged over.
     n_data
         How many rows the data has, where fewer were averaged over; None where all were.
+    n_zero_weight
+        How many further rows have a weight of zero and are left out.
     evaluations
         How many predictions of the model it took; 0 where it was read off the model.
     low, high
@@ -99,6 +101,7 @@ class Effect(Result):
     about: About
     n_rows: int
     n_data: int | None = None
+    n_zero_weight: int = 0
     evaluations: int = 0
     low: Floats | None = None
     high: Floats | None = None
@@ -237,6 +240,7 @@ class Effect(Result):
                 "exact": self.exact,
                 "rows": self.n_rows,
                 "rows_of_data": self.n_data,
+                "rows_of_zero_weight": self.n_zero_weight,
                 "sentence": self.sentence,
                 "evaluations": self.evaluations,
                 "about": self.about.to_json(),
