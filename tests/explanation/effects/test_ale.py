@@ -236,3 +236,25 @@ def test_band_of_an_accumulated_effect_covers_the_truth():
         truth = found.grid[0] - found.grid[0][0]
         hits.append(((found.low <= truth) & (truth <= found.high))[3])
     assert np.mean(hits) > 0.85
+
+
+# Where it leaves the data
+
+
+def test_steps_of_a_continuous_column_stay_within_the_data_however_strong_the_association():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    twins = np.column_stack([x, x + rng.normal(0, 0.01, 400)])
+    assert not measured_effect(lambda X: X[:, 0], twins, "x0", kind="ale").extrapolates.any()
+    assert measured_effect(lambda X: X[:, 0], twins, "x0", kind="pdp").extrapolates.mean() > 0.5
+
+
+def test_a_step_to_a_level_that_such_rows_never_have_is_marked():
+    rng = np.random.default_rng(0)
+    old = np.repeat([0, 1], 200)
+    data = {
+        "school": np.where(old == 1, "left", "attends").tolist(),
+        "age": np.where(old == 1, rng.uniform(40, 80, 400), rng.uniform(6, 15, 400)),
+    }
+    model = lambda frame: frame["age"].to_numpy() * (frame["school"] == "left").to_numpy()  # noqa: E731
+    assert measured_effect(model, data, "school", kind="ale").extrapolates.all()
