@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
-    from clearwood.table.column import Column
+    from clearwood.table.column import Column, shown_name
     from clearwood.table.encoding.columns import Encoded, NumberEncoder
     from clearwood.table.encoding.encoder import Encoder
     from clearwood.table.identical import IDENTICAL_ROWS, identical_rows
@@ -42,4 +42,5 @@ __all__ = [
     "profile",
     "read",
     "read_as",
+    "shown_name",
 ]

@@ -15,7 +15,7 @@ from clearwood.table.schema import ColumnSchema, Schema
 from clearwood.table.table import Table
 from clearwood.table.types import Kind, Role
 
-__all__ = ["align", "align_table", "raw_of"]
+__all__ = ["align", "align_table", "described", "raw_of"]
 
 AnyColumn = TypeVar("AnyColumn", Raw, Column)
 
@@ -34,7 +34,14 @@ def raw_of(column: Column) -> Raw:
     if column.kind is Kind.TEXT:
         codes, levels = factorise(list(column.values))
         return Raw(column.name, "string", codes, levels)
-    return Raw(column.name, _FORMS[column.kind], column.values, column.levels, column.label_type)
+    return Raw(
+        column.name,
+        _FORMS[column.kind],
+        column.values,
+        column.levels,
+        column.label_type,
+        header=column.header,
+    )
 
 
 def align(raws: Sequence[Raw], schema: Schema, *, named: bool, source: str = "") -> Table:
@@ -54,6 +61,13 @@ def align(raws: Sequence[Raw], schema: Schema, *, named: bool, source: str = "")
     return _with_roles(columns, wanted, source)
 
 
+def described(column: Column, want: ColumnSchema) -> Column:
+    """Return a column with the header, unit and description of a schema's."""
+    if not want.about:
+        return column
+    return replace(column, header=want.header, unit=want.unit, description=want.description)
+
+
 def align_table(table: Table, schema: Schema) -> Table:
     """Return the schema's features of a table, converting only what differs from the schema."""
     wanted = [schema[name] for name in schema.features]
@@ -61,7 +75,7 @@ def align_table(table: Table, schema: Schema) -> Table:
     return _with_roles(
         tuple(
             column
-            if column.kind is want.kind and column.levels == want.levels
+            if (column.name, column.kind, column.levels) == (want.name, want.kind, want.levels)
             else _fit_to(raw_of(column), want)
             for column, want in zip(columns, wanted, strict=True)
         ),
@@ -71,6 +85,7 @@ def align_table(table: Table, schema: Schema) -> Table:
 
 
 def _with_roles(columns: tuple[Column, ...], wanted: list[ColumnSchema], source: str) -> Table:
+    columns = tuple(map(described, columns, wanted))
     table = Table(
         columns, {c.name: c.role for c in wanted if c.role is not Role.FEATURE}, source=source
     )
@@ -79,7 +94,7 @@ def _with_roles(columns: tuple[Column, ...], wanted: list[ColumnSchema], source:
 
 
 def _by_name(raws: Sequence[AnyColumn], schema: Schema) -> list[AnyColumn]:
-    known = {raw.name: raw for raw in raws}
+    known = {schema.name_of(raw.name, raw.header): raw for raw in raws}
     absent = [name for name in schema.features if name not in known]
     if absent:
         offers = [name for name in known if name not in schema.names]

@@ -1,5 +1,6 @@
 """One column of a table: plain values with their kind."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Bools
 from clearwood.table.types import CODED, Kind
 
-__all__ = ["Column"]
+__all__ = ["Column", "shown_name"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,10 @@ class Column:
     label_type
         What the levels of a coded column were at the source: "text", "integer", "number" or
         "boolean". Predicted classes have this type.
+    header
+        Its name in the data, where a label gives it another.
+    unit, description
+        The unit of its numbers and what it means, where they are known.
 
     Examples
     --------
@@ -44,6 +49,9 @@ class Column:
     values: NDArray[Any]
     levels: tuple[str, ...] = ()
     label_type: str = "text"
+    header: str = ""
+    unit: str = ""
+    description: str = ""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -72,7 +80,16 @@ class Column:
     def take(self, rows: NDArray[Any] | slice) -> "Column":
         """Return the column at some rows, by position, mask or slice."""
         # written out: a resampled table takes its columns thousands of times
-        return Column(self.name, self.kind, self.values[rows], self.levels, self.label_type)
+        return Column(
+            self.name,
+            self.kind,
+            self.values[rows],
+            self.levels,
+            self.label_type,
+            self.header,
+            self.unit,
+            self.description,
+        )
 
     def labels(self) -> NDArray[Any]:
         """Return the values as a person would write them: levels, not codes; None for missing."""
@@ -98,3 +115,8 @@ class Column:
         if self.label_type == "boolean":
             return np.array([level == "True" for level in self.levels])
         return np.array(self.levels)
+
+
+def shown_name(name: Any, columns: Iterable[Column]) -> Any:
+    """Return what the column is called that a user names by its header; else the name itself."""
+    return next((c.name for c in columns if c.header and c.header == name), name)

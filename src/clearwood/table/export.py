@@ -62,7 +62,7 @@ def fingerprint(table: "Table") -> str:
     """
     digest = hashlib.sha256()
     for column in table.columns:
-        head = [column.name, column.kind.value, list(column.levels), len(column)]
+        head = [column.header or column.name, column.kind.value, list(column.levels), len(column)]
         digest.update(json.dumps(head).encode())
         if column.kind is Kind.TEXT:
             digest.update(json.dumps(list(column.values)).encode())

@@ -11,12 +11,21 @@ __all__ = ["ColumnSchema", "Schema"]
 
 @dataclass(frozen=True)
 class ColumnSchema:
-    """Name, kind, role and levels of one column."""
+    """Name, kind, role and levels of one column, and what is known about it beside its values."""
 
     name: str
     kind: Kind
     role: Role = Role.FEATURE
     levels: tuple[str, ...] = ()
+    header: str = ""
+    unit: str = ""
+    description: str = ""
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What a label or the data say about the column; empty for most columns."""
+        held = {"header": self.header, "unit": self.unit, "description": self.description}
+        return {key: value for key, value in held.items() if value}
 
     def to_json(self) -> dict[str, Any]:
         """Return the schema as plain JSON values."""
@@ -25,12 +34,14 @@ class ColumnSchema:
             "kind": self.kind.value,
             "role": self.role.value,
             "levels": list(self.levels),
+            **self.about,
         }
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Self:
         """Read what `to_json` wrote."""
-        return cls(raw["name"], Kind(raw["kind"]), Role(raw["role"]), tuple(raw["levels"]))
+        about = {key: str(raw.get(key, "")) for key in ("header", "unit", "description")}
+        return cls(raw["name"], Kind(raw["kind"]), Role(raw["role"]), tuple(raw["levels"]), **about)
 
 
 @dataclass(frozen=True)
@@ -68,10 +79,16 @@ class Schema:
 
     @cached_property
     def _by_name(self) -> dict[str, ColumnSchema]:
-        return {column.name: column for column in self.columns}
+        by_header = {column.header: column for column in self.columns if column.header}
+        return by_header | {column.name: column for column in self.columns}
 
     def __getitem__(self, name: str) -> ColumnSchema:
         return self._by_name[name]
+
+    def name_of(self, name: str, header: str = "") -> str:
+        """Return what the schema calls a column of other data, itself where it has none such."""
+        column = self._by_name.get(name) or self._by_name.get(header)
+        return name if column is None else column.name
 
     def to_json(self) -> dict[str, Any]:
         """Return the schema as plain JSON values."""

@@ -88,10 +88,11 @@ class Table:
 
     @cached_property
     def _by_name(self) -> dict[str, Column]:
-        return {column.name: column for column in self.columns}
+        by_header = {column.header: column for column in self.columns if column.header}
+        return by_header | {column.name: column for column in self.columns}
 
     def column(self, name: str) -> Column:
-        """Return one column; the error for an unknown name offers the nearest ones."""
+        """Return one column, by its name or its header; the error offers the nearest names."""
         try:
             return self._by_name[name]
         except KeyError:
@@ -148,7 +149,15 @@ class Table:
     def schema(self) -> Schema:
         """The table without its rows."""
         columns = (
-            ColumnSchema(c.name, c.kind, self.roles.get(c.name, Role.FEATURE), c.levels)
+            ColumnSchema(
+                c.name,
+                c.kind,
+                self.roles.get(c.name, Role.FEATURE),
+                c.levels,
+                c.header,
+                c.unit,
+                c.description,
+            )
             for c in self.columns
         )
         return Schema(tuple(columns), self.task)
@@ -203,9 +212,9 @@ class Table:
 
     def select(self, names: tuple[str, ...] | list[str]) -> "Table":
         """Return a table of some columns, in the order named."""
-        roles = {name: self.roles[name] for name in names if name in self.roles}
-        task = self.task if Role.TARGET in roles.values() else None
         columns = tuple(self.column(name) for name in names)
+        roles = {c.name: self.roles[c.name] for c in columns if c.name in self.roles}
+        task = self.task if Role.TARGET in roles.values() else None
         return replace(self, columns=columns, roles=roles, task=task)
 
     def take(self, rows: Any) -> "Table":

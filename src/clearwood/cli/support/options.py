@@ -142,6 +142,8 @@ class Columns:
         A column to leave out. Repeatable.
     kinds : COLUMN=KIND
         The kind of a column, where it is detected wrongly: zip=category. Repeatable.
+    labels : FILE
+        A TOML file with names, units, orders and descriptions of columns.
     """
 
     task: Annotated[str | None, typer.Option(autocompletion=completion.tasks)] = None
@@ -151,6 +153,7 @@ class Columns:
     protected: list[str] | None = None
     ignore: list[str] | None = None
     kinds: Annotated[list[str] | None, typer.Option(autocompletion=completion.kinds)] = None
+    labels: Path | None = None
 
     def roles(self) -> dict[str, Any]:
         """Return these options as `clearwood.read` takes them."""

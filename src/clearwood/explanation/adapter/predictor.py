@@ -19,7 +19,7 @@ from clearwood.explanation.adapter.compose import ArrayRows, Compose, frame_rows
 from clearwood.explanation.adapter.rows import label_rows, user_columns
 from clearwood.explanation.adapter.scores import Scorer, scorer_of
 from clearwood.explanation.scales import Scale, Unit
-from clearwood.table import Column, Table
+from clearwood.table import Column, Table, shown_name
 
 __all__ = ["Predictor", "predictor_of_anything"]
 
@@ -87,6 +87,7 @@ class Predictor:
         """Return the position of a column; the error for a wrong name offers the nearest."""
         if isinstance(name, int | np.integer) and not isinstance(name, bool):
             name = f"x{name}"
+        name = shown_name(name, self.columns)
         if name not in self.names:
             raise InputError(
                 f"there is no column {name!r}",

@@ -21,6 +21,7 @@ from clearwood.explanation.importance.components import ComponentVariances, Inte
 from clearwood.explanation.importance.result import Importance
 from clearwood.explanation.scales import Scale
 from clearwood.explanation.shapley.result import Shapley
+from clearwood.table import shown_name
 
 __all__ = ["Decomposition"]
 
@@ -112,6 +113,7 @@ class Decomposition:
         return self._arithmetic.bound.n_jobs
 
     def _position(self, column: str) -> int:
+        column = shown_name(column, self._arithmetic.rows.columns)
         if column not in self.columns:
             raise InputError(
                 f"there is no column {column!r}",
@@ -194,7 +196,8 @@ class Decomposition:
         if points is not None and points < 2:
             raise bad_value("points", points, "an effect needs at least 2")
         surface = self._arithmetic.surface(players, points, partial_dependence=partial_dependence)
-        return self._shown(names, surface, partial_dependence=partial_dependence)
+        shown = tuple(self.columns[player] for player in players)
+        return self._shown(shown, surface, partial_dependence=partial_dependence)
 
     def _shown(
         self, names: tuple[str, ...], surface: Surface, *, partial_dependence: bool

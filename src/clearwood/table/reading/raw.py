@@ -38,6 +38,8 @@ class Raw:
         Of a string from a file: the decimal sign of the file's other columns, where they have one.
     unit
         Of a number: the unit that was written with it.
+    header
+        Its name in the data, where a label gives it another.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Raw:
     plain: bool = False
     decimal: str = ""
     unit: str = ""
+    header: str = ""
 
     @property
     def is_coded(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count
-from clearwood.table.alignment import align, align_table, raw_of
+from clearwood.table.alignment import align, align_table, described, raw_of
 from clearwood.table.column import Column
 from clearwood.table.kinds.infer import check_finite, settle
 from clearwood.table.kinds.review import Finding, review_all
@@ -25,9 +25,11 @@ from clearwood.table.kinds.written_numbers import (
 from clearwood.table.reading.csv import TextFile
 from clearwood.table.reading.files import read_file
 from clearwood.table.reading.frames import from_memory
+from clearwood.table.reading.labels import Labels, labelled, read_labels
 from clearwood.table.reading.raw import Raw
 from clearwood.table.reading.roles import (
     KindSetting,
+    as_names,
     assign_roles,
     check_weights,
     checked_kinds,
@@ -62,6 +64,7 @@ def read(
     missing: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    labels: Labels | None = None,
 ) -> Table:
     """Read a table: names, kinds, roles, and what is to be predicted.
 
@@ -100,6 +103,11 @@ def read(
         What separates the cells of text files; detected when None.
     encoding
         The encoding of text files; UTF-8 and UTF-16 are recognised.
+    labels
+        What columns are called in every figure, sentence and export, with their units: the path of
+        a TOML file, or ``{"sqm": {"name": "Living area", "unit": "m²"}}``. Each column may have a
+        ``name``, a ``unit``, an ``order`` (its levels from low to high) and a ``description``; a
+        text alone is the name. The names in the data still find the columns.
 
     Returns
     -------
@@ -130,6 +138,17 @@ def read(
     as_written = frozenset(name for name, kind in stated.items() if not _is_numeric(kind))
     raws, origin, dropped = _columns_of(source, TextFile(delimiter, encoding, writing, as_written))
     names = [raw.name for raw in raws]
+    titles = read_labels(labels, names)
+    if titles:
+        headers = {label.shown: label.header for label in titles.values()}
+        target = headers.get(target, target) if isinstance(target, str) else target
+        weight, group, time = (name and headers.get(name, name) for name in (weight, group, time))
+        protected, ignore = (
+            [headers.get(name, name) for name in as_names(given)] for given in (protected, ignore)
+        )
+        stated = {label.header: list(label.order) for label in titles.values() if label.order} | {
+            headers.get(name, name): kind for name, kind in stated.items()
+        }
     by_features = keeps_identical(group, names)
     roles = assign_roles(
         names,
@@ -155,7 +174,15 @@ def read(
         origin=origin,
         findings=converted,
     )
-    return replace(table, keeps_identical=by_features)
+    table = labelled(replace(table, keeps_identical=by_features), titles.values())
+    return _with_labels_of(source, table) if isinstance(source, Table) else table
+
+
+def _with_labels_of(source: Table, table: Table) -> Table:
+    """Keep what the columns of a table are known by when its roles are set anew."""
+    known = source.schema
+    columns = (c if c.header else described(c, known[c.name]) for c in table.columns)
+    return replace(table, columns=tuple(columns))
 
 
 def _table(
@@ -263,7 +290,7 @@ def read_as(source: Any, schema: Schema, **options: Unpack[TextOptions]) -> Tabl
     others = _table(beside, here, stated, {}, task, dropped=dropped, origin=origin)
     return replace(
         others,
-        columns=(*features.columns, *others.columns),
+        columns=(*features.columns, *(described(c, schema[c.name]) for c in others.columns)),
         roles={**features.roles, **others.roles},
         notes=(*features.notes, *others.notes),
     )
@@ -337,10 +364,16 @@ def _columns_like(source: Any, schema: Schema, options: TextOptions) -> tuple[li
     """Return columns to be fitted to a schema: only its numbers may be written in other ways."""
     writing = Writing(options.get("decimal"), options.get("thousands"), options.get("missing"))
     # levels are matched as they are written: 01234 is not 1234
-    levels = frozenset(c.name for c in schema.columns if c.kind in (Kind.CATEGORY, Kind.ORDERED))
+    levels = frozenset(
+        name
+        for c in schema.columns
+        if c.kind in (Kind.CATEGORY, Kind.ORDERED)
+        for name in (c.name, c.header)
+    )
     raws, origin, dropped = _columns_of(
         source, TextFile(options.get("delimiter"), options.get("encoding"), writing, levels)
     )
+    raws = [replace(raw, name=schema.name_of(raw.name, raw.header)) for raw in raws]
     if isinstance(source, Table):
         return raws, origin, dropped
     numbers = {c.name for c in schema.columns if c.kind in (*NUMERIC, Kind.YES_NO)}

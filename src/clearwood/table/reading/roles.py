@@ -19,6 +19,7 @@ from clearwood.table.types import Kind, Role, Task
 
 __all__ = [
     "KindSetting",
+    "as_names",
     "assign_roles",
     "check_weights",
     "checked_kinds",
@@ -72,12 +73,12 @@ def assign_roles(
     if isinstance(target, int | np.integer):
         target = _name_at(int(target), names)
     wanted = {
-        Role.TARGET: _as_names(target),
-        Role.WEIGHT: _as_names(weight),
-        Role.GROUP: _as_names(group),
-        Role.TIME: _as_names(time),
-        Role.PROTECTED: _as_names(protected),
-        Role.IGNORED: _as_names(ignore),
+        Role.TARGET: as_names(target),
+        Role.WEIGHT: as_names(weight),
+        Role.GROUP: as_names(group),
+        Role.TIME: as_names(time),
+        Role.PROTECTED: as_names(protected),
+        Role.IGNORED: as_names(ignore),
     }
     for name in kinds:
         _check_known(name, names, "kinds")
@@ -114,7 +115,8 @@ def keeps_identical(group: str | None, names: Sequence[str]) -> bool:
     return True
 
 
-def _as_names(names: str | Iterable[str] | None) -> tuple[str, ...]:
+def as_names(names: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Return names as a tuple: one name, several or none."""
     if names is None:
         return ()
     return (names,) if isinstance(names, str) else tuple(names)
