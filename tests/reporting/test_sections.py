@@ -134,7 +134,7 @@ def test_how_it_was_made_tells_fingerprint_versions_and_commands(page, data):
     assert data.fingerprint() in text["Fingerprint of the data"]
     assert f"clearwood {cw.__version__}" in text["Versions"]
     assert text["On the command line"] == "clearwood report x.csv"
-    assert "cw.report(model, data, benchmark=bench)" in text["In Python"]
+    assert "cw.report(model, data, benchmark=bench" in text["In Python"]
     steps = next(b for b in flat(page["reproduction"].blocks) if isinstance(b, Sheet))
     assert {"decomposition", "effects", "agreement"} <= {row[0] for row in steps.rows}
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._shared.calls import remembers_options
 from clearwood._shared.choices import Interval, Search
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError, bad_value, unknown_choice, words
@@ -41,6 +42,7 @@ Rule = Literal["best", "one_se"]
 PairTuning = Literal["auto", "inside", "reuse"]
 
 
+@remembers_options
 def benchmark(
     data: Table,
     learners: Any = None,

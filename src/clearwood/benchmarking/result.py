@@ -1,7 +1,7 @@
 """The result of a benchmark."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any, ClassVar, Literal
 
@@ -211,6 +211,8 @@ class Benchmark(Result):
         nothing suggests that they differ (see `clearwood.checks.twins`).
     reference
         The baseline, where the learners were chosen without it; None where it is among them.
+    options
+        What was passed to `clearwood.benchmark` beside the table.
 
     Examples
     --------
@@ -233,6 +235,7 @@ class Benchmark(Result):
     twins: Twins | None = None
     identical_rows: IdenticalRows | None = None
     reference: Standing | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def learners(self) -> tuple[str, ...]:

@@ -3,11 +3,14 @@
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-__all__ = ["main"]
+__all__ = ["STARTED", "main"]
 
+#: When the command began, on the monotonic clock.
+STARTED = time.monotonic()
 _STOPPED = 130
 
 

@@ -1,19 +1,24 @@
 """`clearwood.report`: from a model and its data to a page."""
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
 from altair.utils.schemapi import debug_mode
 
+from clearwood._shared.calls import changed_options
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import bad_value, unknown_choice
 from clearwood._shared.numbers import count
+from clearwood.models import Learner
 from clearwood.reporting.collect.collector import SECTIONS, collect
-from clearwood.reporting.collect.findings import Findings, Options
-from clearwood.reporting.collect.subject import subject_of
+from clearwood.reporting.collect.findings import Findings, Options, Stage, Step
+from clearwood.reporting.collect.subject import Subject, subject_of
 from clearwood.reporting.page.blocks import Note, Section
+from clearwood.reporting.page.page import prepare
 from clearwood.reporting.result import Report
 from clearwood.reporting.sections import (
     cautions,
@@ -40,6 +45,9 @@ _WRITERS: dict[str, tuple[str, Callable[[Findings], Section | None]]] = {
     "reproduction": ("Reproduction", reproduction.section),
 }
 
+#: Options that a recipe for the page repeats.
+_REPEATED = ("title", "sections", "quick", "sample", "rows", "time_limit", "seed")
+
 
 def report(
     model: Any,
@@ -51,8 +59,10 @@ def report(
     sections: Sequence[str] | None = None,
     quick: bool = False,
     sample: int = 500,
+    rows: int | None = None,
     time_limit: float | None = None,
     command: str | None = None,
+    before: Mapping[str, float] | None = None,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> Report:
@@ -65,8 +75,8 @@ def report(
     Parameters
     ----------
     model
-        Anything with ``predict`` or ``predict_proba``, or a function of rows. A `Learner` gives
-        the fullest page.
+        Anything with ``predict`` or ``predict_proba``, a function of rows, or the path of a model
+        file. A `Learner` gives the fullest page.
     data
         The rows that the model is explained on, usually those it was fitted to: a table, a data
         frame, an array or a path. With a target, predictions are compared with it.
@@ -83,12 +93,20 @@ def report(
     quick
         Use fewer rows and less time for every explanation.
     sample
-        The most rows the page carries, for individual predictions.
+        How many rows individual predictions are drawn from and compared with.
+    rows
+        The most rows of the data that the page carries; those of ``sample`` by default. With 0,
+        the page has neither rows nor anything from which one could be read back: no individual
+        predictions, no tree, no extreme values, no rare levels.
     time_limit
-        Seconds that the explanations may take in all; each step gets its share. About 65 by
-        default, and 17 with ``quick``; most models take less.
+        Seconds that the explanations may take in all; each step gets its share. By default 65,
+        17 with ``quick``, or a third of what the benchmark took if that is more; most models take
+        less.
     command
         The command line to show under Reproduction.
+    before
+        What was done before, with its seconds, to be counted on the page. By default the
+        benchmark and the fit of the model.
     seed
         Fixes every draw.
     n_jobs
@@ -113,24 +131,46 @@ def report(
     >>> [section.title for section in page.sections]
     ['Summary', 'Performance']
     """
+    arguments = locals()
+    given = changed_options(report, {name: arguments[name] for name in _REPEATED})
+    clock = Clock.started_now(time_limit)
+    for name, number, least in (("sample", sample, 1), ("rows", rows, 0)):
+        if number is not None and number < least:
+            raise bad_value(name, number, f"it is a whole number, {least} or more")
+    model_file = os.fspath(model) if isinstance(model, str | os.PathLike) else None
+    subject = subject_of(model, data, benchmark, test, n_jobs=n_jobs)
+    imported = Stage(Step.IMPORT, clock.passed)
     options = Options(
         seed=seed,
         n_jobs=n_jobs,
         quick=quick,
-        sample=sample,
-        time_limit=Clock.started_now(time_limit).time_limit,
+        sample=sample if rows is None else min(sample, max(rows, 1)),
+        has_rows=rows != 0,
+        time_limit=time_limit,
         sections=_checked(sections),
         command=command,
+        model_file=model_file,
+        given=given,
+        before=_before(subject) if before is None else before,
+        clock=clock,
     )
-    if sample < 1:
-        raise bad_value("sample", sample, "the page carries at least one row")
-    subject = subject_of(model, data, benchmark, test, n_jobs=n_jobs)
     findings = collect(subject, title=title or subject.title, options=options)
+    findings = replace(findings, stages=(imported, *findings.stages))
     # the figures are put together by our own code; checking each against Vega's schema again
     # takes longer than drawing them
     with debug_mode(False):  # noqa: FBT003 - its name says what is off
         written = _written(findings, options)
     return Report(title=findings.title, sections=tuple(written), about=_about(findings))
+
+
+def _before(subject: Subject) -> dict[str, float]:
+    """Return what is known of the work before the report, in seconds."""
+    seconds = {}
+    if subject.benchmark is not None:
+        seconds["benchmark"] = subject.benchmark.seconds
+    if isinstance(subject.model, Learner):
+        seconds["fitting"] = float(subject.model.training_["seconds"])
+    return seconds
 
 
 def _checked(sections: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -146,9 +186,14 @@ def _checked(sections: Sequence[str] | None) -> tuple[str, ...] | None:
 def _written(findings: Findings, options: Options) -> list[Section]:
     """Write the sections; one that fails is a note, not the end of the page."""
     written = []
+    clock = Clock()
     for name, (title, write) in _WRITERS.items():
         if options.sections is not None and name not in options.sections:
             continue
+        if write is reproduction.section:  # the last one says how long all of this took
+            prepare()
+            writing = Stage(Step.WRITING, clock.passed)
+            findings = replace(findings, stages=(*findings.stages, writing))
         try:
             section = write(findings)
         except Exception as error:
@@ -168,5 +213,16 @@ def _about(findings: Findings) -> tuple[tuple[str, str], ...]:
         ("Target", target),
         ("Model", findings.name),
         ("Data", f"{count(rows, 'row')}, {count(columns, 'column')} used"),
+        ("Rows on this page", _rows_on_the_page(findings)),
         ("Made", f"{datetime.now(UTC):%Y-%m-%d} with Clearwood {version('clearwood')}"),
     )
+
+
+def _rows_on_the_page(findings: Findings) -> str:
+    """Say whether the page contains rows of the data, for those who pass it on."""
+    if not findings.options.has_rows:
+        return "none: no row of the data can be read from this page"
+    sections = findings.options.sections
+    if sections is not None and "individual" not in sections:
+        return "no whole row, but single values of the data"
+    return f"{findings.sample.n_rows:,} of {findings.table.n_rows:,}, with all their values"

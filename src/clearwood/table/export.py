@@ -55,21 +55,36 @@ def to_json(table: "Table") -> dict[str, Any]:
 
 
 def fingerprint(table: "Table") -> str:
-    """Return a SHA-256 over names, kinds, roles, levels and values, in order.
+    """Return a SHA-256 over names and values, column by column in the order of their names.
 
-    The same data gives the same fingerprint on every machine: arrays are hashed in one byte order,
-    with one bit pattern for missing and one for zero.
+    The same data gives the same fingerprint on every machine, and whatever kinds and roles its
+    columns are given: levels count as the numbers or texts that they are at the source. Arrays are
+    hashed in one byte order, with one bit pattern for missing and one for zero.
     """
     digest = hashlib.sha256()
-    for column in table.columns:
-        head = [column.header or column.name, column.kind.value, list(column.levels), len(column)]
-        digest.update(json.dumps(head).encode())
-        if column.kind is Kind.TEXT:
-            digest.update(json.dumps(list(column.values)).encode())
-        else:
-            digest.update(np.ascontiguousarray(canonical(column)).tobytes())
-    digest.update(json.dumps(table.schema.to_json()).encode())
+    by_header = {column.header or column.name: column for column in table.columns}
+    for header, column in sorted(by_header.items()):
+        levels, values = _as_at_source(column)
+        digest.update(json.dumps([header, levels, len(column)]).encode())
+        digest.update(np.ascontiguousarray(values).tobytes())
     return digest.hexdigest()
+
+
+def _as_at_source(column: Column) -> tuple[list[str], NDArray[Any]]:
+    """Return numbers and dates as they are, and texts as places among their sorted levels."""
+    if column.kind not in CODED and column.kind is not Kind.TEXT:
+        return [], canonical(column)
+    known = ~column.missing
+    if column.is_coded and column.label_type in ("integer", "number"):
+        numbers = np.full(len(column), np.nan)
+        numbers[known] = column.typed_levels()[column.values[known]]
+        return [], numbers.astype("<f8") + 0.0
+    values = column.values[known]
+    texts = np.array(column.levels, dtype=str)[values] if column.is_coded else values.astype(str)
+    levels, places = np.unique(texts, return_inverse=True)
+    codes = np.full(len(column), -1, "<i4")
+    codes[known] = places
+    return levels.tolist(), codes
 
 
 def canonical(column: Column) -> NDArray[Any]:

@@ -40,6 +40,8 @@ class Table:
         What it was read from.
     keeps_identical
         Whether rows with identical features are one group (``group="identical rows"``).
+    options
+        What was passed to `clearwood.read` beside the source; None for a part of a table.
 
     Examples
     --------
@@ -56,6 +58,7 @@ class Table:
     notes: tuple[Text, ...] = ()
     source: str = ""
     keeps_identical: bool = False
+    options: Mapping[str, Any] | None = None
 
     def __len__(self) -> int:
         return self.n_rows
@@ -215,12 +218,13 @@ class Table:
         columns = tuple(self.column(name) for name in names)
         roles = {c.name: self.roles[c.name] for c in columns if c.name in self.roles}
         task = self.task if Role.TARGET in roles.values() else None
-        return replace(self, columns=columns, roles=roles, task=task)
+        return replace(self, columns=columns, roles=roles, task=task, options=None)
 
     def take(self, rows: Any) -> "Table":
         """Return a table of some rows, by position, mask or slice."""
         rows = rows if isinstance(rows, slice) else np.atleast_1d(np.asarray(rows))
-        taken = replace(self, columns=tuple(column.take(rows) for column in self.columns))
+        columns = tuple(column.take(rows) for column in self.columns)
+        taken = replace(self, columns=columns, options=None)
         taken.__dict__["schema"] = self.schema  # the same, whichever rows are taken
         return taken
 
@@ -265,7 +269,7 @@ class Table:
         return to_json(self)
 
     def fingerprint(self) -> str:
-        """Return a SHA-256 of names, kinds, roles, levels and values, the same on every machine."""
+        """Return a SHA-256 of names and values, whatever their order, kinds and roles."""
         from clearwood.table.export import fingerprint
 
         return fingerprint(self)

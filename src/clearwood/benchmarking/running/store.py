@@ -64,7 +64,7 @@ def identity_of(context: Context, design: "Design", plan: Plan) -> dict[str, Any
     """Return what determines the numbers of a run, in plain values."""
     tuning = context.tuning
     return {
-        "table": context.table.fingerprint(),
+        "table": [context.table.fingerprint(), context.table.schema.to_json()],
         "group": context.table.group,
         "loss": context.loss.name,
         "plan": {**plan.to_json(), "splits": len(design.splits)},

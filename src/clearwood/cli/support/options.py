@@ -157,9 +157,9 @@ class Columns:
 
     def roles(self) -> dict[str, Any]:
         """Return these options as `clearwood.read` takes them."""
-        lists = {"protected": self.protected or [], "ignore": self.ignore or []}
+        lists = {"protected": tuple(self.protected or ()), "ignore": tuple(self.ignore or ())}
         kinds = pairs("--kind", self.kinds or (), example="zip=category")
-        return {**vars(self), **lists, "kinds": kinds}
+        return {**vars(self), **lists, "kinds": kinds or None}
 
 
 def read_table(data: Path, *, schema: "Schema | None" = None, **options: Any) -> "Table":

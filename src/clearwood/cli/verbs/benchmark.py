@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from clearwood._shared.calls import changed_options
 from clearwood._shared.choices import Interval, Search
 from clearwood._shared.errors import InputError, Option
 from clearwood.cli.support.console import (
@@ -258,6 +259,8 @@ def _resume(store: Path, command: Mapping[str, Any]) -> str:
 def _show_next(
     bench: "Benchmark", output: Path, data: Path, read: Mapping[str, Any], spelling: CommandLine
 ) -> None:
+    import clearwood as cw
+
     print_text("", facts([("written", str(_nearby(output)))]), "")
     if not any(math.isfinite(one.risk) for one in bench.standings):
         raise InputError(
@@ -265,13 +268,12 @@ def _show_next(
             hint=f"the warnings give the reasons, and {quoted(_nearby(output))} those of each fit.",
         )
     best = bench.best()
-    defaults: Mapping[str, Any] = {"ignore": [], "protected": [], "kinds": {}}
     words = [
         f"clearwood fit {quoted(_nearby(data))}",
         *(
             spelling.option(Option(name, value))
-            for name, value in read.items()
-            if value is not None and value != defaults.get(name)
+            for name, value in changed_options(cw.read, read).items()
+            if value
         ),
         f"--learner {best.name}",
         *(f"--set {quoted(f'{key}={value}')}" for key, value in best.standing.settings.items()),

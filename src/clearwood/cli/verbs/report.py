@@ -5,8 +5,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from clearwood import cli
+from clearwood._shared.clock import Clock
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import size
 from clearwood.cli.support.console import (
@@ -59,6 +63,10 @@ def report(
     store: Path | None = None,
     test: Path | None = None,
     title: str | None = None,
+    sections: list[str] | None = None,
+    sample: Annotated[int, typer.Option(min=1)] = 500,
+    rows: Annotated[int | None, typer.Option(min=0)] = None,
+    no_rows: bool = False,
     keep: Path | None = None,
     seed: Seed = 0,
     n_jobs: Jobs = -1,
@@ -93,12 +101,23 @@ def report(
         A table of held-out rows, to check for drift.
     title : TEXT
         The page's title.
+    sections : A,B,...
+        The sections to write: summary, data, performance, importance, individual, tree, cautions,
+        reproduction; by default all.
+    sample : N
+        Rows that individual predictions are drawn from and compared with.
+    rows : N
+        The most rows of the data that the page carries; by default those of --sample. 0 leaves out
+        rows and everything from which one could be read back.
+    no_rows
+        The same as --rows 0.
     keep : FILE
         Save the fitted model in this file too.
     """
     import clearwood as cw
     from clearwood.cli.support.files import check_output
 
+    started = Clock(started=cli.STARTED)
     is_model = data is not None or source.suffix.lower() == _MODEL_FILE
     _check(source, data, is_model=is_model, target=target, learners=learners, tune=tune, keep=keep)
     if keep is not None and keep.absolute() == path.absolute():
@@ -121,22 +140,30 @@ def report(
         held_out = None
         if test is not None:  # read before the comparison, which may take long
             held_out = read_table(test, schema=table.schema, **vars(reading))
+        before = {"start and reading": started.passed}
         if model is None:
             how = dict(_QUICK if quick else _THOROUGH)
             if tune is not None:
                 how["tune"] = tune
             bench = _compare(table, learners, how, store=store, seed=seed, n_jobs=n_jobs)
+            before["benchmark"] = bench.seconds
+            fitting = Clock()
             model = bench.best().fit(table, n_jobs=n_jobs)
+            before["tuning and fitting"] = fitting.passed
         page = cw.report(
-            model,
+            model if data is None else source,
             table,
             benchmark=bench,
             test=held_out,
             title=title,
+            sections=[name for text in sections or () for name in text.split(",")] or None,
+            sample=sample,
+            rows=0 if no_rows else rows,
             seed=seed,
             n_jobs=n_jobs,
             quick=quick,
             command=shlex.join(["clearwood", *sys.argv[1:]]) if sys.argv[1:] else None,
+            before=before,
         )
     page.save(path, force=force)
     written.append(path)

@@ -91,27 +91,30 @@ class Limits:
     agreement_rows: int
     association_rows: int
 
-    def within(self, seconds: float) -> "Limits":
-        """Return limits that add up to a time, each with its share of it.
-
-        Examples
-        --------
-        >>> limits_of(Options()).within(13.0).effects
-        3.0
-        """
-        times = {f.name: getattr(self, f.name) for f in fields(self) if f.type is float}
-        factor = seconds / sum(times.values())
-        return replace(self, **{name: factor * time for name, time in times.items()})
-
 
 _THOROUGH = Limits(12.0, 15.0, 8.0, 10.0, 10.0, 10.0, 1000, 1000, 2000)
 _QUICK = Limits(4.0, 5.0, 2.0, 3.0, 0.0, 3.0, 300, 300, 1000)
+# Of the time that was spent before, the explanations may take this share more.
+_SHARE_OF_BEFORE = 1 / 3
 
 
 def limits_of(options: Options) -> Limits:
-    """Return the limits of a thorough or a quick report."""
+    """Return the limits of a report: each step has its share of the time there is.
+
+    Examples
+    --------
+    >>> limits_of(Options(time_limit=13.0)).effects, limits_of(Options()).effects
+    (3.0, 15.0)
+    >>> limits_of(Options(before={"benchmark": 720.0})).learning_curve > 30
+    True
+    """
     limits = _QUICK if options.quick else _THOROUGH
-    return limits if options.time_limit is None else limits.within(options.time_limit)
+    times = {f.name: getattr(limits, f.name) for f in fields(limits) if f.type is float}
+    usual = sum(times.values())
+    seconds = options.time_limit
+    if seconds is None:
+        seconds = max(usual, _SHARE_OF_BEFORE * sum(options.before.values()))
+    return replace(limits, **{name: time * (seconds / usual) for name, time in times.items()})
 
 
 def collect(subject: Subject, *, title: str, options: Options) -> Findings:
@@ -199,6 +202,7 @@ class Collector:
             predictions=predictions,
             benchmark=subject.benchmark,
             chosen=subject.chosen,
+            same_rows=subject.same_rows,
             profiles=profiles or {},
             association=associated,
             test=subject.test,

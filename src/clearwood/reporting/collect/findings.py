@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.clock import Clock
 from clearwood.reporting.model.model import PageModel
 from clearwood.table import Table, Task
 
@@ -46,6 +47,7 @@ _NO_SHARE = 1e-9
 class Step(StrEnum):
     """A step of the work, by the name that the page gives it."""
 
+    IMPORT = "import of the model"
     PREDICTIONS = "predictions"
     PROFILES = "columns"
     ASSOCIATION = "association"
@@ -64,6 +66,7 @@ class Step(StrEnum):
     LEAKAGE = "leakage"
     TWINS = "identical rows"
     DRIFT = "drift"
+    WRITING = "writing of the page"
 
 
 @dataclass(frozen=True)
@@ -75,12 +78,22 @@ class Options:
     quick: bool = False
     #: The most rows the page carries, as examples and as background of its Shapley values.
     sample: int = 500
+    #: Whether the page may contain rows of the data.
+    has_rows: bool = True
     #: Seconds that the explanations may take in all; None for the usual ones.
     time_limit: float | None = None
     #: Names of the sections to write; None for all.
     sections: tuple[str, ...] | None = None
     #: The command line that made the page, if one did.
     command: str | None = None
+    #: The file of the model, if it was given as one.
+    model_file: str | None = None
+    #: Options of the call that differ from their defaults.
+    given: Mapping[str, Any] = field(default_factory=dict)
+    #: What was done before the report, with its seconds.
+    before: Mapping[str, float] = field(default_factory=dict)
+    #: Since when the report is being made.
+    clock: Clock = field(default_factory=Clock)
 
 
 @dataclass(frozen=True)
@@ -177,6 +190,8 @@ class Findings:
         Names of what the model predicts, and its predictions of the sample, one column each.
     chosen
         The learner of the benchmark that the model is; None if it is not one of those compared.
+    same_rows
+        Whether the benchmark compared on the rows of the table.
     out_of_fold
         What the chosen learner predicted for each row when it had not seen it; None if the rows
         are not the benchmark's.
@@ -216,6 +231,7 @@ class Findings:
     sample_outputs: Floats | None = None
     benchmark: "Benchmark | None" = None
     chosen: str | None = None
+    same_rows: bool = False
     out_of_fold: Floats | None = None
     decomposition: "Decomposition | None" = None
     is_sampled: bool = False

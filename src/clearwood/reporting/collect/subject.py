@@ -1,5 +1,6 @@
 """What a report is about, checked once at the door."""
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from clearwood._shared.errors import Call, InputError, words
 from clearwood.benchmarking import Benchmark
 from clearwood.forest import Forest
-from clearwood.models import Learner
+from clearwood.models import Learner, load
 from clearwood.reporting.collect.explained import ExplainedModel, explained_model
 from clearwood.table import Table, Task, as_table, read_as
 
@@ -58,6 +59,8 @@ def subject_of(
             value=benchmark,
             hint=words("pass the result of ", Call("benchmark", ("data",)), "."),
         )
+    if isinstance(model, str | os.PathLike):
+        model = load(model)
     table = _read(model, data)
     if not table.n_rows:
         raise InputError("the data has no rows", parameter="data")

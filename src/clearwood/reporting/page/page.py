@@ -15,7 +15,7 @@ from clearwood.reporting.page.cells import is_numeric, written_rows
 from clearwood.reporting.page.figures import figure
 from clearwood.reporting.page.pack import island
 
-__all__ = ["render", "typeset"]
+__all__ = ["prepare", "render", "typeset"]
 
 _HERE = Path(__file__).parent
 _STYLES = ("page.css", "rows.css", "tree.css")
@@ -62,6 +62,11 @@ def render(title: str, sections: Sequence[Section], about: Sequence[tuple[str, s
         policy=_policy(scripts=(head, script, vega), styles=(style,)),
         unique=_Names(),
     )
+
+
+def prepare() -> None:
+    """Put together what all pages share, which takes longer than the rest of a page."""
+    _style(), _script(), _vega(), _environment()
 
 
 def _policy(*, scripts: Sequence[str], styles: Sequence[str]) -> str:

@@ -1,16 +1,22 @@
 """Reproduction: what it takes to make the page again."""
 
+import hashlib
 import platform
-import shlex
+from collections.abc import Mapping
+from dataclasses import is_dataclass
+from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
 
 from clearwood._shared.numbers import count, duration, percent
 from clearwood.models import Learner
 from clearwood.reporting.collect.findings import Findings
-from clearwood.reporting.page.blocks import Block, Facts, More, Note, Prose, Section, Sheet
+from clearwood.reporting.page.blocks import Block, Cell, Facts, More, Note, Prose, Section, Sheet
 from clearwood.reporting.page.figures import DIGITS
+from clearwood.table import Table
 
-__all__ = ["section"]
+__all__ = ["recipe", "section"]
 
 _PACKAGES = (
     "clearwood",
@@ -93,15 +99,10 @@ def _facts(findings: Findings) -> tuple[tuple[str, str], ...]:
         ),
         ("Fingerprint of the data", f"SHA-256 {table.fingerprint()}"),
     ]
-    if table.source:
-        facts.append(("Data from", table.source))
+    facts += _file("Data from", table)
     if findings.test is not None:
-        facts.append(
-            (
-                "Test rows",
-                f"{count(findings.test.n_rows, 'row')}, SHA-256 {findings.test.fingerprint()}",
-            )
-        )
+        rows = f"{count(findings.test.n_rows, 'row')}, SHA-256 {findings.test.fingerprint()}"
+        facts += [("Test rows", rows), *_file("Test rows from", findings.test)]
     facts += [("Model", _model(findings)), ("Seed", str(options.seed))]
     if bench is not None:
         method = bench.method
@@ -123,6 +124,18 @@ def _facts(findings: Findings) -> tuple[tuple[str, str], ...]:
         ("Python", f"{platform.python_version()} on {platform.system()} ({platform.machine()})"),
     ]
     return tuple(facts)
+
+
+def _file(name: str, table: Table) -> list[tuple[str, str]]:
+    """Say where a table comes from, with the file's own SHA-256 if it is one."""
+    if not table.source:
+        return []
+    path = Path(table.source)
+    if not (path.suffix and path.is_file()):
+        return [(name, table.source)]
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return [(name, f"{table.source}, the file's own SHA-256 {digest}")]
 
 
 def _model(findings: Findings) -> str:
@@ -148,78 +161,125 @@ def _versions(findings: Findings) -> str:
 
 
 def _commands(findings: Findings) -> list[Block]:
-    lines = []
-    command = findings.options.command or _command(findings)
-    if command:
-        lines.append(("On the command line", command))
-    lines.append(("In Python", _python(findings)))
+    lines = [("In Python", recipe(findings))]
+    if findings.options.command is not None:
+        lines.insert(0, ("On the command line", findings.options.command))
     return [Facts(tuple(lines))]
 
 
-def _command(findings: Findings) -> str | None:
-    """Return the command that makes such a page of a file, if the model comes from comparing."""
-    source, bench = findings.table.source, findings.benchmark
-    if bench is None or findings.chosen != bench.learners[0] or not _is_file(source):
-        return None
-    words = ["clearwood", "report", source, "--target", str(findings.target)]
-    words += ["--learners", ",".join(bench.learners), "--seed", str(bench.method.seed)]
-    words += ["--quick"] if findings.options.quick else []
-    return shlex.join([*words, "-o", "report.html"])
-
-
-def _python(findings: Findings) -> str:
-    """Return the calls that make such a page, with names for what the page cannot know."""
-    table = findings.table
-    target = f", target={findings.target!r}" if findings.target is not None else ""
-    read = "data = ...  # the table"
-    if _is_file(table.source):
-        read = f"data = cw.read({table.source!r}{target})"
+def recipe(findings: Findings) -> str:
+    """Return the calls that make the page again, with dots for what the page cannot know."""
+    table, bench, model = findings.table, findings.benchmark, findings.model
+    script = _Script(findings.options.model_file)
+    script.table("data", table)
     arguments = ["model", "data"]
-    fit = "model = ...  # the model, as it was fitted"
-    if isinstance(findings.model, Learner):
-        settings = "".join(f", {k}={v!r}" for k, v in (findings.model.settings or {}).items())
-        fit = f"model = cw.learner({findings.model.name!r}{settings}).fit(data)"
-    bench = findings.benchmark
+    if findings.options.model_file is not None:
+        arguments[0] = repr(findings.options.model_file)
+    elif isinstance(model, Learner) and _is_fitted_to(model, table):
+        script.lines.append(f"model = {script.written(model)}.fit(data)")
+    else:
+        script.lines.append("model = ...  # the model, as it was fitted")
     if bench is not None:
-        tune = ", tune=0" if bench.context.tuning is None else ""
-        seed = f", seed={bench.method.seed}" if bench.method.seed else ""
-        compare = f"bench = cw.benchmark(data, {list(bench.learners)!r}{tune}{seed})"
-        best = findings.chosen == bench.learners[0]
-        fit = f"{compare}\n{'model = bench.best().fit(data)' if best else fit}"
+        made = script.call("cw.benchmark", "data", _repeated(bench.options))
+        if not findings.same_rows:
+            made = "...  # the benchmark, which is of other rows"
+        elif bench.method.is_simultaneous:
+            made += ".simultaneous()"
+        script.lines.append(f"bench = {made}")
         arguments.append("benchmark=bench")
     if findings.test is not None:
+        script.table("test", findings.test)
         arguments.append("test=test")
-    if findings.options.quick:
-        arguments.append("quick=True")
-    if findings.options.seed:
-        arguments.append(f"seed={findings.options.seed}")
-    return (
-        f"import clearwood as cw\n{read}\n{fit}\ncw.report({', '.join(arguments)})"
-        '.save("report.html")'
-    )
+    call = script.call("cw.report", ", ".join(arguments), findings.options.given)
+    script.lines.append(f'{call}.save("report.html")')
+    return "\n".join(["import clearwood as cw", *sorted(script.imports), *script.lines])
 
 
-def _is_file(source: str) -> bool:
-    return source.endswith((".csv", ".tsv", ".gz", ".parquet", ".feather", ".jsonl", ".json"))
+def _is_fitted_to(model: Learner, table: Table) -> bool:
+    """Whether a model seems to be fitted to a table, which has the roles that a fit needs."""
+    is_read_for_it = "schema" in (table.options or {})
+    return not is_read_for_it and int(model.training_["rows"]) == table.n_rows
+
+
+def _repeated(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what does not change the numbers."""
+    return {k: v for k, v in options.items() if k not in ("store", "n_jobs", "watch")}
+
+
+class _Script:
+    """Lines of Python, and the imports they need."""
+
+    def __init__(self, model_file: str | None = None) -> None:
+        self.lines: list[str] = []
+        self.imports: set[str] = set()
+        self._model_file = model_file
+
+    def table(self, name: str, table: Table) -> None:
+        """Write how a table is read: from its file, or from what was passed."""
+        options = dict(table.options or {})
+        schema = options.pop("schema", None)
+        source = f"...  # {table.source or 'the table'}"
+        if table.options is not None and Path(table.source).suffix and Path(table.source).is_file():
+            source = repr(table.source)
+        else:
+            self.lines.append(f"{name} = {source}")
+            source = name
+        if schema is None and options:
+            self.lines.append(f"{name} = {self.call('cw.read', source, options)}")
+        elif schema is not None and options:
+            self.imports.add("from clearwood.table import read_as")
+            file = self._model_file
+            of = "data.schema" if file is None else f"cw.load({file!r}).schema_"
+            self.lines.append(f"{name} = {self.call('read_as', f'{source}, {of}', options)}")
+        elif source != name:
+            self.lines.append(f"{name} = {source}")
+
+    def call(self, function: str, arguments: str, options: Mapping[str, Any]) -> str:
+        """Write a call."""
+        written = [f"{name}={self.written(value)}" for name, value in options.items()]
+        return f"{function}({', '.join([arguments, *written])})"
+
+    def written(self, value: Any) -> str:
+        """Write a value so that Python reads it back; dots where that is not possible."""
+        if isinstance(value, Learner):
+            own = {"task": None, "categories": None, "seed": 0}
+            changed = {k: getattr(value, k) for k in own if getattr(value, k) != own[k]}
+            return self.call("cw.learner", repr(value.name), {**changed, **(value.settings or {})})
+        if isinstance(value, Enum):
+            return repr(value.value)
+        if isinstance(value, Mapping):
+            items = (f"{self.written(k)}: {self.written(v)}" for k, v in value.items())
+            return f"{{{', '.join(items)}}}"
+        if isinstance(value, list | tuple):
+            inside = ", ".join(map(self.written, value))
+            return f"[{inside}]" if isinstance(value, list) or len(value) != 1 else f"({inside},)"
+        if is_dataclass(value) and type(value).__module__.startswith("clearwood."):
+            package = ".".join(type(value).__module__.split(".")[:2])
+            self.imports.add(f"from {package} import {type(value).__name__}")
+            return repr(value)
+        return repr(value) if isinstance(value, str | int | float | bool | None) else "..."
 
 
 def _stages(findings: Findings) -> Block:
-    done = {stage.step for stage in findings.stages}
-    rows = tuple(
+    options, done = findings.options, {stage.step for stage in findings.stages}
+    rows: list[tuple[Cell, ...]] = [
+        (step, round(seconds, 2), "done") for step, seconds in options.before.items()
+    ]
+    rows += [
         (str(stage.step), round(stage.seconds, 2), findings.failures.get(stage.step, "done"))
         for stage in findings.stages
-    )
-    skipped = tuple(
+    ]
+    rows += [
         (str(step), None, f"left out: {why}")
         for step, why in findings.failures.items()
         if step not in done
-    )
-    total = sum(stage.seconds for stage in findings.stages)
+    ]
+    total = sum(options.before.values()) + options.clock.passed
     sheet = Sheet(
         "stages",
         "Each step with its seconds and its result",
         ("step", "seconds", "result"),
-        rows + skipped,
+        tuple(rows),
         shown=30,
     )
     return More(f"What was done, in {duration(total)}", (sheet,))

@@ -8,6 +8,7 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from clearwood._shared.calls import remembers_options
 from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count
@@ -48,6 +49,7 @@ FEWEST_ROWS = 5
 _BESIDE_FEATURES = (Role.TARGET, Role.WEIGHT, Role.GROUP, Role.TIME)
 
 
+@remembers_options
 def read(
     source: Any,
     *,
@@ -248,6 +250,7 @@ class TextOptions(TypedDict, total=False):
     encoding: str | None
 
 
+@remembers_options
 def read_as(source: Any, schema: Schema, **options: Unpack[TextOptions]) -> Table:
     """Read a table with the kinds and roles of another, the target included where present.
 
