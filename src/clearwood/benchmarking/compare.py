@@ -269,10 +269,16 @@ def _identical_rows(
     if not (same.agree and able) or session.findings() or session.clock.is_over:
         return same, None
     best = able[0]
-    n_jobs = session.workers.count
     try:
         compared = gain_of_identical_rows(
-            context, best.learner, best.settings, same, folds=_FOLDS, n_jobs=n_jobs
+            context,
+            best.learner,
+            best.settings,
+            same,
+            folds=_FOLDS,
+            n_jobs=session.workers.count,
+            # whoever watches shows the progress
+            title="identical rows" if session.watch is None else None,
         )
     except (InputError, KeyboardInterrupt):  # such as a class that is in one set of rows only
         return same, None

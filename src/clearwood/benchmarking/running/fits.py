@@ -1,13 +1,14 @@
 """One learner, fitted many times to some rows of a table and judged on others."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count
-from clearwood._shared.progress import progress
+from clearwood._shared.progress import progress, silent
 from clearwood.benchmarking.running.contenders import Contender, contenders
 from clearwood.benchmarking.running.work import Context, Rows, in_words, judge, seed_of
 from clearwood.benchmarking.running.workers import Workers
@@ -74,14 +75,22 @@ def candidate(learner: Any, data: Any, *, loss: str | None = None, seed: int = 0
 
 
 def judge_all(
-    one: Candidate, work: Iterable[tuple[Rows, list[Rows]]], *, title: str, n_jobs: int | None
+    one: Candidate,
+    work: Iterable[tuple[Rows, list[Rows]]],
+    *,
+    title: str | None,
+    n_jobs: int | None,
 ) -> list[list[Judged]]:
-    """Fit and judge for each pair of training rows and lists of test rows, in order."""
+    """Fit and judge for each pair of training rows and lists of test rows, in order.
+
+    Progress is shown under a title, if there is one.
+    """
     work = list(work)
     # as many at a time as keeps workers busy while the display moves
     batch = max(1, len(work) // 20)
     results: list[list[Judged]] = []
-    with progress(title, total=len(work)) as step, Workers(n_jobs).spread() as spread:
+    shown = nullcontext(silent) if title is None else progress(title, total=len(work))
+    with shown as step, Workers(n_jobs).spread() as spread:
         for start in range(0, len(work), batch):
             part = work[start : start + batch]
             results += spread(one.judge, part)
