@@ -17,10 +17,12 @@ from clearwood.explanation.adapter.predictor import Predictor, predictor_of_anyt
 from clearwood.explanation.adapter.rows import Rows, as_data, joined_rows, no_background
 from clearwood.explanation.adapter.scores import LINKS, GameCall, forest_scorer, scorer_of
 from clearwood.explanation.adapter.stack import as_rows, stacked
+from clearwood.explanation.adapter.supported import is_pipeline
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.from_model import game_of, learner_players
 from clearwood.explanation.games.game import BoundGame, Game, Reader, checked_weights
 from clearwood.explanation.games.groups import grouped
+from clearwood.explanation.games.pipelines import PipelineReader
 from clearwood.explanation.games.readers import EncodedReader
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.scales import Scale, checked_scale
@@ -109,6 +111,7 @@ class Explained:
         self._weights = weights
         self._lock = threading.RLock()
         self._game: Game | InputError | AttributeError | None = None
+        self._predictors: dict[Scale | None, Predictor] = {}
         self._bound: dict[Hashable, BoundGame] = {}
         self._readings: OrderedDict[Hashable, tuple[Any, Rows]] = OrderedDict()
         self._decomposition: Decomposition | None = None
@@ -116,7 +119,8 @@ class Explained:
         self._encoded: OrderedDict[Hashable, tuple[Any, Rows]] = OrderedDict()
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {**self.__dict__, "_lock": None, "_bound": {}, "_decomposition": None, "_part": None}
+        kept = {**self.__dict__, "_lock": None, "_bound": {}, "_predictors": {}}
+        kept.update(_decomposition=None, _part=None)
         # encodings of other data are found by their identity, which another process has not
         for name in ("_readings", "_encoded"):
             cache: Any = kept[name]
@@ -313,7 +317,6 @@ class Explained:
         output: Any = None,
         scale: Any = None,
         n_jobs: int | None = None,
-        many: bool = False,
     ) -> Predictor:
         """Return the model and rows as a `Predictor`.
 
@@ -328,9 +331,6 @@ class Explained:
             link) for numbers. By default probabilities where there are some.
         n_jobs
             Threads, where the model is read as a forest.
-        many
-            Whether each row will be predicted many times, so that computing once what each column
-            of a pipeline that ends in a linear model adds pays.
         """
         is_own = data is None
         data = self.data if is_own else as_data(data)
@@ -338,7 +338,7 @@ class Explained:
         if reader is not None:
             predictor = self._of_rows(self._read(reader, data), checked_scale(scale), n_jobs)
         else:
-            predictor = self._of_data(data, checked_scale(scale), many=many)
+            predictor = self._of_data(data, checked_scale(scale))
         if is_own and self._weights is not None:
             weights = checked_weights(self._weights, len(predictor))
             predictor = replace(predictor, weights=weights)
@@ -423,18 +423,23 @@ class Explained:
             is_step=trees is not None,
         )
 
-    def _of_data(self, data: Any, scale: Scale | None, *, many: bool = False) -> Predictor:
+    def _of_data(self, data: Any, scale: Scale | None) -> Predictor:
         """Predict with the model itself, or through its sum where that is the same and faster."""
-        if many and hasattr(self.model, "steps"):
-            predictor = self._of_sum(data, scale)
-            if predictor is not None:
-                return predictor
-        return predictor_of_anything(self.model, data, scale)
+        with self._lock:
+            if data is self.data and scale in self._predictors:
+                return self._predictors[scale]
+        predictor = self._of_sum(data, scale) or predictor_of_anything(self.model, data, scale)
+        if data is self.data:
+            with self._lock:
+                self._predictors[scale] = predictor
+        return predictor
 
     def _of_sum(self, data: Any, scale: Scale | None) -> Predictor | None:
-        game = self.exact_game
-        if not isinstance(game, AdditiveGame):
+        game = self.exact_game if is_pipeline(self.model) else None
+        if not isinstance(game, AdditiveGame) or not isinstance(game.reader, PipelineReader):
             return None
+        if game.reader.owners is None:
+            return None  # rows would go through the steps once for each column
         try:
             rows = self.rows() if data is self.data else game.rows(data)
             few = np.arange(min(len(rows), _ROWS_COMPARED))
@@ -446,9 +451,11 @@ class Explained:
             call = GameCall(game, link)
             made = call(rows.codes[few])
             if made.shape == truth.shape and np.allclose(made, truth, rtol=1e-9, atol=1e-12):
+                # a model that was fitted without names has those of the data
+                named = zip(rows.columns, plain.names, strict=True)
                 return replace(
                     plain,
-                    columns=rows.columns,
+                    columns=tuple(replace(column, name=name) for column, name in named),
                     labels=rows.labels,
                     weights=rows.weights,
                     scorer=replace(plain.scorer, call=call),

@@ -60,7 +60,7 @@ def _components(request: Request) -> Importance:
 
 
 def _permutation(request: Request) -> Importance:
-    predictor = request.predictor(many=request.repeats > 1)
+    predictor = request.predictor()
     y = known_target(request.explained.data, request.y)
     measure, words = row_loss(predictor, y, request.loss)
     rows = request.rows(len(predictor))

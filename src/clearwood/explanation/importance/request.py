@@ -50,11 +50,9 @@ class Request:
         training = getattr(model, "training_", {})
         return bool(training.get("rows") == data.n_rows and training.get("source") == data.source)
 
-    def predictor(self, *, many: bool = False) -> Predictor:
-        """Return the model over the rows; ``many`` where each is evaluated often."""
-        return self.explained.predictor(
-            output=self.output, scale=self.scale, n_jobs=self.n_jobs, many=many
-        )
+    def predictor(self) -> Predictor:
+        """Return the model over the rows."""
+        return self.explained.predictor(output=self.output, scale=self.scale, n_jobs=self.n_jobs)
 
     def players(self, predictor: Predictor) -> dict[str, tuple[int, ...]]:
         """Return groups and the columns in none of them, each with its positions."""
