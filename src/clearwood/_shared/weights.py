@@ -1,12 +1,14 @@
 """Weights of rows: whole weights give the results of repeated rows, and rows of weight 0 none."""
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 
-__all__ = ["counted", "quantiles"]
+__all__ = ["counted", "effective", "quantiles"]
 
 
 def counted(weights: ArrayLike | None, n: int) -> tuple[Index, Floats]:
@@ -36,6 +38,25 @@ def counted(weights: ArrayLike | None, n: int) -> tuple[Index, Floats]:
     if not len(rows):
         raise InputError("every row has the weight 0", parameter="weights")
     return rows, shares[rows]
+
+
+def effective(weights: Floats, units: NDArray[Any] | None = None) -> float:
+    """Return how many observations of equal weight would be as exact as these (Kish 1965).
+
+    Parameters
+    ----------
+    weights
+        Of the rows.
+    units
+        The observation that each row belongs to, as a code from 0 on; by default each is its own.
+
+    Examples
+    --------
+    >>> effective(np.array([1.0, 1.0, 2.0])), effective(np.ones(4), np.array([0, 0, 1, 1]))
+    (2.6666666666666665, 2.0)
+    """
+    totals = weights if units is None else np.bincount(units, weights)
+    return float(totals.sum() ** 2 / (totals**2).sum())
 
 
 def quantiles(values: ArrayLike, levels: ArrayLike, weights: ArrayLike | None = None) -> Floats:

@@ -14,7 +14,7 @@ from clearwood.checks.column_pairs import (
     strengths,
 )
 from clearwood.checks.drift import ColumnDrift, Drift, drift
-from clearwood.checks.leakage import Leakage, leakage
+from clearwood.checks.leakage import Leak, Leakage, leakage
 from clearwood.checks.twins import Twins, twins
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "ColumnDrift",
     "Comparable",
     "Drift",
+    "Leak",
     "Leakage",
     "Twins",
     "association",

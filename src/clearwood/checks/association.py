@@ -12,6 +12,7 @@ from clearwood._shared.errors import bad_value
 from clearwood._shared.numbers import count
 from clearwood._shared.progress import progress
 from clearwood._shared.results import Result, html_table
+from clearwood._shared.weights import counted
 from clearwood.checks.column_pairs import comparable, strength
 from clearwood.table import as_table
 
@@ -42,6 +43,8 @@ class Association(Result):
         The strength from which two columns are put in one group.
     n_rows
         How many rows were used.
+    is_weighted
+        Whether rows count by their weight.
     """
 
     columns: tuple[str, ...]
@@ -49,6 +52,7 @@ class Association(Result):
     groups: tuple[tuple[str, ...], ...]
     threshold: float
     n_rows: int
+    is_weighted: bool = False
 
     def between(self, first: str, second: str) -> float:
         """Return the strength of one pair."""
@@ -65,7 +69,8 @@ class Association(Result):
         )
 
     def __repr__(self) -> str:
-        head = f"Association between {count(len(self.columns), 'column')}"
+        weighted = ", weighted" if self.is_weighted else ""
+        head = f"Association between {count(len(self.columns), 'column')}{weighted}"
         if not self.groups:
             return f"{head}: no groups of associated columns"
         shown = "; ".join(", ".join(group) for group in self.groups[:5])
@@ -113,7 +118,7 @@ def association(
     Parameters
     ----------
     data
-        A table, or what `clearwood.read` takes.
+        A table, or what `clearwood.read` takes; rows count by their weight, if they have one.
     columns
         The columns to compare; the features when None.
     threshold
@@ -141,15 +146,18 @@ def association(
         raise bad_value("threshold", threshold, "it must be above 0 and at most 1")
     table = as_table(data)
     names = tuple(table.features if columns is None else columns)
-    rows = draw_rows(table.n_rows, sample, seed=seed)
-    compared = [comparable(table.column(name).take(rows)) for name in names]
+    counting, weights = counted(table.weights, table.n_rows)
+    drawn = draw_rows(len(counting), sample, seed=seed)
+    rows, shares = counting[drawn], None if table.weights is None else weights[drawn]
+    compared = [comparable(table.column(name).take(rows), shares) for name in names]
     matrix = np.eye(len(names))
     with progress("comparing columns", total=len(names)) as step:
         for i, own in enumerate(compared):
             for j in range(i):
                 matrix[i, j] = matrix[j, i] = strength(own, compared[j])
             step(1, note=names[i])
-    return Association(names, matrix, _groups(names, matrix, threshold), threshold, len(rows))
+    groups = _groups(names, matrix, threshold)
+    return Association(names, matrix, groups, threshold, len(rows), table.weights is not None)
 
 
 def _groups(names: Sequence[str], matrix: Floats, threshold: float) -> tuple[tuple[str, ...], ...]:

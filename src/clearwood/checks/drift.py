@@ -13,6 +13,7 @@ from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import IN_TABLES, number
 from clearwood._shared.results import Result, html_table
+from clearwood._shared.weights import counted, effective, quantiles
 from clearwood.checks.column_pairs import is_ordered
 from clearwood.table import Column, Kind, Table, as_table
 
@@ -76,6 +77,8 @@ class Drift(Result):
         What the tables are called.
     n_first, n_second
         How many of their rows were used.
+    is_weighted
+        Whether the rows of a table count by their weight.
     """
 
     columns: tuple[ColumnDrift, ...]
@@ -83,6 +86,7 @@ class Drift(Result):
     second: str
     n_first: int
     n_second: int
+    is_weighted: bool = False
 
     @property
     def differing(self) -> tuple[ColumnDrift, ...]:
@@ -94,7 +98,7 @@ class Drift(Result):
 
     def __repr__(self) -> str:
         differing = self.differing
-        head = f"Drift from {self.first} to {self.second}"
+        head = f"Drift from {self.first} to {self.second}{', weighted' if self.is_weighted else ''}"
         if not differing:
             return f"{head}: none of {len(self.columns)} columns differs"
         shown = ", ".join(f"{entry.column} {entry.distance:.2f}" for entry in differing[:6])
@@ -133,7 +137,9 @@ def drift(
 
     A model's performance is known only for rows like those it was fitted to. Numbers and dates are
     compared by the Kolmogorov-Smirnov distance, categories by the total variation distance with a
-    chi-squared test; p-values are adjusted for the number of columns (Holm 1979).
+    chi-squared test; p-values are adjusted for the number of columns (Holm 1979). Rows count by
+    their weight; the tests take as many rows as are as exact as the weighted ones, and rows of one
+    group as one.
 
     Parameters
     ----------
@@ -172,40 +178,69 @@ def drift(
                 parameter=parameter,
                 value=table.n_rows,
             )
+    is_weighted = one.weights is not None or two.weights is not None
     one, two = _drawn(one, sample, seed), _drawn(two, sample, seed + 1)
-    entries = [_compare(one.column(name), two.column(name)) for name in columns]
+    entries = [_compare(_Sample.of(one, name), _Sample.of(two, name)) for name in columns]
     adjusted = _holm(np.array([entry.p_value for entry in entries]))
     entries = [replace(entry, p_value=float(p)) for entry, p in zip(entries, adjusted, strict=True)]
     entries.sort(key=lambda entry: -entry.distance)
-    return Drift(tuple(entries), *names, one.n_rows, two.n_rows)
+    return Drift(tuple(entries), *names, one.n_rows, two.n_rows, is_weighted)
 
 
 def _drawn(table: Table, most: int, seed: int) -> Table:
-    if table.n_rows <= most:
+    counting, _ = counted(table.weights, table.n_rows)
+    if len(counting) == table.n_rows <= most:
         return table
-    return table.take(draw_rows(table.n_rows, most, seed=seed))
+    return table.take(counting[draw_rows(len(counting), most, seed=seed)])
 
 
-def _compare(first: Column, second: Column) -> ColumnDrift:
-    if is_ordered(first) and not first.is_coded and first.kind is second.kind:
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """One column of a table, with the weights of its rows.
+
+    Parameters
+    ----------
+    column, weights
+        The column, and the weight of each row.
+    size
+        As many independent, equally weighted rows are as exact.
+    """
+
+    column: Column
+    weights: Floats
+    size: float
+
+    @classmethod
+    def of(cls, table: Table, name: str) -> "_Sample":
+        """Take a column of a table."""
+        _, weights = counted(table.weights, table.n_rows)
+        units = np.arange(table.n_rows)
+        if table.groups is not None:
+            units = np.unique(table.groups, return_inverse=True)[1]
+        return cls(table.column(name), weights, effective(weights, units))
+
+
+def _compare(first: _Sample, second: _Sample) -> ColumnDrift:
+    one, two = first.column, second.column
+    if is_ordered(one) and not one.is_coded and one.kind is two.kind:
         return _along_an_axis(first, second)
     return _by_level(first, second)
 
 
-def _along_an_axis(first: Column, second: Column) -> ColumnDrift:
-    known = [_numbers(column) for column in (first, second)]
-    sizes = [len(column) for column in (first, second)]
+def _along_an_axis(first: _Sample, second: _Sample) -> ColumnDrift:
+    known = [_numbers(sample.column) for sample in (first, second)]
     places = np.unique(np.concatenate(known))
     # shares of all rows, missing ones too: with missing values the last share is below one
-    shares = [
-        np.searchsorted(np.sort(values), places, side="right") / size
-        for values, size in zip(known, sizes, strict=True)
-    ]
+    shares = []
+    for values, sample in zip(known, (first, second), strict=True):
+        present = sample.weights[~sample.column.missing]
+        counts = np.bincount(np.searchsorted(places, values), present, len(places))
+        shares.append(np.cumsum(counts) / sample.weights.sum())
     distance = float(np.abs(shares[0] - shares[1]).max(initial=0.0))
-    effective = sizes[0] * sizes[1] / sum(sizes)
+    effective = first.size * second.size / (first.size + second.size)
     p_value = float(stats.kstwobign.sf(distance * np.sqrt(effective)))
     return ColumnDrift(
-        column=first.name,
+        column=first.column.name,
         distance=distance,
         p_value=p_value,
         first=_typical(first),
@@ -220,18 +255,25 @@ def _numbers(column: Column) -> Floats:
     return present.astype(np.float64)
 
 
-def _by_level(first: Column, second: Column) -> ColumnDrift:
-    labels = [_labels(column) for column in (first, second)]
+def _by_level(first: _Sample, second: _Sample) -> ColumnDrift:
+    labels = [_labels(sample.column) for sample in (first, second)]
     levels, codes = np.unique(np.concatenate(labels), return_inverse=True)
-    parts = codes[: len(first)], codes[len(first) :]
-    counts = np.array([np.bincount(part, minlength=len(levels)) for part in parts])
+    parts = np.split(codes, [len(labels[0])])
+    counts = np.array(
+        [
+            np.bincount(part, sample.weights, len(levels))
+            for part, sample in zip(parts, (first, second), strict=True)
+        ]
+    )
     shares = counts / counts.sum(axis=1, keepdims=True)
     p_value = 1.0
     if len(levels) > 1:
-        p_value = float(stats.chi2_contingency(counts).pvalue)
+        # frequencies as they would be among as many independent rows
+        frequencies = shares * np.array([[first.size], [second.size]])
+        p_value = float(stats.chi2_contingency(frequencies).pvalue)
     new = [str(level) for level, n in zip(levels, counts.T, strict=True) if n[0] == 0 and n[1]]
     return ColumnDrift(
-        column=first.name,
+        column=first.column.name,
         distance=float(np.abs(shares[0] - shares[1]).sum() / 2),
         p_value=p_value,
         first=str(levels[shares[0].argmax()]) or "missing",
@@ -244,11 +286,12 @@ def _labels(column: Column) -> NDArray[Any]:
     return np.array(["" if value is None else str(value) for value in column.labels()], dtype=str)
 
 
-def _typical(column: Column) -> str:
+def _typical(sample: _Sample) -> str:
+    column = sample.column
     known = _numbers(column)
     if not len(known):
         return "missing"
-    middle = float(np.median(known))
+    middle = float(quantiles(known, 0.5, sample.weights[~column.missing]))
     if column.kind is Kind.DATE:
         return str(np.datetime64(int(middle), "us").astype("datetime64[D]"))
     return number(middle, IN_TABLES)

@@ -1,35 +1,118 @@
-"""Leakage: columns that predict the target almost perfectly without any other."""
+"""Leakage: single columns that predict the target suspiciously well."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold
+from scipy import stats
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.tree import DecisionTreeRegressor
 
-from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError, Option, words
-from clearwood._shared.numbers import count, percent
+from clearwood._shared.numbers import count, interval, number, percent
 from clearwood._shared.progress import progress
 from clearwood._shared.results import Result, html_table
-from clearwood.table import Column, Kind, as_table
+from clearwood._shared.weights import counted, effective
+from clearwood.table import Column, Kind, Table, Task, as_table
 
-__all__ = ["Leakage", "indicators", "leakage"]
+__all__ = ["Leak", "Leakage", "indicators", "leakage"]
 
-#: A column that explains more than this by itself is suspected of leakage.
-SUSPECT = 0.98
-_MOST_ROWS = 3000
+#: A column that explains more than this by itself is taken for the target in another form.
+COPY = 0.98
+#: Shares explained and AUC that honest columns rarely reach by themselves, and what the lower end
+#: of their interval has to reach.
+STRONG, STRONG_LOW = 0.65, 0.55
+STRONG_AUC, STRONG_AUC_LOW = 0.95, 0.9
+#: The share that missingness by itself may explain, and the lower end of its interval.
+MISSING, MISSING_LOW = 0.3, 0.2
+#: A level is nearly pure from this share of one value of the target on, if its odds are so many
+#: times those of all rows; rarer levels than this are not looked at.
+PURE, TIMES_THE_ODDS, FEWEST_OF_A_LEVEL = 0.9, 10.0, 10
+#: A column explains most of what a model explains from this share on, and if it is not little.
+MOST, NOT_LITTLE = 0.9, 0.55
+
+#: The chance of a false alarm over all levels together.
+_LEVEL = 0.01
+_MOST_ROWS, _MOST_FOR_LEVELS = 3000, 20_000
 _FOLDS = 3
 _FEWEST_ROWS = 12
 _LEAVES = 32
+_MOST_LEVELS = 50
+_Z = 1.645
+
+Sign = Literal["copy", "strong", "missing", "level"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leak(Result):
+    """One sign that a column may contain the target.
+
+    Parameters
+    ----------
+    column, target
+        The column, and what is predicted.
+    kind
+        "copy": it explains nearly all of the target by itself. "strong": it explains, or ranks,
+        more than columns known beforehand usually do. "missing": so does whether it is missing.
+        "level": rows with one of its values nearly all have the same value of the target.
+    explained
+        The share of the target's variance that the column (for "missing": its missingness)
+        explains by itself on held-out rows.
+    auc
+        The area under the ROC curve of the column by itself; NaN unless there are two classes.
+    level, outcome
+        Of a "level": the value of the column ("missing" or "present" where that is what counts),
+        and the value of the target that its rows have.
+    rows, members
+        Of a "level": how many rows have it, and how many of these have the outcome.
+    share, low, high
+        Of a "level": the (weighted) share of the outcome, and its exact interval (Clopper and
+        Pearson 1934), at a level at which those of all levels hold together.
+    base
+        The share of the outcome among all rows.
+    """
+
+    column: str
+    target: str
+    kind: Sign
+    explained: float
+    auc: float = np.nan
+    level: str = ""
+    outcome: str = ""
+    rows: int = 0
+    members: int = 0
+    share: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+    base: float = np.nan
+    _derived: ClassVar[tuple[str, ...]] = ("text",)
+
+    @property
+    def text(self) -> str:
+        """What was seen, in words."""
+        if self.kind == "level":
+            return (
+                f"{self.column} = {self.level}: {self.members:,} of {count(self.rows, 'row')} have "
+                f"{self.target} = {self.outcome} ({percent(self.share)}, interval "
+                f"{interval(100 * self.low, 100 * self.high)} %), against {percent(self.base)} of "
+                "all rows"
+            )
+        what = f"whether {self.column} is missing" if self.kind == "missing" else self.column
+        ranks = f" and has an AUC of {number(self.auc)}" if np.isfinite(self.auc) else ""
+        return f"{what} explains {percent(self.explained)} of {self.target} by itself{ranks}"
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Leakage(Result):
-    """The share of the target's variance that each column explains by itself on held-out rows.
+    """How well each column predicts the target by itself on held-out rows.
 
     Computed by `clearwood.checks.leakage`.
 
@@ -43,21 +126,58 @@ class Leakage(Result):
         For each, one minus the squared error of a small tree on this column over that of the mean
         (for classes: of their indicators). It is at most 1, and below 0 where the tree is worse
         than the mean.
+    skill
+        The same in the loss of the task: log loss for classes, Poisson deviance for counts.
+    auc
+        For each, the area under the ROC curve; NaN unless there are two classes.
+    leaks
+        What looks like leakage: a column may be there more than once.
     n_rows
-        How many rows were used.
+        How many rows were used for the trees.
+    is_weighted
+        Whether rows count by their weight.
+    zero_weights
+        How many rows have the weight 0 and do not count.
     """
 
     target: str
     columns: tuple[str, ...]
     explained: Floats
+    skill: Floats
+    auc: Floats
+    leaks: tuple[Leak, ...]
     n_rows: int
+    is_weighted: bool = False
+    zero_weights: int = 0
 
     _derived = ("suspects",)
 
     @property
     def suspects(self) -> tuple[str, ...]:
-        """Columns that predict the target almost perfectly by themselves."""
-        return tuple(self.columns[k] for k in self._order if self.explained[k] > SUSPECT)
+        """Columns that may leak the target, the one that explains most first."""
+        seen = {leak.column for leak in self.leaks}
+        return tuple(self.columns[k] for k in self._order if self.columns[k] in seen)
+
+    def most_of(self, skill: float) -> tuple[str, ...]:
+        """Return columns that explain by themselves most of what a model explains.
+
+        Parameters
+        ----------
+        skill
+            The share of the baseline's risk that the model removes on unseen rows, in the loss of
+            the task.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> x, y = rng.normal(size=(2, 400))
+        >>> import clearwood as cw
+        >>> data = cw.read({"x": x, "noise": rng.normal(size=400), "y": 1.3 * x + y}, target="y")
+        >>> leakage(data).most_of(0.62), leakage(data).most_of(0.9)
+        (('x',), ())
+        """
+        least = max(MOST * skill, NOT_LITTLE)
+        return tuple(self.columns[k] for k in self._order if self.skill[k] >= least)
 
     @property
     def _order(self) -> Index:
@@ -68,34 +188,48 @@ class Leakage(Result):
 
     def __repr__(self) -> str:
         best = ", ".join(f"{self.columns[k]} {percent(self.explained[k])}" for k in self._order[:6])
-        rows = count(self.n_rows, "row")
-        return f"Leakage, share of {self.target!r} explained by single columns ({rows}): {best}"
+        rows = f"{'weighted, ' if self.is_weighted else ''}{count(self.n_rows, 'row')}"
+        head = f"Leakage, share of {self.target!r} explained by single columns ({rows}): {best}"
+        return "\n".join([head, *(f"  {leak}" for leak in self.leaks)])
 
     def _repr_html_(self) -> str:
         rows = [(self.columns[k], percent(self.explained[k])) for k in self._order[:30]]
         caption = f"Share of {self.target} explained by single columns"
-        return html_table(caption, ("column", "explained"), rows)
+        return html_table(
+            caption, ("column", "explained"), rows, [str(leak) for leak in self.leaks]
+        )
 
     def _columns(self) -> Mapping[str, Any]:
         """Return one row per column, the one that explains most first."""
         order = self._order
-        return {"column": [self.columns[k] for k in order], "explained": self.explained[order]}
+        return {
+            "column": [self.columns[k] for k in order],
+            "explained": self.explained[order],
+            "skill": self.skill[order],
+            "auc": self.auc[order],
+        }
 
 
-def leakage(data: Any, *, sample: int = _MOST_ROWS, seed: int = 0) -> Leakage:
-    """Compute how much of the target each column explains by itself, to find leakage.
+def leakage(
+    data: Any, *, columns: Sequence[str] | None = None, sample: int = _MOST_ROWS, seed: int = 0
+) -> Leakage:
+    """Compute how well each column predicts the target by itself, to find leakage.
 
     A column that predicts the target almost perfectly by itself often contains the answer: it was
     filled in afterwards, or is the target in another form. A model that relies on it is worthless
-    where the answer is not known yet. Whether a suspect is a leak depends on how and when the
-    column was recorded, which the data cannot show.
+    where the answer is not known yet. So it is with a value that nearly all rows of one outcome
+    have, and with a column that is missing until the outcome is known. Whether a suspect is a leak
+    depends on how and when the column was recorded, which the data cannot show: honest columns can
+    be as strong.
 
     Parameters
     ----------
     data
-        A table with a target.
+        A table with a target; its weights and groups are respected.
+    columns
+        The columns to look at; the features when None.
     sample
-        The most rows used.
+        The most rows used for the trees.
     seed
         Fixes the draw of rows and the folds.
 
@@ -119,20 +253,140 @@ def leakage(data: Any, *, sample: int = _MOST_ROWS, seed: int = 0) -> Leakage:
             parameter="target",
             hint=words("name the column to predict: ", Option("target", "COLUMN"), "."),
         )
-    if table.n_rows < _FEWEST_ROWS:
+    counting, weights = counted(table.weights, table.n_rows)
+    if len(counting) < _FEWEST_ROWS:
         raise InputError(
-            f"the table has {count(table.n_rows, 'row')}; at least {_FEWEST_ROWS} are needed",
+            f"the table has {count(len(counting), 'row')}; at least {_FEWEST_ROWS} are needed",
             parameter="data",
-            value=table.n_rows,
+            value=len(counting),
         )
-    rows = draw_rows(table.n_rows, sample, seed=seed)
-    truth = indicators(table.column(table.target).take(rows))
-    explained = []
-    with progress("one column at a time", total=len(table.features)) as step:
-        for name in table.features:
-            explained.append(_explained(table.column(name).take(rows), truth, seed))
+    names = table.features if columns is None else tuple(columns)
+    drawn = draw_rows(len(counting), sample, seed=seed)
+    judge = _Judge(table, counting[drawn], weights[drawn], seed)
+    leaks: list[Leak] = []
+    measured: list[_Measured] = []
+    with progress("one column at a time", total=len(names)) as step:
+        for name in names:
+            column = table.column(name).take(judge.rows)
+            one = judge(_along_an_axis(column), _levels_of(column))
+            measured.append(one)
+            leaks += _of_column(name, table.target, one)
+            gaps = column.missing
+            if FEWEST_OF_A_LEVEL <= gaps.sum() <= len(gaps) - FEWEST_OF_A_LEVEL:
+                leaks += _of_missingness(name, table.target, judge(None, gaps.astype(np.intp)))
             step(1, note=name)
-    return Leakage(table.target, table.features, np.array(explained), len(rows))
+    looked = draw_rows(len(counting), _MOST_FOR_LEVELS, seed=seed)
+    leaks += _pure_levels(table, names, counting[looked], weights[looked])
+    return Leakage(
+        table.target,
+        tuple(names),
+        np.array([one.explained for one in measured]),
+        np.array([one.skill for one in measured]),
+        np.array([one.auc for one in measured]),
+        tuple(leaks),
+        len(judge.rows),
+        table.weights is not None,
+        table.n_rows - len(counting),
+    )
+
+
+def _of_column(name: str, target: str, one: "_Measured") -> Iterator[Leak]:
+    is_strong = (one.explained >= STRONG and one.low >= STRONG_LOW) or (
+        one.auc >= STRONG_AUC and one.auc_low >= STRONG_AUC_LOW
+    )
+    if one.explained > COPY or is_strong:
+        kind: Sign = "copy" if one.explained > COPY else "strong"
+        yield Leak(column=name, target=target, kind=kind, explained=one.explained, auc=one.auc)
+
+
+def _of_missingness(name: str, target: str, one: "_Measured") -> Iterator[Leak]:
+    if one.explained >= MISSING and one.low >= MISSING_LOW:
+        yield Leak(column=name, target=target, kind="missing", explained=one.explained, auc=one.auc)
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """How well predictions from one column do, with the lower ends of 90 % intervals."""
+
+    explained: float
+    low: float
+    skill: float
+    auc: float
+    auc_low: float
+
+
+class _Judge:
+    """Predicts the target from one column at a time, on held-out rows."""
+
+    def __init__(self, table: Table, rows: Index, weights: Floats, seed: int) -> None:
+        assert table.target is not None
+        self.rows, self.weights, self.task = rows, weights, table.task
+        self.truth = indicators(table.column(table.target).take(rows))
+        self.units: Index = np.arange(len(rows))
+        self.splits = list(KFold(_FOLDS, shuffle=True, random_state=seed).split(self.truth))
+        if table.groups is not None:
+            self.units = np.unique(table.groups[rows], return_inverse=True)[1].astype(np.intp)
+            if self.units.max() + 1 >= _FOLDS:
+                folds = GroupKFold(_FOLDS, shuffle=True, random_state=seed)
+                self.splits = list(folds.split(self.truth, groups=self.units))
+
+    def __call__(self, numbers: Floats | None, levels: Index | None) -> _Measured:
+        """Predict by a small tree along an axis, or by the mean of each level."""
+        predicted, flat = np.empty_like(self.truth), np.empty_like(self.truth)
+        for train, test in self.splits:
+            truth, weights = self.truth[train], self.weights[train]
+            mean = np.average(truth, axis=0, weights=weights)
+            codes = levels
+            if numbers is not None:
+                tree = DecisionTreeRegressor(max_leaf_nodes=_LEAVES, min_samples_leaf=2)
+                tree.fit(numbers[train, None], truth, sample_weight=weights)
+                codes = tree.apply(numbers[:, None])
+            assert codes is not None
+            size = int(codes.max()) + 1
+            total = np.bincount(codes[train], weights, size)
+            sums = [np.bincount(codes[train], weights * t, size) for t in truth.T]
+            # the overall mean counts as one more row, which shrinks the means of rare levels
+            more = weights.mean()
+            means = (np.column_stack(sums) + more * mean) / (total[:, None] + more)
+            predicted[test], flat[test] = means[codes[test]], mean
+        return self._measured(predicted, flat)
+
+    def _measured(self, predicted: Floats, flat: Floats) -> _Measured:
+        error, spread = (((self.truth - values) ** 2).sum(axis=1) for values in (predicted, flat))
+        total = float(self.weights @ spread)
+        if total <= 0:
+            return _Measured(0.0, 0.0, 0.0, np.nan, np.nan)
+        explained = 1 - float(self.weights @ error) / total
+        left = np.bincount(self.units, self.weights * (error - (1 - explained) * spread))
+        se = float(np.sqrt((left**2).sum())) / total
+        auc = auc_low = np.nan
+        if self.task is Task.BINARY and len(np.unique(member := self.truth[:, -1] == 1)) == 2:
+            auc = float(roc_auc_score(member, predicted[:, -1], sample_weight=self.weights))
+            auc_low = auc - _Z * _auc_error(auc, *self._sizes(member))
+        skill = 1 - self._risk(predicted) / self._risk(flat)
+        return _Measured(explained, explained - _Z * se, skill, auc, auc_low)
+
+    def _sizes(self, member: Bools) -> tuple[float, float]:
+        return tuple(effective(self.weights[own], self.units[own]) for own in (member, ~member))  # type: ignore[return-value]
+
+    def _risk(self, predicted: Floats) -> float:
+        """Return the mean loss of the task, which `clearwood.losses` has for models."""
+        if self.task in (Task.BINARY, Task.MULTICLASS):
+            of_truth = (self.truth * predicted).sum(axis=1)
+            losses = -np.log(np.clip(of_truth, 1e-15, 1.0))
+        elif self.task is Task.COUNT:
+            y, mean = self.truth[:, 0], np.maximum(predicted[:, 0], 1e-15)
+            losses = 2 * (y * np.log(np.where(y > 0, y / mean, 1.0)) - y + mean)
+        else:
+            losses = ((self.truth - predicted) ** 2).sum(axis=1)
+        return float(np.average(losses, weights=self.weights)) or np.nan
+
+
+def _auc_error(auc: float, members: float, others: float) -> float:
+    """Return the standard error of an area under the ROC curve (Hanley and McNeil 1982)."""
+    first, second = auc / (2 - auc), 2 * auc**2 / (1 + auc)
+    variance = auc * (1 - auc) + (members - 1) * (first - auc**2) + (others - 1) * (second - auc**2)
+    return float(np.sqrt(max(variance, 0.0) / (members * others)))
 
 
 def indicators(column: Column) -> Floats:
@@ -143,38 +397,99 @@ def indicators(column: Column) -> Floats:
     return np.asarray(codes[:, None] == np.unique(codes)[None, :], np.float64)
 
 
-def _explained(column: Column, truth: Floats, seed: int) -> float:
-    total, left = 0.0, 0.0
-    for train, test in KFold(_FOLDS, shuffle=True, random_state=seed).split(truth):
-        mean = truth[train].mean(axis=0)
-        predicted = _predictions(column, truth, train, test, mean)
-        total += float(((truth[test] - mean) ** 2).sum())
-        left += float(((truth[test] - predicted) ** 2).sum())
-    return 1 - left / total if total > 0 else 0.0
-
-
-def _predictions(
-    column: Column, truth: Floats, train: NDArray[Any], test: NDArray[Any], mean: Floats
-) -> Floats:
-    """Predict from one column: by a small tree along an axis, else by the mean of each level."""
+def _along_an_axis(column: Column) -> Floats | None:
+    """Return numbers and dates as numbers; None for levels."""
     if column.kind is Kind.TEXT or column.is_coded:
-        codes = (
-            column.values + 1
-            if column.is_coded
-            else np.unique(np.where(column.missing, "", column.values), return_inverse=True)[1]
+        return None
+    if column.kind is Kind.DATE:
+        times = column.values.astype("datetime64[us]").astype(np.float64)
+        return np.where(column.missing, np.nan, times)
+    return np.asarray(column.values, np.float64)
+
+
+def _levels_of(column: Column) -> Index:
+    """Return the level of each row as a code from 0 on; missing is a level of its own."""
+    if column.is_coded:
+        return np.asarray(column.values + 1, np.intp)
+    if column.kind is Kind.TEXT:
+        written = np.where(column.missing, "", column.values)
+        return np.unique(written, return_inverse=True)[1].astype(np.intp)
+    return np.zeros(len(column), np.intp)
+
+
+def _pure_levels(table: Table, names: Sequence[str], rows: Index, weights: Floats) -> list[Leak]:
+    """Return values of columns whose rows nearly all have one value of the target."""
+    assert table.target is not None
+    outcomes, codes = _valued(table.column(table.target).take(rows))
+    units: Index = np.arange(len(rows))
+    if table.groups is not None:
+        units = np.unique(table.groups[rows], return_inverse=True)[1].astype(np.intp)
+    base = np.bincount(codes, weights) / weights.sum()
+    looked = [
+        (name, *level) for name in names for level in _frequent(table.column(name).take(rows))
+    ]
+    leaks = []
+    for name, level, own in looked:
+        shares = np.bincount(codes[own], weights[own], len(base)) / weights[own].sum()
+        outcome = int(shares.argmax())
+        share = float(shares[outcome])
+        if share < PURE or base[outcome] >= PURE:
+            continue
+        size = effective(weights[own], units[own])
+        low, high = _exact(share, size, _LEVEL / len(looked))
+        odds = base[outcome] / (1 - base[outcome])
+        if low < 1 and low / (1 - low) < TIMES_THE_ODDS * odds:
+            continue
+        leaks.append(
+            Leak(
+                column=name,
+                target=table.target,
+                kind="level",
+                explained=np.nan,
+                level=level,
+                outcome=str(outcomes[outcome]),
+                rows=int(own.sum()),
+                members=int((codes[own] == outcome).sum()),
+                share=share,
+                low=low,
+                high=high,
+                base=float(base[outcome]),
+            )
         )
-        counts = np.bincount(codes[train], minlength=codes.max() + 1)
-        # the overall mean counts as one more row, which shrinks the means of rare levels
-        sums = np.column_stack(
-            [np.bincount(codes[train], t, minlength=len(counts)) for t in truth[train].T]
-        )
-        means: Floats = (sums + mean) / (counts[:, None] + 1)
-        return np.asarray(means[codes[test]])
-    numbers = (
-        np.where(column.missing, np.nan, column.values.astype("datetime64[us]").astype(np.float64))
-        if column.kind is Kind.DATE
-        else column.values
+    return leaks
+
+
+def _exact(share: float, n: float, level: float) -> tuple[float, float]:
+    """Return the exact interval of a share, from quantiles of the beta distribution."""
+    k = share * n
+    low = float(stats.beta.ppf(level / 2, k, n - k + 1)) if k > 0 else 0.0
+    high = float(stats.beta.ppf(1 - level / 2, k + 1, n - k)) if k < n else 1.0
+    return low, high
+
+
+def _valued(column: Column) -> tuple[NDArray[Any], Index]:
+    """Return the distinct values of a column and the position of each row's among them."""
+    if column.is_coded:
+        names = np.array(["missing", *map(str, column.levels)], dtype=object)
+        return names, np.asarray(column.values + 1, np.intp)
+    missing = column.missing
+    known = column.values[~missing]
+    values, places = np.unique(
+        known.astype(str) if column.kind is Kind.TEXT else known, return_inverse=True
     )
-    tree = DecisionTreeRegressor(max_leaf_nodes=_LEAVES, min_samples_leaf=2)
-    tree.fit(numbers[train, None], truth[train])
-    return np.asarray(tree.predict(numbers[test, None])).reshape(len(test), -1)
+    codes = np.zeros(len(column), np.intp)
+    codes[~missing] = places + 1
+    written = [number(v, 6) if values.dtype.kind == "f" else str(v) for v in values]
+    return np.array(["missing", *written], dtype=object), codes
+
+
+def _frequent(column: Column) -> Iterator[tuple[str, Bools]]:
+    """Yield the frequent values of a column with the rows that have them, and missingness."""
+    names, codes = _valued(column)
+    counts = np.bincount(codes, minlength=len(names))
+    often = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
+    for code in often:
+        if FEWEST_OF_A_LEVEL <= counts[code] <= len(codes) - FEWEST_OF_A_LEVEL:
+            yield str(names[code]), codes == code
+    if counts[0] >= FEWEST_OF_A_LEVEL and len(codes) - counts[0] >= FEWEST_OF_A_LEVEL:
+        yield "present", codes != 0

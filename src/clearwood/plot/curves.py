@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._shared.numbers import number, percent
+from clearwood.losses import find_loss
 from clearwood.plot.style import AXIS, DOWN, GREY, UP, bars, chart_of, headed, rule
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def plot_learning(curve: "LearningCurve") -> Any:
     scale = alt.Scale(zero=False)
     level = f"{percent(curve.confidence)} {curve.interval} interval"
     band = base.mark_area(opacity=0.2, color=DOWN).encode(
-        y=alt.Y("low:Q", title=f"{curve.loss} loss", scale=scale), y2="high:Q"
+        y=alt.Y("low:Q", title=_weighted(curve, find_loss(curve.loss).risk_title), scale=scale),
+        y2="high:Q",
     )
     lines = [
         base.mark_line(point=True, color=colour, strokeDash=dash).encode(
@@ -69,15 +71,16 @@ def plot_calibration(curve: "CalibrationCurve") -> Any:
     diagonal = chart_of(ends).mark_line(strokeDash=[4, 4], color=GREY).encode(x="x:Q", y="x:Q")
     base = chart_of(points).encode(x=_predicted(curve.what))
     span = base.mark_rule(color=DOWN).encode(
-        y=alt.Y("low:Q", title="observed", scale=alt.Scale(zero=False)), y2="high:Q"
+        y=alt.Y("low:Q", title=_weighted(curve, "observed"), scale=alt.Scale(zero=False)),
+        y2="high:Q",
     )
     dots = base.mark_point(filled=True, size=60, color=DOWN, opacity=1).encode(
         y="observed:Q", tooltip=_tooltip(points)
     )
-    line = f"slope {number(curve.slope)}, intercept {number(curve.intercept)}, "
+    line = f"{curve.line}; " if np.isfinite(curve.slope) else ""
     note = (
-        f"{line if np.isfinite(curve.slope) else ''}expected calibration error "
-        f"{number(curve.error)}; {percent(curve.confidence)} intervals"
+        f"{line}expected calibration error {number(curve.error)}; {percent(curve.confidence)} "
+        "intervals"
     )
     return _titled(alt.layer(diagonal, span, dots), f"Calibration of {curve.learner}", note, note)
 
@@ -92,7 +95,7 @@ def plot_residuals(residuals: "Residuals") -> Any:
         for line in _points(residuals)
     ]
     base = chart_of(rows).encode(x=_predicted(residuals.what))
-    y = alt.Y("q05:Q", title="truth minus prediction")
+    y = alt.Y("q05:Q", title=_weighted(residuals, "truth minus prediction"))
     layers = [
         base.mark_area(opacity=0.18, color=DOWN).encode(y=y, y2="q95:Q"),
         base.mark_area(opacity=0.3, color=DOWN).encode(y="q25:Q", y2="q75:Q"),
@@ -118,7 +121,7 @@ def plot_bias_variance(parts: "BiasVariance") -> Any:
         "variance": parts.variance,
     }
     rows = [{"part": name, "error": value} for name, value in values.items()]
-    chart = bars(rows, "part", "error", "mean squared error", color=DOWN)
+    chart = bars(rows, "part", "error", _weighted(parts, "mean squared error"), color=DOWN)
     words = ", ".join(f"{name} {number(value)}" for name, value in values.items())
     note = f"{parts.samples} fits, {parts.rows} test rows; risk {number(parts.risk)}"
     figure = _titled(chart, f"Bias and variance of {parts.learner}", note, words)
@@ -136,13 +139,14 @@ def plot_excess_risk(excess: "ExcessRisk") -> Any:
             (("approximation", excess.approximation), ("estimation", estimation))
         )
     ]
+    title = find_loss(excess.loss).risk_title
     colours = alt.Scale(domain=["approximation", "estimation"], range=[DOWN, UP])
     chart = (
         chart_of(rows)
         .mark_bar()
         .encode(
             x=alt.X("rows:N", sort=None, title="training rows", axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("error:Q", title=f"{excess.loss} risk above the least possible"),
+            y=alt.Y("error:Q", title=f"{title} above the least possible"),
             color=alt.Color("part:N", scale=colours, title=None),
             order=alt.Order("rank:Q"),
             tooltip=["rows:N", "part:N", alt.Tooltip("error:Q", format=".4g")],
@@ -154,6 +158,10 @@ def plot_excess_risk(excess: "ExcessRisk") -> Any:
     )
     note = f"{excess.tables} tables per size; {excess.large:,} rows represent infinitely many"
     return _titled(chart, f"Excess risk of {excess.learner}", note, words)
+
+
+def _weighted(result: Any, title: str) -> str:
+    return f"{title} (weighted)" if result.is_weighted else title
 
 
 def _points(result: Any) -> list[dict[str, Any]]:

@@ -117,7 +117,8 @@ def plot_association(result: "Association", *, most: int = _MOST_COLUMNS) -> Any
         )
         .properties(width=alt.Step(size), height=alt.Step(size))
     )
-    subtitle = [f"from 0 (none) to 1 (complete); {count(result.n_rows, 'row')}"]
+    rows_used = f"{count(result.n_rows, 'row')}{', weighted' if result.is_weighted else ''}"
+    subtitle = [f"from 0 (none) to 1 (complete); {rows_used}"]
     if len(result.columns) > len(chosen):
         subtitle.append(
             f"the {len(chosen)} of {len(result.columns)} most strongly associated columns"

@@ -12,7 +12,7 @@ from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import InputError, bad_value, did_you_mean
 from clearwood._shared.numbers import interval, number
 from clearwood._shared.results import Result
-from clearwood._shared.weights import counted
+from clearwood._shared.weights import counted, effective
 from clearwood.benchmarking.intervals.intervals import Mean
 from clearwood.benchmarking.running.fits import candidate, judge_all
 from clearwood.resampling import Plan, default_plan, splits_of
@@ -370,10 +370,7 @@ def _around(mean: Mean, kind: Kind, confidence: float) -> tuple[float, float]:
     share, n = mean.mean, mean.n
     # the number of independent rows of weight one that would have the same variance
     variance = mean.variance * (n - 1) / n
-    if variance > 1e-12:
-        size = share * (1 - share) / variance
-    else:
-        size = float(mean.weights.sum() ** 2 / (mean.weights**2).sum())
+    size = share * (1 - share) / variance if variance > 1e-12 else effective(mean.weights)
     z = float(stats.norm.ppf(tail))
     centre = (share + z**2 / (2 * size)) / (1 + z**2 / size)
     half = z / (1 + z**2 / size) * np.sqrt(share * (1 - share) / size + z**2 / (4 * size**2))

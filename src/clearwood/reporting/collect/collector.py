@@ -486,8 +486,10 @@ class Collector:
         if findings.target is None:
             self.stages.leave_out()
             return None
-        used = self.table.select([*findings.features, findings.target])
-        return self.stages.run(Step.LEAKAGE, lambda: leakage(used, seed=self.seed))
+        return self.stages.run(
+            Step.LEAKAGE,
+            lambda: leakage(self.table, columns=findings.features, seed=self.seed),
+        )
 
     def _twins(self, findings: Findings) -> Twins:
         known = None if findings.benchmark is None else findings.benchmark.twins

@@ -81,20 +81,35 @@ def cautions(findings: Findings) -> tuple[Caution, ...]:
 
 def _leaks(findings: Findings) -> Iterator[Caution]:
     leakage = findings.leakage
-    if leakage is None or not leakage.suspects:
+    if leakage is None:
         return
-    each = "It predicts" if len(leakage.suspects) == 1 else "Each predicts"
-    yield Caution(
-        f"{count(len(leakage.suspects), 'column')} may leak the target",
-        f"{each} {named(str(findings.target))} almost perfectly by itself. Such a column is often "
-        "filled in after the outcome is known, or is another form of the target. The model is then "
-        "useless where the outcome is not known yet.",
-        "Find out how and when the column is recorded; if in doubt, remove it and refit.",
-        tuple(
-            f"{named(name)}: explains {percent(leakage[name])} by itself"
-            for name in leakage.suspects
-        ),
+    target = named(str(findings.target))
+    why = (
+        "Such a column is often filled in after the outcome is known, or is another form of the "
+        "target. The model is then useless where the outcome is not known yet."
     )
+    what = (
+        "Find out how and when the column is recorded. If it is not known when predictions are "
+        "made, remove it and refit."
+    )
+    if leakage.suspects:
+        yield Caution(
+            f"{count(len(leakage.suspects), 'column')} may leak the target",
+            f"By itself, such a column predicts {target} better than those known beforehand "
+            f"usually do. {why}",
+            what,
+            tuple(leak.text for leak in leakage.leaks),
+        )
+    explained = _explained_unseen(findings)
+    most = () if explained is None else leakage.most_of(explained)
+    alone = [name for name in most if name not in leakage.suspects]
+    if alone:
+        yield Caution(
+            "One column explains most of what the model explains",
+            f"By itself, {listed([named(name) for name in alone])} predicts {target} nearly as "
+            f"well as the model does. {why}",
+            what,
+        )
 
 
 def _identical(findings: Findings) -> Iterator[Caution]:
