@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import special
 
 import clearwood as cw
 from clearwood.checks import leakage
@@ -78,3 +79,92 @@ def test_a_table_without_a_target_is_refused(x):
     with pytest.raises(cw.InputError, match="no target") as error:
         leakage({"x": x})
     assert error.value.parameter == "target"
+
+
+def read(y, **columns):
+    return cw.read({**columns, "y": np.where(y, "yes", "no")}, target="y")
+
+
+@pytest.fixture(scope="module")
+def outcome():
+    """One outcome in eight, as in applications that are denied."""
+    return np.random.default_rng(3).uniform(size=2400) < 0.125
+
+
+def test_a_column_with_a_very_large_auc_is_suspected(outcome):
+    """An injury score that is known only afterwards: AUC 0.98, two thirds of the variance."""
+    rng = np.random.default_rng(4)
+    score = np.where(outcome, rng.gamma(9, 3, 2400), rng.gamma(2, 2.5, 2400))
+    result = leakage(read(outcome, score=score, noise=rng.normal(size=2400)))
+    (leak,) = result.leaks
+    assert (leak.column, leak.kind) == ("score", "strong")
+    assert leak.auc > 0.95
+    assert "AUC of 0.9" in leak.text
+    assert "AUC" in repr(result)
+
+
+def test_a_nearly_pure_level_is_suspected_with_its_exact_interval(outcome):
+    insurance = np.full(2400, "given", dtype=object)
+    insurance[np.flatnonzero(outcome)[:44]] = "refused"
+    insurance[np.flatnonzero(~outcome)[:4]] = "refused"
+    (leak,) = leakage(read(outcome, insurance=insurance)).leaks
+    assert (leak.kind, leak.level, leak.outcome) == ("level", "refused", "yes")
+    assert (leak.rows, leak.members) == (48, 44)
+    assert leak.low < 0.8 < leak.share < leak.high
+    assert leak.base == pytest.approx(outcome.mean())
+    assert "44 of 48 rows have y = yes" in leak.text
+
+
+def test_missingness_that_predicts_the_target_is_suspected(outcome):
+    rng = np.random.default_rng(5)
+    known = np.where(outcome, rng.uniform(size=2400) < 0.8, rng.uniform(size=2400) < 0.05)
+    date = np.where(known, rng.normal(size=2400), np.nan)
+    leaks = leakage(read(outcome, date=date)).leaks
+    assert "missing" in {leak.kind for leak in leaks}
+    assert {leak.column for leak in leaks} == {"date"}
+
+
+def test_a_number_that_stands_for_the_outcome_is_a_level(outcome):
+    rng = np.random.default_rng(6)
+    paid = np.where(outcome & (rng.uniform(size=2400) < 0.5), 0.0, rng.gamma(2, 100, 2400))
+    (leak,) = leakage(read(outcome, paid=paid)).leaks
+    assert (leak.kind, leak.level, leak.outcome) == ("level", "0", "yes")
+
+
+def clean(seed):
+    """Draw an honest table: categories, gaps, and one column with R² 0.5 or AUC 0.85."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.choice([150, 400, 1200]))
+    columns, score = {}, np.zeros(n)
+    for j in range(8):
+        if j % 2:
+            levels = rng.integers(2, 8)
+            codes = rng.choice(levels, n, p=rng.dirichlet(np.full(levels, 2.0)))
+            columns[f"x{j}"] = np.array([f"level {code}" for code in codes], dtype=object)
+            own = rng.normal(size=levels)[codes]
+        else:
+            columns[f"x{j}"] = own = rng.normal(size=n)
+        score += (1.5 if j == seed % 4 else 0.3) * (own - own.mean()) / max(own.std(), 1e-9)
+    gaps = rng.uniform(size=n) < special.expit(score - 2)  # missing more often where it is high
+    columns["x4"] = np.where(gaps, np.nan, columns["x4"])
+    if seed % 3 == 0:
+        y = score + rng.normal(0, 1.5, n)
+    else:
+        p = special.expit(score - (2.5 if seed % 3 == 1 else 0.0))
+        y = np.where(rng.uniform(size=n) < p, "yes", "no")
+    return cw.read({**columns, "y": y}, target="y")
+
+
+def test_clean_tables_raise_few_alarms():
+    alarms = sum(bool(leakage(clean(seed)).leaks) for seed in range(40))
+    assert alarms <= 2
+
+
+def test_what_the_model_explains_is_compared_in_the_same_loss(outcome):
+    rng = np.random.default_rng(7)
+    score = np.where(outcome, rng.normal(3.2, 1, 2400), rng.normal(0, 1, 2400))
+    result = leakage(read(outcome, score=score, noise=rng.normal(size=2400)))
+    skill = result.skill[0]
+    assert result.most_of(skill) == ("score",)
+    assert result.most_of(min(2 * skill, 1.0)) == ()
+    assert result.skill[1] < 0.05

@@ -50,7 +50,9 @@ def test_leakage(target):
 def test_pure_levels():
     rng = np.random.default_rng(1)
     code = np.where(rng.uniform(size=N_ROWS) < 0.1, "paid", "open")
-    labels = np.where(code == "paid", rng.uniform(size=N_ROWS) < 0.97, rng.uniform(size=N_ROWS) < 0.2)
+    labels = np.where(
+        code == "paid", rng.uniform(size=N_ROWS) < 0.97, rng.uniform(size=N_ROWS) < 0.08
+    )
     weights = rng.integers(1, 4, N_ROWS)
     rows = np.repeat(np.arange(N_ROWS), weights)
     columns = {"code": code, "y": np.where(labels, "yes", "no"), "id": np.arange(N_ROWS)}
@@ -67,7 +69,9 @@ def test_pure_levels():
 
 def test_association():
     weighted, repeated, _ = tables(2)
-    one, two = (association(table, columns=["town", "x", "amount"]) for table in (weighted, repeated))
+    one, two = (
+        association(table, columns=["town", "x", "amount"]) for table in (weighted, repeated)
+    )
     np.testing.assert_allclose(one.strength, two.strength)
     assert one.is_weighted
     assert "weighted" in repr(one)

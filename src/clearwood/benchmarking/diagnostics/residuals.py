@@ -108,7 +108,7 @@ def residuals_of(
     Examples
     --------
     >>> residuals_of([1.0, 2.0, 4.0], [1.5, 2.0, 3.0], bins=1)
-    Residuals of '', target: half within 0.5, nine tenths within 0.9, mean 0.167
+    Residuals of '', target: half within 0.5, nine tenths within 1, mean 0.167
     """
     pairs = Pairs.of(y, predicted, weights)
     residuals, shares = pairs.truth - pairs.predicted, pairs.weights
