@@ -60,6 +60,7 @@ def test_only_features_tie_identical_rows_together():
     tied = table.groups[:, None] == table.groups[None, :]
     assert (tied == (person[:, None] == person[None, :])).all()
     assert table.group == "identical rows"
+    assert "identical rows are one group" in repr(table)
     assert table.names == ("age", "town", "year", "weight", "y")
 
 

@@ -78,6 +78,8 @@ def _headline(table: "Table") -> str:
         parts.append(f"{table.task} of {table.target!r}")
     if table.dropped:
         parts.append(f"{count(table.dropped, 'row')} without a target left out")
+    if table.keeps_identical:
+        parts.append("identical rows are one group")
     return "Table: " + ", ".join(parts)
 
 
