@@ -33,8 +33,8 @@ class Job:
         For learners that draw random numbers.
     n_jobs
         Threads or processes the estimator may use.
-    n_columns
-        Number of encoded columns.
+    n_columns, n_rows
+        Number of encoded columns, and of rows; 0 where they are not known yet.
     """
 
     task: Task
@@ -43,6 +43,7 @@ class Job:
     seed: int = 0
     n_jobs: int = 1
     n_columns: int = 0
+    n_rows: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

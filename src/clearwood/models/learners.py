@@ -269,6 +269,7 @@ class Learner(BaseEstimator):
             seed=self.seed,
             n_jobs=self.n_jobs,
             n_columns=encoded.shape[1],
+            n_rows=len(encoded),
         )
         # n_jobs holds for the threads of compiled loops too; without it they take every core
         with (

@@ -39,12 +39,15 @@ class LossesOf:
         (repeat, fold) → which rows these are.
     trained
         (repeat, fold) → how many rows the fit had.
+    reference
+        As `outer`, where the losses of pairs are to be compared with others: see `Outcome`.
     """
 
     outer: Mapping[tuple[int, int], Floats] = field(default_factory=dict)
     pairs: Mapping[tuple[int, int, int], Floats] = field(default_factory=dict)
     rows: Mapping[tuple[int, int], Rows] = field(default_factory=dict)
     trained: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    reference: Mapping[tuple[int, int], Floats] = field(default_factory=dict)
 
     def __sub__(self, other: "LossesOf") -> "LossesOf":
         """Subtract row by row; what is hard for both learners cancels."""
@@ -53,7 +56,16 @@ class LossesOf:
             {k: _less(self.pairs[k], other.pairs[k]) for k in self.pairs if k in other.pairs},
             {key: self.rows[key] for key in self.outer if key in other.outer},
             {key: self.trained[key] for key in self.outer if key in other.outer},
+            {
+                key: _less(self.beside(key), other.beside(key))
+                for key in self.outer
+                if key in other.outer and (key in self.reference or key in other.reference)
+            },
         )
+
+    def beside(self, key: tuple[int, int]) -> Floats:
+        """Return the losses of a fold that those of pairs are compared with."""
+        return self.reference.get(key, self.outer[key])
 
 
 def _less(first: Floats, second: Floats) -> Floats:
@@ -68,6 +80,7 @@ def losses_of(outcomes: Iterable[tuple[Unit, Outcome]]) -> LossesOf:
     pairs: dict[tuple[int, int, int], Floats] = {}
     rows: dict[tuple[int, int], Rows] = {}
     trained: dict[tuple[int, int], int] = {}
+    reference: dict[tuple[int, int], Floats] = {}
     for unit, outcome in outcomes:
         if outcome.losses is None:
             continue
@@ -75,6 +88,8 @@ def losses_of(outcomes: Iterable[tuple[Unit, Outcome]]) -> LossesOf:
             outer[unit.repeat, unit.fold] = outcome.losses
             rows[unit.repeat, unit.fold] = unit.test
             trained[unit.repeat, unit.fold] = len(unit.train)
+            if outcome.reference is not None:
+                reference[unit.repeat, unit.fold] = outcome.reference
         elif unit.purpose == "pair":
             first, second = outcome.losses[: unit.first], outcome.losses[unit.first :]
             pairs[unit.repeat, unit.fold, unit.other] = first
@@ -85,6 +100,7 @@ def losses_of(outcomes: Iterable[tuple[Unit, Outcome]]) -> LossesOf:
         pairs,
         {key: rows[key] for key in order},
         {key: trained[key] for key in order},
+        reference,
     )
 
 
@@ -165,6 +181,7 @@ def _nested(losses: LossesOf, confidence: float, folds: int, table: Table) -> In
         outer,
         pairs,
         confidence,
+        reference=[[losses.beside(key) for key in keys] for keys in whole],
         rows=of_rows(np.arange(table.n_rows)),
         weights=of_rows(table.weights),
         groups=of_rows(table.groups),

@@ -25,6 +25,7 @@ def nested_interval(
     rows: Folded | None = None,
     weights: Folded | None = None,
     groups: Folded | None = None,
+    reference: Folded | None = None,
 ) -> Interval:
     """Return the estimate of nested cross-validation, with its interval.
 
@@ -70,6 +71,9 @@ def nested_interval(
         Of the rows, in the same shape.
     groups
         The group of each row, in the same shape; no group may be in two folds.
+    reference
+        Losses to take the place of `out` in the difference in - out, in the same shape, where the
+        pairs come from a cheaper model (a forest with fewer trees): those of the cheaper model.
 
     Examples
     --------
@@ -86,11 +90,12 @@ def nested_interval(
     >>> round(nested.se, 4), round(naive_interval(losses).se, 4)
     (0.1133, 0.1133)
     """
-    repeats = _repeats(outer, pairs, rows, weights, groups)
+    repeats = _repeats(outer, pairs, rows, weights, groups, reference or outer)
     k, everyone = repeats[0].k, repeats[0].weights
     per_row = Mean(np.mean([repeat.outer for repeat in repeats], axis=0), everyone)
     inside = Mean(np.mean([repeat.inside_of_row for repeat in repeats], axis=0), everyone)
-    corrected = Mean(per_row.losses - (k - 2) / k * (inside.losses - per_row.losses), everyone)
+    beside = Mean(np.mean([repeat.reference for repeat in repeats], axis=0), everyone)
+    corrected = Mean(per_row.losses - (k - 2) / k * (inside.losses - beside.losses), everyone)
 
     shared = float(np.mean([repeat.shared for repeat in repeats]))
     naive_inside = float(np.mean([repeat.naive_inside for repeat in repeats]))
@@ -105,7 +110,7 @@ def nested_interval(
         confidence,
         degrees=corrected.degrees,
         inflation=se / float(np.sqrt(naive)) if naive > 0 else 1.0,
-        bias=2 * (k - 1) / k * (inside.mean - per_row.mean),
+        bias=2 * (k - 1) / k * (inside.mean - beside.mean),
     )
 
 
@@ -121,6 +126,8 @@ class _Repeat:
         The fold of each unit.
     outer
         Each unit's total of weight × loss under the fit without its fold.
+    reference
+        The same under the model that `inside` is compared with.
     inside
         The same under the fits without its fold and without another one, one column each; zero in
         the column of its own fold.
@@ -129,6 +136,7 @@ class _Repeat:
     weights: Floats
     fold: Index
     outer: Floats
+    reference: Floats
     inside: Floats
 
     @property
@@ -172,6 +180,7 @@ def _repeats(
     rows: Folded | None,
     weights: Folded | None,
     groups: Folded | None,
+    reference: Folded,
 ) -> list[_Repeat]:
     _check_shape(outer, pairs)
     units = _units(outer, rows, groups)
@@ -197,8 +206,11 @@ def _repeats(
                 for j in range(len(folds))
             ]
             inside[:, k] = total(np.concatenate(others))
-        together = np.concatenate([np.asarray(part, dtype=np.float64) for part in folds])
-        repeat = _Repeat(total(np.ones(len(of_row))), fold, total(together), inside)
+        together, beside = (
+            np.concatenate([np.asarray(part, dtype=np.float64) for part in one])
+            for one in (folds, reference[number])
+        )
+        repeat = _Repeat(total(np.ones(len(of_row))), fold, total(together), total(beside), inside)
         members = np.bincount(fold[repeat.weights > 0], minlength=len(folds))
         if members.min() < 2:
             raise InputError(

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -68,6 +69,40 @@ class Contender:
         # one core each: the benchmark spreads fits over cores, so a fit must not take more
         fixed = {"seed": seed} if isinstance(model, Learner) else _seeds(known, seed)
         return model.set_params(**fixed, **{key: 1 for key in known if _is_jobs(key)})
+
+    @property
+    def family(self) -> str:
+        """The catalogue's family of the learner; empty for an estimator from elsewhere."""
+        return self.template.entry.family if isinstance(self.template, Learner) else ""
+
+    def with_trees(self, settings: Mapping[str, Any], most: int) -> dict[str, Any]:
+        """Return the settings with at most so many trees in a bagged ensemble.
+
+        More trees reduce the variance of every configuration alike, so fewer show which is better.
+        """
+        if self.family != "ensemble" or "n_estimators" in settings:
+            return dict(settings)
+        usual = self.template.all_settings["n_estimators"]
+        return (
+            dict(settings)
+            if usual is not None and usual <= most
+            else {
+                **settings,
+                "n_estimators": most,
+            }
+        )
+
+    def first_trees(self, model: Any, most: int) -> Any | None:
+        """Return the fitted model with its first trees only; None if it has no more than those."""
+        if self.family != "ensemble" or len(model.estimator_.estimators_) <= most:
+            return None
+        small, ensemble = copy(model), copy(model.estimator_)
+        ensemble.n_estimators = most
+        for attribute in ("estimators_", "estimators_features_"):
+            if hasattr(ensemble, attribute):
+                setattr(ensemble, attribute, getattr(ensemble, attribute)[:most])
+        small.estimator_ = ensemble
+        return small
 
     def identity(self) -> dict[str, Any]:
         """Everything that decides its results, in plain values: for the store."""

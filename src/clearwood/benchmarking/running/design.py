@@ -112,10 +112,10 @@ def default_repeats(n_rows: int, *, tuned: bool) -> int:
     --------
     >>> [default_repeats(n, tuned=False) for n in (100, 1_000, 20_000)]
     [10, 5, 1]
-    >>> [default_repeats(n, tuned=True) for n in (100, 1_000, 20_000)]
-    [3, 3, 1]
+    >>> [default_repeats(n, tuned=True) for n in (100, 500, 1_000)]
+    [3, 2, 1]
     """
-    for rows, plain, with_tuning in ((500, 10, 3), (2_000, 5, 3), (5_000, 3, 2)):
+    for rows, plain, with_tuning in ((500, 10, 3), (1_000, 5, 2), (2_000, 5, 1), (5_000, 3, 1)):
         if n_rows < rows:
             return with_tuning if tuned else plain
     return 1

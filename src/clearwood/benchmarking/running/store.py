@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Store", "identity_of"]
 
-FORMAT = 2
+FORMAT = 3
 
 #: Seconds between two signs of life of a run, and after which a silent one counts as dead.
 _SIGN_EVERY = 2.0
@@ -45,7 +45,7 @@ CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS learners (name TEXT PRIMARY KEY, identity TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS outcomes (
     unit TEXT PRIMARY KEY, learner TEXT NOT NULL, losses BLOB, losses_form TEXT,
-    predictions BLOB, predictions_form TEXT,
+    predictions BLOB, predictions_form TEXT, reference BLOB, reference_form TEXT,
     settings TEXT NOT NULL, archive TEXT NOT NULL, notes TEXT NOT NULL,
     seconds REAL NOT NULL, fit_seconds REAL NOT NULL, failure TEXT
 );
@@ -204,6 +204,7 @@ class Store:
                 for one in json.loads(row["archive"])
             ),
             tuple(json.loads(row["notes"])),
+            _array(row["reference"], row["reference_form"]),
         )
 
     def add(self, unit: Unit, outcome: Outcome) -> None:
@@ -218,6 +219,7 @@ class Store:
             unit.learner,
             *_bytes(outcome.losses),
             *_bytes(outcome.predictions),
+            *_bytes(outcome.reference),
             json.dumps(_encoded(outcome.settings, contender)),
             json.dumps(archive),
             json.dumps(outcome.notes),

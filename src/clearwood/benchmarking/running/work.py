@@ -38,6 +38,10 @@ __all__ = [
 Rows = NDArray[np.int64]
 Purpose = Literal["outer", "pair", "final"]
 
+#: Trees of a bagged ensemble in fits that leave two folds out. They show how much two folds less
+#: change the losses, beside a model with as many trees.
+TREES_OF_PAIRS = 30
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -130,6 +134,9 @@ class Outcome:
         Of each test row; None where the unit failed.
     predictions
         Of each test row (numbers, or probabilities with a column a class); None for pairs.
+    reference
+        Losses to compare those of pairs with, where pairs have fewer trees than the model: its
+        losses with that many of its trees. None otherwise.
     settings
         What tuning chose; for a pair that reuses settings, those of its first fold.
     seconds, fit_seconds
@@ -150,6 +157,7 @@ class Outcome:
     failure: str | None = None
     archive: tuple[Trial, ...] = ()
     notes: tuple[str, ...] = ()
+    reference: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -217,13 +225,12 @@ def _tune_fit_judge(context: Context, unit: Unit, store: "Store | None", spread:
         settings = (chosen,)
     start = time.perf_counter()
     try:
-        losses, predictions = _fit_and_judge(context, unit, train, settings)
-    except Exception as error:  # as above; what tuning found is kept
-        return Outcome(None, settings=settings[0], failure=in_words(error), archive=trials)
-    return Outcome(
-        losses,
-        predictions if unit.purpose == "outer" else None,
-        dict(settings[0]),
+        outcome = _fit_and_judge(context, unit, train, settings)
+    except Exception as error:  # as above; the trials are kept
+        outcome = Outcome(None, failure=in_words(error))
+    return replace(
+        outcome,
+        settings=dict(settings[0]),
         fit_seconds=time.perf_counter() - start,
         archive=trials,
     )
@@ -231,21 +238,30 @@ def _tune_fit_judge(context: Context, unit: Unit, store: "Store | None", spread:
 
 def _fit_and_judge(
     context: Context, unit: Unit, train: Table, settings: tuple[Mapping[str, Any], ...]
-) -> tuple[Floats, Floats]:
+) -> Outcome:
     contender = context.contenders[unit.learner]
     seed = seed_of(context.seed, unit.learner, unit.split)
+    is_pair = unit.purpose == "pair"
     parts = [unit.test] if len(settings) == 1 else np.split(unit.test, [unit.first])
     losses, predictions = [], []
-    model = None
+    model = reference = None
     for rows, chosen, before in zip(parts, settings, (None, *settings), strict=False):
         if model is None or chosen != before:
-            model = contender.build(chosen, seed=seed).fit(train)
-        loss, predicted = judge(
-            model, context.table.take(rows), context.codes[rows], context.loss, context.classes
-        )
+            final = contender.with_trees(chosen, TREES_OF_PAIRS) if is_pair else chosen
+            model = contender.build(final, seed=seed).fit(train)
+        test, codes = context.table.take(rows), context.codes[rows]
+        loss, predicted = judge(model, test, codes, context.loss, context.classes)
         losses.append(loss)
         predictions.append(predicted)
-    return np.concatenate(losses), np.concatenate(predictions)
+        if unit.purpose == "outer":
+            small = contender.first_trees(model, TREES_OF_PAIRS)
+            if small is not None:
+                reference = judge(small, test, codes, context.loss, context.classes)[0]
+    return Outcome(
+        np.concatenate(losses),
+        np.concatenate(predictions) if unit.purpose == "outer" else None,
+        reference=reference,
+    )
 
 
 def judge(

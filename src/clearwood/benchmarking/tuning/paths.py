@@ -19,7 +19,7 @@ from clearwood.benchmarking.tuning.searches import Settings, drawn
 from clearwood.models import PATIENCE, Job, Learner, Stages, fit_boosting
 from clearwood.table import Table
 
-__all__ = ["KnownPredictions", "NotGrown", "Path", "path_of", "while_tuning"]
+__all__ = ["KnownPredictions", "NotGrown", "Path", "TreePath", "path_of"]
 
 #: Penalties tried along a path, and numbers of trees that a boosted fit is judged at.
 _PENALTIES = 100
@@ -28,38 +28,12 @@ _NUMBERS_OF_TREES = 14
 #: A boosted fit of a path has as many trees as about this many with numbers drawn from the range.
 _FITS_OF_A_PATH = 3
 
-#: Trees of a forest while its other settings are compared; the chosen one has all of them. With
-#: many rows to judge on there is less noise, so that fewer are enough.
-_TREES_WHILE_TUNING = 100
-_TREES_ON_MANY_ROWS = 50
-_MANY_ROWS = 5_000
-
 
 class _HasSettings(Protocol):
     settings: Settings
 
 
 Racer = TypeVar("Racer", bound=_HasSettings)
-
-
-def while_tuning(
-    contender: Contender, settings: Mapping[str, Any], *, n_rows: int
-) -> dict[str, Any]:
-    """Return the settings to fit while tuning: forests are compared with fewer trees.
-
-    More trees reduce the variance of every configuration alike, so fewer show which is best.
-    """
-    changed = dict(settings)
-    template = contender.template
-    if (
-        isinstance(template, Learner)
-        and template.entry.family == "ensemble"
-        and "n_estimators" not in settings
-    ):
-        enough = _TREES_WHILE_TUNING if n_rows < _MANY_ROWS else _TREES_ON_MANY_ROWS
-        if template.all_settings.get("n_estimators", 0) > enough:
-            changed["n_estimators"] = enough
-    return changed
 
 
 def path_of(contender: Contender, context: Context) -> "Path | None":
@@ -247,6 +221,11 @@ class TreePath(Path):
             if (settings := {setting: count, **draw}) != contender.defaults
         ]
 
+    def lengths(self, contender: Contender, settings: Settings) -> list[Settings]:
+        """Settings with every number of trees, for other settings once chosen."""
+        counts = contender.space[self.setting].grid(_NUMBERS_OF_TREES)
+        return [{**settings, self.setting: count} for count in counts]
+
     def fit(
         self,
         contender: Contender,
@@ -271,6 +250,7 @@ class TreePath(Path):
             categorical=first.encoder_.categorical_,
             seed=seed,
             n_columns=len(first.encoder_.get_feature_names_out()),
+            n_rows=train.n_rows,
         )
         X, rows = first.encoder_.transform(train), first.encoder_.transform(test)
         y, watched = _targets(first, train), _targets(first, test)

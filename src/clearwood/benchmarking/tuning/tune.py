@@ -24,9 +24,10 @@ from clearwood.benchmarking.running.work import (
     judge,
     seed_of,
 )
-from clearwood.benchmarking.tuning.paths import NotGrown, Path, path_of, while_tuning
+from clearwood.benchmarking.tuning.paths import NotGrown, Path, TreePath, path_of
 from clearwood.benchmarking.tuning.searches import Settings, position, search
 from clearwood.models import Choice, Dimension
+from clearwood.table import Task
 
 if TYPE_CHECKING:
     from clearwood.benchmarking.running.store import Store
@@ -49,6 +50,24 @@ _BATCH = 4
 
 #: A fit to fewer rows than this is a poor guide to a fit to all of them.
 _LEAST_ROWS = 100
+
+#: From so many judged rows on, the worse half of the configurations is given up after each fold.
+_ROWS_TO_HALVE = 200
+
+#: Settings of trees and of ensembles of trees are compared on so many of the training rows, with so
+#: many rows of the rarer class (or counts above zero) or of every class: what is best hardly
+#: depends on the rows beyond, except for the number of boosted trees, which is chosen on all.
+_ENOUGH_ROWS = 2_000
+_ENOUGH_EVENTS = 200
+_ENOUGH_OF_A_CLASS = 20
+_FAMILIES_OF_TREES = ("tree", "ensemble")
+_FOLDS_OF_A_TENTH = 10
+
+#: Trees of a forest while its other settings are compared; the chosen one has all of them. With
+#: more rows to judge on there is less noise, so that fewer are enough.
+_TREES_WHILE_TUNING = 50
+_TREES_ON_MANY_ROWS = 30
+_MANY_TRAINING_ROWS = 1_000
 
 
 @dataclass(frozen=True)
@@ -95,11 +114,10 @@ def tune(
     tuning = context.tuning
     assert tuning is not None
     contender = context.contenders[unit.learner]
-    judge_of = _Judge(context, unit, store, spread)
     seed = seed_of(context.seed, unit.learner, "search")
     path = path_of(contender, context) if tuning.search in ("random", "grid") else None
+    judge_of = _Judge(context, unit, path, store, spread)
     if path is not None:
-        judge_of.path = path
         configurations = path.configurations(contender, tuning.trials, seed)
         trials = judge_of([contender.defaults, *configurations], 1.0)
     else:
@@ -112,7 +130,8 @@ def tune(
             evaluate=judge_of,
             least_share=_LEAST_ROWS / len(unit.train),
         )
-    return dict(_chosen(trials, contender.space, tuning.rule).settings), tuple(trials)
+    settings = dict(_chosen(trials, contender.space, tuning.rule).settings)
+    return judge_of.on_all_rows(settings), tuple(trials)
 
 
 def _chosen(trials: Sequence[Trial], space: Mapping[str, Dimension], rule: str) -> Trial:
@@ -181,23 +200,63 @@ def simplicity(settings: Mapping[str, Any], space: Mapping[str, Dimension]) -> f
     return total
 
 
+def _enough_rows(context: Context, unit: Unit) -> Rows:
+    """Draw as many of the training rows as it takes to compare settings; groups stay whole."""
+    rows, codes = unit.train, context.codes[unit.train]
+    share = _ENOUGH_ROWS / len(rows)
+    if context.classes is not None:
+        counts = np.unique(codes, return_counts=True)[1]
+        enough = _ENOUGH_EVENTS if len(context.classes) == 2 else _ENOUGH_OF_A_CLASS
+        share = max(share, enough / counts.min())
+    elif context.table.task is Task.COUNT:
+        share = max(share, _ENOUGH_EVENTS / max(int((codes > 0).sum()), 1))
+    if share >= 1:
+        return rows
+    rng = np.random.default_rng(seed_of(context.seed, unit.split, "rows"))
+    groups = context.table.groups
+    if groups is None:
+        return np.sort(rng.choice(rows, round(share * len(rows)), replace=False))
+    labels, group = np.unique(groups[rows], return_inverse=True)
+    order = rng.permutation(len(labels))
+    taken = np.cumsum(np.bincount(group)[order])
+    kept = order[: max(2, int(np.searchsorted(taken, share * len(rows))) + 1)]
+    return rows[np.isin(group, kept)]
+
+
+def _of(values: NDArray[Any] | None, rows: Rows) -> NDArray[Any] | None:
+    return None if values is None else values[rows]
+
+
 class _Judge:
     """Judges configurations on the inner folds of a unit."""
 
-    def __init__(self, context: Context, unit: Unit, store: "Store | None", spread: Spread) -> None:
+    def __init__(
+        self,
+        context: Context,
+        unit: Unit,
+        path: Path | None,
+        store: "Store | None",
+        spread: Spread,
+    ) -> None:
         assert context.tuning is not None
         self.context, self.unit, self.store, self.spread = context, unit, store, spread
         self.tuning = context.tuning
-        self.path: Path | None = None
-        seed = seed_of(context.seed, unit.split, "inner")
-        splits = inner_splits(context, unit.train, self.tuning.inner, seed)
-        self.folds = [(unit.train[split.train], unit.train[split.test]) for split in splits]
+        self.path = path
+        self.contender = context.contenders[unit.learner]
+        self.seed = seed_of(context.seed, unit.split, "inner")
+        self.rows = unit.train
+        if isinstance(path, TreePath) or self.contender.family in _FAMILIES_OF_TREES:
+            self.rows = _enough_rows(context, unit)
+        splits = inner_splits(context, self.rows, self.tuning.inner, self.seed)
+        self.folds = [(self.rows[split.train], self.rows[split.test]) for split in splits]
         weights = context.table.weights
         self.weights = [None if weights is None else weights[test] for _, test in self.folds]
         self.clock = Clock(self.tuning.time_limit)
+        self.races: list[_Race] = []
 
     def __call__(self, configurations: Sequence[Settings], share: float) -> list[Trial]:
         races = [_Race(settings) for settings in configurations]
+        self.races += races if share == 1.0 else []
         if self.tuning.time_limit is None:
             self._judge(races, races, share)
             return _trials(races, self.weights, share)
@@ -218,7 +277,7 @@ class _Judge:
             decided = len(rivals) > 1 and sum(race.running for race in rivals) == 1
             if not running or (fold > 1 and decided and self.tuning.racing):
                 return
-            groups = self.path.groups(running) if self.path else [[race] for race in running]
+            groups = self._groups(running)
             train, test = self._rows(fold, share)
             arguments = [
                 (
@@ -237,6 +296,66 @@ class _Judge:
                     race.add(result)
             if self.tuning.racing and (self.path is None or self.path.racing):
                 _give_up_hopeless(rivals, self.weights)
+                self._give_up_worse_half(races)
+
+    def _give_up_worse_half(self, races: "list[_Race]") -> None:
+        """Give up the worse half of the fits, each at its best setting of the path."""
+        groups = self._groups([race for race in races if race.running])
+        if len(groups) <= 2 or sum(map(len, groups[0][0].losses)) < _ROWS_TO_HALVE:
+            return
+        groups.sort(key=lambda group: min(_mean(race.losses, self.weights)[0] for race in group))
+        for group in groups[(len(groups) + 1) // 2 :]:
+            for race in group:
+                race.running = False
+
+    def _groups(self, races: "list[_Race]") -> "list[list[_Race]]":
+        """Group the configurations that share a fit."""
+        return self.path.groups(races) if self.path else [[race] for race in races]
+
+    def on_all_rows(self, settings: Settings) -> Settings:
+        """Return the settings for all training rows, after a choice on some of them.
+
+        They are the defaults unless the choice is better by more than a standard error: what
+        little it could gain is uncertain on all rows, and equal settings save fits of the nested
+        interval. The number of boosted trees depends on the rows and is chosen anew, on a tenth
+        held out.
+        """
+        if len(self.rows) == len(self.unit.train):
+            return settings
+        judged = [race for race in self.races if race.losses]
+        (chosen,) = (race for race in judged if race.settings == settings)
+        usual = min(
+            (
+                race
+                for group in self._groups(judged)
+                if any(race.settings == self.contender.defaults for race in group)
+                for race in group
+            ),
+            key=lambda race: (-len(race.losses), _mean(race.losses, self.weights)[0]),
+            default=chosen,
+        )
+        gains = [its - mine for its, mine in zip(usual.losses, chosen.losses, strict=False)]
+        gain, error = _mean(gains, self.weights)
+        if gain <= error:
+            settings = usual.settings
+        if isinstance(self.path, TreePath):
+            return self._lengthened(self.path, settings)
+        return settings
+
+    def _lengthened(self, path: TreePath, settings: Settings) -> Settings:
+        split = inner_splits(self.context, self.unit.train, _FOLDS_OF_A_TENTH, self.seed)[0]
+        train, test = self.unit.train[split.train], self.unit.train[split.test]
+        several = path.lengths(self.contender, settings)
+        fold = Fold(len(self.folds), train, test)
+        results = try_settings(self.context, self.unit, fold, several, path, self.store)
+        weights = self.context.table.weights
+        risks = [
+            np.inf
+            if one.losses is None
+            else float(np.average(one.losses, weights=_of(weights, test)))
+            for one in results
+        ]
+        return several[int(np.argmin(risks))]
 
     def _rows(self, fold: int, share: float) -> tuple[Rows, Rows]:
         train, test = self.folds[fold]
@@ -309,7 +428,9 @@ def _try(
         if path is not None:
             models: Sequence[Any] = path.fit(contender, several, train, test, seed=seed)
         else:
-            settings = while_tuning(contender, several[0], n_rows=train.n_rows)
+            many = train.n_rows >= _MANY_TRAINING_ROWS
+            trees = _TREES_ON_MANY_ROWS if many else _TREES_WHILE_TUNING
+            settings = contender.with_trees(several[0], trees)
             models = [contender.build(settings, seed=seed).fit(train)]
         losses = [
             model

@@ -49,7 +49,13 @@ def _member(name: str, job: Job) -> Any:
         )
     entry.require()
     estimator = entry.build(
-        Job(job.task, dict(entry.defaults), seed=job.seed, n_columns=job.n_columns)
+        Job(
+            job.task,
+            dict(entry.defaults),
+            seed=job.seed,
+            n_columns=job.n_columns,
+            n_rows=job.n_rows,
+        )
     )
     if job.task.is_classification and not hasattr(estimator, "predict_proba"):
         raise InputError(
