@@ -51,11 +51,11 @@ def test_boosted_trees_tuned_along_fits_do_not_depend_on_workers_or_interruption
     assert numbers_of(cw.benchmark(numbers, ["gbm"], n_jobs=2, **options)) == alone
 
     def stop(snapshot):
-        if snapshot.done == 2:
+        if snapshot.done == 5:
             raise KeyboardInterrupt
 
     store = tmp_path / "runs.db"
-    with pytest.warns(cw.ClearwoodWarning, match="stopped: 2 of "):
+    with pytest.warns(cw.ClearwoodWarning, match="stopped: 5 of "):
         cw.benchmark(numbers, ["gbm"], store=store, watch=stop, **options)
     assert numbers_of(cw.benchmark(numbers, ["gbm"], store=store, **options)) == alone
 

@@ -7,7 +7,7 @@ import clearwood as cw
 from clearwood._shared.errors import MissingExtraError
 from clearwood.benchmarking.running.work import Trial
 from clearwood.benchmarking.tuning import searches as _searches
-from clearwood.benchmarking.tuning.paths import NotGrown, path_of, while_tuning
+from clearwood.benchmarking.tuning.paths import NotGrown, path_of
 from clearwood.benchmarking.tuning.searches import drawn, gridded, position, search
 from clearwood.benchmarking.tuning.tune import simplicity
 from clearwood.models import Choice, Real, Whole
@@ -360,10 +360,67 @@ def test_forests_are_compared_with_fewer_trees_and_fitted_with_all():
     from clearwood.benchmarking.running.contenders import Contender
 
     forest = Contender("forest", cw.learner("forest"), dict(cw.learner("forest").entry.space))
-    assert while_tuning(forest, {"max_features": 0.5}, n_rows=1_000)["n_estimators"] == 100
-    assert while_tuning(forest, {"max_features": 0.5}, n_rows=10_000)["n_estimators"] == 50
+    assert forest.with_trees({"max_features": 0.5}, 30)["n_estimators"] == 30
     small = Contender("forest", cw.learner("forest", n_estimators=10), {})
-    assert "n_estimators" not in while_tuning(small, {}, n_rows=1_000)
+    assert "n_estimators" not in small.with_trees({}, 30)
+    ridge = Contender("ridge", cw.learner("ridge"), {})
+    assert ridge.with_trees({"alpha": 1.0}, 30) == {"alpha": 1.0}
+
+
+@pytest.mark.parametrize("name", ["forest", "extra-trees", "bagging"])
+def test_the_first_trees_of_an_ensemble_are_a_smaller_ensemble(name, numbers, classes):
+    from clearwood.benchmarking.running.contenders import Contender
+
+    for table in (numbers, classes):
+        contender = Contender(name, cw.learner(name, n_estimators=12), {})
+        many = contender.build({}, seed=3).fit(table)
+        few = contender.build({"n_estimators": 5}, seed=3).fit(table)
+        first = contender.first_trees(many, 5)
+        np.testing.assert_array_equal(first.predict(table), few.predict(table))
+        assert len(many.estimator_.estimators_) == 12
+        assert contender.first_trees(few, 5) is None
+
+
+def test_trees_are_tuned_on_some_of_many_rows_and_their_number_on_all(monkeypatch):
+    from clearwood.benchmarking.tuning import tune as module
+
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-3, 3, size=(6_000, 2))
+    y = np.sin(2 * x[:, 0]) * x[:, 1] + 0.1 * rng.normal(size=6_000)
+    data = cw.read({"a": x[:, 0], "b": x[:, 1], "y": y}, target="y")
+    rows, original = [], module.try_settings
+
+    def recorded(context, unit, fold, *others):
+        rows.append(len(fold.train))
+        return original(context, unit, fold, *others)
+
+    monkeypatch.setattr(module, "try_settings", recorded)
+    bench = cw.benchmark(data, ["gbm"], tune=6, inner=4, outer=3, interval="naive")
+    # of 4,000 training rows: three in four of 2,000 drawn ones, and nine in ten of all once a fold
+    assert set(rows) == {1_500, 3_600}
+    assert rows.count(3_600) == 3
+    assert bench.standings[0].settings["max_iter"] > 100
+
+
+def test_rows_for_tuning_keep_groups_whole_and_rare_classes(numbers):
+    from clearwood.benchmarking.running.work import Unit
+    from clearwood.benchmarking.tuning.tune import _enough_rows
+
+    rng = np.random.default_rng(1)
+    n = 30_000
+    group = rng.integers(0, 900, n)
+    rare = np.where(rng.random(n) < 0.02, "yes", "no")
+    every = np.arange(n)
+    grouped = cw.read({"x": rng.normal(size=n), "g": group, "y": rare}, target="y", group="g")
+    context, _ = context_of(grouped, "gbm", None)
+    unit = Unit("gbm", "outer", 0, 0, every, every[:1])
+    rows = _enough_rows(context, unit)
+    taken = np.unique(group[rows])
+    assert np.isin(group, taken).sum() == len(rows)
+    assert (rare[rows] == "yes").sum() >= 150
+    assert len(rows) < n
+    few = Unit("gbm", "outer", 0, 0, every[:1_500], every[:1])
+    np.testing.assert_array_equal(_enough_rows(context, few), few.train)
 
 
 def test_a_configuration_that_fails_loses_and_is_kept_in_the_archive(numbers):

@@ -40,7 +40,7 @@ Purpose = Literal["outer", "pair", "final"]
 
 #: Trees of a bagged ensemble in fits that leave two folds out. They show how much two folds less
 #: change the losses, beside a model with as many trees.
-TREES_OF_PAIRS = 30
+TREES_OF_PAIRS = 20
 
 
 @dataclass(frozen=True)
