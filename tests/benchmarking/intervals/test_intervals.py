@@ -348,3 +348,20 @@ def test_example_8_cross_validation_ranks_them_right():
     mean = naive_interval(np.concatenate([mean_model_losses(Y, s.train, s.test) for s in splits]))
     assert zero.estimate == pytest.approx(3 / 4)
     assert mean.estimate == pytest.approx(1 / 3)
+
+
+def test_pairs_of_a_cheaper_model_are_compared_with_its_own_losses():
+    rng = np.random.default_rng(5)
+    losses = rng.exponential(size=100)
+    outer = [np.split(losses, 5)]
+    more = {(j, k): rng.normal(0.1, 0.05, size=20) for j in range(5) for k in range(5) if j != k}
+    pairs = [{(j, k): outer[0][j] + more[j, k] for j, k in more}]
+    plain = nested_interval(outer, pairs)
+    # the cheaper model has a loss that is larger by three for every row, in all its fits
+    dearer = [[part + 3.0 for part in outer[0]]]
+    cheap = nested_interval(
+        outer, [{key: one + 3.0 for key, one in pairs[0].items()}], reference=dearer
+    )
+    assert cheap.estimate == pytest.approx(plain.estimate)
+    assert cheap.se == pytest.approx(plain.se)
+    assert cheap.bias == pytest.approx(plain.bias)
