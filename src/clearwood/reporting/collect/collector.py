@@ -19,10 +19,16 @@ from clearwood.models import Learner
 from clearwood.reporting.collect.explained import some_rows
 from clearwood.reporting.collect.findings import EffectViews, Findings, Options, Performance, Step
 from clearwood.reporting.collect.performance import of_benchmark, of_rows
+from clearwood.reporting.collect.privacy import (
+    coarse_drift,
+    coarse_grid,
+    coarse_performance,
+    coarse_profile,
+)
 from clearwood.reporting.collect.stages import Stages
 from clearwood.reporting.collect.subject import Subject
 from clearwood.reporting.model.model import PageModel, page_model
-from clearwood.table import profile
+from clearwood.table import Column, Profile, profile
 
 __all__ = ["SECTIONS", "Limits", "collect", "limits_of"]
 
@@ -120,8 +126,11 @@ def limits_of(options: Options) -> Limits:
 def collect(subject: Subject, *, title: str, options: Options) -> Findings:
     """Compute everything that the page shows."""
     wanted = {step for name in options.sections or SECTIONS for step in SECTIONS[name]}
+    if not options.has_rows:
+        wanted -= {Step.SHAPLEY, Step.PAGE_MODEL, Step.CONDENSE}
     # beside what sections need: predictions and columns, and what follows from other steps
-    stages = Stages(total=len(wanted) + 2 + len(wanted & _FOLLOWING.keys()))
+    total = len(wanted) + 2 + len(wanted & _FOLLOWING.keys())
+    stages = Stages(total=total, quotes=options.has_rows)
     with stages.shown("report"):
         return Collector(subject, options, stages, wanted).findings(title)
 
@@ -157,6 +166,8 @@ class Collector:
             twins=self._when(Step.TWINS, lambda: self._twins(findings)),
             drift=self._drift(findings),
         )
+        if not self.options.has_rows and findings.drift is not None:
+            findings = replace(findings, drift=coarse_drift(findings.drift))
         return replace(
             findings,
             stages=tuple(self.stages.done),
@@ -173,10 +184,12 @@ class Collector:
     def _start(self, title: str) -> Findings:
         subject, table = self.subject, self.table
         sample_rows = draw_rows(table.n_rows, self.options.sample, seed=self.seed)
+        if not self.options.has_rows:
+            sample_rows = sample_rows[:0]
         predictions = self.stages.run(Step.PREDICTIONS, lambda: self.subject.predict(table))
         self.seconds_per_row = self._seconds_per_row(self.stages.done[-1].seconds)
         profiles = self.stages.run(
-            Step.PROFILES, lambda: {column.name: profile(column) for column in table}
+            Step.PROFILES, lambda: {column.name: self._profile(column) for column in table}
         )
         associated = self._when(
             Step.ASSOCIATION,
@@ -208,6 +221,10 @@ class Collector:
             test=subject.test,
             options=self.options,
         )
+
+    def _profile(self, column: Column) -> Profile:
+        whole = profile(column)
+        return whole if self.options.has_rows else coarse_profile(whole, column)
 
     def _seconds_per_row(self, seconds: float) -> float:
         """Return the time of one prediction; a short one is timed twice, first calls being slow."""
@@ -291,6 +308,8 @@ class Collector:
             ("ice", few, _POINTS_OF_CURVES),
             ("ale", many, _POINTS),
         )
+        if not self.options.has_rows:
+            kinds = tuple(kind for kind in kinds if kind[0] != "ice")
         clock = Clock(limits.effects)
         effects: dict[str, EffectViews] = {}
         failure = None
@@ -302,11 +321,14 @@ class Collector:
                 )
                 break
             views: dict[str, Any] = {}
+            grid = None if self.options.has_rows else coarse_grid(self.table.column(name))
+            if grid is None and not self.options.has_rows:
+                continue
             for kind, predictor, points in kinds:
                 most = _POINTS_OF_CLASSES if is_many_classes else points
                 try:
                     views[kind] = self.subject.effect(
-                        predictor, name, kind=kind, points=most, seed=self.seed
+                        predictor, name, kind=kind, points=most, grid=grid, seed=self.seed
                     )
                 except InputError as error:
                     failure = error
@@ -321,7 +343,8 @@ class Collector:
         decomposition = findings.decomposition
         if Step.INTERACTIONS not in self.wanted:
             return ()
-        if decomposition is None or not names or findings.is_sampled:
+        is_private = not self.options.has_rows  # these are shown at values that occur
+        if decomposition is None or not names or findings.is_sampled or is_private:
             self.stages.leave_out()
             return ()
 
@@ -337,6 +360,8 @@ class Collector:
         decomposition, interactions = findings.decomposition, findings.interactions
         if decomposition is None or interactions is None:
             raise InputError("the model could not be decomposed")
+        if not self.options.has_rows:
+            return ()
         clock = Clock(self.limits.effects / 2)
         effects = []
         strongest = zip(interactions.components, interactions.share, strict=True)
@@ -370,6 +395,10 @@ class Collector:
         )
 
     def _performance(self, findings: Findings) -> Performance:
+        performance = self._evaluated(findings)
+        return performance if self.options.has_rows else coarse_performance(performance)
+
+    def _evaluated(self, findings: Findings) -> Performance:
         subject = self.subject
         if subject.benchmark is not None and subject.chosen is not None:
             return of_benchmark(subject.benchmark, subject.chosen)

@@ -145,6 +145,7 @@ class ExplainedModel:
         *,
         kind: Literal["pdp", "ice", "ale"],
         points: int,
+        grid: Sequence[Any] | None,
         seed: int,
     ) -> Effect:
         """Return the effect of one column over the rows of an explanation that `on` returned."""
@@ -156,6 +157,7 @@ class ExplainedModel:
                 column,
                 kind=kind,
                 points=points,
+                grid=grid,
                 bands=0 if is_curves else _DRAWS,
                 confidence=_CONFIDENCE,
                 exact=False,

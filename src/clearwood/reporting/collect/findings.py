@@ -259,6 +259,15 @@ class Findings:
     warnings: Mapping[Step, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
+    def class_rows(self) -> dict[str, int]:
+        """How many rows of the table have each class; empty if that is not known."""
+        if not self.classes or self.target not in self.table.names:
+            return {}
+        known = [str(x) for x in self.table.column(str(self.target)).labels() if x is not None]
+        labels, counts = np.unique(known, return_counts=True)
+        return dict(zip(labels.tolist(), counts.tolist(), strict=True))
+
+    @cached_property
     def shares(self) -> dict[str, float]:
         """Each column's share of the variation of the predictions; empty if that is not known."""
         if self.importance is None:

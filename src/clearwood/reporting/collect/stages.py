@@ -23,6 +23,8 @@ class Stages:
 
     #: How many there will be, for the bar.
     total: int
+    #: Whether errors and warnings may be quoted: they may name values.
+    quotes: bool = True
     done: list[Stage] = field(default_factory=list)
     failures: dict[Step, str] = field(default_factory=dict)
     warnings: dict[Step, tuple[str, ...]] = field(default_factory=dict)
@@ -49,15 +51,16 @@ class Stages:
             warnings.simplefilter("always")
             try:
                 result = work()
-            except InputError as error:
-                self.failures[step] = str(error)
             except Exception as error:
-                self.failures[step] = f"{type(error).__name__}: {error}"
+                name = type(error).__name__
+                reason = str(error) if isinstance(error, InputError) else f"{name}: {error}"
+                withheld = f"{name}; the message is left out, because it may contain values"
+                self.failures[step] = reason if self.quotes else withheld
         self.done.append(Stage(step, clock.passed))
         messages = dict.fromkeys(
             str(one.message) for one in caught if issubclass(one.category, ClearwoodWarning)
         )
-        if messages:
+        if messages and self.quotes:
             self.warnings[step] = tuple(messages)
         self._count()
         return result

@@ -7,6 +7,7 @@ import numpy as np
 
 from clearwood._shared.numbers import count, percent
 from clearwood.reporting.collect.findings import Findings, Step
+from clearwood.reporting.collect.privacy import HANDFUL
 from clearwood.reporting.page.blocks import Block, More, Note, Prose, Section, Sheet
 from clearwood.reporting.sections.words import (
     capital,
@@ -324,15 +325,10 @@ def _sampled(findings: Findings) -> Iterator[Caution]:
 
 
 def _classes(findings: Findings) -> Iterator[Caution]:
-    if not findings.classes or findings.target not in findings.table.names:
-        return
-    column = findings.table.column(str(findings.target))
-    labels, counts = np.unique(
-        [str(label) for label in column.labels() if label is not None], return_counts=True
-    )
+    quotes = findings.options.has_rows
     small = [
-        f"{named(str(label))}: {count(int(n), 'row')}"
-        for label, n in zip(labels, counts, strict=True)
+        f"{named(label) if quotes or n >= HANDFUL else 'a class'}: {count(n, 'row')}"
+        for label, n in findings.class_rows.items()
         if n < SMALL_CLASS
     ]
     if small:

@@ -23,7 +23,7 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 def section(findings: Findings) -> Section:
     """Write the section about the table."""
     blocks: list[Block] = [Prose(_opening(findings), lead=True)]
-    if findings.table.notes:
+    if findings.table.notes and findings.options.has_rows:
         blocks.append(
             Note("Notes from reading the table", "", items=tuple(map(str, findings.table.notes)))
         )

@@ -7,6 +7,7 @@ import numpy as np
 from clearwood._shared.numbers import count, percent
 from clearwood.explanation import Effect
 from clearwood.reporting.collect.findings import EffectViews, Findings, Step
+from clearwood.reporting.collect.privacy import HANDFUL
 from clearwood.reporting.page.blocks import Block, Choice, More, Note, Prose, Section, Sheet
 from clearwood.reporting.page.figures import chart, of_outputs
 from clearwood.reporting.sections.words import (
@@ -226,7 +227,10 @@ def _classes_shown(findings: Findings) -> tuple[str, ...]:
     if predicted is not None and predicted.ndim == 2:
         counts = predicted.mean(axis=0)
     order = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
-    return tuple(findings.classes[k] for k in order)
+    shown = tuple(findings.classes[k] for k in order)
+    if findings.options.has_rows:
+        return shown
+    return tuple(name for name in shown if findings.class_rows.get(name, 0) >= HANDFUL)
 
 
 def _pairs(findings: Findings) -> list[Block]:

@@ -24,6 +24,10 @@ _HELD_OUT = ", from a fit that had not seen the row"
 
 def section(findings: Findings) -> Section:
     """Write the section about single rows."""
+    if not findings.options.has_rows:
+        text = "Individual predictions are left out, and with them the rows they belong to."
+        note = Note("This page contains no rows of the data", text)
+        return Section("individual", "Individual predictions", (note,))
     blocks: list[Block] = [Prose(_opening(findings), lead=True)]
     if findings.page_model.data is None:
         blocks.append(_no_what_if(findings))

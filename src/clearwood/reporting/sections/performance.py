@@ -96,7 +96,7 @@ def _comparison(findings: Findings, bench: Benchmark) -> list[Block]:
         title = f"{capital(bench.context.loss.risk_title)} of each learner"
         blocks.append(chart("benchmark", bench.plot(), title=title))
     blocks.append(_standings(bench))
-    if bench.warnings:
+    if bench.warnings and findings.options.has_rows:
         blocks.append(
             More(
                 f"{count(len(bench.warnings), 'warning')} from the benchmark",
@@ -109,7 +109,7 @@ def _comparison(findings: Findings, bench: Benchmark) -> list[Block]:
                 f"Some fits of {named(name)} failed",
                 "It could not be evaluated on all folds, so the comparison is not quite fair.",
                 tone="caution",
-                items=tuple(reasons),
+                items=tuple(reasons) if findings.options.has_rows else (),
             )
         )
     return blocks

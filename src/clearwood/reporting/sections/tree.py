@@ -43,6 +43,12 @@ def section(findings: Findings) -> Section:
 
 def _no_tree(findings: Findings) -> Note:
     why = findings.failures.get(Step.CONDENSE, "")
+    if not findings.options.has_rows:
+        return Note(
+            "The tree is left out",
+            "This page contains no rows of the data, and the splits and leaves of a tree could "
+            "reveal some. In Python: cw.condense(model).",
+        )
     return Note(
         "There is no single tree for this model",
         (f"{sentence(why)} " if why else "")

@@ -308,17 +308,12 @@ def _measures(findings: Findings, performance: Performance) -> list[str]:
 
 def _majority(findings: Findings) -> str:
     """Compare with the accuracy of always predicting the most frequent class of the table."""
-    if findings.target not in findings.table.names:
+    rows = findings.class_rows
+    if not rows:
         return ""
-    labels = findings.table.column(str(findings.target)).labels()
-    known, counts = np.unique(
-        [str(label) for label in labels if label is not None], return_counts=True
-    )
-    if not len(known):
-        return ""
-    most = int(counts.argmax())
-    share = percent(counts[most] / counts.sum())
-    return f" (always predicting “{named(str(known[most]))}”: {share})"
+    most = max(rows, key=lambda name: rows[name])
+    share = percent(rows[most] / sum(rows.values()))
+    return f" (always predicting “{named(most)}”: {share})"
 
 
 def _unseen(findings: Findings) -> str:
