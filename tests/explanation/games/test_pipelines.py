@@ -21,6 +21,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+import clearwood as cw
 from clearwood._shared.errors import InputError
 from clearwood.explanation import NotDecomposableError
 from clearwood.explanation.games.from_model import game_of
@@ -65,9 +66,9 @@ def test_coefficients_give_what_holding_each_column_gives(steps, end):
     frame, target = table()
     last, of = ENDS[end]
     model = make_pipeline(STEPS[steps], last).fit(frame, of(target))
-    reader = game_of(model, frame).reader
-    assert reader.owners is not None
-    assert_allclose(reader.terms(frame), replace(reader, owners=None).terms(frame), atol=1e-10)
+    terms = game_of(model, frame).reader.terms
+    assert terms.owners is not None
+    assert_allclose(terms(frame), replace(terms, owners=None)(frame), atol=1e-10)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "array"])
@@ -85,9 +86,9 @@ def test_levels_that_the_checked_rows_lack_get_their_own_column():
     frame, target = table(600)
     frame.loc[frame.index[:500], "u"] = "x"  # only rows that are not checked have other levels
     model = make_pipeline(STEPS["scaled"], Ridge()).fit(frame, target)
-    reader = game_of(model, frame).reader
-    assert (reader.owners < 0).sum() == 3
-    assert_allclose(reader.terms(frame), replace(reader, owners=None).terms(frame), atol=1e-10)
+    terms = game_of(model, frame).reader.terms
+    assert (terms.owners < 0).sum() == 3
+    assert_allclose(terms(frame), replace(terms, owners=None)(frame), atol=1e-10)
 
 
 def test_rows_may_have_levels_that_the_background_lacks():
@@ -110,13 +111,34 @@ def test_categories_of_rows_may_differ_from_those_of_the_background():
     assert_allclose(game.predict(game.rows(few))[:, 0], model.predict(few), atol=1e-10)
 
 
-def test_steps_that_mix_columns_linearly_are_held_column_by_column():
+@pytest.mark.parametrize("last", [Ridge(), LogisticRegression()])
+def test_steps_that_mix_columns_linearly_are_a_part_of_the_linear_model(last):
     frame, target = table()
-    X = frame[NUMBERS]
-    model = make_pipeline(StandardScaler(), PCA(3), Ridge()).fit(X, target)
-    game = game_of(model, X)
-    assert game.reader.owners is None
-    assert_allclose(game.predict(game.rows(X))[:, 0], model.predict(X), atol=1e-10)
+    target = target if isinstance(last, Ridge) else np.digitize(target, [-1, 1])
+    model = make_pipeline(STEPS["dense"], PCA(4), last).fit(frame, target)
+    terms = game_of(model, frame).reader.terms
+    assert terms.owners is not None
+    assert len(terms.score.steps) == 1
+    assert_allclose(terms(frame), replace(terms, owners=None)(frame), atol=1e-9)
+
+
+def test_steps_that_bend_what_they_mix_are_held_column_by_column():
+    frame, target = table()
+    bent = FunctionTransformer(np.tanh)  # a sum over columns only because the weights are zero
+    model = make_pipeline(STEPS["dense"], PCA(4), bent, Ridge()).fit(frame, 0.0 * target)
+    game = game_of(model, frame)
+    assert_allclose(game.predict(game.rows(frame))[:, 0], model.predict(frame), atol=1e-10)
+
+
+def test_steps_inside_a_learner_are_read_off_their_coefficients_too():
+    frame, target = table()
+    data = cw.read(frame.assign(target=target), target="target")
+    model = cw.learner("spline").fit(data)
+    game = game_of(model)
+    rows = game.reader(data)
+    fast = game.adds._by_coefficients(rows.codes)
+    assert fast is not None
+    assert_allclose(fast, game.adds._player_by_player(rows.codes), atol=1e-9)
 
 
 def test_steps_that_multiply_columns_are_refused():
@@ -130,10 +152,10 @@ def test_steps_that_multiply_columns_are_refused():
 def test_large_data_is_read_in_blocks(monkeypatch):
     frame, target = table()
     model = make_pipeline(STEPS["scaled"], Ridge()).fit(frame, target)
-    reader = game_of(model, frame).reader
-    whole = reader.terms(frame)
-    monkeypatch.setattr("clearwood.explanation.games.pipelines._CELLS_PER_BLOCK", 1)
-    assert_allclose(reader.terms(frame), whole, atol=1e-12)
+    terms = game_of(model, frame).reader.terms
+    whole = terms(frame)
+    monkeypatch.setattr("clearwood.explanation.games.columnwise._CELLS_PER_BLOCK", 1)
+    assert_allclose(terms(frame), whole, atol=1e-12)
 
 
 def test_a_background_without_rows_is_refused():

@@ -435,10 +435,14 @@ class Explained:
         return predictor
 
     def _of_sum(self, data: Any, scale: Scale | None) -> Predictor | None:
-        game = self.exact_game if is_pipeline(self.model) else None
+        game = (
+            self.exact_game
+            if is_pipeline(getattr(self.model, "best_estimator_", self.model))
+            else None
+        )
         if not isinstance(game, AdditiveGame) or not isinstance(game.reader, PipelineReader):
             return None
-        if game.reader.owners is None:
+        if game.reader.terms.owners is None:
             return None  # rows would go through the steps once for each column
         try:
             rows = self.rows() if data is self.data else game.rows(data)

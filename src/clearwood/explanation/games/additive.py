@@ -9,78 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step, silent
 from clearwood.explanation.adapter.rows import Rows
+from clearwood.explanation.games.columnwise import Terms
 from clearwood.explanation.games.game import BoundGame, Game, Players, Values, shared_out
-from clearwood.explanation.games.scores import Score
 
-__all__ = ["AdditiveGame", "BoundSum", "Terms"]
-
-# Rows whose terms are computed at a time.
-_ROWS_PER_BLOCK = 1 << 13
-# Rows on which known coefficients are compared with the model's own score.
-_ROWS_COMPARED = 20
-
-
-@dataclass(frozen=True, eq=False)
-class Terms:
-    """What each column adds to the score of a matrix, measured from a reference row.
-
-    Parameters
-    ----------
-    score
-        Of the model.
-    groups
-        The player of each of the model's columns.
-    n_players
-        How many players there are.
-    reference
-        The row of the model's columns at which those not looked at are held.
-    """
-
-    score: Score
-    groups: Index
-    n_players: int
-    reference: Floats
-
-    @property
-    def constant(self) -> Floats:
-        """The score of the reference, of shape (outputs,)."""
-        return np.asarray(self.score.of(self.reference[None, :])[0])
-
-    def of(self, matrix: Floats) -> Floats:
-        """Compute (rows, players × outputs), outputs changing fastest."""
-        constant = self.constant
-        terms = np.zeros((len(matrix), self.n_players, len(constant)))
-        coefficients = self._coefficients(matrix)
-        if coefficients is not None:
-            order = np.argsort(self.groups, kind="stable")
-            starts = np.flatnonzero(np.diff(self.groups[order], prepend=-1))
-            for mine in np.split(order, starts)[1:]:
-                moved = matrix[:, mine] - self.reference[mine]
-                terms[:, self.groups[mine[0]]] = moved @ coefficients[mine]
-            return terms.reshape(len(matrix), -1)
-        for first in range(0, len(matrix), _ROWS_PER_BLOCK):
-            part = matrix[first : first + _ROWS_PER_BLOCK]
-            held = np.repeat(self.reference[None, :], len(part), axis=0)
-            for player in np.unique(self.groups):
-                mine = self.groups == player
-                held[:, mine] = part[:, mine]
-                terms[first : first + _ROWS_PER_BLOCK, player] = self.score.of(held) - constant
-                held[:, mine] = self.reference[mine]
-        return terms.reshape(len(matrix), self.n_players * len(constant))
-
-    def _coefficients(self, matrix: Floats) -> Floats | None:
-        """Return the coefficients where they give the score, so that columns need not be held."""
-        known = self.score.coefficients
-        if known is None or self.score.steps or len(known) != matrix.shape[1]:
-            return None
-        if not len(matrix) or not np.isfinite(matrix).all():
-            return None  # the model itself refuses missing values
-        few = matrix[:_ROWS_COMPARED]
-        total = self.constant + (few - self.reference) @ known
-        return known if np.allclose(total, self.score.of(few), rtol=1e-9, atol=1e-9) else None
+__all__ = ["AdditiveGame", "BoundSum"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -10,7 +10,8 @@ from clearwood import forest as forests
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood.explanation.adapter.supported import is_pipeline, name_of, unsupported
-from clearwood.explanation.games.additive import AdditiveGame, Terms
+from clearwood.explanation.games.additive import AdditiveGame
+from clearwood.explanation.games.columnwise import Terms
 from clearwood.explanation.games.ebm import ebm_game, is_ebm
 from clearwood.explanation.games.game import Game, Reader
 from clearwood.explanation.games.pipelines import pipeline_game

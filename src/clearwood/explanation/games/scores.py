@@ -12,7 +12,7 @@ from clearwood.explanation.outputs import numbered_outputs
 from clearwood.explanation.scales import Unit
 from clearwood.forest import default_names
 
-__all__ = ["Score", "dense", "fitted_names", "score_of"]
+__all__ = ["Score", "dense", "fitted_names", "quietly", "score_of"]
 
 # Classes of scikit-learn and of the catalogue whose prediction is a sum over columns, by what
 # gives the sum. Looked up along the bases of a model's class, so subclasses are known too.
@@ -202,9 +202,10 @@ def _after_steps(model: Any) -> Score | None:
     """Score what the steps before the last make of the columns."""
     last = model.steps[-1][1]
     inner = None if last in (None, "passthrough") else score_of(last)
-    if inner is None or len(model.steps) == 1:
-        return inner
-    return replace(inner, steps=(model[:-1], *inner.steps))
+    if inner is None:
+        return None
+    steps = [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
+    return replace(inner, steps=(*steps, *inner.steps))
 
 
 def _classes(model: Any) -> tuple[str, ...]:

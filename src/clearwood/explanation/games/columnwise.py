@@ -1,0 +1,296 @@
+"""What each column adds to the score of a linear model, with whatever steps come before it.
+
+Most steps work column by column. Then each column of the matrix they make belongs to one column of
+the rows, and what that one adds is read off the coefficients: the rows go through the steps once.
+Later steps may mix columns, if they do so linearly (a rotation, say): they count as a part of the
+linear model, whose coefficients are then measured. Where this does not help either, what a column
+adds is the change of the score when that column alone differs from a reference row.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.arrays import Floats, Index
+from clearwood.explanation.adapter.compose import beside, rows_of
+from clearwood.explanation.games.scores import Score, dense, quietly
+
+__all__ = ["ROWS_CHECKED", "ColumnTerms", "Terms"]
+
+#: Rows on which steps are looked at.
+ROWS_CHECKED = 256
+# Cells of the matrix of the last step, or of rows with columns held, that are made at a time.
+_CELLS_PER_BLOCK = 8_000_000
+# Rows on which coefficients are compared with the model's own score.
+_ROWS_COMPARED = 20
+# Columns of a matrix whose coefficients are measured, at most.
+_MOST_MEASURED = 3000
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnTerms:
+    """What each column of rows adds to a score, measured from a reference row.
+
+    Parameters
+    ----------
+    score
+        Of the model.
+    reference
+        One row, in the form that the model takes.
+    n_columns
+        How many columns the rows have.
+    owners
+        For each column of the matrix that the score's steps make, the position of the column that
+        it is made from, -1 where that is not known yet; None where steps mix columns.
+    """
+
+    score: Score
+    reference: Any
+    n_columns: int
+    owners: Index | None = None
+
+    @classmethod
+    def of(cls, score: Score, reference: Any, rows: Any) -> "ColumnTerms":
+        """Find which steps work column by column, as far as some rows show it."""
+        n_columns = rows.shape[1]
+        for n_steps in range(len(score.steps), -1, -1):
+            known = score.coefficients if n_steps == len(score.steps) else None
+            last = _Rest(score.steps[n_steps:], score.last)
+            steps = score.steps[:n_steps]
+            one = cls(replace(score, last=last, steps=steps), reference, n_columns)
+            try:
+                one = one._with_owners(rows, known)
+            except (AttributeError, TypeError, ValueError):
+                continue  # later steps do not take the matrix that these steps make
+            if one.owners is not None:
+                return one
+        return cls(score, reference, n_columns)
+
+    def _with_owners(self, rows: Any, coefficients: Floats | None) -> "ColumnTerms":
+        matrix = dense(self.score.matrix(rows))
+        owners = self._owners(rows, matrix)
+        if owners is None:
+            return self
+        if coefficients is None:
+            coefficients = _measured(self.score.last, self.reference_matrix, matrix)
+        if not _is_linear(self.score.last, coefficients, self.reference_matrix, matrix):
+            return self
+        score = replace(self.score, coefficients=coefficients)
+        return replace(self, score=score, owners=owners)
+
+    @cached_property
+    def constant(self) -> Floats:
+        """The score of the reference, of shape (outputs,)."""
+        return np.asarray(self.score.of(self.reference)[0])
+
+    @cached_property
+    def reference_matrix(self) -> Floats:
+        """The reference after the steps."""
+        return np.asarray(dense(self.score.matrix(self.reference))[0])
+
+    def __call__(self, rows: Any) -> Floats:
+        """Compute what each column adds, of shape (rows, columns, outputs)."""
+        width = self.n_columns if self.owners is None else len(self.owners)
+        block = max(ROWS_CHECKED, _CELLS_PER_BLOCK // max(width, 1))
+        take = rows_of(rows)
+        if len(rows) > block:
+            places = np.arange(len(rows))
+            parts = (places[first : first + block] for first in range(0, len(rows), block))
+            return np.concatenate([self(take(part, {})) for part in parts])
+        terms = self.by_coefficients(rows)
+        if terms is not None:
+            return terms
+        result = np.zeros((len(rows), self.n_columns, len(self.constant)))
+        for k in range(self.n_columns):
+            # what a column adds depends on its value only: equal ones are computed once
+            first_rows, value = _distinct(rows, k)
+            own = beside(take(first_rows, {}), self.reference, [k])
+            result[:, k] = (self.score.of(own) - self.constant)[value]
+        return result
+
+    def by_coefficients(self, rows: Any) -> Floats | None:
+        """Multiply coefficients; None where they do not give the score of these rows."""
+        coefficients, owners, at = self.score.coefficients, self.owners, self.reference_matrix
+        if owners is None:
+            return None
+        matrix = dense(self.score.matrix(rows))
+        if not _is_linear(self.score.last, coefficients, at, matrix):
+            return None
+        # levels, for instance, that no row had when the owners were looked for
+        new = (owners < 0) & (matrix != at).any(axis=0)
+        if new.any():
+            found = self._owners(rows, matrix)
+            if found is None:
+                return None
+            owners = np.where(new, found, owners)
+        assert coefficients is not None
+        return _by_group(matrix - at, coefficients, np.maximum(owners, 0), self.n_columns)
+
+    def _owners(self, rows: Any, matrix: Floats) -> Index | None:
+        """Find which column of the rows each column of the matrix is made from.
+
+        Columns are numbered from 1 in binary. For each digit, the columns whose number has it are
+        taken from rows, the others from the reference: what moves then has that digit in its
+        owner's number.
+
+        Returns
+        -------
+        ndarray or None
+            -1 for columns that do not move in these rows; None where a column moves partly, so
+            that it is made from several.
+        """
+        at = self.reference_matrix
+        span = np.abs(matrix - at)
+        farthest = span.argmax(axis=0)
+        moving = np.flatnonzero(span.max(axis=0, initial=0.0) > 0)
+        owners = np.full(len(at), -1)
+        if not len(moving):
+            return owners
+        chosen, place = np.unique(farthest[moving], return_inverse=True)
+        few = rows_of(rows)(chosen, {})
+        ends = at[moving], matrix[farthest[moving], moving]
+        number = np.zeros(len(moving), np.intp)
+        for digit in range(self.n_columns.bit_length()):
+            columns = [k for k in range(self.n_columns) if (k + 1) >> digit & 1]
+            mixed = dense(self.score.matrix(beside(few, self.reference, columns)))
+            distance = np.abs(mixed[place, moving] - ends) / np.abs(ends[1] - ends[0])
+            if (distance.min(axis=0) > 1e-9).any():
+                return None
+            number += (distance[1] < distance[0]).astype(np.intp) << digit
+        if (number < 1).any() or (number > self.n_columns).any():
+            return None
+        owners[moving] = number - 1
+        return owners
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What each player adds to the score of a matrix, measured from a reference row.
+
+    Parameters
+    ----------
+    score
+        Of the model.
+    groups
+        The player of each column of the matrix.
+    n_players
+        How many players there are.
+    reference
+        A row of the matrix, at which columns that are not looked at are held.
+    """
+
+    score: Score
+    groups: Index
+    n_players: int
+    reference: Floats
+
+    @cached_property
+    def constant(self) -> Floats:
+        """The score of the reference, of shape (outputs,)."""
+        return np.asarray(self.score.of(self.reference[None, :])[0])
+
+    def of(self, matrix: Floats) -> Floats:
+        """Compute (rows, players × outputs), outputs changing fastest."""
+        terms = self._by_coefficients(matrix)
+        if terms is None:
+            terms = self._player_by_player(matrix)
+        return terms.reshape(len(matrix), self.n_players * len(self.constant))
+
+    def _by_coefficients(self, matrix: Floats) -> Floats | None:
+        known = self.score.coefficients
+        if not self.score.steps:
+            if not _is_linear(self.score.last, known, self.reference, matrix):
+                return None
+            assert known is not None
+            return _by_group(matrix - self.reference, known, self.groups, self.n_players)
+        if not len(matrix):
+            return None
+        columns = ColumnTerms.of(self.score, self.reference[None, :], matrix[:ROWS_CHECKED])
+        by_column = columns.by_coefficients(matrix)
+        if by_column is None:
+            return None
+        terms = np.zeros((len(matrix), self.n_players, len(self.constant)))
+        for player in np.unique(self.groups):
+            terms[:, player] = by_column[:, self.groups == player].sum(axis=1)
+        return terms
+
+    def _player_by_player(self, matrix: Floats) -> Floats:
+        terms = np.zeros((len(matrix), self.n_players, len(self.constant)))
+        block = max(1, _CELLS_PER_BLOCK // max(matrix.shape[1], 1))
+        for first in range(0, len(matrix), block):
+            part = matrix[first : first + block]
+            held = np.repeat(self.reference[None, :], len(part), axis=0)
+            for player in np.unique(self.groups):
+                mine = self.groups == player
+                held[:, mine] = part[:, mine]
+                terms[first : first + block, player] = self.score.of(held) - self.constant
+                held[:, mine] = self.reference[mine]
+        return terms
+
+
+@dataclass(frozen=True, eq=False)
+class _Rest:
+    """The score of a matrix that some steps have still to go over."""
+
+    steps: tuple[Any, ...]
+    last: Callable[[Any], Floats]
+
+    def __call__(self, matrix: Any) -> Floats:
+        for step in self.steps:
+            matrix = quietly(step.transform, matrix)
+        return self.last(matrix)
+
+
+def _measured(last: Callable[[Any], Floats], at: Floats, matrix: Floats) -> Floats | None:
+    """Measure coefficients by moving one column at a time, as far as it moves in the matrix."""
+    if len(at) > _MOST_MEASURED:
+        return None
+    span = np.abs(matrix - at).max(axis=0, initial=0.0)
+    span = np.where(span > 0, span, 1.0)
+    moved = last(at + np.diag(span)) - last(at[None, :])
+    return np.asarray(moved / span[:, None])
+
+
+def _is_linear(
+    last: Callable[[Any], Floats], coefficients: Floats | None, at: Floats, matrix: Floats
+) -> bool:
+    """Whether coefficients give the score, so that columns need not be held."""
+    if coefficients is None or len(coefficients) != matrix.shape[1] or not len(matrix):
+        return False
+    if not np.isfinite(matrix).all():
+        return False  # the model itself refuses missing values
+    few = matrix[:_ROWS_COMPARED]
+    total = last(at[None, :]) + (few - at) @ coefficients
+    return np.allclose(total, last(few), rtol=1e-9, atol=1e-9)
+
+
+def _by_group(moved: Floats, coefficients: Floats, groups: Index, n_groups: int) -> Floats:
+    """Multiply and add up the columns of each group: (rows, groups, outputs)."""
+    terms = np.zeros((len(moved), n_groups, coefficients.shape[1]))
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    for mine in np.split(order, starts)[1:]:
+        terms[:, groups[mine[0]]] = moved[:, mine] @ coefficients[mine]
+    return terms
+
+
+def _distinct(rows: Any, column: int) -> tuple[Index, Index]:
+    """Find a row for each value of a column, and for each row the position of its value."""
+    values: NDArray[Any]
+    if isinstance(rows, np.ndarray):
+        values = rows[:, column]
+    else:
+        frame = nw.from_native(rows, eager_only=True)
+        values = frame[frame.columns[column]].to_numpy()
+    if values.dtype.kind != "O":
+        _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+        return first, inverse
+    codes: dict[Any, int] = {}
+    inverse = np.array([codes.setdefault(value, len(codes)) for value in values], np.intp)
+    _, first = np.unique(inverse, return_index=True)
+    return first, inverse
