@@ -42,6 +42,10 @@ Purpose = Literal["outer", "pair", "final"]
 #: change the losses, beside a model with as many trees.
 TREES_OF_PAIRS = 20
 
+#: Losses that a few trees serve as well as many. The log loss and the Poisson deviance do not: few
+#: trees predict 0 now and then, which they punish without limit.
+LOSSES_FOR_FEW_TREES = ("squared", "absolute", "brier", "zero-one")
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -241,19 +245,20 @@ def _fit_and_judge(
 ) -> Outcome:
     contender = context.contenders[unit.learner]
     seed = seed_of(context.seed, unit.learner, unit.split)
-    is_pair = unit.purpose == "pair"
+    fewer = context.loss.name in LOSSES_FOR_FEW_TREES
     parts = [unit.test] if len(settings) == 1 else np.split(unit.test, [unit.first])
     losses, predictions = [], []
     model = reference = None
     for rows, chosen, before in zip(parts, settings, (None, *settings), strict=False):
         if model is None or chosen != before:
-            final = contender.with_trees(chosen, TREES_OF_PAIRS) if is_pair else chosen
+            few = fewer and unit.purpose == "pair"
+            final = contender.with_trees(chosen, TREES_OF_PAIRS) if few else chosen
             model = contender.build(final, seed=seed).fit(train)
         test, codes = context.table.take(rows), context.codes[rows]
         loss, predicted = judge(model, test, codes, context.loss, context.classes)
         losses.append(loss)
         predictions.append(predicted)
-        if unit.purpose == "outer":
+        if fewer and unit.purpose == "outer":
             small = contender.first_trees(model, TREES_OF_PAIRS)
             if small is not None:
                 reference = judge(small, test, codes, context.loss, context.classes)[0]

@@ -14,6 +14,7 @@ from clearwood._shared.errors import InputError
 from clearwood.benchmarking.running.contenders import Contender
 from clearwood.benchmarking.running.design import inner_splits
 from clearwood.benchmarking.running.work import (
+    LOSSES_FOR_FEW_TREES,
     Context,
     Rows,
     Spread,
@@ -65,8 +66,8 @@ _FOLDS_OF_A_TENTH = 10
 
 #: Trees of a forest while its other settings are compared; the chosen one has all of them. With
 #: more rows to judge on there is less noise, so that fewer are enough.
-_TREES_WHILE_TUNING = 50
-_TREES_ON_MANY_ROWS = 30
+_TREES_WHILE_TUNING = 100
+_TREES_ON_MANY_ROWS = 50
 _MANY_TRAINING_ROWS = 1_000
 
 
@@ -430,6 +431,8 @@ def _try(
         else:
             many = train.n_rows >= _MANY_TRAINING_ROWS
             trees = _TREES_ON_MANY_ROWS if many else _TREES_WHILE_TUNING
+            if context.loss.name in LOSSES_FOR_FEW_TREES:
+                trees //= 2
             settings = contender.with_trees(several[0], trees)
             models = [contender.build(settings, seed=seed).fit(train)]
         losses = [
