@@ -103,7 +103,7 @@ def test_the_decomposition_has_as_many_rows_as_time_allows(collector):
 def test_a_time_limit_is_shared_by_the_steps():
     usual, short = limits_of(Options()), limits_of(Options(time_limit=6.5))
     assert short.effects == pytest.approx(usual.effects / 10)
-    assert short.effect_rows == usual.effect_rows
+    assert short.agreement_rows == usual.agreement_rows
     with pytest.raises(cw.InputError, match="time_limit=0"):
         cw.report(lambda X: X[:, 0], np.eye(3), time_limit=0)
 

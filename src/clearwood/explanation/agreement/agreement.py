@@ -183,8 +183,8 @@ def _compare(
 ) -> ColumnAgreement:
     plain = Options(kind="ice", points=_POINTS, sample=len(rows), exact=False, seed=seed)
     narrow = replace(plain, kind="ale", bands=_DRAWS, confidence=0.95, extrapolation=False)
-    each = measured_effect(explained, [name], plain, predictor=predictor)
-    local = measured_effect(explained, [name], narrow, predictor=predictor)
+    each = measured_effect(explained, [name], plain, predictor=predictor, rows=rows)
+    local = measured_effect(explained, [name], narrow, predictor=predictor, rows=rows)
     scale = spread or 1.0
     position = predictor.position(name)
     column = predictor.columns[position].take(rows)

@@ -41,7 +41,7 @@ def ale(request: Request) -> Measured:
     """Accumulate the mean differences of the prediction over small steps."""
     predictor, options = request.predictor, request.options
     axes = tuple(
-        axis_of(predictor.columns, k, request.most, request.given.get(k), request.used_weights)
+        axis_of(predictor.columns, k, request.most, request.given.get(k), request.data_weights)
         for k in request.positions
     )
     support = request.support() if options.extrapolation else None
@@ -161,7 +161,7 @@ def _first_order(request: Request, axis: Axis, support: Region | None) -> _Local
         return np.column_stack([whole, w[:, ends.gone].sum(axis=1)]) if m else whole
 
     plain = steps.of(request.weights[None])[0]
-    if answers.stopped:  # the rows of some steps may not have been evaluated
+    if n_rows < len(predictor):  # the rows of some steps may not be among them
         full = np.isfinite(plain).all(axis=1)
         plain = _nearest_full(full, (axis.n_steps, 1)) @ np.where(full[:, None], plain, 0.0)
     outside = _outside(request, support, [axis], ends.who, [ends.step])

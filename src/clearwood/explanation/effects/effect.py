@@ -255,9 +255,13 @@ def measured_effect(
     options: Options,
     *,
     predictor: Predictor | None = None,
+    rows: Index | None = None,
     quiet: bool = True,
 ) -> Effect:
-    """Measure an effect, without a warning unless wanted; a predictor at hand is used as it is."""
+    """Measure an effect, without a warning unless wanted.
+
+    A predictor, and the rows to average over, are used as they are where they are known.
+    """
     clock = Clock.started_now(options.time_limit)
     kind, output, scale = options.kind, options.output, options.scale
     seed = explained.seed if options.seed is None else options.seed
@@ -278,9 +282,10 @@ def measured_effect(
         predictor, given = given_values(
             explained, predictor, wanted, output=output, scale=scale, n_jobs=n_jobs
         )
-    n_rows = effective_rows(len(predictor), predictor.weights)
-    most = options.points or _default_points(kind, len(positions), n_rows)
-    rows = _rows(predictor, options, most ** len(positions), seed)
+    weights = predictor.weights
+    most = options.points or _default_points(options, len(positions), predictor)
+    if rows is None:
+        rows = _rows(predictor, options, most ** len(positions), seed)
     request = Request(
         explained=explained,
         predictor=predictor,
@@ -288,7 +293,7 @@ def measured_effect(
         positions=positions,
         most=most,
         rows=rows,
-        weights=np.ones(len(rows)) if predictor.weights is None else predictor.weights[rows],
+        weights=np.ones(len(rows)) if weights is None else weights[rows],
         seed=seed,
         n_jobs=n_jobs,
         clock=clock,
@@ -341,19 +346,34 @@ def _positions(predictor: Predictor, names: Sequence[Any]) -> tuple[int, ...]:
     return positions
 
 
-def _default_points(kind: str, n_columns: int, n_rows: float) -> int:
+def _default_points(options: Options, n_columns: int, predictor: Predictor) -> int:
     most = _POINTS_ALONE if n_columns == 1 else _POINTS_BESIDE
-    if kind == "marginal":
+    n_rows = effective_rows(len(predictor), predictor.weights)
+    if options.sample is not None:
+        n_rows = min(n_rows, options.sample)
+    is_local = options.kind == "ale" and n_rows < len(predictor)
+    if options.kind == "marginal" or is_local:
         most = min(most, max(2, int((n_rows / _ROWS_PER_MEAN) ** (1 / n_columns))))
     return most
 
 
 def _rows(predictor: Predictor, options: Options, n_points: int, seed: int) -> Index:
-    """Choose the rows to average over."""
-    size = options.sample
-    if size is None and options.kind in ("pdp", "ice", "supported_pdp"):
+    """Choose the rows to average over.
+
+    Where each is predicted at many points, they are spread evenly over the rows in the order of
+    their predictions. That halves the error, so that the band, which is that of a random sample,
+    covers the average over all rows. Where predicting all rows once would take far longer than the
+    effect itself, they are drawn at random.
+    """
+    n_rows, size = len(predictor), options.sample
+    is_average = options.kind in ("pdp", "ice", "supported_pdp")
+    if size is None and is_average:
         size = max(2, _MOST_PREDICTIONS // (n_points * len(predictor.outputs)))
-    return draw_rows(len(predictor), size, seed=seed)
+    if not is_average or size is None or size >= n_rows or n_rows > 10 * size * n_points:
+        return draw_rows(n_rows, size, seed=seed)
+    order = np.argsort(predictor.predict(np.arange(n_rows))[:, -1], kind="stable")
+    start = np.random.default_rng(seed).random()
+    return np.sort(order[((start + np.arange(size)) * (n_rows / size)).astype(np.intp)])
 
 
 # The result

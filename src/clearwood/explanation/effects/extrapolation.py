@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Bools, Floats, Index
-from clearwood._shared.draws import draw_rows
 from clearwood.checks import coordinates, related
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.table import Column
@@ -69,7 +68,10 @@ def support_of(
     By "distance" to the nearest rows, or by an "isolation" forest over all columns.
     """
     columns, weights = predictor.columns, predictor.weights
-    reference = draw_rows(len(predictor), _REFERENCE_ROWS, seed=seed)
+    n_rows = len(predictor)
+    # evenly spread rather than drawn, so that the data lie at the same place whatever the seed
+    size = min(n_rows, _REFERENCE_ROWS)
+    reference = np.linspace(0, n_rows - 1, size).round().astype(np.intp)
     if how == "isolation":
         return _isolation(columns, weights, reference, seed)
     positions = (*held, *related(predictor.profiles, held))

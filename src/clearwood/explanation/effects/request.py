@@ -99,13 +99,6 @@ class Request:
         weights = self.predictor.weights
         return np.ones(len(self.predictor)) if weights is None else weights
 
-    @property
-    def used_weights(self) -> Floats:
-        """The same, but zero for rows that are not averaged over."""
-        result = np.zeros(len(self.predictor))
-        result[self.rows] = self.weights
-        return result
-
     def over_all(self) -> "Request":
         """Go on with all rows."""
         return replace(self, rows=np.arange(len(self.predictor)), weights=self.data_weights)

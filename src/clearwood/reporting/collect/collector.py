@@ -81,6 +81,9 @@ _MOST_LEAVES = 500_000
 # Seconds on one core that the exact decomposition of a forest takes: for each leaf a table over
 # the subsets of its path, then a look-up for each row. Measured; right within a factor of three.
 _SECONDS_PER_LEAF, _SECONDS_PER_LEAF_AND_ROW = 1.5e-5, 2e-8
+# Seconds that a row takes beside its predictions: to be put together for each value, and to be
+# drawn for each replicate of a band. Measured.
+_SECONDS_PER_VALUE, _SECONDS_OF_BAND = 1e-7, 4e-6
 
 
 @dataclass(frozen=True)
@@ -93,13 +96,12 @@ class Limits:
     shapley: float
     learning_curve: float
     condense: float
-    effect_rows: int
     agreement_rows: int
     association_rows: int
 
 
-_THOROUGH = Limits(12.0, 15.0, 8.0, 10.0, 10.0, 10.0, 1000, 1000, 2000)
-_QUICK = Limits(4.0, 5.0, 2.0, 3.0, 0.0, 3.0, 300, 300, 1000)
+_THOROUGH = Limits(12.0, 15.0, 8.0, 10.0, 10.0, 10.0, 1000, 2000)
+_QUICK = Limits(4.0, 5.0, 2.0, 3.0, 0.0, 3.0, 300, 1000)
 # Of the time that was spent before, the explanations may take this share more.
 _SHARE_OF_BEFORE = 1 / 3
 
@@ -290,23 +292,25 @@ class Collector:
         rows = int(left / _SECONDS_PER_LEAF_AND_ROW)
         return min(rows, n_rows) if rows >= min(_FEWEST_EXACT, n_rows) else None
 
-    def rows_within(self, seconds: float, most: int, columns: int) -> int:
-        """Return how many rows can be predicted at every value of so many columns in a time."""
-        predictions = seconds / max(self.seconds_per_row, 1e-9)
-        return int(np.clip(predictions / max(columns, 1) / (_POINTS + 2), _FEWEST_ROWS, most))
+    def rows_within(
+        self, seconds: float, most: int, columns: int, values: int = _POINTS + 2
+    ) -> int:
+        """Return how many rows can be predicted at so many values of each column in a time."""
+        per_row = (self.seconds_per_row + _SECONDS_PER_VALUE) * values + _SECONDS_OF_BAND
+        return int(np.clip(seconds / per_row / max(columns, 1), _FEWEST_ROWS, most))
 
     def _effects(self, drawn: Sequence[str]) -> dict[str, EffectViews]:
         """Return the effects of the first columns by three methods, until the time is over."""
         limits, names = self.limits, drawn[:MOST_EFFECTS]
-        n_rows = self.rows_within(limits.effects, limits.effect_rows, len(names))
-        rows = some_rows(self.table, n_rows, self.seed)
-        many = self.subject.on(rows)
-        few = self.subject.on(some_rows(rows, _CURVES, self.seed))
+        most = self.table.n_rows
+        # all rows, if there is time for them; an accumulated effect has two predictions of each
+        average = self.rows_within(0.6 * limits.effects, most, len(names))
+        steps = self.rows_within(0.2 * limits.effects, most, len(names), 3)
         is_many_classes = len(self.subject.classes) > 2
-        kinds: tuple[tuple[Literal["pdp", "ice", "ale"], Any, int], ...] = (
-            ("pdp", many, _POINTS),
-            ("ice", few, _POINTS_OF_CURVES),
-            ("ale", many, _POINTS),
+        kinds: tuple[tuple[Literal["pdp", "ice", "ale"], int, int], ...] = (
+            ("pdp", average, _POINTS),
+            ("ice", _CURVES, _POINTS_OF_CURVES),
+            ("ale", steps, _POINTS),
         )
         if not self.options.has_rows:
             kinds = tuple(kind for kind in kinds if kind[0] != "ice")
@@ -324,11 +328,11 @@ class Collector:
             grid = None if self.options.has_rows else coarse_grid(self.table.column(name))
             if grid is None and not self.options.has_rows:
                 continue
-            for kind, predictor, points in kinds:
-                most = _POINTS_OF_CLASSES if is_many_classes else points
+            for kind, n_rows, usual in kinds:
+                points = _POINTS_OF_CLASSES if is_many_classes else usual
                 try:
                     views[kind] = self.subject.effect(
-                        predictor, name, kind=kind, points=most, grid=grid, seed=self.seed
+                        name, kind=kind, points=points, grid=grid, n_rows=n_rows, seed=self.seed
                     )
                 except InputError as error:
                     failure = error

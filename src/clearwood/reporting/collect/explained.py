@@ -140,24 +140,25 @@ class ExplainedModel:
 
     def effect(
         self,
-        explanation: Explanation,
         column: str,
         *,
         kind: Literal["pdp", "ice", "ale"],
         points: int,
         grid: Sequence[Any] | None,
+        n_rows: int,
         seed: int,
     ) -> Effect:
-        """Return the effect of one column over the rows of an explanation that `on` returned."""
+        """Return the effect of one column over so many rows of the table."""
         is_curves = kind == "ice"
         with warnings.catch_warnings():
             # the page shows where it extrapolates
             warnings.simplefilter("ignore", ClearwoodWarning)
-            return explanation.effect(
+            return self.explanation.effect(
                 column,
                 kind=kind,
                 points=points,
                 grid=grid,
+                sample=n_rows,
                 bands=0 if is_curves else _DRAWS,
                 confidence=_CONFIDENCE,
                 exact=False,
