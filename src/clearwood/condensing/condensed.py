@@ -1,11 +1,9 @@
 """The result of condensing: one tree, what it equals, and where."""
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +14,19 @@ from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.numbers import count
 from clearwood._shared.results import Result
 from clearwood.condensing.diagram import Diagram
+from clearwood.condensing.export.c import to_c
+from clearwood.condensing.export.dot import to_dot
+from clearwood.condensing.export.json import save, to_json
+from clearwood.condensing.export.onnx import to_onnx
+from clearwood.condensing.export.python import to_python
+from clearwood.condensing.export.sql import to_sql
 from clearwood.condensing.proof.certificate import Certificate
+from clearwood.condensing.reading.path import path
+from clearwood.condensing.reading.prune import prune
+from clearwood.condensing.reading.rules import rules
+from clearwood.condensing.reading.svg import Picture, html, to_svg
+from clearwood.condensing.reading.text import to_text
 from clearwood.forest import Forest, links
-
-if TYPE_CHECKING:
-    from clearwood.condensing.reading.path import Path
-    from clearwood.condensing.reading.prune import Pruned
-    from clearwood.condensing.reading.rules import Rules
-    from clearwood.condensing.reading.svg import Picture
 
 __all__ = ["Condensed", "bare", "shell_of"]
 
@@ -229,52 +232,20 @@ class Condensed(Result):
 
     # To people
 
-    def rules(
-        self, data: Any = None, target: Any = None, *, units: Mapping[str, str] | None = None
-    ) -> "Rules":
-        """Return one rule a leaf, by support where there is data; see `Rules`."""
-        from clearwood.condensing.reading.rules import rules
+    rules = rules
+    path = path
+    prune = prune
+    to_text = to_text
+    to_svg = to_svg
+    _repr_html_ = html
 
-        return rules(self, data, target, units=units)
-
-    def path(self, row: Any, *, units: Mapping[str, str] | None = None) -> "Path":
-        """Return the few conditions that decide one row; see `Path`."""
-        from clearwood.condensing.reading.path import path
-
-        return path(self, row, units=units)
-
-    def prune(self, data: Any) -> "Pruned":
-        """Return the smaller tree that keeps only questions which separate rows of a table."""
-        from clearwood.condensing.reading.prune import prune
-
-        return prune(self, data)
-
-    def to_text(self, *, depth: int | None = None, units: Mapping[str, str] | None = None) -> str:
-        """Write the tree as indented lines for a terminal."""
-        from clearwood.condensing.reading.text import to_text
-
-        return to_text(self, depth=depth, units=units)
-
-    def to_svg(self, *, units: Mapping[str, str] | None = None) -> str:
-        """Draw the tree as SVG, for up to a few hundred leaves."""
-        from clearwood.condensing.reading.svg import to_svg
-
-        return to_svg(self, units=units)
-
-    def plot(self, *, units: Mapping[str, str] | None = None) -> "Picture":
+    def plot(self, *, units: Mapping[str, str] | None = None) -> Picture:
         """Draw the tree as a picture that notebooks show and ``save`` writes."""
-        from clearwood.condensing.reading.svg import Picture
-
         return Picture(self.to_svg(units=units))
 
     def to_frame(self, library: str | None = None) -> Any:
         """Return the rules as a data frame; see `Rules`."""
         return self.rules().to_frame(library)
-
-    def _repr_html_(self) -> str:
-        from clearwood.condensing.reading.svg import html
-
-        return html(self)
 
     def __repr__(self) -> str:
         leaves = count(self.n_leaves, "leaf", "leaves")
@@ -283,47 +254,13 @@ class Condensed(Result):
 
     # To machines
 
-    def to_sql(self, *, table: str | Sequence[str], column: str = "prediction") -> str:
-        """Write a SELECT that adds the prediction to a table, in standard SQL."""
-        from clearwood.condensing.export.sql import to_sql
-
-        return to_sql(self, table=table, column=column)
-
-    def to_python(self) -> str:
-        """Write a Python module without imports, with ``predict(row)``."""
-        from clearwood.condensing.export.python import to_python
-
-        return to_python(self)
-
-    def to_c(self, *, name: str = "clearwood") -> str:
-        """Write C99 source without dependencies, with ``<name>_predict(row)``."""
-        from clearwood.condensing.export.c import to_c
-
-        return to_c(self, name=name)
-
-    def to_dot(self) -> str:
-        """Write the diagram for Graphviz."""
-        from clearwood.condensing.export.dot import to_dot
-
-        return to_dot(self)
-
-    def to_onnx(self) -> Any:
-        """Return an ONNX model; needs the onnx package."""
-        from clearwood.condensing.export.onnx import to_onnx
-
-        return to_onnx(self)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values; `save` writes them and `clearwood.condensing.load` reads them."""
-        from clearwood.condensing.export.json import to_json
-
-        return to_json(self)
-
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> FilePath:
-        """Write the tree to a JSON file; an existing file is replaced only with ``force``."""
-        from clearwood.condensing.export.json import save
-
-        return save(self, path, force=force)
+    to_sql = to_sql
+    to_python = to_python
+    to_c = to_c
+    to_dot = to_dot
+    to_onnx = to_onnx
+    to_json = to_json
+    save = save
 
 
 def bare(forest: Forest) -> Forest:

@@ -1,17 +1,19 @@
 """A condensed tree as C source without dependencies."""
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.errors import bad_value
-from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.export.common import exported_predictions
 from clearwood.condensing.reading.questions import Labels, Question, questions
+
+if TYPE_CHECKING:
+    from clearwood.condensing.condensed import Condensed
 
 __all__ = ["to_c"]
 
 
-def to_c(condensed: Condensed, *, name: str = "clearwood") -> str:
+def to_c(condensed: "Condensed", *, name: str = "clearwood") -> str:
     """Write C99 source with one function, ``<name>_predict``.
 
     It takes a row of the model's columns as doubles: NaN for missing values, and for a category
@@ -22,8 +24,6 @@ def to_c(condensed: Condensed, *, name: str = "clearwood") -> str:
 
     Parameters
     ----------
-    condensed
-        The tree.
     name
         What the names in the source start with.
 
@@ -88,7 +88,7 @@ def to_c(condensed: Condensed, *, name: str = "clearwood") -> str:
     return "\n".join(lines)
 
 
-def _codes(condensed: Condensed, name: str) -> list[str]:
+def _codes(condensed: "Condensed", name: str) -> list[str]:
     """Write the function that gives a label's code; -1 for labels that the model has not seen."""
     lines = [
         "/* The code of a label in column j; -1 where the model has not seen it. */",
@@ -103,7 +103,7 @@ def _codes(condensed: Condensed, name: str) -> list[str]:
 
 
 def _condition(
-    question: Question, condensed: Condensed, sets: dict[tuple[bool, ...], str], name: str
+    question: Question, condensed: "Condensed", sets: dict[tuple[bool, ...], str], name: str
 ) -> str:
     """Write when a row goes left."""
     x = f"x[{question.column}]"

@@ -1,14 +1,18 @@
 """A condensed tree in the DOT language of Graphviz."""
 
-from clearwood.condensing.condensed import Condensed
+from typing import TYPE_CHECKING
+
 from clearwood.condensing.reading.wording import Wording, too_large
+
+if TYPE_CHECKING:
+    from clearwood.condensing.condensed import Condensed
 
 __all__ = ["to_dot"]
 
 _MOST_NODES = 20_000
 
 
-def to_dot(condensed: Condensed) -> str:
+def to_dot(condensed: "Condensed") -> str:
     """Write the diagram, with equal branches drawn once, as a graph for Graphviz.
 
     Examples

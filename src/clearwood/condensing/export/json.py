@@ -6,18 +6,20 @@ import os
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearwood._shared.errors import Call, InputError, words
 from clearwood._shared.messages import tell
-from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.diagram import Diagram
 from clearwood.condensing.proof.certificate import Certificate
 from clearwood.condensing.proof.fingerprint import of_diagram
 from clearwood.forest import ARRAYS, Forest, LearnerEncoder, from_settings, settings
 from clearwood.table import Encoder, Schema
+
+if TYPE_CHECKING:
+    from clearwood.condensing.condensed import Condensed
 
 __all__ = ["FORMAT", "from_json", "load", "save", "to_json"]
 
@@ -25,7 +27,7 @@ FORMAT = "clearwood condensed tree"
 VERSION = 1
 
 
-def to_json(condensed: Condensed) -> dict[str, Any]:
+def to_json(condensed: "Condensed") -> dict[str, Any]:
     """Return the tree as plain JSON values; `from_json` reads them.
 
     The arrays of the diagram and of the model's settings are lists; numbers that JSON lacks are
@@ -53,7 +55,7 @@ def to_json(condensed: Condensed) -> dict[str, Any]:
     }
 
 
-def from_json(document: Any) -> Condensed:
+def from_json(document: Any) -> "Condensed":
     """Read the tree that `to_json` wrote; damaged or foreign documents are refused."""
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise InputError(
@@ -79,7 +81,7 @@ def from_json(document: Any) -> Condensed:
         ) from error
 
 
-def save(condensed: Condensed, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+def save(condensed: "Condensed", path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """Write the tree to a JSON file."""
     from clearwood.files import atomic_write
 
@@ -89,7 +91,7 @@ def save(condensed: Condensed, path: str | os.PathLike[str], *, force: bool = Fa
     return Path(path)
 
 
-def load(path: str | os.PathLike[str], *, check: bool = True) -> Condensed:
+def load(path: str | os.PathLike[str], *, check: bool = True) -> "Condensed":
     """Read a tree from a JSON file.
 
     Parameters
@@ -164,7 +166,9 @@ def _of_forest(forest: Forest) -> dict[str, Any]:
     return {**kept, **arrays}
 
 
-def _read(document: Mapping[str, Any]) -> Condensed:
+def _read(document: Mapping[str, Any]) -> "Condensed":
+    from clearwood.condensing.condensed import Condensed
+
     raw = dict(document["diagram"])
     arrays: dict[str, Any] = {
         name: _array(value) if isinstance(value, list) else value for name, value in raw.items()

@@ -2,21 +2,23 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearwood._shared.errors import MissingExtraError
-from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.export.common import exported_predictions, refuse_many_leaves
 from clearwood.condensing.reading.questions import Labels, Question, questions
+
+if TYPE_CHECKING:
+    from clearwood.condensing.condensed import Condensed
 
 __all__ = ["to_onnx"]
 
 _MOST_LEAVES = 1_000_000
 
 
-def to_onnx(condensed: Condensed) -> Any:
+def to_onnx(condensed: "Condensed") -> Any:
     """Return an ONNX model, as the onnx package has it.
 
     Its input ``X`` is a matrix of doubles as `Condensed.matrix` gives it: the model's columns,
@@ -24,10 +26,6 @@ def to_onnx(condensed: Condensed) -> Any:
     row. The tree is one TreeEnsembleRegressor in double precision that finds the leaf, whose
     prediction is looked up, so that none is rounded.
 
-    Parameters
-    ----------
-    condensed
-        The tree.
 
     Returns
     -------
@@ -130,7 +128,7 @@ class _Tree:
         return len(self.mode) - 1
 
 
-def _unfolded(condensed: Condensed) -> _Tree:
+def _unfolded(condensed: "Condensed") -> _Tree:
     """Write the tree with every branch in full, each question as comparisons with numbers."""
     tree = _Tree()
     of_node = questions(condensed, encoded=True)
@@ -162,7 +160,7 @@ def _point(tree: _Tree, parent: int, at: int, *, side: bool) -> None:
         (tree.true if side else tree.false)[parent] = at
 
 
-def _steps(question: Question, condensed: Condensed) -> list[tuple[float, bool, bool]]:
+def _steps(question: Question, condensed: "Condensed") -> list[tuple[float, bool, bool]]:
     """Return the intervals from below: end, whether it goes left, whether missing values do so too.
 
     The last has no end; what comes there has failed every comparison, as missing values do unless

@@ -1,12 +1,14 @@
 """A condensed tree as a Python module without imports."""
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.export.common import exported_predictions, warn_of_derived_columns
 from clearwood.condensing.reading.questions import Labels, Question, questions
 from clearwood.condensing.reading.sources import column_names
+
+if TYPE_CHECKING:
+    from clearwood.condensing.condensed import Condensed
 
 __all__ = ["to_python"]
 
@@ -14,7 +16,7 @@ __all__ = ["to_python"]
 _SHARED = 8
 
 
-def to_python(condensed: Condensed) -> str:
+def to_python(condensed: "Condensed") -> str:
     """Write a module with one function, ``predict(row)``.
 
     A row is a mapping from the names in ``COLUMNS``, the columns that the tree uses, to values;
@@ -56,7 +58,7 @@ def to_python(condensed: Condensed) -> str:
 class _Writer:
     """Writes the branch with fewer leaves inside an if and goes on below it with the other."""
 
-    def __init__(self, condensed: Condensed) -> None:
+    def __init__(self, condensed: "Condensed") -> None:
         self.called: set[int] = set()
         self._predictions = exported_predictions(condensed, "Python source")
         self.questions = questions(condensed)

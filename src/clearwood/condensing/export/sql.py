@@ -2,10 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.errors import InputError
-from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.export.common import (
     exported_predictions,
     refuse_many_leaves,
@@ -14,13 +13,18 @@ from clearwood.condensing.export.common import (
 from clearwood.condensing.reading.questions import Labels, Question, questions
 from clearwood.condensing.reading.sources import column_names
 
+if TYPE_CHECKING:
+    from clearwood.condensing.condensed import Condensed
+
 __all__ = ["condition", "identifier", "literal", "to_sql"]
 
 _MOST_LEAVES = 100_000
 _LARGEST = "1.7976931348623157e308"
 
 
-def to_sql(condensed: Condensed, *, table: str | Sequence[str], column: str = "prediction") -> str:
+def to_sql(
+    condensed: "Condensed", *, table: str | Sequence[str], column: str = "prediction"
+) -> str:
     """Write a SELECT that adds the prediction to a table.
 
     The expression is a searched CASE of standard SQL, tested in SQLite and DuckDB. Numbers are
@@ -31,8 +35,6 @@ def to_sql(condensed: Condensed, *, table: str | Sequence[str], column: str = "p
 
     Parameters
     ----------
-    condensed
-        The tree.
     table
         The table's name; ("schema", "table") for a qualified one.
     column
@@ -66,7 +68,7 @@ class _Writer:
     Cases then nest no deeper than the logarithm of the number of leaves: parsers have limits.
     """
 
-    def __init__(self, condensed: Condensed) -> None:
+    def __init__(self, condensed: "Condensed") -> None:
         self._diagram = condensed.diagram
         self._names = [identifier(name) for name in column_names(condensed.shell)]
         self.questions = questions(condensed)

@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.frames import installed_library
 from clearwood._shared.results import Result
-from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.reading.wording import Condition, Wording
+
+if TYPE_CHECKING:
+    from clearwood.condensing.condensed import Condensed
 
 __all__ = ["Path", "path"]
 
@@ -56,7 +58,7 @@ class Path(Result):
         return self.sentence
 
 
-def path(condensed: Condensed, row: Any, *, units: Mapping[str, str] | None = None) -> Path:
+def path(condensed: "Condensed", row: Any, *, units: Mapping[str, str] | None = None) -> Path:
     """Return the few conditions that decide one row.
 
     Conditions are merged by column. Those that can be dropped without another prediction in the box
@@ -64,8 +66,6 @@ def path(condensed: Condensed, row: Any, *, units: Mapping[str, str] | None = No
 
     Parameters
     ----------
-    condensed
-        The tree.
     row
         A table of one row, a mapping from columns to values, or a sequence of values in order.
     units
@@ -117,7 +117,7 @@ def path(condensed: Condensed, row: Any, *, units: Mapping[str, str] | None = No
     )
 
 
-def _one_row(condensed: Condensed, row: Any) -> Any:
+def _one_row(condensed: "Condensed", row: Any) -> Any:
     library = installed_library()
     if isinstance(row, Mapping) and library is not None:
         import narwhals as nw
@@ -135,7 +135,7 @@ def _one_row(condensed: Condensed, row: Any) -> Any:
 
 
 def _widened(
-    condensed: Condensed, wording: Wording, conditions: dict[int, Condition], leaf: int
+    condensed: "Condensed", wording: Wording, conditions: dict[int, Condition], leaf: int
 ) -> dict[int, Condition]:
     """Drop conditions on whole columns that change no prediction in the box of the others."""
     kept = dict(conditions)
@@ -153,7 +153,7 @@ def _tightness(condition: Condition) -> int:
 
 
 def _only_leaf(
-    condensed: Condensed, wording: Wording, conditions: dict[int, Condition], leaf: int
+    condensed: "Condensed", wording: Wording, conditions: dict[int, Condition], leaf: int
 ) -> bool:
     """Whether every row that meets the conditions is predicted as at a leaf; gives up early."""
     diagram = condensed.diagram
@@ -179,7 +179,7 @@ def _only_leaf(
     return True
 
 
-def _same_prediction(condensed: Condensed, one: int, other: int) -> bool:
+def _same_prediction(condensed: "Condensed", one: int, other: int) -> bool:
     diagram = condensed.diagram
     return one == other or bool(
         diagram.certified[one]

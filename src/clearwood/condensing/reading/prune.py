@@ -1,18 +1,20 @@
 """The part of a condensed tree whose questions separate rows of a table."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count
 from clearwood._shared.results import Result
-from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.diagram import Diagram
 from clearwood.condensing.proof.certificate import Region
 from clearwood.condensing.proof.fingerprint import of_diagram
 from clearwood.forest import SPLIT_ARRAYS, from_model, supports
+
+if TYPE_CHECKING:
+    from clearwood.condensing.condensed import Condensed
 
 __all__ = ["Pruned", "prune"]
 
@@ -34,7 +36,7 @@ class Pruned(Result):
         How many rows it was pruned to; on these it agrees with the ensemble.
     """
 
-    tree: Condensed
+    tree: "Condensed"
     n_leaves_before: int
     n_rows: int
 
@@ -69,7 +71,7 @@ class Pruned(Result):
         )
 
 
-def prune(condensed: Condensed, data: Any) -> Pruned:
+def prune(condensed: "Condensed", data: Any) -> Pruned:
     """Remove every question that does not separate rows of a table.
 
     This is the pruning of Vidal and Schiffer (2020): a question with all the rows on one side is
@@ -78,8 +80,6 @@ def prune(condensed: Condensed, data: Any) -> Pruned:
 
     Parameters
     ----------
-    condensed
-        The tree.
     data
         The rows that matter, such as the training rows.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,11 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, number, percent
 from clearwood._shared.results import Result
-from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.reading.wording import Condition, Wording, too_large
 from clearwood.table import Table
+
+if TYPE_CHECKING:
+    from clearwood.condensing.condensed import Condensed
 
 __all__ = ["Rule", "Rules", "rules"]
 
@@ -111,7 +113,7 @@ class Rules(Result):
 
 
 def rules(
-    condensed: Condensed,
+    condensed: "Condensed",
     data: Any = None,
     target: Any = None,
     *,
@@ -121,8 +123,6 @@ def rules(
 
     Parameters
     ----------
-    condensed
-        The tree.
     data
         Rows to count: support is the share of them that a rule holds for.
     target
@@ -161,7 +161,7 @@ def rules(
 
 
 def _rows_and_targets(
-    condensed: Condensed, data: Any, target: Any
+    condensed: "Condensed", data: Any, target: Any
 ) -> tuple[Floats | None, NDArray[Any] | None]:
     if data is None:
         return None, None
@@ -180,7 +180,7 @@ def _rows_and_targets(
 
 
 def _walk(
-    condensed: Condensed, wording: Wording, matrix: Floats | None, truth: NDArray[Any] | None
+    condensed: "Condensed", wording: Wording, matrix: Floats | None, truth: NDArray[Any] | None
 ) -> Iterator[Rule]:
     """Go through the unfolded tree with the rows that reach each place."""
     diagram = condensed.diagram
@@ -213,7 +213,7 @@ def _walk(
 
 
 def _rule(
-    condensed: Condensed,
+    condensed: "Condensed",
     wording: Wording,
     node: int,
     conditions: Mapping[int, Condition],

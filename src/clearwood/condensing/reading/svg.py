@@ -5,9 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.reading.wording import Wording, too_large
+
+if TYPE_CHECKING:
+    from clearwood.condensing.condensed import Condensed
 
 __all__ = ["Picture", "html", "to_svg"]
 
@@ -58,13 +61,11 @@ class _Box:
     children: "tuple[_Box, ...]" = ()
 
 
-def to_svg(condensed: Condensed, *, units: Mapping[str, str] | None = None) -> str:
-    """Draw the unfolded tree, root on the left, yes above no.
+def to_svg(condensed: "Condensed", *, units: Mapping[str, str] | None = None) -> str:
+    """Draw the unfolded tree, of at most 600 leaves: root on the left, yes above no.
 
     Parameters
     ----------
-    condensed
-        The tree, of at most 600 leaves.
     units
         The unit of each column that has one.
 
@@ -107,7 +108,7 @@ def to_svg(condensed: Condensed, *, units: Mapping[str, str] | None = None) -> s
     return "\n".join([*parts, "</svg>"])
 
 
-def _boxes(condensed: Condensed, wording: Wording) -> list[_Box]:
+def _boxes(condensed: "Condensed", wording: Wording) -> list[_Box]:
     """Unfold the diagram, parents before children, yes before no."""
     diagram = condensed.diagram
     boxes: list[_Box] = []
@@ -179,7 +180,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def html(condensed: Condensed) -> str:
+def html(condensed: "Condensed") -> str:
     """Return the text of a tree and, for small trees, the picture."""
     line = f"<p>{escape(repr(condensed))}</p>"
     return line if condensed.n_leaves > 100 else line + to_svg(condensed)

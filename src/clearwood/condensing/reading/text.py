@@ -1,9 +1,12 @@
 """A condensed tree as indented lines."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.reading.wording import Wording
+
+if TYPE_CHECKING:
+    from clearwood.condensing.condensed import Condensed
 
 __all__ = ["to_text"]
 
@@ -11,14 +14,12 @@ _MOST_LINES = 10_000
 
 
 def to_text(
-    condensed: Condensed, *, depth: int | None = None, units: Mapping[str, str] | None = None
+    condensed: "Condensed", *, depth: int | None = None, units: Mapping[str, str] | None = None
 ) -> str:
     """Write the tree as lines for a terminal: the yes branch first, then the no branch.
 
     Parameters
     ----------
-    condensed
-        The tree.
     depth
         How many levels of questions to write; all where it is left out, up to ten thousand lines.
     units

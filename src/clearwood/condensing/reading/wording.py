@@ -3,13 +3,12 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearwood._shared import numbers
 from clearwood._shared.errors import InputError, Option, words
-from clearwood.condensing.condensed import Condensed
 from clearwood.condensing.reading.questions import (
     Labels,
     Question,
@@ -19,6 +18,9 @@ from clearwood.condensing.reading.questions import (
 )
 from clearwood.condensing.reading.sources import column_names
 from clearwood.forest import LearnerEncoder
+
+if TYPE_CHECKING:
+    from clearwood.condensing.condensed import Condensed
 
 __all__ = ["Condition", "Wording", "too_large"]
 
@@ -79,7 +81,7 @@ class Wording:
 
     def __init__(
         self,
-        condensed: Condensed,
+        condensed: "Condensed",
         *,
         units: Mapping[str, str] | None = None,
         missing: Iterable[int] = (),
@@ -164,7 +166,7 @@ class _Level:
     name: str
 
 
-def _levels(condensed: Condensed) -> list[_Level | None]:
+def _levels(condensed: "Condensed") -> list[_Level | None]:
     """Find which of the model's columns are one level of one of the user's, by their names."""
     shell = condensed.shell
     if isinstance(shell.encoder, LearnerEncoder):
