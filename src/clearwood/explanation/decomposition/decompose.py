@@ -198,11 +198,12 @@ def _sampled(
             "this would evaluate the model for too many coalitions",
             hint=words("sampled decompositions go up to ", Option("max_order", 3), "."),
         )
-    n_rows = explained.n_rows
-    weights = checked_weights(explained.own_weights, n_rows)
-    chosen = draw_rows(n_rows, min(n_background or _BACKGROUND, n_rows), seed=explained.seed)
+    weights = checked_weights(explained.own_weights, explained.n_rows)
+    usable = np.arange(explained.n_rows) if weights is None else np.flatnonzero(weights)
+    n_rows = len(usable)
+    chosen = usable[draw_rows(n_rows, n_background or _BACKGROUND, seed=explained.seed)]
     drawn = explained.over(chosen)
-    weights = None if weights is None else checked_weights(weights[chosen], len(chosen))
+    weights = None if weights is None else weights[chosen]
     scale = explained.additive_scale(scale)
     reading = _SampledReader(drawn, scale, explained.output)
     predictor = drawn.predictor(scale=scale, output=explained.output)
@@ -227,7 +228,7 @@ def _sampled(
         seed=explained.seed,
     )
     rows = positions_of(predictor, slice(0, len(chosen)))
-    rows = replace(rows, labels=label_rows(explained.data, n_rows)[chosen])
+    rows = replace(rows, labels=label_rows(explained.data, explained.n_rows)[chosen])
     notes = [f"sampled: averages over {len(chosen):,} of {count(n_rows, 'row')}"]
     if max_order > 1 and len(interacting) < len(names):
         notes.append(

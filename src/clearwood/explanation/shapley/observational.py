@@ -83,20 +83,13 @@ def observational(
         numbers = _numbers(parts, conditional)
         normal = _of_normal(numbers, parts, copula=conditional == "copula")
         return Normal(**parts, explained=explained, generator=generator, normal=normal)
-    usable = np.flatnonzero(parts["weights"] > 0)
-    if len(parts["chosen"]) < min(_WEIGHED_ROWS, len(usable)):
-        size = min(_WEIGHED_ROWS, len(usable))
-        usable = np.sort(generator.choice(usable, size, replace=False))
-    else:
-        usable = np.intersect1d(parts["chosen"], usable)
+    size = min(_WEIGHED_ROWS, len(parts["weights"]))
+    if len(parts["chosen"]) < size:
+        chosen = generator.choice(len(parts["weights"]), size, replace=False)
+        parts = {**parts, "chosen": np.sort(chosen)}
     features, owner = _features(parts)
     kind = KernelWeights if conditional == "kernel" else ForestWeights
-    return kind(
-        **{**parts, "chosen": usable},
-        features=features,
-        owner=owner,
-        seed=int(generator.integers(1 << 31)),
-    )
+    return kind(**parts, features=features, owner=owner, seed=int(generator.integers(1 << 31)))
 
 
 def _features(parts: dict[str, Any]) -> tuple[Floats, Index]:
@@ -155,8 +148,8 @@ class _Marginal:
 
     @classmethod
     def of(cls, values: Floats, weights: Floats) -> "_Marginal":
-        distinct, place = np.unique(values[weights > 0], return_inverse=True)
-        return cls(distinct, np.cumsum(np.bincount(place, weights[weights > 0])))
+        distinct, place = np.unique(values, return_inverse=True)
+        return cls(distinct, np.cumsum(np.bincount(place, weights)))
 
     def score(self, values: Floats) -> Floats:
         """Return the normal quantile of each value's place, the middle one among ties."""

@@ -107,6 +107,7 @@ def sampled_shapley(
     options = options or SampledOptions()
     started = time.monotonic()
     rows = explained.data if rows is None else as_rows(rows)
+    explained, _ = explained.counted()
     generator = np.random.default_rng(options.seed)
     predictor, n_rows = explained.stacked(rows, scale=scale, n_jobs=n_jobs)
     n_behind = len(predictor) - n_rows
@@ -181,9 +182,7 @@ def _chosen(
         notes.append("the background is a single row: everything is a comparison with that row")
     if wanted == n_behind:
         return np.arange(n_behind), notes
-    usable = np.flatnonzero(share > 0)
-    wanted = min(wanted, len(usable))
-    return np.sort(generator.choice(usable, wanted, replace=False)), notes
+    return np.sort(generator.choice(n_behind, wanted, replace=False)), notes
 
 
 def _method(method: ShapleyMethod, game: ValueFunction) -> ShapleyMethod:
