@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 import clearwood as cw
 from clearwood.checks import drift
 
+# the ages drawn here are normal, so a few are negative
+pytestmark = pytest.mark.filterwarnings("ignore:column 'age' should not be negative")
+
 
 def draw(seed, shift=0.0, n=500, levels=("a", "b", "c")):
     rng = np.random.default_rng(seed)

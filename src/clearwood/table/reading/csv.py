@@ -356,6 +356,8 @@ class _Numbers:
                 cell = raw.strip()
                 self.numeric[index] = _is_number(cell, decimal)
                 counts = self._signs[index]
+                if counts[0] > counts[1]:  # it shows what the sign is
+                    continue
                 if decimal in cell:
                     counts[0] += 1
                     counts[1] += grouped.fullmatch(cell) is not None

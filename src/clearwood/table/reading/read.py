@@ -14,6 +14,7 @@ from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count
 from clearwood.table.alignment import align, align_table, described, raw_of
 from clearwood.table.column import Column
+from clearwood.table.kinds.implausible import implausible
 from clearwood.table.kinds.infer import check_finite, settle
 from clearwood.table.kinds.review import Finding, review_all
 from clearwood.table.kinds.task import settle_target
@@ -46,6 +47,7 @@ __all__ = ["as_columns", "as_table", "read", "read_as"]
 #: With a target named, fewer rows than this cannot be learned from.
 FEWEST_ROWS = 5
 
+_FEATURES = (Role.FEATURE, Role.PROTECTED, Role.TARGET)
 _BESIDE_FEATURES = (Role.TARGET, Role.WEIGHT, Role.GROUP, Role.TIME)
 
 
@@ -219,13 +221,16 @@ def _table(
             settled[raw.name] = _settled(raw, kind, roles.get(raw.name))
     check_weights(settled, _named(roles, Role.WEIGHT))
     columns = tuple(settled[raw.name] for raw in raws)
+    plain = {raw.name for raw in raws if raw.plain}
     # What the user stated is not doubted; numpy arrays come from people who chose their columns.
     given = set(roles)
-    roles, unusual = review_all(columns, roles, {*stated, *(raw.name for raw in raws if raw.plain)})
+    roles, unusual = review_all(columns, roles, {*stated, *plain})
     # one typing error makes a category of a whole column
     free = (raw for raw in raws if raw.name not in stated and raw.name not in given)
     odd = (words_among_numbers(raw) for raw in free)
-    findings += [*(finding for finding in odd if finding is not None), *unusual]
+    features = (c for c in columns if roles.get(c.name, Role.FEATURE) in _FEATURES)
+    doubtful = (implausible(column) for column in features if column.name not in plain)
+    findings += [*filter(None, odd), *unusual, *filter(None, doubtful)]
     table = Table(columns, roles, chosen, dropped, (), origin)
     if to_predict is not None and len(table.features) > table.n_rows:
         note = f"there are more features ({len(table.features)}) than rows ({table.n_rows})"
