@@ -172,3 +172,13 @@ def test_empty_background_cells_are_pale_and_said_to_be():
     chart = why.effect("a", "b", kind="component").plot()
     assert "pale: no rows near" in specification(chart)
     assert any(row["near"] == 0 for row in values_in(chart) if "near" in row)
+
+
+@pytest.mark.parametrize("columns", [("power", "day"), ("power", "town")])
+def test_cells_of_a_heat_map_are_of_equal_size_and_none_is_left_out(why, columns):
+    effect = why.effect(*columns, extrapolation=False)
+    cells = [row for row in values_in(effect.plot()) if "near" in row]
+    assert len(cells) == effect.values.size
+    assert len({(row["a"], row["b"]) for row in cells}) == len(cells)
+    assert any(row["a"] == "missing" for row in cells)
+    assert '"type": "ordinal"' in specification(effect.plot())

@@ -1,7 +1,8 @@
 """Leakage: single columns that predict the target suspiciously well."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -41,7 +42,8 @@ _LEVEL = 0.01
 _MOST_ROWS, _MOST_FOR_LEVELS = 3000, 20_000
 _FOLDS = 3
 _FEWEST_ROWS = 12
-_LEAVES = 32
+#: Leaves of the trees, and the fewest rows of one.
+_TREES = ((12, 5), (32, 2))
 _MOST_LEVELS = 50
 _Z = 1.645
 
@@ -330,18 +332,30 @@ class _Judge:
                 folds = GroupKFold(_FOLDS, shuffle=True, random_state=seed)
                 self.splits = list(folds.split(self.truth, groups=self.units))
 
-    def __call__(self, numbers: Floats | None, levels: Index | None) -> _Measured:
-        """Predict by a small tree along an axis, or by the mean of each level."""
+    def __call__(self, numbers: Floats | None, levels: Index) -> _Measured:
+        """Predict by the better of two small trees along an axis, or by the mean of each level."""
+        if numbers is None:
+            return self._by_levels(lambda _: levels)
+        # few leaves for a noisy signal, many for a copy of the target
+        trees = (
+            self._by_levels(partial(self._leaves, numbers, leaves, least))
+            for leaves, least in _TREES
+        )
+        return max(trees, key=lambda one: one.explained)
+
+    def _leaves(self, numbers: Floats, leaves: int, least: int, train: Index) -> Index:
+        """Return the leaf of each row in a tree grown on some of them."""
+        tree = DecisionTreeRegressor(max_leaf_nodes=leaves, min_samples_leaf=least)
+        tree.fit(numbers[train, None], self.truth[train], sample_weight=self.weights[train])
+        return np.asarray(tree.apply(numbers[:, None]), np.intp)
+
+    def _by_levels(self, levels_of: Callable[[Index], Index]) -> _Measured:
+        """Predict the mean of each level, which may depend on the rows trained on."""
         predicted, flat = np.empty_like(self.truth), np.empty_like(self.truth)
         for train, test in self.splits:
             truth, weights = self.truth[train], self.weights[train]
             mean = np.average(truth, axis=0, weights=weights)
-            codes = levels
-            if numbers is not None:
-                tree = DecisionTreeRegressor(max_leaf_nodes=_LEAVES, min_samples_leaf=2)
-                tree.fit(numbers[train, None], truth, sample_weight=weights)
-                codes = tree.apply(numbers[:, None])
-            assert codes is not None
+            codes = levels_of(train)
             size = int(codes.max()) + 1
             total = np.bincount(codes[train], weights, size)
             sums = [np.bincount(codes[train], weights * t, size) for t in truth.T]

@@ -56,15 +56,18 @@ def _intervals(
     middle, low, high = fields
     axis = alt.Axis(title=None) if names else alt.Axis(title=None, labels=False, ticks=False)
     base = alt.Chart(data).encode(y=alt.Y("learner:N", sort=order, axis=axis))
-    scale = alt.Scale(zero=False)
+    # few ticks, none of whose labels is dropped: that of zero least of all
+    along: dict[str, Any] = {
+        "title": title,
+        "scale": alt.Scale(zero=False),
+        "axis": alt.Axis(tickCount=4, labelOverlap=False),
+    }
     tooltip = [alt.Tooltip("learner:N")]
     tooltip += [alt.Tooltip(f"{field}:Q", format=".4g") for field in fields]
     bar = base.mark_bar(**_BAR).encode(
-        x=alt.X(f"{low}:Q", title=title, scale=scale), x2=f"{high}:Q", tooltip=tooltip
+        x=alt.X(f"{low}:Q", **along), x2=f"{high}:Q", tooltip=tooltip
     )
-    point = base.mark_point(**_POINT).encode(
-        x=alt.X(f"{middle}:Q", title=title, scale=scale), tooltip=tooltip
-    )
+    point = base.mark_point(**_POINT).encode(x=alt.X(f"{middle}:Q", **along), tooltip=tooltip)
     return (bar + point).properties(width=260, height=alt.Step(26))
 
 

@@ -68,10 +68,15 @@ def plot_calibration(curve: "CalibrationCurve") -> Any:
         if point["low"] is None:
             point["low"] = point["high"] = point["observed"]
     ends = [{"x": float(end)} for end in (curve.predicted.min(), curve.predicted.max())]
+    reached = [value for point in points for value in (point["low"], point["high"])]
+    reached += [end["x"] for end in ends]
+    margin = 0.03 * (max(reached) - min(reached)) or 0.5
+    # no interval is cut off at the edge
+    scale = alt.Scale(domain=[min(reached) - margin, max(reached) + margin])
     diagonal = chart_of(ends).mark_line(strokeDash=[4, 4], color=GREY).encode(x="x:Q", y="x:Q")
     base = chart_of(points).encode(x=_predicted(curve.what))
     span = base.mark_rule(color=DOWN).encode(
-        y=alt.Y("low:Q", title=_weighted(curve, "observed"), scale=alt.Scale(zero=False)),
+        y=alt.Y("low:Q", title=_weighted(curve, "observed"), scale=scale),
         y2="high:Q",
     )
     dots = base.mark_point(filled=True, size=60, color=DOWN, opacity=1).encode(

@@ -290,17 +290,7 @@ def _heat_map(effect: "Effect", output: str | None) -> Any:
     more = [f"output: {effect.outputs[k]}"] if len(effect.outputs) > 1 else []
     if (near_shares(effect.shares, effect.is_ordered) == 0).any():
         more.append("pale: no rows near")
-    if _has_missing(effect):
-        more.append("missing values are not shown")
     return _titled(chart, effect, more)
-
-
-def _has_missing(effect: "Effect") -> bool:
-    return any(
-        plain(values[-1]) is None
-        for values, ordered in zip(effect.grid, effect.is_ordered, strict=True)
-        if ordered
-    )
 
 
 def _titled(figure: Any, effect: "Effect", more: list[str] | None = None) -> Any:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.plot.style import AXIS, chart_of, cut
+from clearwood._shared.numbers import IN_TABLES, number
+from clearwood.plot.style import chart_of, cut
 
 __all__ = ["MISSING", "edges", "heat_map", "near_shares", "plain"]
 
@@ -70,12 +71,12 @@ def heat_map(
     colour: Any,
     title: Sequence[str],
 ) -> Any:
-    """Draw two columns against each other; cells with no rows near are pale.
+    """Draw two columns against each other in cells of equal size, pale where no rows are near.
 
     Parameters
     ----------
     columns, grid, is_ordered
-        The two columns, their values, and whether these lie on an axis.
+        The two columns, their values, and whether these have an order.
     values, shares
         At each pair of values, what is shown and the share of the rows.
     dotted
@@ -87,42 +88,30 @@ def heat_map(
     """
     import altair as alt
 
-    axes, ends = [], []
-    for letter, name, own, ordered in zip("xy", columns, grid, is_ordered, strict=True):
-        channel = alt.X if letter == "x" else alt.Y
-        if ordered:
-            kind = "T" if own.dtype.kind == "M" else "Q"
-            scale = alt.Scale(zero=False, nice=False)
-            axes.append(channel(f"{letter}:{kind}", title=name, scale=scale, axis=alt.Axis(**AXIS)))
-            ends.append(edges(own))
-        else:
-            labels = [MISSING if value is None else cut(str(value)) for value in own]
-            axes.append(channel(f"{letter}:N", title=name, sort=labels))
-            ends.append([(label, label) for label in labels])
+    labels = [_labels(own) for own in grid]
     near = near_shares(shares, is_ordered)
     rows = [
         {
-            "x": x,
-            "x2": x2,
-            "y": y,
-            "y2": y2,
-            "a": str(grid[0][i]),
-            "b": str(grid[1][j]),
+            "a": first,
+            "b": second,
             "value": plain(float(values[i, j])),
             "share": float(shares[i, j]),
             "near": float(near[i, j]),
             "dotted": bool(dotted[i, j]),
         }
-        for i, (x, x2) in enumerate(ends[0])
-        for j, (y, y2) in enumerate(ends[1])
-        if x is not None and y is not None
+        for i, first in enumerate(labels[0])
+        for j, second in enumerate(labels[1])
     ]
+    # numbers rise to the right and upwards, levels are read from left and top
+    upwards = labels[1][::-1] if is_ordered[1] else labels[1]
+    x = alt.X("a:O", sort=labels[0], title=columns[0], axis=alt.Axis(labelOverlap="greedy"))
+    y = alt.Y("b:O", sort=upwards, title=columns[1], axis=alt.Axis(labelOverlap="greedy"))
     cells = (
         chart_of(rows)
         .mark_rect()
         .encode(
-            x=axes[0],
-            y=axes[1],
+            x=x,
+            y=y,
             color=alt.Color("value:Q", title=list(title), scale=colour),
             opacity=alt.condition("datum.near > 0", alt.value(1.0), alt.value(_PALE)),
             tooltip=[
@@ -133,39 +122,21 @@ def heat_map(
             ],
         )
     )
-    cells = cells.encode(x2="x2") if is_ordered[0] else cells
-    cells = cells.encode(y2="y2") if is_ordered[1] else cells
-    layers = [cells, *_dots([row for row in rows if row["dotted"]], grid, is_ordered)]
+    layers = [cells]
+    if marked := [row for row in rows if row["dotted"]]:
+        dots = chart_of(marked).mark_point(size=6, filled=True, color="black", opacity=0.7)
+        layers.append(dots.encode(x=x, y=y))
     return alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
 
 
-def _dots(
-    rows: list[dict[str, Any]], grid: Sequence[NDArray[Any]], is_ordered: Sequence[bool]
-) -> list[Any]:
-    """Put a dot into the middle of some cells."""
-    import altair as alt
-
-    if not rows:
-        return []
-    channels = {}
-    for letter, own, ordered in zip("xy", grid, is_ordered, strict=True):
-        channel = alt.X if letter == "x" else alt.Y
-        if not ordered:
-            channels[letter] = channel(f"{letter}:N")
-        elif own.dtype.kind == "M":
-            channels[letter] = channel(f"{letter}:T", bandPosition=0.5)
-        else:
-            channels[letter] = channel(f"{letter}m:Q")
-    marked = [
-        {
-            **row,
-            **{
-                f"{letter}m": (row[letter] + row[f"{letter}2"]) / 2
-                for letter, own, ordered in zip("xy", grid, is_ordered, strict=True)
-                if ordered and own.dtype.kind != "M"
-            },
-        }
-        for row in rows
-    ]
-    dots = chart_of(marked).mark_point(size=6, filled=True, color="black", opacity=0.7)
-    return [dots.encode(**channels)]
+def _labels(values: NDArray[Any]) -> list[str]:
+    """Write values with as many digits as tell them apart; no two are the same."""
+    if values.dtype.kind == "M":
+        return [MISSING if np.isnat(value) else str(value)[:10] for value in values]
+    if values.dtype.kind != "f":
+        return [MISSING if value is None else cut(str(value)) for value in values]
+    for digits in (IN_TABLES, 6, 9):
+        labels = [MISSING if np.isnan(value) else number(value, digits) for value in values]
+        if len(set(labels)) == len(labels):
+            return labels
+    return [MISSING if np.isnan(value) else repr(float(value)) for value in values]

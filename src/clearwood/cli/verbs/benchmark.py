@@ -53,6 +53,7 @@ def benchmark(
     store: Path | None = None,
     resume: bool = False,
     loss: str | None = None,
+    threshold: float = 0.5,
     outer: int = 5,
     inner: int = 5,
     tune: int | None = None,
@@ -87,6 +88,8 @@ def benchmark(
         Continue a run that was stopped.
     loss : NAME
         squared, absolute, log, brier, ...; by default the task's own.
+    threshold : P
+        Of two classes, the second is predicted where its probability is above P.
 
     How risks are estimated
     -----------------------
@@ -120,6 +123,7 @@ def benchmark(
         "read": {"target": target, **columns.roles(), **vars(reading)},
         "how": {
             "loss": loss,
+            "threshold": threshold,
             "outer": outer,
             "inner": inner,
             "tune": tune,
