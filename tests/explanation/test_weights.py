@@ -138,7 +138,7 @@ def test_observational_values_over_weights_are_those_over_repeated_rows(table, c
     weighted, repeated = pair(model, numbers)
     few = numbers.rows.head(3)
     ours, theirs = (
-        why.shapley(few, value="observational", conditional=conditional, n_background=50)
+        why.shapley(few, value="observational", conditional=conditional, n_background=40)
         for why in (weighted, repeated)
     )
     assert_allclose(ours.baseline, theirs.baseline)
