@@ -17,7 +17,14 @@ from clearwood.condensing import Condensed
 from clearwood.explanation import Agreement, Decomposition, Effect, Shapley
 from clearwood.models import Learner
 from clearwood.reporting.collect.explained import some_rows
-from clearwood.reporting.collect.findings import EffectViews, Findings, Options, Performance, Step
+from clearwood.reporting.collect.findings import (
+    LEAST_INTERACTION,
+    EffectViews,
+    Findings,
+    Options,
+    Performance,
+    Step,
+)
 from clearwood.reporting.collect.performance import of_benchmark, of_rows
 from clearwood.reporting.collect.privacy import (
     coarse_drift,
@@ -69,9 +76,8 @@ _POINTS_OF_CURVES, _POINTS_OF_CLASSES, _POINTS_OF_MORE, _POINTS_OF_PAIRS = 30, 2
 _CURVES = 25
 # With more columns than this, a model that is sampled is not searched for interactions.
 _MOST_SEARCHED = 60
-# Methods are not compared for columns with a smaller share of the variation, and weaker
-# interactions are not drawn.
-_LEAST_SHARE, _LEAST_INTERACTION = 0.005, 1e-4
+# Methods are not compared for columns with a smaller share of the variation.
+_LEAST_SHARE = 0.005
 # Averages over fewer rows than this would be noise.
 _FEWEST_ROWS, _FEWEST_EXACT, _FEWEST_CARRIED = 100, 200, 30
 # Predictions of the table that take less are timed twice.
@@ -370,7 +376,7 @@ class Collector:
         effects = []
         strongest = zip(interactions.components, interactions.share, strict=True)
         for names, share in list(strongest)[:MOST_INTERACTIONS]:
-            if clock.is_over or share < _LEAST_INTERACTION or len(names) != 2:
+            if clock.is_over or share < LEAST_INTERACTION or len(names) != 2:
                 break
             effects.append(decomposition.effect(*names, points=_POINTS_OF_PAIRS))
         return tuple(effects)

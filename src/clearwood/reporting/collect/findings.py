@@ -1,5 +1,6 @@
 """Everything a page is written from: the library's results, computed once."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -38,8 +39,23 @@ if TYPE_CHECKING:
     )
     from clearwood.table import Profile
 
-__all__ = ["EffectViews", "Findings", "Options", "Performance", "Stage", "Step"]
+__all__ = [
+    "LEAST_IMPORTANCE",
+    "LEAST_INTERACTION",
+    "EffectViews",
+    "Findings",
+    "Options",
+    "Performance",
+    "Stage",
+    "Step",
+]
 
+#: Pairs of columns with a smaller share of the variation do not interact to speak of.
+LEAST_INTERACTION = 0.005
+#: Columns with a smaller share of the variation are not among the most important.
+LEAST_IMPORTANCE = 0.01
+#: Columns that are called the most important.
+_TOP = 3
 # A share of the variation that is rounding.
 _NO_SHARE = 1e-9
 
@@ -260,12 +276,18 @@ class Findings:
 
     @cached_property
     def class_rows(self) -> dict[str, int]:
-        """How many rows of the table have each class; empty if that is not known."""
+        """How many rows of the table have each class, the most frequent by weight first."""
         if not self.classes or self.target not in self.table.names:
             return {}
-        known = [str(x) for x in self.table.column(str(self.target)).labels() if x is not None]
-        labels, counts = np.unique(known, return_counts=True)
-        return dict(zip(labels.tolist(), counts.tolist(), strict=True))
+        labels = self.table.column(str(self.target)).labels()
+        weights = np.ones(len(labels)) if self.table.weights is None else self.table.weights
+        rows: Counter[str] = Counter()
+        total: Counter[str] = Counter()
+        for label, weight in zip(labels, weights, strict=True):
+            if label is not None:
+                rows[str(label)] += 1
+                total[str(label)] += weight
+        return {name: rows[name] for name, _ in total.most_common()}
 
     @cached_property
     def shares(self) -> dict[str, float]:
@@ -306,6 +328,38 @@ class Findings:
             return ()
         idle = {name for name in self.ranked if self.shares.get(name, 1.0) <= _NO_SHARE}
         return tuple(n for n in self.features if n in idle and (n != self.ranked[0]))
+
+    @cached_property
+    def top(self) -> tuple[str, ...]:
+        """The most important columns; none if the model predicts the same for every row."""
+        known = [name for name in self.ranked if self.shares.get(name, 0.0) > 0]
+        large = [name for name in known[:_TOP] if self.shares[name] >= LEAST_IMPORTANCE]
+        return tuple(large or known[:1])
+
+    @cached_property
+    def interacting(self) -> tuple[tuple[str, ...], ...]:
+        """Pairs of columns that interact to speak of, the strongest first."""
+        pairs = [
+            (share, names) for names, share in self.component_shares.items() if len(names) == 2
+        ]
+        strong = sorted(
+            (pair for pair in pairs if pair[0] >= LEAST_INTERACTION),
+            reverse=True,
+            key=lambda pair: pair[0],
+        )
+        return tuple(tuple(name for name in self.ranked if name in names) for _, names in strong)
+
+    def partners(self, column: str) -> tuple[str, ...]:
+        """Return the columns that a column interacts with, the strongest first."""
+        pairs = [pair for pair in self.interacting if column in pair]
+        return tuple(other for pair in pairs for other in pair if other != column)
+
+    @cached_property
+    def uncompared(self) -> tuple[str, ...]:
+        """Columns that change the prediction, but for which methods were not compared."""
+        entries = () if self.agreement is None else self.agreement.columns
+        compared = {entry.column for entry in entries}
+        return tuple(n for n in self.ranked if n not in compared and n not in self.unused)
 
     @cached_property
     def all_pairs_examined(self) -> bool:

@@ -11,6 +11,7 @@ from clearwood.reporting.collect.privacy import HANDFUL
 from clearwood.reporting.page.blocks import Block, More, Note, Prose, Section, Sheet
 from clearwood.reporting.sections.words import (
     capital,
+    conflict_words,
     interval,
     listed,
     named,
@@ -253,19 +254,23 @@ def _calibration(findings: Findings) -> Iterator[Caution]:
 
 
 def _extrapolation(findings: Findings) -> Iterator[Caution]:
-    items = []
+    items, leaving = [], []
     for name, views in findings.effects.items():
         if views.pdp is not None and views.pdp.extrapolates.any():
             n, total = int(views.pdp.extrapolates.sum()), views.pdp.extrapolates.size
             items.append(f"{named(name)}: {n} of {total} values")
+            if views.ale is not None and views.ale.extrapolates.any():
+                leaving.append(name)
+    ale = "compare with ALE, which uses only the rows near each value"
+    if leaving:
+        ale += f" (but leaves the data, too, where it is dotted: {listed(leaving)})"
     if items:
         yield Caution(
             f"Effects of {count(len(items), 'column')} rely on combinations that rarely occur",
             "Where a partial dependence curve is dotted, more than a fifth of the rows it averages "
             "over resemble no row of the data once the column is changed. The model was never "
             "tested there, and the curve may be meaningless.",
-            "Rely on the solid parts of the curve, and compare with ALE, which uses only the rows "
-            "near each value.",
+            f"Rely on the solid parts of the curve, and {ale}.",
             tuple(items),
         )
 
@@ -298,7 +303,7 @@ def _conflicts(findings: Findings) -> Iterator[Caution]:
             "Partial dependence and ALE of the same column differ, usually because of associated "
             "columns or interactions.",
             "Name the method in any statement about these columns.",
-            tuple(f"{agreement[name].words}." for name in differing),
+            tuple(conflict_words(findings, name) for name in differing),
         )
 
 

@@ -6,11 +6,12 @@ import numpy as np
 
 from clearwood._shared.numbers import count, percent
 from clearwood.explanation import Effect
-from clearwood.reporting.collect.findings import EffectViews, Findings, Step
+from clearwood.reporting.collect.findings import LEAST_INTERACTION, EffectViews, Findings, Step
 from clearwood.reporting.collect.privacy import HANDFUL
 from clearwood.reporting.page.blocks import Block, Choice, More, Note, Prose, Section, Sheet
 from clearwood.reporting.page.figures import chart, of_outputs
 from clearwood.reporting.sections.words import (
+    conflict_words,
     effect_sentence,
     listed,
     named,
@@ -24,8 +25,6 @@ __all__ = ["section"]
 #: Classes drawn in one figure; more lines cannot be told apart.
 MOST_CLASSES = 5
 _MOST_COMPONENTS = 500
-# Interactions that make up less of the variation than this are none to speak of.
-_NO_INTERACTION = 1e-4
 
 _VIEWS = {
     "pdp": "Average (partial dependence)",
@@ -240,15 +239,8 @@ def _pairs(findings: Findings) -> list[Block]:
     joint = findings.share_of_order(2)
     if not findings.interaction_effects:
         why = findings.failures.get(Step.INTERACTIONS)
-        if joint < _NO_INTERACTION and not why:
-            return [
-                Note(
-                    "No interactions of two columns",
-                    "In this model, the effect of a column does not depend on the value of any "
-                    "other single column.",
-                    tone="good",
-                )
-            ]
+        if not findings.interacting and not why:
+            return [_no_interaction(findings, joint)]
         return [
             Note(
                 "Interactions are not drawn",
@@ -274,6 +266,17 @@ def _pairs(findings: Findings) -> list[Block]:
     return [Prose((text,)), Choice("interactions", "Pair", tuple(options))]
 
 
+def _no_interaction(findings: Findings, joint: float) -> Note:
+    which = "pair" if findings.all_pairs_examined else "pair that was examined"
+    return Note(
+        "No interactions of two columns",
+        f"No {which} accounts for {percent(LEAST_INTERACTION)} of the variation of the "
+        f"{findings.importance.unit if findings.importance else 'prediction'} or more; all "
+        f"together account for {percent(joint)}.",
+        tone="good" if findings.all_pairs_examined else "plain",
+    )
+
+
 def _agreement(findings: Findings) -> list[Block]:
     if findings.agreement is None:
         why = findings.failures.get(Step.AGREEMENT)
@@ -285,24 +288,33 @@ def _shape_conflicts(findings: Findings) -> list[Block]:
     """Say for which columns the curves themselves depend on the method."""
     agreement, differing = findings.agreement, findings.shape_conflicts
     assert agreement is not None
+    compared = f"{len(agreement.columns)} of {count(len(findings.features), 'column')}"
     if not differing:
         return [
             Note(
                 "Partial dependence and ALE agree",
-                f"For none of the {count(len(agreement.columns), 'column')} compared do the curves "
-                "differ by more than a tenth of the spread of the predictions.",
-                tone="good",
+                f"{compared} were compared: their curves differ by at most a tenth of the spread "
+                f"of the predictions. {_uncompared(findings)}".strip(),
+                tone="plain" if findings.uncompared else "good",
             )
         ]
     return [
         Note(
             f"Partial dependence and ALE differ for {count(len(differing), 'column')}",
-            "Methods that disagree answer different questions. The usual reasons are associated "
-            "columns and interactions. Name the method in any statement about such a column.",
+            f"{compared} were compared. Methods that disagree answer different questions. The "
+            "usual reasons are associated columns and interactions. Name the method in any "
+            "statement about such a column.",
             tone="caution",
-            items=tuple(f"{agreement[name].words}." for name in differing),
+            items=tuple(conflict_words(findings, name) for name in differing),
         )
     ]
+
+
+def _uncompared(findings: Findings) -> str:
+    if not findings.uncompared:
+        return ""
+    left = count(len(findings.uncompared), "other column", "other columns")
+    return f"The {left} that change the prediction were not compared."
 
 
 def _proxies(findings: Findings) -> list[Block]:

@@ -2,7 +2,7 @@
 
 from clearwood._shared.numbers import count, percent
 from clearwood.reporting.collect.explained import PartsKind, parts_kind
-from clearwood.reporting.collect.findings import Findings, Step
+from clearwood.reporting.collect.findings import LEAST_INTERACTION, Findings, Step
 from clearwood.reporting.page.blocks import Block, Facts, Prose, Section
 from clearwood.reporting.sections.cautions import cautions
 from clearwood.reporting.sections.words import (
@@ -18,12 +18,9 @@ from clearwood.table import Task
 
 __all__ = ["section"]
 
-_TOP = 3
 _MOST_CAUTIONS = 6
-# Columns with a smaller share of the variation are not among the most important.
-_LEAST = 0.01
 # Shares below these are left out of the sentence on interactions.
-_NO_INTERACTION, _NO_REMAINDER, _ROUNDING = 0.005, 0.001, 1e-6
+_NO_REMAINDER, _ROUNDING = 0.001, 1e-6
 
 
 def section(findings: Findings) -> Section:
@@ -64,10 +61,9 @@ def _most_important(findings: Findings) -> str:
     if importance is None:
         why = findings.failures.get(Step.DECOMPOSITION, "")
         return sentence(f"not known: {why}") if why else ""
-    order = [name for name in findings.ranked if findings.shares.get(name, 0.0) > 0]
-    if not order:
+    shown = findings.top
+    if not shown:
         return "None: the model predicts the same for every row."
-    shown = [n for n in order[:_TOP] if findings.shares[n] >= _LEAST] or order[:1]
     top = [f"{named(name)} ({percent(findings.shares[name])})" for name in shown]
     overlap = "; shares overlap where columns interact" if importance.interaction.any() else ""
     sentences = [f"The variation of the predictions is mostly due to {listed(top)}{overlap}."]
@@ -83,12 +79,12 @@ def _most_important(findings: Findings) -> str:
 
 
 def _interactions(findings: Findings) -> str:
-    importance, pairs = findings.importance, findings.interactions
-    if importance is None or pairs is None:
+    importance = findings.importance
+    if importance is None or findings.interactions is None:
         return ""
     rest = findings.remainder_share
     joint = max(0.0, 1 - findings.share_of_order(1) - rest)
-    if joint + rest < _NO_INTERACTION:
+    if not findings.interacting and joint + rest < LEAST_INTERACTION:
         left = (
             f", up to {percent(joint + rest)} of its variation" if joint + rest > _ROUNDING else ""
         )
@@ -96,9 +92,12 @@ def _interactions(findings: Findings) -> str:
         scale = "" if parts_kind(unit) is PartsKind.SUM else f"on the scale of the {unit}, "
         return f"None: {scale}the prediction is a sum of one function per column{left}."
     text = f"Interactions of two columns account for {percent(joint)} of the variation"
-    if len(pairs) and pairs.share[0] > 0:
-        strongest = listed(pairs.components[0])
-        text += f"; the strongest is between {strongest} ({percent(pairs.share[0])})"
+    if findings.interacting:
+        strongest = findings.interacting[0]
+        share = findings.component_shares[frozenset(strongest)]
+        text += f"; the strongest is between {listed(strongest)} ({percent(share)})"
+    elif joint > _ROUNDING:
+        text += f"; no single pair accounts for {percent(LEAST_INTERACTION)} or more"
     if rest > _NO_REMAINDER:
         text += f". {capital(remainder_words(findings))} account for {percent(rest)}"
     return f"{text}."

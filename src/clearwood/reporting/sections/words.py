@@ -1,6 +1,6 @@
 """Findings as sentences: numbers, names, effects, performance."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 from unicodedata import bidirectional
@@ -9,15 +9,22 @@ import numpy as np
 
 from clearwood._shared import numbers
 from clearwood._shared.numbers import percent
-from clearwood.explanation import Effect, sentence_of
+from clearwood.explanation import Effect, sentence_of, shape_of
 from clearwood.losses import find_loss
-from clearwood.reporting.collect.findings import EffectViews, Findings, Performance, Step
+from clearwood.reporting.collect.findings import (
+    LEAST_IMPORTANCE,
+    EffectViews,
+    Findings,
+    Performance,
+    Step,
+)
 from clearwood.table import Task
 
 __all__ = [
     "INTERVALS",
     "WHERE",
     "capital",
+    "conflict_words",
     "effect_sentence",
     "interval",
     "listed",
@@ -194,16 +201,43 @@ def effect_sentence(findings: Findings, views: EffectViews) -> str:
     )
     if len(effect.outputs) > 1:
         average += " (the class it changes most)"
+    negligible = _FLAT * findings.spread_of(output)
     text = sentence_of(
         effect,
         output=output,
-        negligible=_FLAT * findings.spread_of(output),
+        negligible=negligible,
         subject=average,
         column=named(views.column),
         write=percent if findings.is_probability else number,
         write_value=value_of,
     )
+    is_flat = shape_of(effect, output=output, negligible=negligible).trend == "flat"
+    if is_flat and findings.shares.get(views.column, 0.0) >= LEAST_IMPORTANCE:
+        partners = findings.partners(views.column)
+        text += "; its importance is due to interactions"
+        text += f" with {listed(partners)}" if partners else " and to small steps"
     return sentence(text)
+
+
+def conflict_words(findings: Findings, column: str) -> str:
+    """Say how far the curves of a column differ by method, with the likely reason."""
+    agreement = findings.agreement
+    assert agreement is not None
+    entry = agreement[column]
+    why = []
+    if entry.associated_with:
+        others = [f"{named(name)} ({number(strength)})" for name, strength in entry.associated_with]
+        why.append(f"it is associated with {listed(others)}")
+    partners = findings.partners(column)
+    if partners:
+        why.append(f"it interacts with {listed(partners)}")
+    if entry.extrapolates > 0:
+        why.append(f"{percent(entry.extrapolates)} of its grid extrapolates")
+    reason = f"; likely because {' and '.join(why)}" if why else ""
+    return (
+        f"{named(column)}: partial dependence and ALE differ by {number(entry.pdp_ale)} standard "
+        f"deviations of the prediction{reason}."
+    )
 
 
 # Performance
@@ -288,7 +322,7 @@ def _measures(findings: Findings, performance: Performance) -> list[str]:
     if "accuracy" in values:
         right = percent(values["accuracy"])
         sentences.append(
-            f"Its most probable class is correct for {right} of rows{_majority(findings)}."
+            f"Its most probable class is correct for {right} of rows{_majority(findings, values)}."
         )
     if values.get("auc", 0) > 0:
         share = percent(values["auc"])
@@ -306,14 +340,13 @@ def _measures(findings: Findings, performance: Performance) -> list[str]:
     return sentences
 
 
-def _majority(findings: Findings) -> str:
-    """Compare with the accuracy of always predicting the most frequent class of the table."""
-    rows = findings.class_rows
-    if not rows:
+def _majority(findings: Findings, values: Mapping[str, float]) -> str:
+    """Compare with the accuracy of always predicting the most frequent class."""
+    share, rows = values.get("majority"), findings.class_rows
+    if share is None or not rows:
         return ""
-    most = max(rows, key=lambda name: rows[name])
-    share = percent(rows[most] / sum(rows.values()))
-    return f" (always predicting “{named(most)}”: {share})"
+    most = next(iter(rows))
+    return f" (always predicting “{named(most)}”: {percent(share)})"
 
 
 def _unseen(findings: Findings) -> str:
