@@ -7,9 +7,19 @@ import pytest
 
 from clearwood.condensing.compose.atoms import atoms_of
 from clearwood.forest import Forest
-from clearwood.forest.build import Tree, assemble
+from clearwood.forest.build import CategorySets, Trees, assemble
 
 N_CATEGORIES = 5
+
+
+def one_tree(*, categories=None, **fields):
+    """Make one tree; categories are the words of the sets of its nodes."""
+    sets = None
+    if categories:
+        words = list(categories.values())
+        sizes = np.array([len(own) for own in words])
+        sets = CategorySets(np.array(list(categories)), sizes, np.concatenate(words))
+    return Trees(sizes=[len(fields["left"])], sets=sets, **fields)
 
 
 def random_tree(rng, *, depth, n_features, thresholds, kinds, columns, whole, missing, output=-1):
@@ -45,7 +55,7 @@ def random_tree(rng, *, depth, n_features, thresholds, kinds, columns, whole, mi
         return node
 
     grow(0)
-    return Tree(
+    return one_tree(
         left=np.array(left),
         right=np.array(right),
         feature=np.array(feature),

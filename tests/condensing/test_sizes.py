@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import clearwood as cw
-from clearwood.forest.build import Tree, assemble
+from clearwood.forest.build import Trees, assemble
 
 
 @pytest.mark.parametrize("n_classes", [64, 65, 300])
@@ -101,7 +101,8 @@ def chain(depth):
     value = np.zeros((n, 2))
     value[inner + 1, np.arange(depth) % 2] = 1.0
     value[n - 1, depth % 2] = 1.0
-    tree = Tree(
+    tree = Trees(
+        sizes=[n],
         left=left,
         right=right,
         feature=feature,

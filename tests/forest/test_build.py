@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clearwood as cw
-from clearwood.forest.build import CategorySets, Tree, Trees, assemble, levels
+from clearwood.forest.build import CategorySets, Trees, assemble, levels
 
 
 def grown(rng, n_leaves):
@@ -18,11 +18,21 @@ def grown(rng, n_leaves):
     return np.array(left), np.array(right)
 
 
+def one_tree(*, categories=None, **fields):
+    """Make one tree; categories are the words of the sets of its nodes."""
+    sets = None
+    if categories:
+        words = list(categories.values())
+        sizes = np.array([len(own) for own in words])
+        sets = CategorySets(np.array(list(categories)), sizes, np.concatenate(words))
+    return Trees(sizes=[len(fields["left"])], sets=sets, **fields)
+
+
 def tree(rng, n_leaves):
     left, right = grown(rng, n_leaves)
     n = len(left)
     inner = np.flatnonzero(left >= 0)
-    return Tree(
+    return one_tree(
         left=left,
         right=right,
         feature=rng.integers(0, 3, n),
@@ -47,7 +57,7 @@ def shuffled(rng, tree, n_unreachable):
         wide[place] = values
         return wide
 
-    return Tree(
+    return one_tree(
         left=spread(children[tree.left], -1),
         right=spread(children[tree.right], -1),
         feature=spread(tree.feature, 0),
@@ -55,7 +65,9 @@ def shuffled(rng, tree, n_unreachable):
         default_left=spread(tree.default_left, False),
         value=spread(tree.value, np.nan),
         cover=spread(tree.cover, 0),
-        categories={int(place[node]): words for node, words in tree.categories.items()},
+        categories=dict(zip(place[tree.sets.node], tree.sets.words[:, None], strict=True))
+        if tree.sets
+        else None,
         output=0,
     )
 
@@ -80,7 +92,7 @@ def test_the_order_of_nodes_and_unreachable_ones_do_not_matter(seed, n_unreachab
 
 
 def test_trees_out_of_order_are_put_into_depth_first_order():
-    one = Tree(
+    one = one_tree(
         left=np.array([3, -1, -1, 2, -1]),
         right=np.array([1, -1, -1, 4, -1]),
         feature=np.zeros(5, int),
@@ -107,7 +119,7 @@ def test_trees_out_of_order_are_put_into_depth_first_order():
 )
 def test_arrays_that_are_no_tree_are_refused(left, right, words):
     n = len(left)
-    one = Tree(
+    one = one_tree(
         left=np.array(left, int),
         right=np.array(right, int),
         feature=np.zeros(n, int),

@@ -48,7 +48,7 @@ def test_the_callers_array_stays_its_own(forest):
 def test_summary_counts_what_is_there(forest):
     facts = forest.summary()
     assert (facts["trees"], facts["depth"], facts["outputs"]) == (6, 4, 1)
-    assert facts["leaves"] == forest.n_leaves == sum(forest.tree(t).n_leaves for t in range(6))
+    assert facts["leaves"] == forest.n_leaves == sum(forest.select([t]).n_leaves for t in range(6))
     assert repr(forest).startswith("Forest of 6 trees: ")
     assert "<table>" in forest._repr_html_()
 
@@ -60,10 +60,10 @@ def test_names_are_escaped_in_html(forest):
 
 def test_trees_add_up_to_the_forest(forest, fitted):
     X, _ = fitted
-    parts = [forest.tree(t).predict_raw(X) for t in range(forest.n_trees)]
+    parts = [forest.select([t]).predict_raw(X) for t in range(forest.n_trees)]
     np.testing.assert_allclose(np.mean(parts, axis=0), forest.predict_raw(X), rtol=1e-12)
     with pytest.raises(cw.InputError, match="numbered 0 to 5"):
-        forest.tree(6)
+        forest.select([6])
 
 
 def test_goes_left_is_the_rule_of_one_node(forest, categorical):
@@ -83,7 +83,7 @@ def test_saved_and_read_back_unchanged(kind, request, fitted, tmp_path):
     made = request.getfixturevalue(kind)
     again = cw.forest.load(made.save(tmp_path / "forest.cw"))
     assert again.equals(made)
-    assert not again.equals(again.tree(0))
+    assert not again.equals(again.select([0]))
     np.testing.assert_array_equal(again.predict(fitted[0]), made.predict(fitted[0]))
     with pytest.raises(cw.InputError, match="exists already"):
         made.save(tmp_path / "forest.cw")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearwood.forest.build import Tree, assemble
+from clearwood.forest.build import CategorySets, Trees, assemble
 from clearwood.forest.predict import ZERO, goes_left, raw_of_leaves, rounded
 from clearwood.kernels import _core
 
@@ -44,6 +44,16 @@ def reference_raw(forest, X):
     return raw[:, 0] if forest.n_outputs == 1 else raw
 
 
+def one_tree(*, categories=None, **fields):
+    """Make one tree; categories are the words of the sets of its nodes."""
+    sets = None
+    if categories:
+        words = list(categories.values())
+        sizes = np.array([len(own) for own in words])
+        sets = CategorySets(np.array(list(categories)), sizes, np.concatenate(words))
+    return Trees(sizes=[len(fields["left"])], sets=sets, **fields)
+
+
 def random_tree(rng, n_leaves, *, n_values, output):
     """Split leaves at random until there are enough."""
     left, right = [-1], [-1]
@@ -59,7 +69,7 @@ def random_tree(rng, n_leaves, *, n_values, output):
         for node in range(n)
         if left[node] >= 0 and rng.random() < 0.2
     }
-    return Tree(
+    return one_tree(
         left=np.array(left),
         right=np.array(right),
         feature=rng.integers(0, N_FEATURES, n),

@@ -1,7 +1,7 @@
 """Assembly of the trees that an importer reads into the arrays of a forest."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import InputError
 from clearwood.forest.forest import Forest
 
-__all__ = ["CategorySets", "Tree", "Trees", "assemble", "levels", "no_trees", "spans"]
+__all__ = ["CategorySets", "Trees", "assemble", "levels", "no_trees", "spans"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,24 +48,6 @@ class CategorySets:
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
-    """One tree, root first; its fields are those of `Trees`."""
-
-    left: NDArray[Any]
-    right: NDArray[Any]
-    feature: NDArray[Any]
-    threshold: NDArray[Any]
-    default_left: NDArray[Any]
-    value: NDArray[Any]
-    cover: NDArray[Any]
-    categories: Mapping[int, NDArray[np.uint32]] = field(default_factory=dict)  # words of sets
-    unseen_left: NDArray[Any] | None = None
-    zero_missing: NDArray[Any] | None = None
-    output: int = -1
-    weight: float = 1.0
-
-
-@dataclass(frozen=True, eq=False)
 class Trees:
     """Trees as a library numbers their nodes, one tree after another, each root first.
 
@@ -88,34 +70,32 @@ class Trees:
     weight: float | Sequence[float] | NDArray[Any] = 1.0  # the factor of each tree's values
 
     @classmethod
-    def of(cls, trees: Sequence[Tree]) -> "Trees":
+    def of(cls, parts: "Sequence[Trees]") -> "Trees":
         """Join trees that were read one by one."""
-        if not trees:
+        if not parts:
             raise no_trees()
 
         def joined(name: str) -> NDArray[Any]:
-            arrays = [getattr(tree, name) for tree in trees]
-            missing = [np.zeros(len(tree.left), bool) for tree in trees]
+            given = [getattr(part, name) for part in parts]
             return np.concatenate(
-                [b if a is None else np.asarray(a) for a, b in zip(arrays, missing, strict=True)]
+                [
+                    np.zeros(len(part.left), bool) if values is None else np.asarray(values)
+                    for part, values in zip(parts, given, strict=True)
+                ]
             )
 
-        sizes = [len(tree.left) for tree in trees]
-        starts = np.cumsum(sizes) - sizes
-        sets = [
-            (int(start) + node, words)
-            for start, tree in zip(starts, trees, strict=True)
-            for node, words in tree.categories.items()
-        ]
+        starts = np.cumsum([0, *(len(part.left) for part in parts)])
+        none = CategorySets(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint32))
+        sets = [part.sets or none for part in parts]
         return cls(
-            sizes=sizes,
+            sizes=np.concatenate([part.sizes for part in parts]),
             sets=CategorySets(
-                np.array([node for node, _ in sets], np.int64),
-                np.array([len(words) for _, words in sets], np.int64),
-                np.concatenate([np.empty(0, np.uint32), *(words for _, words in sets)]),
+                np.concatenate([own.node + at for own, at in zip(sets, starts, strict=False)]),
+                np.concatenate([own.size for own in sets]),
+                np.concatenate([own.words for own in sets]),
             ),
-            output=[tree.output for tree in trees],
-            weight=[tree.weight for tree in trees],
+            output=np.concatenate([np.full(len(part.sizes), part.output) for part in parts]),
+            weight=np.concatenate([np.full(len(part.sizes), part.weight) for part in parts]),
             **{name: joined(name) for name in _PER_NODE},
         )
 
@@ -169,7 +149,7 @@ def no_trees() -> InputError:
     return InputError("the model has no trees", hint="fit it with at least one iteration.")
 
 
-def assemble(trees: Trees | Sequence[Tree], **settings: Any) -> Forest:
+def assemble(trees: Trees | Sequence[Trees], **settings: Any) -> Forest:
     """Build a forest; children are put after their parent and unreachable nodes are dropped.
 
     ``settings`` are the other fields of `Forest`.

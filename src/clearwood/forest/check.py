@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clearwood._shared.arrays import Bools
 from clearwood._shared.errors import InputError
 from clearwood.forest.nodes import SPLIT_ARRAYS
 
@@ -45,6 +46,10 @@ def _check_lengths(forest: "Forest") -> None:
         )
 
 
+def _first(wrong: Bools) -> int | None:
+    return int(np.argmax(wrong)) if wrong.any() else None
+
+
 def _check_structure(forest: "Forest") -> None:
     roots, left, right = forest.roots, forest.left, forest.right
     ends = np.append(roots[1:], np.int32(len(left)))
@@ -53,14 +58,11 @@ def _check_structure(forest: "Forest") -> None:
             "the roots must start at node 0 and rise; every tree needs a node", parameter="roots"
         )
     inner = left >= 0
-    if ((right >= 0) != inner).any():
-        node = int(np.flatnonzero((right >= 0) != inner)[0])
+    if (node := _first((right >= 0) != inner)) is not None:
         raise InputError(f"node {node} has one child; nodes have two children or none")
     nodes, end = np.arange(len(left), dtype=np.int32), np.repeat(ends, ends - roots)
     for name, child in (("left", left), ("right", right)):
-        wrong = inner & ((child <= nodes) | (child >= end))
-        if wrong.any():
-            at = int(np.flatnonzero(wrong)[0])
+        if (at := _first(inner & ((child <= nodes) | (child >= end)))) is not None:
             raise InputError(
                 f"the {name} child of node {at} is {int(child[at])}; children come after their "
                 "parent, in the same tree",
@@ -84,9 +86,7 @@ def _check_structure(forest: "Forest") -> None:
 
 def _check_splits(forest: "Forest") -> None:
     inner, feature = forest.left >= 0, forest.feature
-    wrong = inner & ((feature < 0) | (feature >= forest.n_features))
-    if wrong.any():
-        node = int(np.flatnonzero(wrong)[0])
+    if (node := _first(inner & ((feature < 0) | (feature >= forest.n_features)))) is not None:
         raise InputError(
             f"node {node} splits on column {int(feature[node])}; "
             f"the model has {forest.n_features} columns",
@@ -96,8 +96,7 @@ def _check_splits(forest: "Forest") -> None:
     sets = np.flatnonzero(inner & (forest.category_start >= 0))
     unknown = np.isnan(forest.threshold) & inner
     unknown[sets] = False
-    if unknown.any():
-        node = int(np.flatnonzero(unknown)[0])
+    if (node := _first(unknown)) is not None:
         raise InputError(f"the threshold of node {node} is NaN", parameter="threshold")
     if forest.zero_missing[sets].any():
         raise InputError(
@@ -122,8 +121,7 @@ def _check_splits(forest: "Forest") -> None:
 
 def _check_values(forest: "Forest") -> None:
     finite = np.isfinite(forest.value).all(axis=1) | (forest.left >= 0)
-    if not finite.all():
-        node = int(np.flatnonzero(~finite)[0])
+    if (node := _first(~finite)) is not None:
         tree = int(np.searchsorted(forest.roots, node, side="right")) - 1
         raise InputError(
             f"leaf {node - int(forest.roots[tree])} of tree {tree} has the value "

@@ -320,10 +320,6 @@ class Forest(NodeArrays):
         """The trees laid out for the prediction kernel."""
         return _predict.pack(self)
 
-    def tree(self, index: int) -> "Forest":
-        """Return one tree as a forest."""
-        return self.select([index])
-
     select = _parts.select
 
     # What it predicts

@@ -1,7 +1,7 @@
 """A condensed tree as an ONNX model."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,9 +47,10 @@ def to_onnx(condensed: "Condensed") -> Any:
         table = helper.make_tensor("answers", kind, [len(values)], [v.encode() for v in values])
     else:
         table = numpy_helper.from_array(values, "answers")
-    leaves = [at for at, mode in enumerate(tree.mode) if mode == "LEAF"]
-    weights = np.array([number[tree.leaf[at]] for at in leaves], np.float64)
-    n = len(tree.mode)
+    leaves = [at for at, node in enumerate(tree) if node.leaf >= 0]
+    weights = np.array([number[tree[at].leaf] for at in leaves], np.float64)
+    values_of_nodes = np.array([node.value for node in tree])
+    n = len(tree)
     ensemble = helper.make_node(
         "TreeEnsembleRegressor",
         ["X"],
@@ -57,12 +58,12 @@ def to_onnx(condensed: "Condensed") -> Any:
         domain="ai.onnx.ml",
         nodes_treeids=[0] * n,
         nodes_nodeids=list(range(n)),
-        nodes_featureids=tree.feature,
-        nodes_modes=tree.mode,
-        nodes_values_as_tensor=numpy_helper.from_array(np.array(tree.value, np.float64), "values"),
-        nodes_truenodeids=tree.true,
-        nodes_falsenodeids=tree.false,
-        nodes_missing_value_tracks_true=tree.missing_true,
+        nodes_featureids=[node.feature for node in tree],
+        nodes_modes=[node.mode for node in tree],
+        nodes_values_as_tensor=numpy_helper.from_array(values_of_nodes, "values"),
+        nodes_truenodeids=[node.true for node in tree],
+        nodes_falsenodeids=[node.false for node in tree],
+        nodes_missing_value_tracks_true=[node.missing_true for node in tree],
         target_treeids=[0] * len(leaves),
         target_nodeids=leaves,
         target_ids=[0] * len(leaves),
@@ -109,28 +110,19 @@ def _table(predictions: list[Any]) -> tuple[Any, int]:
 
 
 @dataclass
-class _Tree:
-    feature: list[int] = field(default_factory=list)
-    mode: list[str] = field(default_factory=list)
-    value: list[float] = field(default_factory=list)
-    true: list[int] = field(default_factory=list)
-    false: list[int] = field(default_factory=list)
-    missing_true: list[int] = field(default_factory=list)
-    leaf: dict[int, int] = field(default_factory=dict)
-
-    def add(self, feature: int, mode: str, value: float, missing_true: int) -> int:
-        self.feature.append(feature)
-        self.mode.append(mode)
-        self.value.append(value)
-        self.true.append(0)
-        self.false.append(0)
-        self.missing_true.append(missing_true)
-        return len(self.mode) - 1
+class _Node:
+    feature: int
+    mode: str
+    value: float
+    missing_true: int
+    true: int = 0
+    false: int = 0
+    leaf: int = -1  # the node of the diagram
 
 
-def _unfolded(condensed: "Condensed") -> _Tree:
+def _unfolded(condensed: "Condensed") -> list[_Node]:
     """Write the tree with every branch in full, each question as comparisons with numbers."""
-    tree = _Tree()
+    tree: list[_Node] = []
     of_node = questions(condensed, encoded=True)
     left, right = condensed.diagram.left.tolist(), condensed.diagram.right.tolist()
     # what remains: a node to write and the place (true or false child) that points at it
@@ -139,25 +131,26 @@ def _unfolded(condensed: "Condensed") -> _Tree:
         node, parent, side = waiting.pop()
         question = of_node[node]
         if question is None:
-            at = tree.add(0, "LEAF", 0.0, 0)
-            tree.leaf[at] = node
-            _point(tree, parent, at, side=side)
+            _add(tree, _Node(0, "LEAF", 0.0, 0, leaf=node), parent, side=side)
             continue
         steps = _steps(question, condensed)
         for k, (end, goes_left, missing) in enumerate(steps):
             if k == len(steps) - 1 and k > 0:
                 waiting.append((left[node] if goes_left else right[node], parent, side))
                 break
-            at = tree.add(question.column, "BRANCH_LEQ", end, int(missing))
-            _point(tree, parent, at, side=side)
+            branch = _Node(question.column, "BRANCH_LEQ", end, int(missing))
+            at = _add(tree, branch, parent, side=side)
             waiting.append((left[node] if goes_left else right[node], at, True))
             parent, side = at, False
     return tree
 
 
-def _point(tree: _Tree, parent: int, at: int, *, side: bool) -> None:
+def _add(tree: list[_Node], node: _Node, parent: int, *, side: bool) -> int:
+    """Put a node at the end, and point its parent at it; return its place."""
     if parent >= 0:
-        (tree.true if side else tree.false)[parent] = at
+        setattr(tree[parent], "true" if side else "false", len(tree))
+    tree.append(node)
+    return len(tree) - 1
 
 
 def _steps(question: Question, condensed: "Condensed") -> list[tuple[float, bool, bool]]:

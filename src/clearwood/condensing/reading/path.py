@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from clearwood._shared.errors import InputError
-from clearwood._shared.frames import installed_library
+from clearwood._shared.frames import frame
 from clearwood._shared.results import Result
 from clearwood.condensing.reading.wording import Condition, Wording
 
@@ -118,12 +118,8 @@ def path(condensed: "Condensed", row: Any, *, units: Mapping[str, str] | None = 
 
 
 def _one_row(condensed: "Condensed", row: Any) -> Any:
-    library = installed_library()
-    if isinstance(row, Mapping) and library is not None:
-        import narwhals as nw
-
-        columns = {str(name): [value] for name, value in row.items()}
-        return nw.from_dict(columns, backend=library).to_native()
+    if isinstance(row, Mapping):
+        return frame({str(name): [value] for name, value in row.items()})
     if isinstance(row, list | tuple) and not any(isinstance(v, list | tuple) for v in row):
         texts = any(isinstance(value, str) or value is None for value in row)
         return np.array([list(row)], dtype=object if texts else np.float64)

@@ -6,15 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood.forest.build import assemble
 from clearwood.forest.forest import Forest
-from clearwood.forest.importers.sklearn import (
-    accepts_missing,
-    check_trees,
-    feature_names,
-    trees_of,
-    values_of,
-)
+from clearwood.forest.importers.sklearn import check_trees, made, trees_of, values_of
 
 __all__ = ["adaboost_classifier", "adaboost_regressor"]
 
@@ -32,32 +25,25 @@ def adaboost_classifier(model: Any) -> Forest:
     members = _members(model)
     value = np.concatenate([_votes(member, model.classes_) for member in members])
     n_outputs = 1 if n_classes == 2 else n_classes
-    return assemble(
+    return made(
+        model,
         trees_of(members, value=value, weight=model.estimator_weights_[: len(members)]),
         base=np.zeros(n_outputs),
         divisor=np.full(n_outputs, model.estimator_weights_.sum()),
-        feature_names=feature_names(model),
         aggregation="weighted vote",
         link="logistic" if n_classes == 2 else "softmax",
         temperature=float(n_classes - 1),
-        precision="float32",
-        accepts_missing=accepts_missing(model),
-        classes=np.asarray(model.classes_),
-        source=type(model).__name__,
     )
 
 
 def adaboost_regressor(model: Any) -> Forest:
     """Import AdaBoost.R2: the weighted median of the trees."""
     members = _members(model)
-    return assemble(
+    return made(
+        model,
         trees_of(members, weight=model.estimator_weights_[: len(members)]),
         base=np.zeros(1),
-        feature_names=feature_names(model),
         aggregation="weighted median",
-        precision="float32",
-        accepts_missing=accepts_missing(model),
-        source=type(model).__name__,
     )
 
 

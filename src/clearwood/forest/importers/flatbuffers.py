@@ -20,15 +20,7 @@ _SHORT = struct.Struct("<H").unpack_from
 
 @dataclass(frozen=True, slots=True)
 class FlatTable:
-    """A table within the bytes; fields are read on demand.
-
-    Parameters
-    ----------
-    data
-        The bytes.
-    at
-        Where the table is.
-    """
+    """A table at some place within the bytes; fields are read on demand."""
 
     data: bytes
     at: int

@@ -13,12 +13,12 @@ from clearwood.forest.forest import Forest
 from clearwood.forest.inputs import default_names
 
 __all__ = [
-    "accepts_missing",
     "bagging",
     "check_one_target",
     "check_trees",
     "feature_names",
     "gradient_boosting",
+    "made",
     "one_tree",
     "random_forest",
     "trees_of",
@@ -32,11 +32,6 @@ def feature_names(model: Any) -> tuple[str, ...]:
     if names is None:
         return default_names(model.n_features_in_)
     return tuple(map(str, names))
-
-
-def accepts_missing(model: Any) -> bool:
-    """Whether scikit-learn lets the model predict rows with missing values."""
-    return bool(model.__sklearn_tags__().input_tags.allow_nan)
 
 
 def check_one_target(model: Any) -> None:
@@ -119,16 +114,20 @@ def _shares(member: Any, n_classes: int) -> NDArray[np.float64]:
 
 
 def _averaged(model: Any, trees: Trees, *, aggregation: str = "mean") -> Forest:
+    return made(model, trees, base=np.zeros(trees.value.shape[1]), aggregation=aggregation)
+
+
+def made(model: Any, trees: Trees, **settings: Any) -> Forest:
+    """Build a forest with the names, classes and precision of a model of scikit-learn."""
     classes = getattr(model, "classes_", None)
     return assemble(
         trees,
-        base=np.zeros(trees.value.shape[1]),
         feature_names=feature_names(model),
-        aggregation=aggregation,
         precision="float32",
-        accepts_missing=accepts_missing(model),
+        accepts_missing=bool(model.__sklearn_tags__().input_tags.allow_nan),
         classes=None if classes is None else np.asarray(classes),
         source=type(model).__name__,
+        **settings,
     )
 
 
@@ -144,25 +143,21 @@ def gradient_boosting(model: Any) -> Forest:
             "differs from row to row, so that the model is not a sum of trees",
             hint="fit it with init=None or init='zero'.",
         )
-    classes = getattr(model, "classes_", None)
     rows = np.zeros((1, model.n_features_in_), np.float32)
     start = np.asarray(model._raw_predict_init(rows), np.float64)[0]  # noqa: SLF001
     trees = trees_of(
         model.estimators_.ravel(),
         output=np.tile(np.arange(model.estimators_.shape[1]), len(model.estimators_)),
     )
-    link = "identity" if classes is None else ("logistic" if len(start) == 1 else "softmax")
+    link = "logistic" if len(start) == 1 else "softmax"
+    link = link if hasattr(model, "classes_") else "identity"
     # the exponential loss fits half of the log odds
     temperature = 0.5 if model.loss == "exponential" else 1.0
-    return assemble(
+    return made(
+        model,
         replace(trees, value=float(model.learning_rate) * trees.value),
         base=start,
-        feature_names=feature_names(model),
         link=link,
         temperature=temperature,
-        precision="float32",
-        classes=None if classes is None else np.asarray(classes),
         zero_is_positive=True,
-        accepts_missing=accepts_missing(model),
-        source=type(model).__name__,
     )

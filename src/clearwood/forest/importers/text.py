@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from clearwood._shared.errors import InputError
-from clearwood.forest.build import Tree, assemble
+from clearwood.forest.build import Trees, assemble
 from clearwood.forest.forest import Forest
 from clearwood.forest.inputs import default_names
 
@@ -98,7 +98,7 @@ def read_text(path: str | os.PathLike[str]) -> Forest:
     )
 
 
-def _tree(block: list[tuple[int, str]], n_classes: int, path: Path) -> Tree:
+def _tree(block: list[tuple[int, str]], n_classes: int, path: Path) -> Trees:
     lines = [(number, line) for number, line in block if not line.startswith("NB_NODES")]
     n = len(lines)
     left, right, feature, label = (np.full(n, -1) for _ in range(4))
@@ -128,7 +128,8 @@ def _tree(block: list[tuple[int, str]], n_classes: int, path: Path) -> Tree:
     value = np.zeros((n, n_classes))
     leaves = np.flatnonzero(left < 0)
     value[leaves, label[leaves]] = 1.0
-    return Tree(
+    return Trees(
+        sizes=[n],
         left=left,
         right=right,
         feature=feature,
