@@ -12,6 +12,7 @@ from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
 from clearwood._shared.progress import progress
+from clearwood.checks import effective_rows
 from clearwood.explanation.adapter.blocks import limit_words
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.predictor import Predictor
@@ -25,6 +26,7 @@ from clearwood.explanation.agreement.result import Agreement, ColumnAgreement
 from clearwood.explanation.effects.effect import measured_effect
 from clearwood.explanation.effects.request import Options
 from clearwood.explanation.importance.importance import importance
+from clearwood.explanation.outputs import noting_zero_weights
 from clearwood.table import Column, Table
 
 __all__ = ["agreement"]
@@ -94,6 +96,8 @@ def agreement(
     """
     clock = Clock.started_now(time_limit)
     seed = explained.seed if seed is None else seed
+    n_data = explained.n_rows
+    explained, y = explained.counted(y)
     predictor = explained.predictor(output=output, scale=scale, n_jobs=n_jobs)
     if len(predictor) < 2:
         raise InputError(
@@ -106,7 +110,9 @@ def agreement(
     # the same rows that effects are averaged over
     rows = draw_rows(len(predictor), size, seed=seed)
     predicted = predictor.predict(rows)
-    spread = float(np.sqrt(predicted.var(axis=0).sum()))
+    weights = np.ones(len(rows)) if predictor.weights is None else predictor.weights[rows]
+    mean = np.average(predicted, axis=0, weights=weights)
+    spread = float(np.sqrt(np.average((predicted - mean) ** 2, axis=0, weights=weights).sum()))
     compared: list[ColumnAgreement] = []
     why = ""
     with progress("comparing", total=len(names)) as step:
@@ -128,7 +134,8 @@ def agreement(
         notes.append(f"{why} after {len(compared)} of {len(names)} columns")
         tell(notes[-1])
     compared.sort(key=lambda e: -max(e.pdp_ale, e.interventional_observational))
-    return Agreement(tuple(compared), predictor.kind, size, tuple(notes))
+    result = Agreement(tuple(compared), predictor.kind, size, notes=tuple(notes))
+    return noting_zero_weights(result, n_data - explained.n_rows)
 
 
 def _columns(predictor: Predictor, wanted: Sequence[str] | None) -> tuple[list[str], list[str]]:
@@ -188,11 +195,15 @@ def _compare(
     scale = spread or 1.0
     position = predictor.position(name)
     column = predictor.columns[position].take(rows)
-    interaction, interacts_with = differing_shapes(predictor, each, position, rows, scale)
+    # scaled to the number of rows that chance is judged by; whole weights stay as they are
+    own = predictor.weights
+    weights = np.ones(len(rows)) if own is None else own[rows]
+    weights = weights * (effective_rows(len(rows), weights) / weights.sum())
+    interaction, interacts_with = differing_shapes(predictor, each, position, rows, weights, scale)
     return ColumnAgreement(
         column=name,
         pdp_ale=difference(local, each) / scale,
-        interventional_observational=observed_gap(column, each, predicted) / scale,
+        interventional_observational=observed_gap(column, each, predicted, weights) / scale,
         impurity=shares[0],
         permutation=shares[1],
         associated_with=partners_of(predictor, position),

@@ -34,7 +34,7 @@ def difference(effect: Effect, curve: Effect) -> float:
     return float(np.sqrt(square - chance)) if square > 4 * chance else 0.0
 
 
-def observed_gap(column: Column, curve: Effect, predicted: Floats) -> float:
+def observed_gap(column: Column, curve: Effect, predicted: Floats, weights: Floats) -> float:
     """Measure how far the mean of those who have a value differs from the partial dependence there.
 
     Rows are put into bins of the column. Were both the same, the prediction less the partial
@@ -42,14 +42,14 @@ def observed_gap(column: Column, curve: Effect, predicted: Floats) -> float:
     """
     rest = predicted - _at(curve, column.labels())
     known = np.isfinite(rest).all(axis=1)
-    _, bins = np.unique(bins_of(column)[known], return_inverse=True)
-    rest = rest[known]
-    counts = np.bincount(bins)
+    _, bins = np.unique(bins_of(column, weights)[known], return_inverse=True)
+    rest, w = rest[known], weights[known]
+    counts = np.bincount(bins, w)
     weight = counts / counts.sum()
     square, chance, spread = 0.0, 0.0, 0.0
     for output in rest.T:
-        mean = np.bincount(bins, output) / counts
-        within = np.bincount(bins, (output - mean[bins]) ** 2) / np.maximum(counts - 1, 1)
+        mean = np.bincount(bins, w * output) / counts
+        within = np.bincount(bins, w * (output - mean[bins]) ** 2) / np.maximum(counts - 1, 1)
         square += float(weight @ (mean - weight @ mean) ** 2)
         chance += float(weight @ (within / counts))
         spread += float(2 * (weight**2) @ (within / counts) ** 2)
@@ -86,22 +86,23 @@ def partners_of(predictor: Predictor, position: int) -> tuple[tuple[str, float],
 
 
 def differing_shapes(
-    predictor: Predictor, each: Effect, position: int, rows: Index, scale: float
+    predictor: Predictor, each: Effect, position: int, rows: Index, weights: Floats, scale: float
 ) -> tuple[float, str | None]:
     """Measure how far curves differ in shape, and find which column their shape depends on."""
     assert each.curves is not None
     curves = each.curves.reshape(len(each.curves), len(each.grid[0]), -1)
     weight = each.shares / each.shares.sum()
     centred = curves - np.einsum("j,ijk->ik", weight, curves)[:, None]
-    apart = centred - centred.mean(axis=0)
-    size = float(np.sqrt(np.einsum("j,ijk->", weight, apart**2) / len(apart))) / scale
+    apart = centred - np.average(centred, axis=0, weights=weights)
+    total = float(np.einsum("i,j,ijk->", weights, weight, apart**2))
+    size = float(np.sqrt(total / weights.sum())) / scale
     if size < _INTERACTS:
         return size, None
     flat = (apart * np.sqrt(weight)[None, :, None]).reshape(len(apart), -1)
-    _, _, directions = np.linalg.svd(flat, full_matrices=False)
-    main = comparable(Column("shape", Kind.NUMBER, flat @ directions[0]))
+    _, _, directions = np.linalg.svd(flat * np.sqrt(weights)[:, None], full_matrices=False)
+    main = comparable(Column("shape", Kind.NUMBER, flat @ directions[0]), weights)
     associated = [
-        0.0 if k == position else strength(main, comparable(column.take(rows)))
+        0.0 if k == position else strength(main, comparable(column.take(rows), weights))
         for k, column in enumerate(predictor.columns)
     ]
     best = int(np.argmax(associated))

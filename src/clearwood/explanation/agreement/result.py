@@ -154,6 +154,8 @@ class Agreement(Result):
         The model in words.
     n_rows
         How many rows were used.
+    n_zero_weight
+        How many further rows have a weight of zero and are left out.
     notes
         What was not compared, and why.
     """
@@ -161,6 +163,7 @@ class Agreement(Result):
     columns: tuple[ColumnAgreement, ...]
     model: str
     n_rows: int
+    n_zero_weight: int = 0
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, column: str) -> ColumnAgreement:
@@ -205,6 +208,7 @@ class Agreement(Result):
                 ],
                 "model": self.model,
                 "rows": self.n_rows,
+                "rows_of_zero_weight": self.n_zero_weight,
                 "notes": self.notes,
             }
         )

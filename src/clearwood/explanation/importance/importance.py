@@ -10,6 +10,7 @@ from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.importance.methods import METHODS
 from clearwood.explanation.importance.request import Request
 from clearwood.explanation.importance.result import TITLES, Importance
+from clearwood.explanation.outputs import noting_zero_weights
 
 __all__ = ["importance"]
 
@@ -119,6 +120,8 @@ def importance(
             words(Option("groups"), " are not for this kind"),
             hint=words("use ", Option("kind", "permutation"), "."),
         )
+    n_rows = explained.n_rows
+    explained, y = explained.counted(y)
     request = Request(
         explained=explained,
         y=y,
@@ -135,4 +138,4 @@ def importance(
         seed=explained.seed if seed is None else seed,
         n_jobs=explained.n_jobs if n_jobs is None else n_jobs,
     )
-    return METHODS[kind](request)
+    return noting_zero_weights(METHODS[kind](request), n_rows - explained.n_rows)

@@ -100,8 +100,12 @@ def _typical(predictor: Predictor, name: str) -> int:
     present = np.flatnonzero(~column.missing)
     if not len(present):
         return 0
+    weights = predictor.weights
+    weight = np.ones(len(present)) if weights is None else weights[present]
     values = column.values[present]
     if column.is_coded or values.dtype.kind == "O":
-        _, first, counts = np.unique(values.astype(str), return_index=True, return_counts=True)
-        return int(present[first[counts.argmax()]])
-    return int(present[np.argsort(values, kind="stable")[len(values) // 2]])
+        _, first, at = np.unique(values.astype(str), return_index=True, return_inverse=True)
+        return int(present[first[np.bincount(at, weight).argmax()]])
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[order])
+    return int(present[order[np.searchsorted(below, below[-1] / 2, side="right")]])

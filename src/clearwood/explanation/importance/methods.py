@@ -14,7 +14,7 @@ from clearwood.explanation.adapter.blocks import limit_words
 from clearwood.explanation.adapter.compose import take_rows
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.decomposition.decompose import decompose
-from clearwood.explanation.effects.bands import band, mean_replicates
+from clearwood.explanation.effects.bands import band, mean_replicates, resampled_weights
 from clearwood.explanation.effects.grid import points_of
 from clearwood.explanation.effects.pdp import curves, mean_curve
 from clearwood.explanation.effects.refit import Training, known_target
@@ -134,7 +134,8 @@ def _shapley(request: Request) -> Importance:
     )
     size = np.abs(result.values)
     size = size.sum(axis=2) if size.ndim == 3 else size
-    values, low, high = _mean_interval(size, None, request.confidence)
+    weights = request.weights(rows[: len(size)])
+    values, low, high = _mean_interval(size, weights, request.confidence)
     about = result.about
     notes = ["needs no target: it shows what moves predictions, not whether they get better"]
     if result.standard_errors is not None:
@@ -158,7 +159,8 @@ def _variance(request: Request) -> Importance:
     most = _ROWS_FOR_CURVES if predictor.is_step else _SAMPLED_ROWS_FOR_CURVES
     rows = request.rows(len(predictor), most)
     rows = request.rows_in_time(predictor, rows, _POINTS * len(predictor.names))
-    weights = np.ones(len(rows)) if predictor.weights is None else predictor.weights[rows]
+    known = request.weights(rows)
+    weights = np.ones(len(rows)) if known is None else known
     values, low, high = (np.zeros(len(predictor.names)) for _ in range(3))
     with progress("holding columns", total=len(predictor.names)) as step:
         for k in range(len(predictor.names)):
@@ -213,9 +215,16 @@ def _impurity(request: Request) -> Importance:
 def _coefficients(request: Request) -> Importance:
     terms, data = linear_terms(request.explained, output=request.output)
     n_rows = len(terms.values)
-    draws = np.random.default_rng(request.seed).integers(0, n_rows, (_DRAWS, n_rows))
-    drawn = np.array([standardised(terms.values, data, rows) for rows in draws])
-    values = standardised(terms.values, data, np.arange(n_rows))
+    known = request.weights(np.arange(n_rows))
+    weights = np.ones(n_rows) if known is None else known
+    drawn = np.array(
+        [
+            standardised(terms.values, data, drawn)
+            for block in resampled_weights(weights, _DRAWS, request.seed)
+            for drawn in block
+        ]
+    )
+    values = standardised(terms.values, data, weights)
     return _result(
         "coefficients",
         request,
@@ -243,12 +252,11 @@ def _mean_growth(
     notes: list[str],
 ) -> Importance:
     """Average how much the loss of each row grows without each player."""
-    weights = None if predictor.weights is None else predictor.weights[rows]
     return _result(
         kind,
         request,
         players,
-        _mean_interval(each, weights, request.confidence),
+        _mean_interval(each, request.weights(rows), request.confidence),
         measure=measure,
         model=predictor.kind,
         unit=predictor.unit,

@@ -47,6 +47,7 @@ def permutation_differences(
         strata(predictor, positions)[rows] if conditional else None
         for positions in players.values()
     ]
+    weights = None if predictor.weights is None else predictor.weights[rows]
     total = np.zeros((len(rows), len(players)))
     at_once = max(1, _ROWS_PER_CALL // len(rows))
     done, started = 0, time.monotonic()
@@ -58,7 +59,7 @@ def permutation_differences(
                 result = np.empty_like(total)
                 for k, (name, positions) in enumerate(players.items()):
                     source = np.concatenate(
-                        [_shuffled(rows, groups[k], generator) for _ in range(size)]
+                        [_shuffled(rows, groups[k], weights, generator) for _ in range(size)]
                     )
                     base = np.tile(rows, size)
                     predicted = predictor.predict(base, dict.fromkeys(positions, source))
@@ -75,13 +76,19 @@ def permutation_differences(
     return total / done, done
 
 
-def _shuffled(rows: Index, groups: Index | None, generator: np.random.Generator) -> Index:
-    if groups is None:
-        return generator.permutation(rows)
+def _shuffled(
+    rows: Index, groups: Index | None, weights: Floats | None, generator: np.random.Generator
+) -> Index:
+    """Shuffle rows, within their groups; a row comes as often as its weight suggests."""
     result = rows.copy()
-    for group in np.unique(groups):
-        inside = np.flatnonzero(groups == group)
-        result[inside] = generator.permutation(rows[inside])
+    for group in [None] if groups is None else np.unique(groups):
+        inside = np.arange(len(rows)) if groups is None else np.flatnonzero(groups == group)
+        source = rows[inside]
+        if weights is not None:
+            above = np.cumsum(weights[inside])
+            steps = (generator.random() + np.arange(len(inside))) * (above[-1] / len(inside))
+            source = source[np.searchsorted(above, steps, side="right").clip(max=len(inside) - 1)]
+        result[inside] = generator.permutation(source)
     return result
 
 
@@ -98,20 +105,21 @@ def strata(predictor: Predictor, positions: Sequence[int]) -> Index:
     n_rows = len(predictor)
     if not others:
         return np.zeros(n_rows, np.intp)
-    given = np.column_stack([coordinates(columns[k]) for k in others])
+    weights = predictor.weights
+    given = np.column_stack([coordinates(columns[k], weights) for k in others])
     settings = {"max_leaf_nodes": _MOST_STRATA, "min_samples_leaf": _ROWS_PER_STRATUM}
     if n_rows < 2 * _ROWS_PER_STRATUM:
         return np.zeros(n_rows, np.intp)
     if len(positions) == 1 and not is_ordered(columns[positions[0]]):
         tree = DecisionTreeClassifier(**settings, random_state=0)
-        tree.fit(given, bins_of(columns[positions[0]]))
+        tree.fit(given, bins_of(columns[positions[0]], weights), sample_weight=weights)
     else:
         tree = DecisionTreeRegressor(**settings, random_state=0)
         wanted = [
-            np.nan_to_num(ranks(columns[k]), nan=0.5)
+            np.nan_to_num(ranks(columns[k], weights), nan=0.5)
             if is_ordered(columns[k])
-            else bins_of(columns[k])
+            else bins_of(columns[k], weights)
             for k in positions
         ]
-        tree.fit(given, np.column_stack(wanted))
+        tree.fit(given, np.column_stack(wanted), sample_weight=weights)
     return np.asarray(tree.apply(given), np.intp)

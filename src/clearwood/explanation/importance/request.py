@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._shared.arrays import Index
+from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError, bad_value
@@ -15,6 +15,7 @@ from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count, duration
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.predictor import Predictor
+from clearwood.explanation.games.game import checked_weights
 from clearwood.explanation.games.groups import players_of
 from clearwood.models import Learner
 from clearwood.table import Table
@@ -53,6 +54,11 @@ class Request:
     def predictor(self) -> Predictor:
         """Return the model over the rows."""
         return self.explained.predictor(output=self.output, scale=self.scale, n_jobs=self.n_jobs)
+
+    def weights(self, rows: Index) -> Floats | None:
+        """Return the weights of some rows; None where all count alike."""
+        weights = checked_weights(self.explained.own_weights, self.explained.n_rows)
+        return None if weights is None else weights[rows]
 
     def players(self, predictor: Predictor) -> dict[str, tuple[int, ...]]:
         """Return groups and the columns in none of them, each with its positions."""

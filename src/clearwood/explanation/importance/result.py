@@ -54,6 +54,8 @@ class Importance(Result):
         What the predictions that were compared are.
     n_rows
         How many rows were used.
+    n_zero_weight
+        How many further rows have a weight of zero and are left out.
     is_sampled
         Whether the numbers are estimated from drawn rows or coalitions.
     variances
@@ -74,6 +76,7 @@ class Importance(Result):
     model: str
     unit: Unit
     n_rows: int
+    n_zero_weight: int = 0
     is_sampled: bool = False
     variances: ComponentVariances | None = None
     about: About | None = None
@@ -252,6 +255,7 @@ class Importance(Result):
                 "model": self.model,
                 "unit": str(self.unit),
                 "rows": self.n_rows,
+                "rows_of_zero_weight": self.n_zero_weight,
                 "sampled": self.is_sampled,
                 "variances": None if self.variances is None else self.variances.to_json(),
                 "about": None if self.about is None else self.about.to_json(),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.frames import unique_name
 from clearwood._shared.numbers import count, number
@@ -173,15 +173,16 @@ def linear_terms(
     return terms, read.columns
 
 
-def standardised(terms: Floats, columns: Sequence[Column], rows: Index) -> Floats:
-    """Compute the spread of each column's terms over rows, signed by the slope for numbers."""
-    terms = terms[rows]
-    spread: Floats = terms.std(axis=0)
+def standardised(terms: Floats, columns: Sequence[Column], weights: Floats) -> Floats:
+    """Compute the spread of each column's terms, signed by the slope for numbers."""
+    mean = np.average(terms, axis=0, weights=weights)
+    spread: Floats = np.sqrt(np.average((terms - mean) ** 2, axis=0, weights=weights))
     for k, column in enumerate(columns):
         if column.is_coded or column.values.dtype.kind != "f":
             continue
-        at = column.values[rows]
-        known = np.isfinite(at)
-        slope = ((at - at[known].mean())[known] * terms[known, k]).sum() if known.any() else 0.0
-        spread[k] *= -1.0 if slope < 0 else 1.0
+        known = np.isfinite(column.values) & (weights > 0)
+        if known.any():
+            at, weight = column.values[known], weights[known]
+            slope = weight @ ((at - np.average(at, weights=weight)) * terms[known, k])
+            spread[k] *= -1.0 if slope < 0 else 1.0
     return spread

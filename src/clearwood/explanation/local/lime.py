@@ -18,9 +18,11 @@ from clearwood.explanation.adapter.compose import perturbed
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.adapter.stack import chosen_row, stacked
+from clearwood.explanation.games.game import checked_weights
 from clearwood.explanation.local.lime_fit import chosen_terms, fit, moments_of
 from clearwood.explanation.local.lime_representation import Representation, representation_of
 from clearwood.explanation.local.lime_result import Lime
+from clearwood.explanation.outputs import noting_zero_weights
 
 __all__ = ["lime"]
 
@@ -106,6 +108,8 @@ def lime(
     output = explained.output if output is None else output
     _check(kernel_width, n_features, select, n_samples, repeats)
     row = chosen_row(explained.data, row)
+    n_data = explained.n_rows
+    explained, _ = explained.counted()
     predictor, n_rows = explained.stacked(row, scale=scale, n_jobs=n_jobs)
     if n_rows != 1:
         raise InputError(
@@ -122,7 +126,8 @@ def lime(
     if output is None and len(predictor.outputs) > 1:
         output = predictor.outputs[int(np.argmax(predictor.predict(np.array([0]))[0]))]
     predictor = predictor.taking(output)
-    space = representation_of(predictor.columns)
+    weights = checked_weights(explained.own_weights, explained.n_rows)
+    space = representation_of(predictor.columns, weights)
     both, _ = stacked(explained.model, row, explained.data)
 
     generator = np.random.default_rng(seed)
@@ -140,7 +145,7 @@ def lime(
     result, doubts = _fitted(space, predictor, features, predicted, width, n_features, select, done)
     if doubts:
         tell("; ".join(doubts))
-    return result
+    return noting_zero_weights(result, n_data - explained.n_rows)
 
 
 def _check(

@@ -42,6 +42,7 @@ class Representation:
     columns: tuple[Column, ...]  # the explained row first, then the data
     terms: tuple[Term, ...]
     features: Floats  # the explained row and the data, represented
+    weights: Floats  # of the rows of the data
     scale: Floats  # standard deviation of each term over the data
     lumped: tuple[str, ...]  # columns with too many levels for a term each
 
@@ -67,22 +68,42 @@ class Representation:
         parts: list[Floats] = []
         for k, column in enumerate(self.columns):
             terms = [term for term in self.terms if term.column == k]
-            source = 1 + generator.integers(len(column) - 1, size=n)
+            source = 1 + _drawn(self.weights, n, generator)
             if not _is_number(column):
                 taken[k] = source
                 parts.append(_indicators(_codes(column)[source], terms))
                 continue
             numbers = axis_numbers(column.values)
-            present = numbers[1:][~column.missing[1:]]
-            drawn = generator.normal(present.mean(), present.std(), n) if len(present) else np.nan
+            present = ~column.missing[1:]
+            drawn: Any = np.nan
+            if present.any():
+                drawn = generator.normal(*_moments(numbers[1:][present], self.weights[present]), n)
             drawn = np.where(column.missing[source], np.nan, drawn)
             written[k] = _dates(drawn) if column.kind is Kind.DATE else drawn
-            parts.append(_number_terms(drawn, column, terms))
+            parts.append(_number_terms(drawn, column, self.weights, terms))
         return Drawn(taken, written, np.concatenate(parts, axis=1))
 
 
-def representation_of(columns: tuple[Column, ...]) -> Representation:
+def _drawn(weights: Floats, n: int, generator: np.random.Generator) -> Index:
+    """Draw rows as often as their weights suggest; whole ones as if rows were repeated."""
+    above = np.cumsum(weights)
+    if (weights == np.round(weights)).all():
+        drawn = generator.integers(int(above[-1]), size=n)
+        return np.asarray(np.searchsorted(above, drawn, side="right"))
+    place = np.searchsorted(above, generator.random(n) * above[-1], side="right")
+    return np.asarray(place.clip(max=len(weights) - 1))
+
+
+def _moments(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Compute mean and standard deviation over the rows, the first axis."""
+    mean = np.average(values, axis=0, weights=weights)
+    spread = np.sqrt(np.average((values - mean) ** 2, axis=0, weights=weights))
+    return np.asarray(mean), np.asarray(spread)
+
+
+def representation_of(columns: tuple[Column, ...], weights: Floats | None = None) -> Representation:
     """Represent categories by one indicator per level, numbers by themselves."""
+    weights = np.ones(len(columns[0]) - 1) if weights is None else weights
     terms: list[Term] = []
     parts: list[Floats] = []
     lumped = []
@@ -91,10 +112,10 @@ def representation_of(columns: tuple[Column, ...]) -> Representation:
             own = [Term(k, column.name)]
             if column.n_missing:
                 own.append(Term(k, f"{column.name} is missing", -1))
-            parts.append(_number_terms(axis_numbers(column.values), column, own))
+            parts.append(_number_terms(axis_numbers(column.values), column, weights, own))
         else:
             codes = _codes(column)
-            own, is_lumped = _level_terms(k, column, codes)
+            own, is_lumped = _level_terms(k, column, codes, weights)
             lumped += [column.name] * is_lumped
             parts.append(_indicators(codes, own))
         terms += own
@@ -103,7 +124,8 @@ def representation_of(columns: tuple[Column, ...]) -> Representation:
         columns=columns,
         terms=tuple(terms),
         features=features,
-        scale=features[1:].std(axis=0),
+        weights=weights,
+        scale=_moments(features[1:], weights)[1],
         lumped=tuple(lumped),
     )
 
@@ -127,17 +149,21 @@ def _codes(column: Column) -> NDArray[np.int64]:
     return np.where(written == "", -1, codes)
 
 
-def _number_terms(numbers: Floats, column: Column, terms: list[Term]) -> Floats:
+def _number_terms(numbers: Floats, column: Column, weights: Floats, terms: list[Term]) -> Floats:
     """Return numbers, the mean where they are missing, and whether they are."""
-    present = axis_numbers(column.values)[1:]
-    present = present[~np.isnan(present)]
+    known = axis_numbers(column.values)[1:]
+    present = ~np.isnan(known)
     gaps = np.isnan(numbers)
-    filled = np.where(gaps, present.mean() if len(present) else 0.0, numbers)
+    mean = np.average(known[present], weights=weights[present]) if present.any() else 0.0
+    filled = np.where(gaps, mean, numbers)
     return np.column_stack([filled, gaps][: len(terms)]).astype(np.float64)
 
 
-def _level_terms(k: int, column: Column, codes: NDArray[np.int64]) -> tuple[list[Term], bool]:
-    result, counts = np.unique(codes[1:], return_counts=True)
+def _level_terms(
+    k: int, column: Column, codes: NDArray[np.int64], weights: Floats
+) -> tuple[list[Term], bool]:
+    result, at = np.unique(codes[1:], return_inverse=True)
+    counts = np.bincount(at, weights)
     order = result[np.argsort(-counts, kind="stable")][:_MOST_LEVELS].tolist()
     own = int(codes[0])
     kept = sorted({own, *order})

@@ -46,6 +46,8 @@ class Lime(Result):
         In standard deviations.
     effective_rows, n_rows
         Rows near the explained one, counted by weight, and all that were drawn.
+    n_zero_weight
+        Rows of the data that have a weight of zero and are left out.
     select
         How terms were chosen.
     model, unit, output
@@ -75,6 +77,7 @@ class Lime(Result):
     model: str
     unit: Unit
     output: str
+    n_zero_weight: int = 0
     notes: tuple[str, ...] = ()
 
     @property

@@ -69,11 +69,16 @@ MODELS = {
 }
 
 
+def explained(name):
+    """Explain a model over weighted rows and over repeated ones."""
+    model, data = (make() for make in MODELS[name])
+    return cw.explain(model, data, weights=weights()), cw.explain(model, repeated(data))
+
+
 @pytest.fixture(params=list(MODELS))
 def both(request):
-    """Explain a model over weighted rows and over repeated ones."""
-    model, data = (make() for make in MODELS[request.param])
-    return cw.explain(model, data, weights=weights()), cw.explain(model, repeated(data))
+    """Explain every model over weighted rows and over repeated ones."""
+    return explained(request.param)
 
 
 def same(one, two, *names):
@@ -107,7 +112,7 @@ def test_effects_of_weighted_rows_are_those_of_repeated_rows(both, kind, points)
     options = {} if kind == "component" else {"bands": 0}
     for column in both[0].columns:
         if kind == "component" and both[0].about.is_sampled:
-            continue
+            continue  # drawn rows differ
         weighted, plain = (why.effect(column, kind=kind, points=points, **options) for why in both)
         same_grid(weighted, plain)
         same(weighted, plain, "values", "shares", "outside", "baseline")
@@ -121,3 +126,78 @@ def test_surfaces_of_weighted_rows_are_those_of_repeated_rows(both, kind):
     weighted, plain = (why.effect("a", "b", kind=kind, points=5, bands=0) for why in both)
     same_grid(weighted, plain)
     same(weighted, plain, "values", "shares", "outside", "baseline")
+
+
+def strong(frame):
+    """Decide which rows are positive."""
+    return (frame["a"] * frame["b"] > 0.3).to_numpy()
+
+
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [
+        *(("trees", kind) for kind in ("components", "shapley", "variance", "impurity")),
+        *(("linear", kind) for kind in ("components", "shapley", "variance", "coefficients")),
+        ("function", "variance"),
+        ("function of missing values", "variance"),
+        ("neighbours", "variance"),
+    ],
+)
+def test_importance_of_weighted_rows_is_that_of_repeated_rows(model, kind):
+    weighted, plain = (why.importance(kind=kind, confidence=0.5) for why in explained(model))
+    same(weighted, plain, "values")
+    assert (weighted.n_zero_weight, plain.n_zero_weight) == (ZERO, 0)
+
+
+@pytest.mark.parametrize("conditional", [False, True])
+def test_shuffling_weighted_rows_is_shuffling_repeated_rows_but_for_chance(conditional):
+    data, model = numbers(table()), boosted()
+    target = strong(data)
+    options = {"kind": "permutation", "repeats": 150, "conditional": conditional}
+    weighted = cw.explain(model, data, weights=weights()).importance(y=target, **options)
+    long = repeated(data)
+    plain = cw.explain(model, long).importance(y=strong(long), **options)
+    np.testing.assert_allclose(weighted.values, plain.values, rtol=0.12, atol=0.02)
+    assert weighted.n_rows == N_ROWS - ZERO
+
+
+def test_loco_takes_the_target_of_the_rows_that_count():
+    data = numbers(table())
+    model = LinearRegression().fit(data, data["a"])
+    why = cw.explain(model, data, weights=weights())
+    result = why.importance(kind="loco", y=data["a"], folds=3)
+    assert result.n_rows == N_ROWS - ZERO
+    assert result["a"] > result["b"]
+
+
+@pytest.mark.filterwarnings("ignore::clearwood.ClearwoodWarning")
+def test_lime_of_weighted_rows_is_that_of_repeated_rows(both):
+    row = both[0].data.iloc[[3]]
+    weighted, plain = (why.lime(row, n_samples=200, repeats=2) for why in both)
+    assert weighted.terms == plain.terms
+    same(weighted, plain, "coefficients", "standardised", "r2", "effective_rows")
+    assert (weighted.n_zero_weight, plain.n_zero_weight) == (ZERO, 0)
+
+
+def test_a_row_of_zero_weight_can_be_explained_by_its_position(both):
+    position = int(np.flatnonzero(weights() == 0)[0])
+    row = both[0].data.iloc[[position]]
+    by_position, by_value = (both[0].what_if(given, {"b": 0.5}).before for given in (position, row))
+    np.testing.assert_allclose(by_position, by_value)
+
+
+def test_what_if_does_not_depend_on_the_weights(both):
+    row = both[0].data.iloc[[3]]
+    weighted, plain = (why.what_if(row, {"b": 0.5, "a": 0.1}) for why in both)
+    same(weighted, plain, "before", "after", "shares", "alone")
+
+
+def test_agreement_of_weighted_rows_is_that_of_repeated_rows(both):
+    weighted, plain = (why.agreement() for why in both)
+    for entry in plain.columns:
+        other = weighted[entry.column]
+        for name in ("interventional_observational", "interaction", "extrapolates"):
+            assert getattr(other, name) == pytest.approx(getattr(entry, name), abs=1e-9), name
+        assert other.interacts_with == entry.interacts_with
+        assert other.associated_with == entry.associated_with
+    assert (weighted.n_zero_weight, plain.n_zero_weight) == (ZERO, 0)
