@@ -365,3 +365,68 @@ def test_example_8_cross_validation_finds_the_better_algorithm():
     assert bench["zero"].risk == pytest.approx(3 / 4)
     assert bench["mean"].risk == pytest.approx(1 / 3)
     assert bench.learners == ("mean", "zero")
+
+
+def test_the_baseline_is_computed_for_reference_where_it_is_not_a_learner(numbers):
+    bench = cw.benchmark(numbers, ["ols", "knn"], **QUICK)
+    among = cw.benchmark(numbers, ["ols", "knn", "baseline"], **QUICK)
+    assert set(bench.learners) == {"ols", "knn"}
+    assert bench.reference.is_reference
+    assert bench.baseline.risk == bench["baseline"].risk == among.baseline.risk
+    assert among.reference is None
+    assert bench.compare("ols", "baseline").difference < 0
+    assert bench.to_json()["reference"]["learner"] == "baseline"
+    assert "for reference" in repr(bench)
+
+
+def test_the_reference_is_never_the_best():
+    """Not even where no learner is better than a constant."""
+    rng = np.random.default_rng(0)
+    table = cw.read({"x": rng.normal(size=60), "y": rng.normal(size=60)}, target="y")
+    bench = cw.benchmark(table, ["knn"], **QUICK)
+    assert bench.reference.risk < bench["knn"].risk
+    assert bench.best().name == "knn"
+    assert bench.reference.difference < 0
+
+
+def test_a_learner_called_baseline_is_the_baseline(numbers):
+    bench = cw.benchmark(numbers, {"baseline": "ols", "other": "knn"}, **QUICK)
+    assert bench.reference is None
+    assert bench.baseline.learner == "baseline"
+
+
+def test_a_threshold_decides_which_class_is_predicted(classes):
+    two = cw.read(classes.head(60).to_dict(), target="kind")
+    low, high = (cw.benchmark(two, ["logistic"], threshold=t, **QUICK) for t in (0.05, 0.95))
+    p = low.predictions("logistic")[:, 1]
+    truth = low.context.codes
+    for bench, threshold in ((low, 0.05), (high, 0.95)):
+        measured = bench.measures("logistic")
+        assert measured["accuracy"] == pytest.approx(np.mean((p > threshold) == truth))
+        assert measured["majority"] == pytest.approx(max(truth.mean(), 1 - truth.mean()))
+        assert measured.threshold == threshold
+        assert f"p > {threshold:g}" in measured.meanings["accuracy"]
+    assert low["logistic"].risk == high["logistic"].risk  # the log loss needs no class
+
+
+def test_the_zero_one_loss_predicts_by_the_threshold(classes):
+    two = cw.read(classes.head(60).to_dict(), target="kind")
+    p = cw.benchmark(two, ["logistic"], **QUICK).predictions("logistic")[:, 1]
+    chosen = cw.benchmark(two, ["logistic"], loss="zero-one", threshold=0.2, **QUICK)
+    named = cw.benchmark(two, ["logistic"], loss="zero-one:0.2", **QUICK)
+    wrong = np.mean((p > 0.2) != chosen.context.codes)
+    assert chosen["logistic"].risk == pytest.approx(wrong)
+    assert named["logistic"].risk == chosen["logistic"].risk
+    assert named.method.threshold == 0.2
+
+
+@pytest.mark.parametrize("threshold", [0, 1, -0.1, "half"])
+def test_a_threshold_is_a_probability(classes, threshold):
+    with pytest.raises(cw.InputError, match="between 0 and 1") as error:
+        cw.benchmark(classes, ["logistic"], threshold=threshold)
+    assert error.value.parameter == "threshold"
+
+
+def test_a_threshold_is_for_two_classes(numbers):
+    with pytest.raises(cw.InputError, match="for two classes"):
+        cw.benchmark(numbers, ["ols"], threshold=0.3)

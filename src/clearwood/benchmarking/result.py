@@ -441,8 +441,16 @@ class Benchmark(Result):
             raise _no_fold(learner)
         return predictions
 
-    def measures(self, learner: str) -> Measures:
+    def measures(self, learner: str, *, threshold: float | None = None) -> Measures:
         """Return AUC, accuracy, R², calibration and similar measures over all held-out rows.
+
+        Parameters
+        ----------
+        learner
+            One of the learners.
+        threshold
+            Of two classes, the second is predicted where its probability is above this; by default
+            that of the benchmark.
 
         Examples
         --------
@@ -461,7 +469,7 @@ class Benchmark(Result):
             needs=self.context.loss.needs,
             splits=splits,
             weights=self._weights(rows),
-            threshold=self.method.threshold,
+            threshold=self.method.threshold if threshold is None else threshold,
         )
 
     def calibration(

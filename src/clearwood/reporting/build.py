@@ -46,7 +46,7 @@ _WRITERS: dict[str, tuple[str, Callable[[Findings], Section | None]]] = {
 }
 
 #: Options that a recipe for the page repeats.
-_REPEATED = ("title", "sections", "quick", "sample", "rows", "time_limit", "seed")
+_REPEATED = ("title", "sections", "quick", "sample", "rows", "time_limit", "threshold", "seed")
 
 
 def report(
@@ -61,6 +61,7 @@ def report(
     sample: int = 500,
     rows: int | None = None,
     time_limit: float | None = None,
+    threshold: float | None = None,
     command: str | None = None,
     before: Mapping[str, float] | None = None,
     seed: int = 0,
@@ -102,6 +103,9 @@ def report(
         Seconds that the explanations may take in all; each step gets its share. By default 65,
         17 with ``quick``, or a third of what the benchmark took if that is more; most models take
         less.
+    threshold
+        Of two classes, the second is predicted where its probability is above this; by default
+        that of the benchmark, else 0.5.
     command
         The command line to show under Reproduction.
     before
@@ -137,6 +141,8 @@ def report(
     for name, number, least in (("sample", sample, 1), ("rows", rows, 0)):
         if number is not None and number < least:
             raise bad_value(name, number, f"it is a whole number, {least} or more")
+    if threshold is not None and not 0 < threshold < 1:
+        raise bad_value("threshold", threshold, "it must lie between 0 and 1, such as 0.5")
     model_file = os.fspath(model) if isinstance(model, str | os.PathLike) else None
     subject = subject_of(model, data, benchmark, test, n_jobs=n_jobs)
     imported = Stage(Step.IMPORT, clock.passed)
@@ -147,6 +153,7 @@ def report(
         sample=sample if rows is None else min(sample, max(rows, 1)),
         has_rows=rows != 0,
         time_limit=time_limit,
+        threshold=threshold,
         sections=_checked(sections),
         command=command,
         model_file=model_file,

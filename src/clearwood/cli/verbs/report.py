@@ -60,6 +60,7 @@ def report(
     learners: LearnerNames = None,
     quick: bool = False,
     tune: int | None = None,
+    threshold: float | None = None,
     store: Path | None = None,
     test: Path | None = None,
     title: str | None = None,
@@ -95,6 +96,8 @@ def report(
         explanations.
     tune : N
         Configurations tried per learner; by default 10, and 0 with --quick.
+    threshold : P
+        Of two classes, the second is predicted where its probability is above P; by default 0.5.
     store : FILE
         Keep every finished fit in this file; the same command continues from there after a stop.
     test : FILE
@@ -145,6 +148,8 @@ def report(
             how = dict(_QUICK if quick else _THOROUGH)
             if tune is not None:
                 how["tune"] = tune
+            if threshold is not None:
+                how["threshold"] = threshold
             bench = _compare(table, learners, how, store=store, seed=seed, n_jobs=n_jobs)
             before["benchmark"] = bench.seconds
             fitting = Clock()
@@ -159,6 +164,7 @@ def report(
             sections=[name for text in sections or () for name in text.split(",")] or None,
             sample=sample,
             rows=0 if no_rows else rows,
+            threshold=threshold,
             seed=seed,
             n_jobs=n_jobs,
             quick=quick,

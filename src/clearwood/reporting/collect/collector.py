@@ -409,18 +409,20 @@ class Collector:
         return performance if self.options.has_rows else coarse_performance(performance)
 
     def _evaluated(self, findings: Findings) -> Performance:
-        subject = self.subject
+        subject, threshold = self.subject, self.options.threshold
         if subject.benchmark is not None and subject.chosen is not None:
-            return of_benchmark(subject.benchmark, subject.chosen)
+            return of_benchmark(subject.benchmark, subject.chosen, threshold)
         if subject.test is not None and subject.test.target is not None:
             predicted = self.subject.predict(subject.test)
-            return of_rows(subject, subject.test, predicted, rows="test")
+            return of_rows(subject, subject.test, predicted, rows="test", threshold=threshold)
         if self.table.target is None:
             raise InputError("the table has no target to compare the predictions with")
         if findings.predictions is None:
             reason = self.stages.failures.get(Step.PREDICTIONS, "the model did not predict")
             raise InputError(reason)
-        return of_rows(subject, self.table, findings.predictions, rows="training")
+        return of_rows(
+            subject, self.table, findings.predictions, rows="training", threshold=threshold
+        )
 
     def _out_of_fold(self) -> Floats | None:
         bench, chosen = self.subject.benchmark, self.subject.chosen

@@ -98,6 +98,8 @@ class Options:
     has_rows: bool = True
     #: Seconds that the explanations may take in all; None for the usual ones.
     time_limit: float | None = None
+    #: The probability above which the second of two classes is predicted; None for the usual one.
+    threshold: float | None = None
     #: Names of the sections to write; None for all.
     sections: tuple[str, ...] | None = None
     #: The command line that made the page, if one did.

@@ -24,7 +24,7 @@ __all__ = ["of_benchmark", "of_rows"]
 _CONFIDENCE = 0.9
 
 
-def of_benchmark(bench: Benchmark, learner: str) -> Performance:
+def of_benchmark(bench: Benchmark, learner: str, threshold: float | None = None) -> Performance:
     """Return how well one learner of a benchmark predicted rows it had not seen."""
     one = bench[learner]
     if not np.isfinite(one.risk):
@@ -67,14 +67,19 @@ def of_benchmark(bench: Benchmark, learner: str) -> Performance:
         against_baseline=bench.compare(learner, baseline.learner)
         if baseline is not None and has_baseline and learner != baseline.learner
         else None,
-        measures=bench.measures(learner),
+        measures=bench.measures(learner, threshold=threshold),
         calibration=calibration,
         residuals=residuals,
     )
 
 
 def of_rows(
-    subject: Subject, table: Table, predicted: Floats, *, rows: Literal["test", "training"]
+    subject: Subject,
+    table: Table,
+    predicted: Floats,
+    *,
+    rows: Literal["test", "training"],
+    threshold: float | None = None,
 ) -> Performance:
     """Return how well a model predicts rows whose target is known.
 
@@ -120,7 +125,14 @@ def of_rows(
         risk_title=loss.risk_title,
         risk=risk,
         baseline=float(np.average(loss.per_row(codes, flat), weights=weights)),
-        measures=measures(task, codes, predicted, needs=needs, weights=weights),  # type: ignore[arg-type]
+        measures=measures(
+            task,
+            codes,
+            predicted,
+            needs=needs,  # type: ignore[arg-type]
+            weights=weights,
+            threshold=0.5 if threshold is None else threshold,
+        ),
         calibration=calibration,
         residuals=None
         if is_class
