@@ -24,6 +24,7 @@ from sklearn.preprocessing import (
 import clearwood as cw
 from clearwood._shared.errors import InputError
 from clearwood.explanation import NotDecomposableError
+from clearwood.explanation.games.columnwise import ColumnTerms
 from clearwood.explanation.games.from_model import game_of
 
 NUMBERS, LEVELS = ["a", "b", "c", "d"], ["u", "v"]
@@ -136,9 +137,10 @@ def test_steps_inside_a_learner_are_read_off_their_coefficients_too():
     model = cw.learner("spline").fit(data)
     game = game_of(model)
     rows = game.reader(data)
-    fast = game.adds._by_coefficients(rows.codes)
-    assert fast is not None
-    assert_allclose(fast, game.adds._player_by_player(rows.codes), atol=1e-9)
+    terms = ColumnTerms.of(game.adds.score, game.adds.reference[None, :], rows.codes)
+    assert terms.owners is not None
+    assert_allclose(terms(rows.codes), replace(terms, owners=None)(rows.codes), atol=1e-9)
+    assert_allclose(game.predict(game.encode(rows))[:, 0], model.predict(data), atol=1e-9)
 
 
 def test_steps_that_multiply_columns_are_refused():
@@ -163,3 +165,9 @@ def test_a_background_without_rows_is_refused():
     model = make_pipeline(STEPS["scaled"], Ridge()).fit(frame, target)
     with pytest.raises(InputError, match="the background has no rows"):
         game_of(model, frame.head(0))
+
+
+def test_no_rows_have_no_values():
+    frame, target = table()
+    model = make_pipeline(STEPS["scaled"], Ridge()).fit(frame, target)
+    assert cw.shapley(model, frame, frame.head(0)).values.shape == (0, 6)

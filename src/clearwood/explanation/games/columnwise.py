@@ -58,6 +58,8 @@ class ColumnTerms:
     def of(cls, score: Score, reference: Any, rows: Any) -> "ColumnTerms":
         """Find which steps work column by column, as far as some rows show it."""
         n_columns = rows.shape[1]
+        if not len(rows):
+            return cls(score, reference, n_columns)
         for n_steps in range(len(score.steps), -1, -1):
             known = score.coefficients if n_steps == len(score.steps) else None
             last = _Rest(score.steps[n_steps:], score.last)
@@ -73,7 +75,7 @@ class ColumnTerms:
 
     def _with_owners(self, rows: Any, coefficients: Floats | None) -> "ColumnTerms":
         matrix = dense(self.score.matrix(rows))
-        owners = self._owners(rows, matrix)
+        owners = self._owners(rows, matrix) if self.score.steps else np.arange(self.n_columns)
         if owners is None:
             return self
         if coefficients is None:
@@ -181,7 +183,7 @@ class Terms:
     n_players
         How many players there are.
     reference
-        A row of the matrix, at which columns that are not looked at are held.
+        A row of the matrix.
     """
 
     score: Score
@@ -196,41 +198,15 @@ class Terms:
 
     def of(self, matrix: Floats) -> Floats:
         """Compute (rows, players × outputs), outputs changing fastest."""
-        terms = self._by_coefficients(matrix)
-        if terms is None:
-            terms = self._player_by_player(matrix)
-        return terms.reshape(len(matrix), self.n_players * len(self.constant))
-
-    def _by_coefficients(self, matrix: Floats) -> Floats | None:
-        known = self.score.coefficients
-        if not self.score.steps:
-            if not _is_linear(self.score.last, known, self.reference, matrix):
-                return None
-            assert known is not None
-            return _by_group(matrix - self.reference, known, self.groups, self.n_players)
-        if not len(matrix):
-            return None
+        terms = np.zeros((len(matrix), self.n_players, len(self.constant)))
         columns = ColumnTerms.of(self.score, self.reference[None, :], matrix[:ROWS_CHECKED])
-        by_column = columns.by_coefficients(matrix)
-        if by_column is None:
-            return None
-        terms = np.zeros((len(matrix), self.n_players, len(self.constant)))
-        for player in np.unique(self.groups):
-            terms[:, player] = by_column[:, self.groups == player].sum(axis=1)
-        return terms
-
-    def _player_by_player(self, matrix: Floats) -> Floats:
-        terms = np.zeros((len(matrix), self.n_players, len(self.constant)))
-        block = max(1, _CELLS_PER_BLOCK // max(matrix.shape[1], 1))
+        block = max(ROWS_CHECKED, _CELLS_PER_BLOCK // max(matrix.shape[1] * terms.shape[2], 1))
         for first in range(0, len(matrix), block):
-            part = matrix[first : first + block]
-            held = np.repeat(self.reference[None, :], len(part), axis=0)
+            part = columns(matrix[first : first + block])
             for player in np.unique(self.groups):
-                mine = self.groups == player
-                held[:, mine] = part[:, mine]
-                terms[first : first + block, player] = self.score.of(held) - self.constant
-                held[:, mine] = self.reference[mine]
-        return terms
+                mine = part[:, self.groups == player]
+                terms[first : first + block, player] = mine.sum(axis=1)
+        return terms.reshape(len(matrix), self.n_players * len(self.constant))
 
 
 @dataclass(frozen=True, eq=False)

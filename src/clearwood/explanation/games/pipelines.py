@@ -44,7 +44,10 @@ class PipelineReader:
         data = as_data(data)
         rows = model_input(data, None if self.by_position else self.players)
         columns = user_columns(data, self.players, by_position=self.by_position)
-        return plain_rows(data, self.terms(rows).reshape(len(rows), -1), columns)
+        codes = np.empty((0, len(columns) * len(self.terms.constant)))
+        if len(rows):
+            codes = self.terms(rows).reshape(len(rows), -1)
+        return plain_rows(data, codes, columns)
 
 
 def pipeline_game(model: Any, score: Score, data: Any) -> AdditiveGame:
