@@ -140,3 +140,24 @@ def test_a_table_without_features_is_refused():
     table = cw.read({"y": [1.0, 2.0, 3.0, 4.0, 5.0], "a": range(5)}, target="y")
     with pytest.raises(cw.InputError, match="no features"):
         twins(table.select(["y"]))
+
+
+def test_test_rows_that_are_in_the_table_are_counted():
+    rng = np.random.default_rng(5)
+    data = {"a": rng.normal(size=200), "b": rng.choice(LEVELS, 200), "y": rng.normal(size=200)}
+    table = cw.read(data, target="y")
+    fresh = {"a": rng.normal(size=50), "b": rng.choice([*LEVELS, "e"], 50)}
+    mixed = {name: np.append(fresh[name], data[name][:30]) for name in fresh}
+    result = twins(table, test=cw.read(mixed))
+    assert (result.n_test, result.n_test_twins) == (80, 30)
+    assert result.overlaps_test
+    assert not twins(table, test=cw.read(fresh)).overlaps_test
+    assert not twins(table).overlaps_test
+
+
+def test_test_rows_of_few_categories_are_in_the_table_by_chance():
+    rows = np.random.default_rng(6).permutation(3000)
+    table = few_categories()
+    result = twins(table.take(rows[:2000]), test=table.take(rows[2000:]))
+    assert result.n_test_twins > 990
+    assert not result.overlaps_test

@@ -74,3 +74,15 @@ def test_few_categories_are_no_caution():
     assert findings.twins.n_twins == 900
     assert not any("identical" in title or "same features" in title for title in titles(findings))
     assert "occur by chance in columns with so few values" in lead(findings)
+
+
+def test_test_rows_that_the_model_was_fitted_to_are_a_caution():
+    rng = np.random.default_rng(1)
+    table = cw.read({name: rng.normal(size=120) for name in "aby"}, target="y")
+    model = cw.learner("ridge").fit(table)
+    options = Options(quick=True, sections=("cautions",))
+    for test, is_seen in ((table.take(np.arange(40)), True), (None, False)):
+        findings = collect(
+            subject_of(model, table, None, test, n_jobs=1), title="", options=options
+        )
+        assert any("are already in the table" in one for one in titles(findings)) == is_seen

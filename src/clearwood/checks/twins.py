@@ -25,6 +25,7 @@ LEAST_SHARE = 0.05
 #: A correlation of the targets of twins that is smaller hardly changes an estimate.
 LEAST_AGREEMENT = 0.02
 _LEVEL = 0.001
+_LEAST_OVERLAP = 0.1
 _MOST_ROWS, _MOST_OF_A_SET = 5000, 20
 _FOLDS = 3
 _BINS = 10
@@ -52,6 +53,8 @@ class Twins(Result):
         where twins are few or occur by chance.
     p_value
         Of a test that the targets of twins are independent, given the features.
+    n_test, n_test_twins
+        Rows of the test table, and those with a twin in the table; None without a test table.
     """
 
     n_rows: int
@@ -61,7 +64,9 @@ class Twins(Result):
     n_distinct_expected: int | None = None
     agreement: float | None = None
     p_value: float | None = None
-    _derived: ClassVar[tuple[str, ...]] = ("share", "are_unexpected", "agree")
+    n_test: int | None = None
+    n_test_twins: int | None = None
+    _derived: ClassVar[tuple[str, ...]] = ("share", "are_unexpected", "agree", "overlaps_test")
 
     @property
     def share(self) -> float:
@@ -86,6 +91,13 @@ class Twins(Result):
             return False
         return self.p_value < _LEVEL and self.agreement >= LEAST_AGREEMENT
 
+    @property
+    def overlaps_test(self) -> bool:
+        """Whether many more test rows have a twin in the table than rows of the table do."""
+        if not self.n_test or self.n_test_twins is None:
+            return False
+        return self.n_test_twins / self.n_test >= self.share + _LEAST_OVERLAP
+
     def __repr__(self) -> str:
         text = (
             f"Twins: {count(self.n_twins, 'row')} of {self.n_rows:,} ({percent(self.share)}) have "
@@ -100,7 +112,7 @@ class Twins(Result):
         return text
 
 
-def twins(data: Any, *, seed: int = 0) -> Twins:
+def twins(data: Any, *, test: Any = None, seed: int = 0) -> Twins:
     """Find rows that are identical in all features, and whether their targets agree.
 
     Rows of the same person, or rows entered twice, are often identical in all features. If
@@ -112,6 +124,9 @@ def twins(data: Any, *, seed: int = 0) -> Twins:
     ----------
     data
         A table; weight, group and time columns are no features.
+    test
+        Rows that a model is tested on. If they have twins in the table, the model may have been
+        fitted to them.
     seed
         Fixes every draw.
 
@@ -142,6 +157,8 @@ def twins(data: Any, *, seed: int = 0) -> Twins:
         n_twins=int(sizes[sizes > 1].sum()),
         largest=int(sizes.max()),
     )
+    if test is not None:
+        result = replace(result, **_overlap(columns, as_table(test)))
     if result.share < LEAST_SHARE:
         return result
     expected = int(identical_rows(_drawn_anew(columns, rng)).max()) + 1
@@ -150,6 +167,26 @@ def twins(data: Any, *, seed: int = 0) -> Twins:
         return result
     agreement, p_value = _agreement(table, columns, sets, rng)
     return replace(result, agreement=agreement, p_value=p_value)
+
+
+def _overlap(columns: list[Column], test: Table) -> dict[str, int]:
+    """Count the test rows that are identical to a row of the table in all features of both."""
+    shared = [column for column in columns if column.name in test.names]
+    if not shared:
+        return {"n_test": test.n_rows, "n_test_twins": 0}
+    both = identical_rows(_stacked(column, test.column(column.name)) for column in shared)
+    n_rows = len(columns[0])
+    seen = np.isin(both[n_rows:], both[:n_rows])
+    return {"n_test": test.n_rows, "n_test_twins": int(seen.sum())}
+
+
+def _stacked(one: Column, other: Column) -> Column:
+    if not (one.is_coded or other.is_coded or Kind.TEXT in (one.kind, other.kind)):
+        return replace(one, values=np.concatenate([one.values, other.values]))
+    # levels of two tables have different codes
+    labels = np.concatenate([one.labels(), other.labels()])
+    texts = [None if label is None else str(label) for label in labels.tolist()]
+    return Column(one.name, Kind.TEXT, np.array(texts, object))
 
 
 def _drawn_anew(columns: list[Column], rng: np.random.Generator) -> list[Column]:

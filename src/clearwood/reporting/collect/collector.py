@@ -534,10 +534,11 @@ class Collector:
 
     def _twins(self, findings: Findings) -> Twins:
         known = None if findings.benchmark is None else findings.benchmark.twins
-        if known is not None and known.n_rows == self.table.n_rows:
+        if known is not None and known.n_rows == self.table.n_rows and findings.test is None:
             return known
         target = () if findings.target is None else (findings.target,)
-        return twins(self.table.select([*findings.features, *target]), seed=self.seed)
+        used = self.table.select([*findings.features, *target])
+        return twins(used, test=findings.test, seed=self.seed)
 
     def _drift(self, findings: Findings) -> Drift | None:
         if Step.DRIFT not in self.wanted:

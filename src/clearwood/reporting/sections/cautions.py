@@ -116,6 +116,16 @@ def _leaks(findings: Findings) -> Iterator[Caution]:
 
 def _identical(findings: Findings) -> Iterator[Caution]:
     twins, compared = findings.twins, findings.identical_rows
+    tied = findings.table.group is not None
+    if twins is not None and twins.overlaps_test:
+        yield Caution(
+            f"{percent((twins.n_test_twins or 0) / (twins.n_test or 1))} of the test rows are "
+            "already in the table",
+            f"{twins.n_test_twins or 0:,} of {count(twins.n_test or 0, 'test row')} have the same "
+            "features as a row of the table. If the model was fitted to the table, it has seen "
+            "them, and its performance on them is too optimistic.",
+            "Test it on rows that are not in the table.",
+        )
     if compared is not None:
         yield Caution(
             f"The gain over the baseline falls from {percent(compared.gain)} to "
@@ -128,7 +138,7 @@ def _identical(findings: Findings) -> Iterator[Caution]:
             'Read the table with group="identical rows", or better with a group column that names '
             "the person or thing, and repeat the benchmark.",
         )
-    elif twins is not None and twins.agree and findings.benchmark is None:
+    elif twins is not None and twins.agree and findings.benchmark is None and not tied:
         yield Caution(
             "Rows with the same features may make the model look better than it is",
             f"{twins.n_twins:,} of {count(twins.n_rows, 'row')} have the same features as another "
