@@ -50,7 +50,7 @@ def test_dates_are_binned_as_dates():
 
 
 def test_a_constant_and_an_empty_column_are_described():
-    assert profile(Column("x", Kind.NUMBER, np.full(4, 7.0))).is_constant
+    assert profile(Column("x", Kind.NUMBER, np.full(4, 7.0))).n_distinct == 1
     assert profile(Column("x", Kind.NUMBER, np.full(4, np.nan))).counts.sum() == 0
 
 
@@ -58,3 +58,46 @@ def test_the_figure_shows_shares_of_all_rows():
     column = Column("x", Kind.NUMBER, np.array([0.1, 0.2, 0.9, np.nan]))
     rows = plot_profile(profile(column, bins=2)).to_dict()["data"]["values"]
     assert [row["share"] for row in rows] == [0.5, 0.25]
+
+
+KINDS = st.sampled_from([Kind.NUMBER, Kind.WHOLE, Kind.CATEGORY, Kind.ORDERED, Kind.DATE])
+
+
+@st.composite
+def weighted_columns(draw):
+    n_rows, kind = draw(st.integers(1, 30)), draw(KINDS)
+    codes = draw(arrays(np.int32, n_rows, elements=st.integers(-1, 5)))
+    weights = draw(arrays(np.float64, n_rows, elements=st.integers(0, 4).map(float)))
+    weights[0] = 1.0
+    levels = tuple("abcdef") if kind in (Kind.CATEGORY, Kind.ORDERED) else ()
+    values = codes
+    if kind is Kind.DATE:
+        values = np.where(codes < 0, np.datetime64("NaT"), np.datetime64("2024-01-01") + codes)
+        values = values.astype("datetime64[us]")
+    elif not levels:
+        values = np.where(codes < 0, np.nan, codes * (1.0 if kind is Kind.WHOLE else 1.7))
+    return Column("x", kind, values, levels), weights
+
+
+@given(weighted_columns(), st.integers(2, 6))
+def test_whole_weights_count_like_repeated_rows(column_and_weights, most):
+    column, weights = column_and_weights
+    by_weight = profile(column, levels=most, weights=weights)
+    repeated = profile(
+        column.take(np.repeat(np.arange(len(column)), weights.astype(int))), levels=most
+    )
+    np.testing.assert_allclose(by_weight.weights, repeated.counts)
+    np.testing.assert_allclose(by_weight.shares, repeated.shares)
+    assert by_weight.levels == repeated.levels
+    assert by_weight.values == repeated.values
+    assert by_weight.n_distinct == repeated.n_distinct
+    assert by_weight.missing_share == repeated.missing_share
+    assert by_weight.n_zero == (weights == 0).sum()
+    if repeated.edges is not None:
+        np.testing.assert_array_equal(by_weight.edges, repeated.edges)
+
+
+def test_the_figure_of_a_weighted_column_says_so():
+    column = Column("town", Kind.CATEGORY, np.array([0, 1, 0], np.int32), ("a", "b"))
+    figure = str(plot_profile(profile(column, weights=np.array([1.0, 2.0, 0.0]))).to_dict())
+    assert "weighted share of rows" in figure

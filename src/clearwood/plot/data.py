@@ -30,16 +30,16 @@ def plot_profile(profile: "Profile", *, width: int = _WIDTH, height: int = 80) -
     """
     import altair as alt
 
-    total = max(profile.n_rows, 1)
-    shares = (profile.counts / total).tolist()
-    tooltip: list[Any] = [alt.Tooltip("share:Q", format=".1%", title="share of rows")]
+    shares = profile.shares.tolist()
+    share_of = "weighted share of rows" if profile.is_weighted else "share of rows"
+    tooltip: list[Any] = [alt.Tooltip("share:Q", format=".1%", title=share_of)]
     if profile.edges is None:
         rows: list[dict[str, Any]] = [
             {"level": cut(level), "share": share}
             for level, share in zip(profile.levels, shares, strict=True)
         ]
         look: dict[str, Any] = {"axis": PERCENT_AXIS, "color": DOWN, "opacity": 0.75}
-        chart = bars(rows, "level", "share", "share of rows", **look)
+        chart = bars(rows, "level", "share", share_of, **look)
         chart = chart.encode(tooltip=["level:N", *tooltip])
         chart = chart.properties(width=width, height=alt.Step(16))
     else:
@@ -63,7 +63,11 @@ def plot_profile(profile: "Profile", *, width: int = _WIDTH, height: int = 80) -
             .encode(
                 x=x,
                 x2="high",
-                y=alt.Y("share:Q", title=None, axis=alt.Axis(tickCount=3, **PERCENT_AXIS)),
+                y=alt.Y(
+                    "share:Q",
+                    title=share_of if profile.is_weighted else None,
+                    axis=alt.Axis(tickCount=3, **PERCENT_AXIS),
+                ),
                 y2=alt.Y2Datum(0),
                 tooltip=["low:Q" if not dates else "low:T", *tooltip],
             )
@@ -71,7 +75,9 @@ def plot_profile(profile: "Profile", *, width: int = _WIDTH, height: int = 80) -
         )
     words = f"{profile.name}: {profile.kind.value}, {profile.values}"
     if profile.n_missing:
-        words += f", {percent(profile.n_missing / total)} missing"
+        words += f", {percent(profile.missing_share)} missing"
+    if profile.is_weighted:
+        words += "; rows count by their weights"
     return chart.properties(
         title=alt.TitleParams(cut(profile.name, 40), anchor="start"), description=words
     )

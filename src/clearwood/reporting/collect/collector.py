@@ -231,8 +231,9 @@ class Collector:
         )
 
     def _profile(self, column: Column) -> Profile:
-        whole = profile(column)
-        return whole if self.options.has_rows else coarse_profile(whole, column)
+        weights = self.table.weights
+        whole = profile(column, weights=weights)
+        return whole if self.options.has_rows else coarse_profile(whole, column, weights)
 
     def _seconds_per_row(self, seconds: float) -> float:
         """Return the time of one prediction; a short one is timed twice, first calls being slow."""

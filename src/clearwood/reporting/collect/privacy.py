@@ -49,19 +49,25 @@ def coarse_grid(column: Column) -> list[Any] | None:
     return None if len(grid) < 2 else _as_written(column, grid)
 
 
-def coarse_profile(profile: Profile, column: Column) -> Profile:
+def coarse_profile(profile: Profile, column: Column, weights: Floats | None = None) -> Profile:
     """Return the distribution of a column without its ends and without rare values."""
     if profile.edges is None:
-        kept = [(name, n) for name, n in zip(profile.levels, profile.counts, strict=True)]
-        kept = [(name, int(n)) for name, n in kept if n >= HANDFUL]
+        kept = np.flatnonzero(profile.counts >= HANDFUL)
+        names = tuple(profile.levels[k] for k in kept)
         return replace(
             profile,
-            levels=tuple(name for name, _ in kept),
-            counts=np.array([n for _, n in kept], np.int64),
-            values=", ".join(name for name, _ in kept) or "only rare values",
+            levels=names,
+            counts=profile.counts[kept],
+            weights=None if profile.weights is None else profile.weights[kept],
+            values=", ".join(names) or "only rare values",
         )
+    if weights is not None:
+        column, weights = column.take(weights > 0), weights[(weights > 0)]
     numbers, step = _numbers(column)
-    nothing = replace(profile, counts=np.zeros(0, np.int64), edges=profile.edges[:0], values="")
+    none = None if profile.weights is None else np.zeros(0)
+    nothing = replace(
+        profile, counts=np.zeros(0, np.int64), weights=none, edges=profile.edges[:0], values=""
+    )
     if not len(numbers):
         return nothing
     low, high = np.round(np.quantile(numbers, [_OUTER, 1 - _OUTER]) / step) * step
@@ -69,11 +75,16 @@ def coarse_profile(profile: Profile, column: Column) -> Profile:
         return nothing
     edges = np.array(_as_written(column, np.linspace(low, high, _BINS + 1)))
     is_date = column.kind is Kind.DATE
-    counts, _ = np.histogram(numbers, edges.astype(np.float64) if is_date else edges)
+    bins = edges.astype(np.float64) if is_date else edges
+    counts, _ = np.histogram(numbers, bins)
+    if weights is not None:
+        weights, _ = np.histogram(numbers, bins, weights=weights[~column.missing])
+        weights = np.where(counts < HANDFUL, 0.0, weights)
     ends = [str(edges[k]) if is_date else number(edges[k]) for k in (0, -1)]
     return replace(
         profile,
         counts=np.where(counts < HANDFUL, 0, counts).astype(np.int64),
+        weights=weights,
         edges=edges.astype("datetime64[us]") if is_date else edges,
         values=f"mostly {ends[0]} to {ends[1]}",
     )

@@ -42,6 +42,10 @@ def _opening(findings: Findings) -> tuple[str, ...]:
     )
     if table.dropped:
         first += f" {count(table.dropped, 'row')} without a target had been dropped."
+    if table.weights is not None:
+        first += " Rows count by their weights: every share and distribution here is weighted."
+        n_zero = int((table.weights == 0).sum())
+        first += f" {count(n_zero, 'row')} of weight 0 count for nothing." if n_zero else ""
     if table.source:
         first += f" Source: {table.source}."
     first += _identical(findings)
@@ -49,7 +53,10 @@ def _opening(findings: Findings) -> tuple[str, ...]:
     if not incomplete:
         return first, "No value is missing in the columns that the model uses."
     incomplete.sort(key=lambda pair: -pair[1])
-    shares = [f"{named(name)} ({percent(n / table.n_rows)})" for name, n in incomplete]
+    shares = [
+        f"{named(name)} ({percent(findings.profiles[name].missing_share)})"
+        for name, _ in incomplete
+    ]
     have = "column has" if len(incomplete) == 1 else "columns have"
     return first, f"{len(incomplete)} {have} missing values: {listed(shares, most=6)}."
 
@@ -130,7 +137,7 @@ def shortened(values: str) -> str:
 
 def _spark(profile: Profile) -> str:
     """Draw a distribution with eight heights of block, thinned to ten."""
-    counts = profile.counts
+    counts = profile.counts if profile.weights is None else profile.weights
     if not len(counts) or not counts.sum():
         return ""
     if len(counts) > 10:
