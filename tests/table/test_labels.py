@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.neighbors import KNeighborsRegressor
 
 import clearwood as cw
 from clearwood.table import as_table, read_as
@@ -95,6 +97,16 @@ def test_explanations_show_labels_and_take_headers(data):
     assert why.effect("sqm", kind="component").columns == ("Living area (m²)",)
     assert why.what_if(0, {"sqm": 50.0}).columns == ("Living area (m²)",)
     assert "Living area (m²)" in str(why.effect("sqm").plot().to_dict())
+
+
+@pytest.mark.parametrize("model", [RandomForestRegressor(3), KNeighborsRegressor()], ids=str)
+def test_models_of_other_libraries_are_explained_under_their_own_names(columns, data, model):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({name: columns[name] for name in ("sqm", "rooms")})
+    model.fit(frame, columns["price"])
+    labelled = data.select(["sqm", "rooms"])
+    assert cw.effect(model, labelled, "sqm").columns == ("sqm",)
+    assert cw.importance(model, labelled).columns == ("sqm", "rooms")
 
 
 def test_exports_have_labels(data):

@@ -37,7 +37,7 @@ class PipelineEncoder:
 
     def transform(self, X: Any) -> Any:
         """Return the model's columns of a table, data frame or array."""
-        frame = X.to_frame() if isinstance(X, Table) else X
+        frame = X.by_header().to_frame() if isinstance(X, Table) else X
         frame = nw.from_native(frame, eager_only=True, pass_through=True)
         if not isinstance(frame, nw.DataFrame):
             return self.steps.transform(X)

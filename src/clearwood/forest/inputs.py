@@ -56,7 +56,9 @@ def _matrix(forest: "Forest", X: Any) -> NDArray[Any]:
         encoded = encoded.toarray() if hasattr(encoded, "toarray") else np.asarray(encoded)
         return _recoded(forest, _checked(forest, encoded))
     if isinstance(X, Table):
-        return _from_columns(forest, {column.name: column for column in X.columns}, X.n_rows)
+        return _from_columns(
+            forest, {column.header or column.name: column for column in X.columns}, X.n_rows
+        )
     if hasattr(X, "toarray"):
         return _recoded(forest, _checked(forest, X.toarray()))
     frame = nw.from_native(X, eager_only=True, pass_through=True)

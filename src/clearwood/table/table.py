@@ -220,6 +220,14 @@ class Table:
         task = self.task if Role.TARGET in roles.values() else None
         return replace(self, columns=columns, roles=roles, task=task, options=None)
 
+    def by_header(self) -> "Table":
+        """Return the table under the names in the data, for models of other libraries."""
+        if not any(column.header for column in self.columns):
+            return self
+        columns = tuple(replace(c, name=c.header or c.name, header="") for c in self.columns)
+        roles = {self.column(name).header or name: role for name, role in self.roles.items()}
+        return replace(self, columns=columns, roles=roles)
+
     def take(self, rows: Any) -> "Table":
         """Return a table of some rows, by position, mask or slice."""
         rows = rows if isinstance(rows, slice) else np.atleast_1d(np.asarray(rows))

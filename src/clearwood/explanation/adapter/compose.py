@@ -127,7 +127,7 @@ def model_input(data: Any, names: Sequence[str] | None) -> Any:
         The columns that the model was fitted with, None where they had no names.
     """
     if isinstance(data, Table):
-        data = (data.X if names is None else data).to_frame()
+        data = (data.X if names is None else data).by_header().to_frame()
     frame = nw.from_native(data, eager_only=True, pass_through=True)
     if names is None:
         return frame.to_numpy() if isinstance(frame, nw.DataFrame) else np.asarray(data)

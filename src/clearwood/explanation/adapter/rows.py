@@ -149,6 +149,7 @@ def user_columns(data: Any, names: Sequence[str], *, by_position: bool) -> tuple
     by_position
         Whether the model's names were made up (x0, x1, ...), so that any names will do.
     """
+    data = data.by_header() if isinstance(data, Table) else data
     columns = data.X.columns if isinstance(data, Table) else as_columns(data)
     known = {c.name: c for c in (data.columns if isinstance(data, Table) else columns)}
     nameless = isinstance(data, np.ndarray) and data.dtype.names is None

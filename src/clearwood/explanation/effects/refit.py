@@ -43,7 +43,7 @@ class Training:
             return fresh.fit(rows) if isinstance(rows, Table) else fresh.fit(rows, self.y[chosen])
         names = getattr(self.model, "feature_names_in_", None)
         if isinstance(rows, Table):
-            rows = rows.X.to_frame()
+            rows = rows.X.by_header().to_frame()
         if not isinstance(rows, np.ndarray):
             frame = nw.from_native(rows, eager_only=True)
             rows = frame.to_numpy() if names is None else frame.select(list(names)).to_native()
