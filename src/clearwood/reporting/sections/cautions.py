@@ -250,17 +250,30 @@ def _calibration(findings: Findings) -> Iterator[Caution]:
     performance = findings.performance
     if performance is None or performance.rows == "training" or performance.calibration is None:
         return
-    slope = performance.calibration.slope
-    if not np.isfinite(slope) or abs(slope - 1) <= UNCALIBRATED:
-        return
-    extent = "too extreme" if slope < 1 else "not extreme enough"
-    is_probability = performance.calibration.kind == "probability"
-    yield Caution(
-        f"Predictions are {extent}",
-        f"Where the prediction{' (its log odds)' if is_probability else ''} changes by 1, the "
-        f"outcome changes by {number(slope)} on average; a calibrated model has a slope of 1.",
-        "Use predictions to rank rows rather than at face value, or calibrate the model.",
-    )
+    curve = performance.calibration
+    slope, line = curve.slope, curve.line
+    advice = "Use predictions to rank rows rather than at face value, or calibrate the model."
+    is_clear = not line.slope_low <= 1 <= line.slope_high
+    if np.isfinite(slope) and abs(slope - 1) > UNCALIBRATED and is_clear:
+        extent = "too extreme" if slope < 1 else "not extreme enough"
+        yield Caution(
+            f"Predictions are {extent}",
+            f"Where the prediction{' (its log odds)' if curve.kind == 'probability' else ''} "
+            f"changes by 1, the outcome changes by {number(slope)} on average "
+            f"({interval(line.slope_low, line.slope_high, curve.confidence)}); a calibrated model "
+            "has a slope of 1.",
+            advice,
+        )
+    if curve.top_misses:
+        side = "high" if curve.predicted[-1] > curve.observed[-1] else "low"
+        yield Caution(
+            f"The largest predictions are too {side}",
+            f"In the {curve.rows[-1]:,} rows with the largest predictions, their mean is "
+            f"{number(curve.predicted[-1])}, but that of the outcome is "
+            f"{number(curve.observed[-1])} "
+            f"({interval(curve.low[-1], curve.high[-1], curve.confidence)}).",
+            advice,
+        )
 
 
 def _extrapolation(findings: Findings) -> Iterator[Caution]:

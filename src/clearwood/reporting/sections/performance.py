@@ -181,8 +181,9 @@ def _diagnostics(performance: Performance) -> list[Block]:
         )
         if math.isfinite(curve.slope):
             text += (
-                f" The line through the points has slope {number(curve.slope)} (1 if calibrated; "
-                f"below 1, predictions are too extreme) and intercept {number(curve.intercept)}."
+                f" The line through the points has {curve.line}, with "
+                f"{percent(curve.confidence)} intervals. A calibrated model has slope 1 and "
+                "intercept 0; below slope 1, predictions are too extreme."
             )
         views.append(("Calibration", (Prose((text,)), chart("calibration", curve.plot()))))
     if performance.residuals is not None:
@@ -201,7 +202,8 @@ def _diagnostics(performance: Performance) -> list[Block]:
             (name.replace("_", " "), _finite(value), performance.measures.meanings[name])
             for name, value in performance.measures.values.items()
         )
-        caption = f"Further measures, {where}"
+        weighted = ", weighted" if performance.measures.is_weighted else ""
+        caption = f"Further measures, {where}{weighted}"
         blocks.append(Sheet("measures", caption, ("measure", "value", "meaning"), rows))
     return blocks
 
