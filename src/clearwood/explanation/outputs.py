@@ -20,6 +20,7 @@ __all__ = [
     "one_output",
     "output_position",
     "row_columns",
+    "rows_used",
 ]
 
 R = TypeVar("R")
@@ -116,6 +117,17 @@ def noting_zero_weights(result: R, n_rows: int) -> R:
     any_result: Any = result
     noted: R = replace(any_result, n_zero_weight=n_rows, notes=(*any_result.notes, note))
     return noted
+
+
+def rows_used(n_rows: int, n_data: int | None) -> str:
+    """Write how many rows were used, and of how many where not of all.
+
+    Examples
+    --------
+    >>> rows_used(1, None), rows_used(500, 20640)
+    ('1 row', '500 of 20,640 rows')
+    """
+    return count(n_rows, "row") if n_data is None else f"{n_rows:,} of {n_data:,} rows"
 
 
 def one_output(values: NDArray[Any]) -> NDArray[Any]:

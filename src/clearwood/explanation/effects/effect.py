@@ -26,7 +26,7 @@ from clearwood.explanation.effects.pdp import ice, pdp, supported_pdp
 from clearwood.explanation.effects.refit import refitted
 from clearwood.explanation.effects.request import Extrapolation, Measured, Options, Request
 from clearwood.explanation.effects.result import Effect
-from clearwood.explanation.outputs import noting_zero_weights, one_output
+from clearwood.explanation.outputs import noting_zero_weights, one_output, rows_used
 
 __all__ = ["effect", "measured_effect"]
 
@@ -303,7 +303,7 @@ def measured_effect(
     result = _result(request, measured)
     warned = [text for text in (measured.left_out, measured.stopped) if text]
     if result.n_data is not None and options.sample is None and not measured.stopped:
-        warned.insert(0, f"averaged over {result.n_rows:,} of {result.n_data:,} rows")
+        warned.insert(0, f"averaged over {rows_used(result.n_rows, result.n_data)}")
     if result.extrapolates.any():
         warned.append(_extrapolation_note(result, request))
     if not quiet:

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.choices import EffectKind
 from clearwood._shared.frames import frame
-from clearwood._shared.numbers import IN_TABLES, count, number, percent
+from clearwood._shared.numbers import IN_TABLES, number, percent
 from clearwood._shared.results import Result, document, html_table
 from clearwood.explanation.decomposition.about import About
 from clearwood.explanation.effects.extrapolation import EXTRAPOLATES
 from clearwood.explanation.effects.shape import sentence_of
-from clearwood.explanation.outputs import grid_columns
+from clearwood.explanation.outputs import grid_columns, rows_used
 from clearwood.explanation.scales import Unit
 
 __all__ = ["TITLES", "Effect"]
@@ -151,10 +151,7 @@ class Effect(Result):
     def summary(self) -> str:
         """The scale, the rows and the band, in words."""
         value = [] if self.about.value is None else [str(self.about.value)]
-        rows = count(self.n_rows, "row")
-        if self.n_data is not None:
-            rows = f"{self.n_rows:,} of {self.n_data:,} rows"
-        parts = [*value, str(self.unit), rows]
+        parts = [*value, str(self.unit), rows_used(self.n_rows, self.n_data)]
         if self.centred and self.kind != "component":
             parts.append("centred")
         if self.exact:

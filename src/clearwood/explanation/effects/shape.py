@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.numbers import count, number, percent
+from clearwood.explanation.outputs import rows_used
 
 if TYPE_CHECKING:
     from clearwood.explanation.effects.result import Effect
@@ -50,6 +51,8 @@ class Shape:
         turning points between them; for levels the lowest and the highest.
     values
         The effect there.
+    low, high
+        The least and the largest effect within the range.
     is_ordered
         Whether the values of the column lie on an axis.
     reversal
@@ -71,6 +74,8 @@ class Shape:
     trend: Trend
     at: tuple[Any, ...]
     values: tuple[float, ...]
+    low: float = 0.0
+    high: float = 0.0
     is_ordered: bool = True
     reversal: float = 0.0
     n_below: int = 0
@@ -84,7 +89,7 @@ class Shape:
     @property
     def span(self) -> float:
         """How far the effect reaches from its least to its largest value."""
-        return max(self.values) - min(self.values)
+        return self.high - self.low
 
 
 def shape_of(effect: "Effect", *, output: int = -1, negligible: float = 0.0) -> Shape:
@@ -97,7 +102,7 @@ def shape_of(effect: "Effect", *, output: int = -1, negligible: float = 0.0) -> 
     output
         Which of several outputs, by position; the last by default.
     negligible
-        Effects that span less are called flat.
+        Effects that span less are called flat, and moves of less than half of it no turn.
 
     Examples
     --------
@@ -128,6 +133,8 @@ def shape_of(effect: "Effect", *, output: int = -1, negligible: float = 0.0) -> 
         shown = np.flatnonzero(frequent if is_enough else kept)
         order = shown[np.argsort(values[shown], kind="stable")][[0, -1]] if len(shown) else shown
         common |= {
+            "low": float(values[order[0]]) if len(order) else 0.0,
+            "high": float(values[order[-1]]) if len(order) else 0.0,
             "n_between": len(left_out),
             "n_rare": int((kept & ~frequent).sum()) if is_enough else 0,
         }
@@ -139,7 +146,10 @@ def shape_of(effect: "Effect", *, output: int = -1, negligible: float = 0.0) -> 
             "n_above": int((left_out > place[-1]).sum()),
             "n_between": int(((left_out > place[0]) & (left_out < place[-1])).sum()),
         }
-        turns = turning_points(values[place], _TURNS * float(np.ptp(values[place])))
+        span = float(np.ptp(values[place]))
+        tolerance = max(_TURNS * span, min(negligible, span) / 2)
+        common |= {"low": float(values[place].min()), "high": float(values[place].max())}
+        turns = turning_points(values[place], tolerance)
         common["reversal"] = _reversal(values[place], turns)
         place = place[turns]
     return _shape(_trend(values[place]), grid, values, place, negligible, common)
@@ -159,10 +169,10 @@ def _shape(
 ) -> Shape:
     if not len(place):
         return Shape("flat", (None,), (0.0,), **common)
-    at, values = tuple(grid[k] for k in place), values[place]
-    if np.ptp(values) <= negligible:
+    if common["high"] - common["low"] <= negligible:
         trend = "flat"
-    return Shape(trend, at, tuple(map(float, values)), **common)
+    at = tuple(grid[k] for k in place)
+    return Shape(trend, at, tuple(float(values[k]) for k in place), **common)
 
 
 def turning_points(values: Floats, tolerance: float) -> Index:
@@ -264,7 +274,7 @@ def sentence_of(
     text = f"{subject} {_move_words(shape, column, write, write_value)}"
     notes = _left_out(shape, column, write, write_value)
     if effect.n_data is not None:
-        notes.append(f"averaged over {effect.n_rows:,} of {effect.n_data:,} rows")
+        notes.append(f"averaged over {rows_used(effect.n_rows, effect.n_data)}")
     return "; ".join([text, *notes])
 
 
@@ -281,10 +291,10 @@ def _move_words(
 ) -> str:
     values, at = [write(value) for value in shape.values], [write_value(v) for v in shape.at]
     lowest, highest = int(np.argmin(shape.values)), int(np.argmax(shape.values))
-    if shape.trend == "flat" or len(set(values)) == 1:
+    low, high = write(shape.low), write(shape.high)
+    if shape.trend == "flat" or low == high:
         text = f"hardly changes with {column} by itself"
-        same = values[lowest] == values[highest]
-        between = values[lowest] if same else f"{values[lowest]} to {values[highest]}"
+        between = low if low == high else f"{low} to {high}"
         where = f", from {at[0]} to {at[-1]}" if shape.is_ordered else ""
         return text if len(at) < 2 else f"{text} ({between}{where})"
     if shape.trend == "levels":

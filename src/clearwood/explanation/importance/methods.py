@@ -275,7 +275,9 @@ def _result(
     **more: Any,
 ) -> Importance:
     values, low, high = numbers
+    n_data = request.explained.n_rows
     return Importance(
+        n_data=n_data if more["n_rows"] < n_data else None,
         kind=kind,
         columns=tuple(columns),
         values=values,

@@ -9,10 +9,11 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.choices import ImportanceKind
 from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.frames import frame
-from clearwood._shared.numbers import IN_TABLES, count, interval, number, percent
+from clearwood._shared.numbers import IN_TABLES, interval, number, percent
 from clearwood._shared.results import Result, document, html_table
 from clearwood.explanation.decomposition.about import About
 from clearwood.explanation.importance.components import ComponentVariances, Interactions, joined
+from clearwood.explanation.outputs import rows_used
 from clearwood.explanation.scales import Unit
 
 __all__ = ["TITLES", "Importance"]
@@ -54,6 +55,8 @@ class Importance(Result):
         What the predictions that were compared are.
     n_rows
         How many rows were used.
+    n_data
+        How many rows the data has, where fewer were used; None where all were.
     n_zero_weight
         How many further rows have a weight of zero and are left out.
     is_sampled
@@ -76,6 +79,7 @@ class Importance(Result):
     model: str
     unit: Unit
     n_rows: int
+    n_data: int | None = None
     n_zero_weight: int = 0
     is_sampled: bool = False
     variances: ComponentVariances | None = None
@@ -167,7 +171,7 @@ class Importance(Result):
         beyond = ""
         if self.variances is not None and self.variances.remainder.any():
             beyond = f"; beyond the order {percent(self.remainder_share)}"
-        how = f"{self.about}" if self.about is not None else count(self.n_rows, "row")
+        how = f"{self.about}" if self.about is not None else rows_used(self.n_rows, self.n_data)
         return f"{self.title} ({self.measure}): {best}{beyond} ({how})"
 
     def _written(self, k: int) -> str:
@@ -255,6 +259,7 @@ class Importance(Result):
                 "model": self.model,
                 "unit": str(self.unit),
                 "rows": self.n_rows,
+                "rows_of_data": self.n_data,
                 "rows_of_zero_weight": self.n_zero_weight,
                 "sampled": self.is_sampled,
                 "variances": None if self.variances is None else self.variances.to_json(),

@@ -311,7 +311,7 @@ class Collector:
         limits, names = self.limits, drawn[:MOST_EFFECTS]
         most = self.table.n_rows
         # all rows, if there is time for them; an accumulated effect has two predictions of each
-        average = self.rows_within(0.6 * limits.effects, most, len(names))
+        average = self.rows_within(0.8 * limits.effects, most, len(names))
         steps = self.rows_within(0.2 * limits.effects, most, len(names), 3)
         is_many_classes = len(self.subject.classes) > 2
         kinds: tuple[tuple[Literal["pdp", "ice", "ale"], int, int], ...] = (
