@@ -377,6 +377,10 @@ def test_an_estimator_that_a_benchmark_wrapped_is_explained_in_the_columns_of_th
     why = cw.explain(model, data)
     assert set(why.columns) == {"age", "town", "power"}
     assert_allclose(added_up(why, data), model.predict(data), atol=1e-9)
+    effect = why.effect("age")
+    assert_allclose(effect.baseline, model.predict(data).mean())
+    drawn = why.shapley(data.head(2), method="subsets", n_background=120)
+    assert_allclose(drawn.prediction, model.predict(data.head(2)), atol=1e-9)
 
 
 def test_importance_without_a_column_is_that_of_the_parts_that_are_left():

@@ -17,7 +17,7 @@ from clearwood.explanation.adapter.predictor import Predictor, predictor_of_anyt
 from clearwood.explanation.adapter.rows import Rows, as_data, joined_rows, no_background
 from clearwood.explanation.adapter.scores import LINKS, GameCall, forest_scorer, scorer_of
 from clearwood.explanation.adapter.stack import as_rows, stacked
-from clearwood.explanation.adapter.supported import is_pipeline
+from clearwood.explanation.adapter.supported import is_pipeline, name_of, unwrapped
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.from_model import game_of, learner_players
 from clearwood.explanation.games.game import BoundGame, Game, Reader, checked_weights
@@ -192,17 +192,17 @@ class Explained:
         return game
 
     @property
-    def _learner(self) -> Learner | None:
+    def _learner(self) -> Any:
+        """The model, where it has an encoder of Clearwood before its estimator; else None."""
         model = self.model
-        if not isinstance(model, Learner):
-            return None
-        if not hasattr(model, "estimator_"):
+        if isinstance(model, Learner) and not hasattr(model, "estimator_"):
             raise InputError(
                 f"learner {model.name!r} is not fitted yet",
                 parameter="model",
                 hint="call its fit(data).",
             )
-        return model
+        is_encoded = hasattr(model, "schema_") and getattr(model, "encoder_", None) is not None
+        return model if is_encoded else None
 
     @property
     def _reader(self) -> Reader | None:
@@ -242,6 +242,9 @@ class Explained:
 
     def _read(self, reader: Reader, data: Any) -> Rows:
         """Read data once."""
+        own = self._reader
+        if own is not None and getattr(own, "forest", None) is not getattr(reader, "forest", None):
+            return reader(data)  # trees after a step have other columns than the whole estimator
         return self._remembered(self._readings, data, lambda: reader(data))
 
     def rows(self, data: Any = None) -> Rows:
@@ -412,7 +415,7 @@ class Explained:
             assert learner is not None
             labels = getattr(learner, "classes_", None)
             scorer = scorer_of(learner.estimator_, scale, labels).settled(rows.codes[:3])
-            groups, kind = learner_players(learner)[1], f"learner {learner.name!r}"
+            groups, kind = learner_players(learner)[1], name_of(learner)
         return Predictor(
             columns=rows.columns,
             labels=rows.labels,
@@ -428,18 +431,16 @@ class Explained:
         with self._lock:
             if data is self.data and scale in self._predictors:
                 return self._predictors[scale]
-        predictor = self._of_sum(data, scale) or predictor_of_anything(self.model, data, scale)
+        predictor = self._of_sum(data, scale)
+        if predictor is None:
+            predictor = predictor_of_anything(unwrapped(self.model), data, scale)
         if data is self.data:
             with self._lock:
                 self._predictors[scale] = predictor
         return predictor
 
     def _of_sum(self, data: Any, scale: Scale | None) -> Predictor | None:
-        game = (
-            self.exact_game
-            if is_pipeline(getattr(self.model, "best_estimator_", self.model))
-            else None
-        )
+        game = self.exact_game if is_pipeline(unwrapped(self.model)) else None
         if not isinstance(game, AdditiveGame) or not isinstance(game.reader, PipelineReader):
             return None
         if game.reader.terms.owners is None:
@@ -447,7 +448,7 @@ class Explained:
         try:
             rows = self.rows() if data is self.data else game.rows(data)
             few = np.arange(min(len(rows), _ROWS_COMPARED))
-            plain = predictor_of_anything(self.model, take_rows(data, few), scale)
+            plain = predictor_of_anything(unwrapped(self.model), take_rows(data, few), scale)
         except InputError:
             return None
         truth = np.asarray(plain.scorer.call(plain.compose(few, {})))

@@ -6,7 +6,14 @@ from clearwood._shared.errors import InputError
 from clearwood.forest import SUPPORTED
 from clearwood.models import Learner
 
-__all__ = ["EXPLAINED", "NotDecomposableError", "is_pipeline", "name_of", "unsupported"]
+__all__ = [
+    "EXPLAINED",
+    "NotDecomposableError",
+    "is_pipeline",
+    "name_of",
+    "unsupported",
+    "unwrapped",
+]
 
 EXPLAINED = (
     f"{SUPPORTED}; linear and generalised linear models of scikit-learn (least squares, ridge, "
@@ -23,6 +30,15 @@ class NotDecomposableError(InputError):
 def is_pipeline(model: Any) -> bool:
     """Whether a model is a scikit-learn pipeline."""
     return hasattr(model, "steps") and hasattr(model, "named_steps")
+
+
+def unwrapped(model: Any) -> Any:
+    """Take a model out of a search, or out of a wrapper that leaves the encoding to it."""
+    if hasattr(model, "best_estimator_"):
+        return unwrapped(model.best_estimator_)
+    if getattr(model, "encoder_", model) is None:
+        return unwrapped(model.estimator_)
+    return model
 
 
 def name_of(model: Any) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from clearwood import forest as forests
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
-from clearwood.explanation.adapter.supported import is_pipeline, name_of, unsupported
+from clearwood.explanation.adapter.supported import is_pipeline, name_of, unsupported, unwrapped
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.columnwise import Terms
 from clearwood.explanation.games.ebm import ebm_game, is_ebm
@@ -48,13 +48,10 @@ def game_of(model: Any, data: Any = None) -> Game:
 
 
 def _bare(model: Any) -> Any:
-    """Check that it is a fitted model, and take it out of a search that found it."""
+    """Check that it is a fitted model, and take it out of a search that chose it."""
     if isinstance(model, Forest):
         return model
-    if hasattr(model, "best_estimator_"):
-        return _bare(model.best_estimator_)
-    if getattr(model, "encoder_", model) is None:  # a wrapped pipeline that encodes by itself
-        return _bare(model.estimator_)
+    model = unwrapped(model)
     if hasattr(model, "get_params") and hasattr(model, "fit"):
         from sklearn.exceptions import NotFittedError
         from sklearn.utils.validation import check_is_fitted
