@@ -153,7 +153,7 @@ class Columns:
     protected: list[str] | None = None
     ignore: list[str] | None = None
     kinds: Annotated[list[str] | None, typer.Option(autocompletion=completion.kinds)] = None
-    labels: Path | None = None
+    labels: str | None = None
 
     def roles(self) -> dict[str, Any]:
         """Return these options as `clearwood.read` takes them."""

@@ -84,6 +84,7 @@ def _identical(findings: Findings) -> str:
 
 def _columns(findings: Findings) -> Sheet:
     shares = findings.shares
+    has_descriptions = any(column.description for column in findings.table.columns)
     rows = []
     for name in _listed_first(findings):
         profile = findings.profiles[name]
@@ -97,6 +98,7 @@ def _columns(findings: Findings) -> Sheet:
                 profile.n_missing,
                 profile.n_distinct,
                 shortened(profile.values),
+                *([findings.table.column(name).description] if has_descriptions else []),
                 _spark(profile),
                 round(100 * shares[name], 1) if name in shares else None,
             )
@@ -112,6 +114,7 @@ def _columns(findings: Findings) -> Sheet:
             "missing",
             "distinct",
             "values",
+            *(["description"] if has_descriptions else []),
             "distribution",
             "importance (%)",
         ),

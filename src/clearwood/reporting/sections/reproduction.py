@@ -1,6 +1,7 @@
 """Reproduction: what it takes to make the page again."""
 
 import hashlib
+import os
 import platform
 from collections.abc import Mapping
 from dataclasses import is_dataclass
@@ -247,6 +248,8 @@ class _Script:
             return self.call("cw.learner", repr(value.name), {**changed, **(value.settings or {})})
         if isinstance(value, Enum):
             return repr(value.value)
+        if isinstance(value, os.PathLike):
+            return repr(os.fspath(value))
         if isinstance(value, Mapping):
             items = (f"{self.written(k)}: {self.written(v)}" for k, v in value.items())
             return f"{{{', '.join(items)}}}"
