@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from clearwood.benchmarking.diagnostics.bootstrap import BootstrapRisk, bootstrap_risk
     from clearwood.benchmarking.diagnostics.calibration import (
         CalibrationCurve,
+        CalibrationLine,
         calibration_curve,
         calibration_of,
     )
@@ -43,6 +44,7 @@ __all__ = [
     "BiasVariance",
     "BootstrapRisk",
     "CalibrationCurve",
+    "CalibrationLine",
     "Choosing",
     "Difference",
     "ExcessRisk",
