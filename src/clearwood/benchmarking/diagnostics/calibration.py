@@ -374,7 +374,9 @@ def _around(mean: Mean, kind: Kind, confidence: float) -> tuple[float, float]:
     z = float(stats.norm.ppf(tail))
     centre = (share + z**2 / (2 * size)) / (1 + z**2 / size)
     half = z / (1 + z**2 / size) * np.sqrt(share * (1 - share) / size + z**2 / (4 * size**2))
-    return max(centre - half, 0.0), min(centre + half, 1.0)
+    # by rounding, an end that is 0 or 1 may be next to it
+    low, high = float(centre - half), float(centre + half)
+    return (low if low > 1e-12 else 0.0), (high if high < 1 - 1e-12 else 1.0)
 
 
 def calibration_error(

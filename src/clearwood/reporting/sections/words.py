@@ -320,9 +320,9 @@ def _measures(findings: Findings, performance: Performance) -> list[str]:
             f"most {number(rest.large)}."
         )
     if "accuracy" in values:
-        right = percent(values["accuracy"])
         sentences.append(
-            f"Its most probable class is correct for {right} of rows{_majority(findings, values)}."
+            f"{_predicted_class(findings, performance)} is correct for "
+            f"{percent(values['accuracy'])} of rows{_majority(findings, values)}."
         )
     if values.get("auc", 0) > 0:
         share = percent(values["auc"])
@@ -338,6 +338,17 @@ def _measures(findings: Findings, performance: Performance) -> list[str]:
                 "over the classes)."
             )
     return sentences
+
+
+def _predicted_class(findings: Findings, performance: Performance) -> str:
+    """Say which class counts as predicted: of two, the second above a threshold."""
+    threshold = None if performance.measures is None else performance.measures.threshold
+    if threshold is None or len(findings.classes) != 2:
+        return "Its most probable class"
+    if threshold == 0.5:
+        return "Its most probable class (p > 0.5)"
+    second = named(findings.classes[1])
+    return f"Predicting “{second}” where its probability is above {number(threshold)}"
 
 
 def _majority(findings: Findings, values: Mapping[str, float]) -> str:
