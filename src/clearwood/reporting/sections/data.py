@@ -146,7 +146,7 @@ def _spark(profile: Profile) -> str:
     if len(counts) > 10:
         counts = np.array([part.sum() for part in np.array_split(counts, 10)])
     top = counts.max()
-    return "".join(_BLOCKS[int(np.ceil(7 * n / top))] for n in counts)
+    return "".join(_BLOCKS[int(np.ceil(7 * (n / top)))] for n in counts)
 
 
 def _distributions(findings: Findings) -> list[Block]:
