@@ -211,8 +211,8 @@ def test_a_column_that_gives_the_answer_away_is_named():
     raw["y_copy"] = raw["y"] * 3
     data = cw.read(raw, target="y")
     found = report(cw.learner("tree").fit(data), data)
-    assert "1 column may leak the target" in words(found["cautions"])
-    assert "y_copy: explains" in words(found["cautions"])
+    assert "may leak the target\n" in words(found["cautions"])
+    assert "y_copy explains" in words(found["cautions"])
 
 
 def test_two_rows_are_enough_to_look_at_a_model():

@@ -30,7 +30,7 @@ class BackgroundInfo:
 
     def __str__(self) -> str:
         weighted = "weighted " if self.weighted else ""
-        return weighted + count(self.n_rows, "background row")
+        return count(self.n_rows, f"{weighted}background row")
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON values."""

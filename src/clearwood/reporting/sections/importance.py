@@ -131,7 +131,7 @@ def _effects(findings: Findings) -> list[Block]:
             "Three methods: the average prediction if every row were given the value and kept its "
             "other columns (partial dependence); the same for single rows, whose curves differ in "
             "shape where columns interact (ICE); and the accumulated average change between "
-            "neighbouring values, using only the rows near them (ALE), which avoids "
+            "neighbouring values, using only the rows near them (ALE), which relies least on "
             "combinations that do not occur."
         ),
         f"Averaged over {count(some.n_rows, 'row')} of {findings.table.n_rows:,}, drawn with seed "

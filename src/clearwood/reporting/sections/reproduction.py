@@ -37,35 +37,40 @@ _OF_LEARNERS = {
 
 _REFERENCES = (
     (
-        "M. Hiabu (2024). Interpretable Machine Learning. Lecture notes. Decomposition of "
-        "predictions, partial dependence, accumulated local effects, Shapley values."
+        "Decomposition of predictions, partial dependence, accumulated local effects, Shapley "
+        "values: M. Hiabu (2024). Interpretable Machine Learning. Lecture notes."
     ),
     (
-        "D. W. Apley and J. Zhu (2020). Visualizing the effects of predictor variables in black "
-        "box supervised learning models. Journal of the Royal Statistical Society B 82. ALE."
+        "ALE: D. W. Apley and J. Zhu (2020). Visualizing the effects of predictor variables in "
+        "black box supervised learning models. Journal of the Royal Statistical Society: Series B "
+        "82(4), 1059–1086."
     ),
     (
-        "J. H. Friedman (2001). Greedy function approximation: a gradient boosting machine. Annals "
-        "of Statistics 29. Partial dependence."
+        "Partial dependence: J. H. Friedman (2001). Greedy function approximation: a gradient "
+        "boosting machine. The Annals of Statistics 29(5), 1189–1232."
     ),
     (
-        "A. Goldstein, A. Kapelner, J. Bleich and E. Pitkin (2015). Peeking inside the black box: "
-        "visualizing statistical learning with plots of individual conditional expectation. "
-        "Journal of Computational and Graphical Statistics 24. ICE."
-    ),
-    "L. S. Shapley (1953). A value for n-person games. Contributions to the Theory of Games II.",
-    (
-        "S. Bates, T. Hastie and R. Tibshirani (2024). Cross-validation: what does it estimate and "
-        "how well does it do it? Journal of the American Statistical Association 119. Nested "
-        "intervals."
+        "ICE: A. Goldstein, A. Kapelner, J. Bleich and E. Pitkin (2015). Peeking inside the black "
+        "box: visualizing statistical learning with plots of individual conditional expectation. "
+        "Journal of Computational and Graphical Statistics 24(1), 44–65."
     ),
     (
-        "S. Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
-        "Journal of Statistics 6. Drift, column by column."
+        "Shapley values: L. S. Shapley (1953). A value for n-person games. In H. W. Kuhn and A. W. "
+        "Tucker (eds.), Contributions to the Theory of Games II, Annals of Mathematics Studies 28, "
+        "307–317. Princeton University Press."
     ),
     (
-        "N. Brock (2022). On the equivalence of tree-based ensemble learners with decision trees. "
-        "One tree."
+        "Nested intervals: S. Bates, T. Hastie and R. Tibshirani (2024). Cross-validation: what "
+        "does it estimate and how well does it do it? Journal of the American Statistical "
+        "Association 119(546), 1434–1445."
+    ),
+    (
+        "Drift, column by column: S. Holm (1979). A simple sequentially rejective multiple test "
+        "procedure. Scandinavian Journal of Statistics 6(2), 65–70."
+    ),
+    (
+        "One tree: N. Brock (2022). On the equivalence of tree-based ensemble learners with "
+        "decision trees."
     ),
 )
 
@@ -120,7 +125,10 @@ def _facts(findings: Findings) -> tuple[tuple[str, str], ...]:
     if findings.decomposition is not None:
         facts.append(("Explanations", str(findings.decomposition.about)))
     facts += [
-        ("Rows on the page", f"{findings.sample.n_rows:,}, drawn with the seed"),
+        (
+            "Rows on the page",
+            f"{findings.sample.n_rows:,}, drawn with the seed" if options.has_rows else "none",
+        ),
         ("Versions", _versions(findings)),
         ("Python", f"{platform.python_version()} on {platform.system()} ({platform.machine()})"),
     ]

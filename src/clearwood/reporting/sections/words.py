@@ -260,20 +260,21 @@ def performance_sentences(findings: Findings) -> tuple[str, ...]:
     if performance is None:
         why = findings.failures.get(Step.PERFORMANCE, "nothing was evaluated")
         return (sentence(f"the performance is not known: {why}"),)
-    sentences = [_risk_sentence(performance), *_against_baseline(findings, performance)]
+    sentences = [_risk_sentence(findings, performance), *_against_baseline(findings, performance)]
     sentences += _measures(findings, performance)
     if performance.rows == "training":
         sentences.append(_unseen(findings))
     return tuple(sentences)
 
 
-def _risk_sentence(performance: Performance) -> str:
+def _risk_sentence(findings: Findings, performance: Performance) -> str:
     risk = performance.risk
+    weighted = "" if findings.table.weights is None else "weighted "
     root = ""
     if performance.loss == "squared" and risk.estimate > 0:
         root = f"; its square root is {number(risk.estimate**0.5)}"
     return (
-        f"{capital(WHERE[performance.rows])}, the {performance.risk_title} is "
+        f"{capital(WHERE[performance.rows])}, the {weighted}{performance.risk_title} is "
         f"{number(risk.estimate)} ({interval(risk.low, risk.high, risk.confidence)}){root}."
     )
 
