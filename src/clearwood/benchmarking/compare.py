@@ -16,13 +16,13 @@ from clearwood._shared.numbers import duration
 from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows, gain_of_identical_rows
 from clearwood.benchmarking.diagnostics.measures import check_threshold
 from clearwood.benchmarking.findings import Finding
-from clearwood.benchmarking.result import Benchmark, Method, Standing
+from clearwood.benchmarking.result import Benchmark
 from clearwood.benchmarking.running.contenders import BASELINE, contenders
 from clearwood.benchmarking.running.design import REUSE_FROM, Design, interval_kind, outer_plan
 from clearwood.benchmarking.running.run import Session, Snapshot
 from clearwood.benchmarking.running.work import Context, Outcome, Unit
 from clearwood.benchmarking.running.workers import Workers
-from clearwood.benchmarking.standings import findings_of, standings
+from clearwood.benchmarking.standings import Method, Standing, findings_of, standings
 from clearwood.benchmarking.target import checked_table, loss_for, target_codes
 from clearwood.benchmarking.tuning.searches import check_search
 from clearwood.benchmarking.tuning.tune import Tuning

@@ -19,12 +19,13 @@ from clearwood.benchmarking.findings import Finding
 from clearwood.benchmarking.intervals.estimates import LossesOf, interval_of, losses_of
 from clearwood.benchmarking.intervals.intervals import simultaneous_level
 from clearwood.benchmarking.running.work import Context, Outcome, Rows, Unit
-from clearwood.benchmarking.text import as_html, as_text, comparison_text, settings_text
+from clearwood.benchmarking.standings import Method, Standing
+from clearwood.benchmarking.text import as_html, as_text, comparison_text
 from clearwood.benchmarking.tuning.archive import Archive, TuningCurve, archive_of, curve_of
 from clearwood.benchmarking.winner import Winner
 from clearwood.checks import Twins
 
-__all__ = ["Benchmark", "Difference", "Method", "Standing"]
+__all__ = ["Benchmark", "Difference"]
 
 _COLUMNS = (
     "learner",
@@ -40,59 +41,6 @@ _COLUMNS = (
     "failures",
     "settings",
 )
-
-
-@dataclass(frozen=True)
-class Standing(Result):
-    """The result of one learner.
-
-    Parameters
-    ----------
-    learner
-        Its name.
-    loss
-        What the risk is the mean of.
-    risk, se, low, high
-        The estimate, its standard error and its interval; NaN where every fold failed.
-    difference, difference_low, difference_high
-        Risk above that of the best learner, with an interval from paired differences.
-    fit_seconds
-        Seconds of tuning, fitting and predicting, on average over the outer folds.
-    failures
-        How many fits failed.
-    settings
-        Typical settings of the outer folds: the median of numbers, the most frequent choice.
-    interval
-        The kind of the interval, see `Interval`; "none" where every fold failed.
-    inflation
-        How many times wider than the naive interval it is.
-    folds
-        How many outer folds the estimate is based on.
-    is_reference
-        Whether it is the baseline of a benchmark whose learners were chosen without one.
-    """
-
-    learner: str
-    loss: str
-    risk: float
-    se: float
-    low: float
-    high: float
-    difference: float
-    difference_low: float
-    difference_high: float
-    fit_seconds: float
-    failures: int
-    settings: Mapping[str, Any]
-    interval: str = "naive"
-    inflation: float = 1.0
-    folds: int = 0
-    is_reference: bool = False
-
-    @property
-    def settings_text(self) -> str:
-        """The settings as one would type them."""
-        return settings_text(self.settings)
 
 
 @dataclass(frozen=True)
@@ -134,52 +82,6 @@ class Difference(Result):
 
     def __repr__(self) -> str:
         return comparison_text(self)
-
-
-@dataclass(frozen=True)
-class Method:
-    """How the risks of a benchmark are estimated.
-
-    Parameters
-    ----------
-    plan
-        The resampling plan, in words.
-    splits, repeats
-        How many outer splits there are, over how many repeats.
-    interval
-        The kind of the intervals, see `Interval`.
-    confidence
-        Their level.
-    tuning
-        How settings were chosen, in words.
-    pairs
-        How the settings of the fits that leave two folds out were chosen: "tuned", "reused",
-        "defaults", or "none" where there are no such fits.
-    seed
-        Fixes every random choice.
-    is_simultaneous
-        Whether the intervals of all differences hold together: see `Benchmark.simultaneous`.
-    threshold
-        Of two classes, the second is predicted where its probability is above this, in measures
-        that need a class.
-    is_weighted
-        Whether rows count by their weight in risks and measures.
-    zero_weights
-        How many rows have the weight 0: they neither train nor test.
-    """
-
-    plan: str
-    splits: int
-    repeats: int
-    interval: str
-    confidence: float
-    tuning: str
-    pairs: Literal["tuned", "reused", "defaults", "none"]
-    seed: int
-    is_simultaneous: bool = False
-    threshold: float = 0.5
-    is_weighted: bool = False
-    zero_weights: int = 0
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,7 +9,8 @@ from clearwood._shared.numbers import IN_TABLES, count, duration, interval, numb
 from clearwood._shared.results import html_table
 
 if TYPE_CHECKING:
-    from clearwood.benchmarking.result import Benchmark, Difference, Standing
+    from clearwood.benchmarking.result import Benchmark, Difference
+    from clearwood.benchmarking.standings import Standing
 
 __all__ = ["as_html", "as_text", "comparison_text", "settings_text"]
 

@@ -13,7 +13,7 @@ from clearwood.benchmarking.target import checked_table, target_codes
 from clearwood.models import Learner
 
 if TYPE_CHECKING:
-    from clearwood.benchmarking.result import Standing
+    from clearwood.benchmarking.standings import Standing
 
 __all__ = ["Winner"]
 

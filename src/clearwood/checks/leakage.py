@@ -270,7 +270,7 @@ def leakage(
     with progress("one column at a time", total=len(names)) as step:
         for name in names:
             column = table.column(name).take(judge.rows)
-            one = judge(_along_an_axis(column), _levels_of(column))
+            one = judge(_along_an_axis(column), _valued(column)[1])
             measured.append(one)
             leaks += _of_column(name, table.target, one)
             gaps = column.missing
@@ -419,16 +419,6 @@ def _along_an_axis(column: Column) -> Floats | None:
         times = column.values.astype("datetime64[us]").astype(np.float64)
         return np.where(column.missing, np.nan, times)
     return np.asarray(column.values, np.float64)
-
-
-def _levels_of(column: Column) -> Index:
-    """Return the level of each row as a code from 0 on; missing is a level of its own."""
-    if column.is_coded:
-        return np.asarray(column.values + 1, np.intp)
-    if column.kind is Kind.TEXT:
-        written = np.where(column.missing, "", column.values)
-        return np.unique(written, return_inverse=True)[1].astype(np.intp)
-    return np.zeros(len(column), np.intp)
 
 
 def _pure_levels(table: Table, names: Sequence[str], rows: Index, weights: Floats) -> list[Leak]:
