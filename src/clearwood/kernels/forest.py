@@ -15,22 +15,8 @@ class PackedForest:
     """Trees laid out for fast prediction, from plain arrays.
 
     The arrays mean what the fields of `clearwood.forest.Forest` mean, where they are checked.
-
-    Parameters
-    ----------
-    roots, left, right, feature, threshold, default_left, zero_missing
-        The trees and their numeric splits.
-    category_start, category_size, category_words, unseen_left
-        The categorical splits.
-    value
-        What each leaf adds, weights included: one column where trees belong to one output, else
-        one per output.
-    tree_output
-        The output each tree adds to; -1 where each adds to all.
-    n_features, n_outputs
-        Columns of the matrix, numbers per row of the result.
-    compare_float32, add_float32
-        Whether values are rounded to float32 before they are compared, and sums kept in float32.
+    Values hold what each leaf adds, weights included: one column where trees belong to one output,
+    else one per output.
 
     Examples
     --------

@@ -59,13 +59,8 @@ _controller: tuple[ThreadpoolController, int] | None = None
 def limited(count: int) -> AbstractContextManager[Any]:
     """Hold the thread pools of compiled libraries to a number of threads.
 
-    Looking for the pools takes milliseconds, as long as a small fit; they are looked for again
-    only when a module has been imported since, for pools come with modules.
-
-    Parameters
-    ----------
-    count
-        Threads each pool may use.
+    Looking for the pools takes milliseconds, as long as a small fit; they are looked for again only
+    when a module has been imported since, for pools come with modules.
 
     Examples
     --------

@@ -248,21 +248,10 @@ def interventional(
 
 
 def component_sets(trees: Trees, *, max_order: int | None = None) -> tuple[PlayerSet, ...]:
-    """Return the sets of players whose component can differ from zero.
+    """Return the sets of players that split together on some path, by size, then by players.
 
-    These are the sets of players that split together on some path from a root.
-
-    Parameters
-    ----------
-    trees
-        The prepared forest.
-    max_order
-        The most players in a set; None means all, which suits shallow trees.
-
-    Returns
-    -------
-    tuple of tuples
-        By size, then by players.
+    Only their components can differ from zero. ``max_order`` is the most players in a set; None
+    means all, which suits shallow trees.
     """
     order = trees.n_players if max_order is None else max_order
     path_sets = trees.kernel.path_sets(order, _MOST_SETS)

@@ -25,18 +25,9 @@ _FEWEST = 20
 
 @dataclass(frozen=True)
 class Evaluated(Generic[T]):
-    """What was computed, block by block.
+    """What was computed, block by block: the rows, what each block gave and its size.
 
-    Parameters
-    ----------
-    rows
-        The rows that were evaluated, block after block.
-    blocks
-        What each block gave.
-    sizes
-        How many rows each block has.
-    stopped
-        Why not all rows are there; None where they are.
+    ``stopped`` says why not all rows are there; None where they are.
     """
 
     rows: Index
@@ -56,20 +47,7 @@ def evaluated_in_blocks(
     """Evaluate rows in random order until all are done, the time is over or the user stops it.
 
     Since the order is random, the rows that are done are a sample of all of them, so their sampling
-    error can be stated.
-
-    Parameters
-    ----------
-    rows
-        Positions of rows.
-    evaluate
-        From some of them to what is wanted of them.
-    per_row
-        Evaluations that a row takes.
-    seed
-        Fixes the order.
-    clock
-        Until when.
+    error can be stated. A row takes ``per_row`` evaluations.
 
     Examples
     --------

@@ -117,14 +117,9 @@ def rows_of(data: Any) -> Compose:
 
 
 def model_input(data: Any, names: Sequence[str] | None) -> Any:
-    """Turn data into what a model takes: a frame with its columns, or an array.
+    """Turn data into what a model takes: a frame with the columns it was fitted with, or an array.
 
-    Parameters
-    ----------
-    data
-        A table, a data frame or an array.
-    names
-        The columns that the model was fitted with, None where they had no names.
+    ``names`` is None where those columns had no names.
     """
     if isinstance(data, Table):
         data = (data.X if names is None else data).by_header().to_frame()
@@ -195,18 +190,9 @@ def perturbed(
 ) -> Any:
     """Make rows of data, with some columns of other rows and some with values of their own.
 
-    Parameters
-    ----------
-    data
-        A table, a data frame or an array.
-    names
-        The columns that are meant, by position.
-    base
-        Rows.
-    taken
-        For some columns, the rows whose value they have instead.
-    written
-        For some columns of numbers or dates, the values they have instead.
+    Columns are meant by their position in ``names``. Rows are those at ``base``; ``taken`` has, for
+    some columns, the rows whose value they have instead, and ``written``, for some columns of
+    numbers or dates, the values.
 
     Examples
     --------

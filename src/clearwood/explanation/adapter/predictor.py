@@ -98,18 +98,9 @@ class Predictor:
         return self.names.index(name)
 
     def predict(self, base: Index, held: Mapping[int, Index] | None = None) -> Floats:
-        """Predict rows, with some columns taken from other rows.
+        """Predict rows at positions, with some columns taken from other rows: (rows, outputs).
 
-        Parameters
-        ----------
-        base
-            Positions of rows.
-        held
-            For some columns, the rows whose value they have instead; as long as ``base``.
-
-        Returns
-        -------
-        ndarray of shape (rows, outputs)
+        ``held`` has, for some columns, the rows whose value they have instead, as many as ``base``.
         """
         held = held or {}
         if not len(base):  # few models take no rows

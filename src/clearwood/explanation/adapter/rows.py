@@ -140,14 +140,8 @@ def rows_of_table(table: Table, names: Sequence[str], codes: Floats, data: Any) 
 def user_columns(data: Any, names: Sequence[str], *, by_position: bool) -> tuple[Column, ...]:
     """Return the user's columns by name; by position where neither side has names to compare.
 
-    Parameters
-    ----------
-    data
-        A table, a data frame or an array.
-    names
-        The columns of the model.
-    by_position
-        Whether the model's names were made up (x0, x1, ...), so that any names will do.
+    ``by_position`` is whether the model's names were made up (x0, x1, ...), so that any names will
+    do.
     """
     data = data.by_header() if isinstance(data, Table) else data
     columns = data.X.columns if isinstance(data, Table) else as_columns(data)

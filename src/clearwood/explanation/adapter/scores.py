@@ -117,16 +117,10 @@ def _two_dimensional(predicted: Any) -> Floats:
 
 
 def scorer_of(model: Any, scale: Scale | None, labels: Any = None) -> Scorer:
-    """Choose which method of a model to call.
+    """Choose which method of a model, or function, to call on a scale.
 
-    Parameters
-    ----------
-    model
-        Anything with ``predict_proba``, ``decision_function`` or ``predict``, or a function.
-    scale
-        The scale; None for probabilities where the model has them, else its prediction.
-    labels
-        Names of the classes, where the model's own are codes.
+    Without a scale, probabilities where the model has them, else its prediction. ``labels`` names
+    the classes where the model's own are codes.
     """
     has_classes = hasattr(model, "classes_") and (
         hasattr(model, "predict_proba") or hasattr(model, "decision_function")

@@ -66,19 +66,9 @@ def _frame_of_one(row: Mapping[str, Any]) -> Any:
 
 
 def stacked(model: Any, rows: Any, background: Any) -> tuple[Any, int]:
-    """Put rows on top of background rows, in the background's form.
+    """Put rows on top of background rows, in the background's form; count the rows above.
 
-    Parameters
-    ----------
-    model
-        A learner's schema decides which columns are read, and how.
-    rows, background
-        Tables, data frames or arrays; not necessarily of one kind.
-
-    Returns
-    -------
-    tuple
-        The data, and how many of its rows are ``rows``.
+    A learner's schema decides which columns are read, and how.
 
     Examples
     --------

@@ -22,13 +22,6 @@ def players_of(
 ) -> tuple[tuple[str, ...], tuple[Players, ...]]:
     """Return the players' names and columns; columns in no group play alone.
 
-    Parameters
-    ----------
-    columns
-        All columns.
-    groups
-        Names of groups, and the columns that play together in each.
-
     Examples
     --------
     >>> players_of(("lat", "age", "lon"), {"place": ["lat", "lon"]})
@@ -100,14 +93,9 @@ class Grouping:
 
 
 def grouped(game: Game, groups: Mapping[str, Sequence[str]] | None) -> Game | None:
-    """Return the same model played by groups of its columns; None where it cannot be had exactly.
+    """Return the same model played by groups of its columns, as for `players_of`.
 
-    Parameters
-    ----------
-    game
-        A model that is decomposed exactly.
-    groups
-        As for `players_of`; without any, the game stays as it is.
+    Without groups the game stays as it is; None where it cannot be had exactly.
     """
     if groups is None:
         return game

@@ -108,18 +108,9 @@ def crossed(weights: Floats, n_at: int, n_over: int, n_rows: int, seed: int) -> 
 def variances(each: Sequence[Callable[[], Floats]], cross: Cross) -> tuple[Floats, Floats | None]:
     """Compute the variance of every component, and the same with each group of rows left out.
 
-    Parameters
-    ----------
-    each
-        For every component, what gives g(x, b) of shape (rows at, rows over, outputs).
-    cross
-        The rows.
-
-    Returns
-    -------
-    tuple
-        Variances (components, outputs); and (2 · GROUPS, components, outputs), None where all of
-        the user's rows were used and nothing is estimated.
+    ``each`` gives g(x, b) of every component, of shape (rows at, rows over, outputs). The result
+    has the shape (components, outputs); its replicates (2 · GROUPS, components, outputs), or None
+    where all of the user's rows were used and nothing is estimated.
     """
     result, again = [], []
     kept = [] if cross.is_whole else list(cross.thinned())

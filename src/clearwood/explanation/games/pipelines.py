@@ -26,14 +26,7 @@ __all__ = ["PipelineReader", "pipeline_game"]
 class PipelineReader:
     """Reads data as what its columns add to the score of a pipeline that ends in a linear model.
 
-    Parameters
-    ----------
-    players
-        The model's columns.
-    by_position
-        Whether the model was fitted without names.
-    terms
-        What each column adds.
+    Data is read by position where the model was fitted without names.
     """
 
     players: tuple[str, ...]

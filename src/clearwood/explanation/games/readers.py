@@ -24,17 +24,7 @@ __all__ = ["EncodedReader", "ForestReader", "MatrixReader"]
 
 @dataclass(frozen=True, eq=False)
 class EncodedReader:
-    """Reads data for a model behind Clearwood's encoder.
-
-    Parameters
-    ----------
-    schema, encoder
-        Of the learner.
-    players
-        The user's columns.
-    forest
-        The trees behind the encoder; None for other models.
-    """
+    """Reads data for a model behind Clearwood's encoder; of trees, the columns they split."""
 
     schema: Schema
     encoder: Encoder
@@ -69,12 +59,7 @@ class ForestReader:
 class MatrixReader:
     """Reads data for a linear model that was fitted to a matrix or frame of numbers.
 
-    Parameters
-    ----------
-    players
-        The model's columns.
-    by_position
-        Whether the model was fitted without names.
+    Data is read by position where the model was fitted without names.
     """
 
     players: tuple[str, ...]

@@ -140,14 +140,9 @@ class BoundTerms(BoundGame):
 
 
 def as_places(values: NDArray[Any], bins: Any) -> Index:
-    """Find the bin of each value: 0 for missing, then bins in order, the last for unknown.
+    """Return the bin of each value: 0 for missing, then bins in order, the last for unknown.
 
-    Parameters
-    ----------
-    values
-        Numbers, or labels with None for missing.
-    bins
-        Cut points, or the number of each label.
+    Values are numbers with cut points as bins, or labels, None for missing, with their numbers.
 
     Examples
     --------

@@ -83,23 +83,11 @@ class Stopping:
 def over_background(game: ValueFunction, row: int, by_background: Floats) -> tuple[Floats, Floats]:
     """Average the values that single background rows give, and say what drawing them costs.
 
-    For each background row the values add up to the prediction less that row's own. The mean of
-    this sum over the *whole* background is known, so it serves as a control variate: with it,
-    values add up to the prediction less the exact baseline, and vary less.
-
-    Parameters
-    ----------
-    game
-        The game.
-    row
-        The explained row.
-    by_background
-        Of shape (players, chosen background rows, outputs).
-
-    Returns
-    -------
-    tuple of ndarray
-        Values and the variance that comes from the draw, each (players, outputs).
+    ``by_background`` has the shape (players, chosen background rows, outputs). For each background
+    row the values add up to the prediction less that row's own. The mean of this sum over the
+    *whole* background is known, so it serves as a control variate: with it, values add up to the
+    prediction less the exact baseline, and vary less. Returns the values and the variance that
+    comes from the draw, each (players, outputs).
     """
     share = game.weights[game.chosen] / game.weights[game.chosen].sum()
     mean = np.einsum("b,pbo->po", share, by_background)
@@ -117,10 +105,7 @@ def over_background(game: ValueFunction, row: int, by_background: Floats) -> tup
 def control_slopes(parts: Floats, total: Floats, share: Floats) -> tuple[Floats, Floats]:
     """Regress parts on the total that they add up to, per output.
 
-    Returns
-    -------
-    tuple of ndarray
-        Slopes (players, outputs), which sum to one, and residuals of the shape of ``parts``.
+    Returns slopes (players, outputs), which sum to one, and residuals of the shape of ``parts``.
     """
     centred = total - share @ total
     spread = np.einsum("b,bo->o", share, centred**2)

@@ -66,18 +66,9 @@ def observational(
     explained: Explained,
     generator: np.random.Generator,
 ) -> ValueFunction:
-    """Make an observational value function.
+    """Make an observational value function from what every value function has.
 
-    Parameters
-    ----------
-    conditional
-        "gaussian", "copula", "kernel" or "forest".
-    parts
-        What every value function has.
-    explained
-        The model, which "gaussian" and "copula" evaluate at values that no row has.
-    generator
-        Makes the draws.
+    "gaussian" and "copula" evaluate the model at values that no row has.
     """
     if conditional in ("gaussian", "copula"):
         numbers = _numbers(parts, conditional)

@@ -18,17 +18,11 @@ Coalitions = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class CoalitionValues:
-    """The values of coalitions at one row.
+    """The values of coalitions at one row: their mean, of shape (coalitions, outputs).
 
-    Parameters
-    ----------
-    mean
-        Of shape (coalitions, outputs).
-    by_background
-        The prediction for each background row, of shape (coalitions, background rows, outputs),
-        where the same rows stand in for every coalition; else None.
-    noise
-        The variance of ``mean``, where each coalition was averaged over draws of its own.
+    ``by_background`` has the prediction for each background row, (coalitions, background rows,
+    outputs), where the same rows stand in for every coalition. ``noise`` is the variance of the
+    mean, where each coalition was averaged over draws of its own.
     """
 
     mean: Floats
