@@ -134,10 +134,7 @@ def _effects(findings: Findings) -> list[Block]:
             "neighbouring values, using only the rows near them (ALE), which relies least on "
             "combinations that do not occur."
         ),
-        f"Averaged over {count(some.n_rows, 'row')} of {findings.table.n_rows:,}, drawn with seed "
-        f"{findings.options.seed}."
-        if some.n_rows < findings.table.n_rows
-        else f"Averaged over all {count(some.n_rows, 'row')}.",
+        _averaged_over(some, findings.options.seed),
     ]
     outputs = _classes_shown(findings)
     if outputs and len(outputs) < len(findings.classes):
@@ -150,6 +147,17 @@ def _effects(findings: Findings) -> list[Block]:
         blocks.append(Prose((effect_sentence(findings, views),)))
         blocks.append(_effect(views, k, outputs))
     return blocks + _others(findings, outputs)
+
+
+def _averaged_over(effect: Effect, seed: int) -> str:
+    """Return which rows the effects are averaged over."""
+    weights = ""
+    if effect.n_zero_weight:
+        weights = f"; {count(effect.n_zero_weight, 'row')} of weight 0 left out"
+    if effect.n_data is None:
+        return f"Averaged over all {count(effect.n_rows, 'row')}{weights}."
+    rows = f"{effect.n_rows:,} of the {count(effect.n_data, 'row')}"
+    return f"Averaged over {rows}, drawn with seed {seed}{weights}."
 
 
 def _others(findings: Findings, outputs: tuple[str, ...]) -> list[Block]:
