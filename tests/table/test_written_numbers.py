@@ -108,6 +108,25 @@ def test_words_for_missing_among_numbers_are_missing(word):
     assert column.n_missing == 2
 
 
+def test_words_for_missing_among_dates_are_missing():
+    column = read_column(["24.12.2024", "k.A.", "1.3.2025", "-", "5.6.2023"])
+    assert column.kind is Kind.DATE
+    assert column.n_missing == 2
+
+
+def test_numbers_in_several_units_are_pointed_out():
+    with pytest.warns(cw.ClearwoodWarning, match=r"column 'x' .*several units \(\$, €\)"):
+        read_column(["5 €", "5 $", "5 €", "5 $", "5 €"])
+    with pytest.warns(cw.ClearwoodWarning, match=r"column 'x' .*several units \(%, no unit\)"):
+        read_column(["12 %", "0.07", "9 %", "12 %", "9 %"])
+
+
+def test_the_unit_is_kept():
+    data = cw.read({"x": ["12 CHF", "13.5 CHF", "9 CHF"]})
+    assert data["x"].unit == "CHF"
+    assert "9 to 13.5 CHF" in repr(data)
+
+
 def test_conversions_are_counted_by_column():
     cells = {"price": ["1.693,66", "12,5", "k.A.", "3"], "age": ["31", "?", "-", "40"]}
     with pytest.warns(cw.ClearwoodWarning) as caught:

@@ -69,7 +69,8 @@ def describe_values(column: Column) -> str:
     low, high = present.min(), present.max()
     if column.kind is Kind.DATE:
         return f"{np.datetime_as_string(low, 'D')} to {np.datetime_as_string(high, 'D')}"
-    return f"{_short(low)} to {_short(high)}"
+    unit = f" {column.unit}" if column.unit and not column.header else ""
+    return f"{_short(low)} to {_short(high)}{unit}"
 
 
 def _headline(table: "Table") -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from clearwood._shared.errors import Option, Text, bad_value, words
 from clearwood._shared.numbers import count
+from clearwood.table.kinds.dates import parse_dates
 from clearwood.table.kinds.review import Finding
 from clearwood.table.reading.raw import Raw
 
@@ -178,7 +179,7 @@ def convert_written_numbers(
     doubtful = []
     for raw in raws:
         if raw.form == "string" and raw.name not in skipped:
-            result = _convert(raw, writing)
+            result = _convert(raw, writing) or _dates_with_gaps(raw, writing)
             if result is not None:
                 converted[raw.name] = result
                 doubtful += [raw] if result.convention.doubtful and not raw.decimal else []
@@ -197,11 +198,40 @@ def convert_written_numbers(
     return columns, [*_about_conventions(converted), *_about_gaps(converted)]
 
 
+def _dates_with_gaps(raw: Raw, writing: Writing) -> _Converted | None:
+    """Return a column of dates without the words for missing among them."""
+    if writing.missing is not None or parse_dates(_not_missing(raw.levels[:_FIRST_LOOK])) is None:
+        return None
+    dates = _not_missing(raw.levels)
+    if len(dates) == len(raw.levels) or parse_dates(dates) is None:
+        return None
+    rows = np.bincount(raw.values[raw.values >= 0], minlength=len(raw.levels))
+    gaps = {
+        level.strip(): int(n)
+        for level, n in zip(raw.levels, rows, strict=True)
+        if level not in dates
+    }
+    without = _without(raw, frozenset(gaps))
+    return _Converted(without, _Convention(".", ""), 0, "", has_decimals=False, gaps=gaps)
+
+
+def _not_missing(levels: Sequence[str]) -> list[str]:
+    return [level for level in levels if _tidied([level])[0].casefold() not in _MISSING_WORDS]
+
+
 def words_among_numbers(raw: Raw) -> Finding | None:
     """Point out a column that is not numeric because of a few of its cells."""
     if raw.form != "string" or not any(map(_is_number, _tidied(raw.levels[:100]))):
         return None
-    others = [i for i, level in enumerate(_tidied(raw.levels)) if not _is_number(level)]
+    levels = _tidied(raw.levels)
+    others = [i for i, level in enumerate(levels) if not _is_number(level)]
+    units = set() if others else {unit for level in levels for unit in _units(level)}
+    if len(units) > 1:
+        return Finding(
+            f"column {raw.name!r} holds numbers in several units ({', '.join(sorted(units))}), so "
+            "it is not numeric; convert them to one unit",
+            left_out=False,
+        )
     rows = np.bincount(raw.values[raw.values >= 0], minlength=len(raw.levels))
     n_others = int(rows[others].sum())
     if not n_others or n_others > _MOST_WORDS * rows.sum():
@@ -215,6 +245,12 @@ def words_among_numbers(raw: Raw) -> Finding | None:
         ),
         left_out=False,
     )
+
+
+def _units(level: str) -> tuple[str, ...]:
+    """Return the unit of a cell; one without is a share where others are per cents."""
+    cell = _CELL.fullmatch(level)
+    return () if cell is None else (cell["before"] or cell["after"] or "no unit",)
 
 
 def _is_number(level: str) -> bool:
@@ -389,7 +425,7 @@ def _about_gaps(converted: Mapping[str, _Converted]) -> list[Finding]:
     return [
         Finding(
             words(
-                f"words among numbers are read as missing: {listed}; to keep them as levels, set ",
+                f"words among numbers or dates are read as missing: {listed}; to keep them, set ",
                 Option("missing", [""]),
             ),
             left_out=False,
