@@ -53,3 +53,10 @@ def test_axes_have_the_name_of_the_loss(loss, title):
 def test_classes_are_judged_by_log_loss():
     curve = learning_curve("lda", cw.datasets.load("wine"), sizes=[100])
     assert '"title": "log loss"' in json.dumps(curve.plot().to_dict())
+
+
+def test_a_chart_saved_inline_loads_nothing(bench, tmp_path):
+    bench.plot().save(tmp_path / "bench.html", inline=True)
+    page = (tmp_path / "bench.html").read_text(encoding="utf-8")
+    assert "<script src" not in page
+    assert "<link" not in page

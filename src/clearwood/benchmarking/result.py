@@ -9,7 +9,6 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, did_you_mean, unknown_choice, words
-from clearwood._shared.frames import frame
 from clearwood._shared.results import Result, document
 from clearwood.benchmarking.diagnostics.calibration import CalibrationCurve, calibration_of
 from clearwood.benchmarking.diagnostics.choosing import Choosing, choosing
@@ -330,7 +329,6 @@ class Benchmark(Result):
         Numbers for regression and counts; for classes what the loss needs: one column of
         probabilities a class, positions of classes, or margins.
         """
-        self[learner]
         predictions: Floats | None = None
         for unit, outcome in self._outer(learner):
             if unit.repeat != repeat or outcome.predictions is None:
@@ -418,7 +416,6 @@ class Benchmark(Result):
 
     def _tested(self, learner: str) -> tuple[Rows, Floats, Rows]:
         """Return the held-out rows, their predictions, and the number of the fit of each."""
-        self[learner]
         tested = [
             (unit.test, outcome.predictions)
             for unit, outcome in self._outer(learner)
@@ -432,32 +429,23 @@ class Benchmark(Result):
 
     def archive(self, learner: str) -> Archive:
         """Return every configuration that tuning tried, in every outer fold."""
-        self[learner]
         return archive_of(learner, self._outer(learner))
 
     def curve(self, learner: str) -> TuningCurve:
         """Return the inner risk of the values tried, averaged over the outer folds."""
-        self[learner]
         return curve_of(learner, self._outer(learner), self.context.contenders[learner].space)
 
     def _outer(self, learner: str) -> list[tuple[Unit, Outcome]]:
+        self[learner]  # refuses one that was not compared
         return [
             (self.units[key], outcome)
             for key, outcome in self.outcomes.items()
             if self.units[key].learner == learner and self.units[key].purpose == "outer"
         ]
 
-    def to_frame(self, library: str | None = None) -> Any:
-        """Return one row per learner, best first, as a data frame.
-
-        Parameters
-        ----------
-        library
-            "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
-        """
-        return frame(
-            {name: [getattr(one, name) for one in self.standings] for name in _COLUMNS}, library
-        )
+    def _columns(self) -> dict[str, list[Any]]:
+        """Return one row per learner, best first."""
+        return {name: [getattr(one, name) for one in self.standings] for name in _COLUMNS}
 
     def to_json(self) -> dict[str, Any]:
         """Return everything but the losses of single rows, as plain JSON values."""

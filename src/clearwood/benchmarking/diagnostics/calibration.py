@@ -145,15 +145,6 @@ class CalibrationLine(Result):
     slope_high: float = np.nan
     intercept_low: float = np.nan
     intercept_high: float = np.nan
-    _derived: ClassVar[tuple[str, ...]] = ("is_off",)
-
-    @property
-    def is_off(self) -> bool:
-        """Whether the interval of the slope excludes 1, or that of the intercept 0."""
-        return not (
-            self.slope_low <= 1 <= self.slope_high
-            and self.intercept_low <= 0 <= self.intercept_high
-        ) and bool(np.isfinite(self.slope_low))
 
     def __str__(self) -> str:
         if not np.isfinite(self.slope_low):
