@@ -52,6 +52,13 @@ def test_rows_are_drawn_evenly_over_the_predictions(why):
     assert np.mean(np.square(errors)) < 0.5 * np.mean(np.square(errors_at_random))
 
 
+def test_drawn_rows_without_a_value_are_answered():
+    x = np.append(np.full(200, np.nan), [1.0, 2.0])
+    data = {"x": x, "z": np.sin(np.arange(202.0))}
+    with pytest.raises(cw.InputError, match=r"none of the 2 rows .* has a value of 'x'"):
+        cw.effect(lambda frame: frame["z"].to_numpy(), data, "x", kind="ale", sample=2)
+
+
 def test_an_exact_curve_is_that_of_all_rows_and_has_nothing_drawn():
     data = cw.datasets.load("diabetes")
     model = cw.learner("gbm", max_depth=2, max_iter=10).fit(data)

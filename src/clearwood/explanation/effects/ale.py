@@ -163,6 +163,14 @@ def _first_order(request: Request, axis: Axis, support: Region | None) -> _Local
     plain = steps.of(request.weights[None])[0]
     if n_rows < len(predictor):  # the rows of some steps may not be among them
         full = np.isfinite(plain).all(axis=1)
+        if not full.any():
+            raise InputError(
+                f"none of the {n_rows:,} rows that are averaged over has a value of "
+                f"{predictor.names[position]!r}",
+                parameter="sample",
+                value=request.options.sample,
+                hint="use more rows.",
+            )
         plain = _nearest_full(full, (axis.n_steps, 1)) @ np.where(full[:, None], plain, 0.0)
     outside = _outside(request, support, [axis], ends.who, [ends.step])
     whole = request.data_weights
