@@ -48,7 +48,7 @@ def page(open_page, report):
 
 def chosen_row(page) -> int:
     """The position in the table of the row that is shown."""
-    return int(re.search(r"\d+", page.locator(".rows-one h3").inner_text()).group()) - 1
+    return int(re.search(r"\d+", page.locator(".rows-one h3").inner_text()).group())
 
 
 def shown_percent(page) -> float:
@@ -72,17 +72,29 @@ def test_rows_are_sorted_by_what_the_words_say(page, model, claims):
     probability = model.predict_proba(claims)[:, 1]
     page.get_by_label("Sort by").select_option(label="prediction, highest first")
     rows = listed(page)
-    assert rows[0] - 1 == max((r - 1 for r in rows), key=lambda r: probability[r])
-    found = [probability[row - 1] for row in rows]
+    assert rows[0] == max(rows, key=lambda r: probability[r])
+    found = [probability[row] for row in rows]
     assert found == sorted(found, reverse=True)
     page.get_by_label("Sort by").select_option(label="error")
     given = np.where(claims.y == "yes", probability, 1 - probability)
-    errors = [1 - given[row - 1] for row in listed(page)]
+    errors = [1 - given[row] for row in listed(page)]
     assert errors == sorted(errors, reverse=True)
     assert (
         "predicted probability of the actual outcome"
         in page.locator(".rows-choose .rows-words").inner_text()
     )
+
+
+def test_rows_without_an_error_come_last(page):
+    keys = page.evaluate(
+        """() => {
+          const data = {outputs: ["y"], response: "prediction", prediction: [[1, 2, 3]],
+            labels: [0, 1, 2], error: [0.2, null, -0.9], error_words: ""};
+          const byError = clearwood.ordersOf(data, [], [[], [], []], () => 0)[0];
+          return data.labels.map((row) => byError.key(row));
+        }"""
+    )
+    assert np.argsort(keys)[::-1].tolist() == [2, 0, 1]
 
 
 def test_surprise_is_the_distance_from_the_nearest_rows(page, model, claims):
@@ -188,12 +200,12 @@ def test_a_value_can_be_taken_away(page, model, claims):
 def test_rows_are_chosen_with_the_keyboard(page):
     first, second, third = listed(page)[:3]
     page.locator(".row-pick[aria-pressed=true]").focus()
-    assert chosen_row(page) == first - 1
+    assert chosen_row(page) == first
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
-    assert chosen_row(page) == third - 1
+    assert chosen_row(page) == third
     page.keyboard.press("ArrowUp")
-    assert chosen_row(page) == second - 1
+    assert chosen_row(page) == second
     assert page.evaluate("document.activeElement.textContent") == str(second)
     slider = page.get_by_label("age", exact=True)
     slider.focus()
@@ -368,7 +380,7 @@ def test_rows_and_parts_are_saved_as_files(page, claims):
         page.get_by_role("button", name="Save CSV of the rows").click()
     saved = pd.read_csv(download.value.path())
     assert len(saved) == 80
-    at = saved["row"].to_numpy() - 1
+    at = saved["row"].to_numpy()
     np.testing.assert_array_equal(saved["age"], claims.column("age").values[at])
     np.testing.assert_array_equal(saved["power"], claims.column("power").values[at])
     page.locator(".rows-why details summary").click()

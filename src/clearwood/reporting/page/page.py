@@ -126,14 +126,14 @@ def _environment() -> Environment:
 
 
 def typeset(line: str) -> str:
-    r"""Keep a number and its per cent sign on one line.
+    r"""Keep a number and its unit on one line.
 
     Examples
     --------
-    >>> typeset("a 90 % interval")
-    'a 90\xa0% interval'
+    >>> typeset("a 90 % interval, in 12 s")
+    'a 90\xa0% interval, in 12\xa0s'
     """
-    return re.sub(r"(?<=\d) %", "\u00a0%", line)
+    return re.sub(r"(?<=\d) (?=(%|ms|s|min|h|kB|MB|GB)(?!\w))", "\u00a0", line)
 
 
 def _kind(block: Block) -> str:

@@ -422,4 +422,4 @@ function pythonValue(column, value) {
   return column.kind === "number" || column.kind === "whole" ? String(value) : JSON.stringify(valueText(column, value));
 }
 
-Object.assign(outside, { rowsOf, surprises });
+Object.assign(outside, { ordersOf, rowsOf, surprises });
