@@ -163,7 +163,7 @@ def test_observational_values_of_mixed_columns_follow_weights(table, fit):
     assert_allclose(forest.baseline, again.baseline)
 
 
-@models({name: EXACT[name] for name in ("pipeline", "poisson", "trees after steps")})
+@models(EXACT)
 def test_weights_of_the_table_itself_count_as_weights_do(table, fit):
     model = fit(table)
     data = cw.read(table.rows.assign(w=table.weights), weight="w")

@@ -71,7 +71,14 @@ def described(column: Column, want: ColumnSchema) -> Column:
 def align_table(table: Table, schema: Schema) -> Table:
     """Return the schema's features of a table, converting only what differs from the schema."""
     wanted = [schema[name] for name in schema.features]
-    columns = _by_name(table.columns, schema)
+    # columns with a role in the table, such as its weights, are used and not reported as ignored
+    listed = [
+        column
+        for column in table.columns
+        if column.name in table.features
+        or schema.name_of(column.name, column.header) in schema.features
+    ]
+    columns = _by_name(listed, schema)
     return _with_roles(
         tuple(
             column
