@@ -118,3 +118,15 @@ def test_equal_weights_are_none(tables):
     one, two = (bootstrap_risk(learner, table, samples=25) for table in (equal, plain))
     numbers = {k: v for k, v in one.to_json().items() if isinstance(v, float)}
     assert numbers == approximately({k: two.to_json()[k] for k in numbers})
+
+
+def test_folds_with_hardly_any_weight_have_the_naive_interval():
+    rng = np.random.default_rng(0)
+    weights = np.zeros(60)
+    weights[rng.choice(60, 9, replace=False)] = 1.5
+    x = rng.normal(size=60)
+    table = cw.read({"x": x, "y": x + rng.normal(size=60), "w": weights}, target="y", weight="w")
+    bench = cw.benchmark(table, ["ols"], tune=0, repeats=1)
+    assert bench["ols"].interval == "naive"
+    assert np.isfinite(bench["ols"].high)
+    assert bench.measures("ols").zero_weights == 51

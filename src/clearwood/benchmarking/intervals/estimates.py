@@ -164,7 +164,9 @@ def _nested(losses: LossesOf, confidence: float, folds: int, table: Table) -> In
         if len(keys) == folds
         and sum(pair[0] == repeat for pair in losses.pairs) == folds * (folds - 1)
     ]
-    if not whole:
+    weights = table.weights
+    counts = [] if weights is None else [np.sum(weights[rows] > 0) for rows in losses.rows.values()]
+    if not whole or min(counts, default=2) < 2:  # too few rows in a fold to see how they vary
         return None
     outer = [[losses.outer[key] for key in keys] for keys in whole]
     pairs = [
