@@ -201,3 +201,17 @@ def test_agreement_of_weighted_rows_is_that_of_repeated_rows(both):
         assert other.interacts_with == entry.interacts_with
         assert other.associated_with == entry.associated_with
     assert (weighted.n_zero_weight, plain.n_zero_weight) == (ZERO, 0)
+
+
+def test_curves_keep_the_labels_of_their_rows():
+    frame = numbers(table()).set_index(np.arange(N_ROWS) + 1000)
+    why = cw.explain(boosted(), frame, weights=weights())
+    expected = 1000 + np.flatnonzero(weights())
+    for _ in range(2):  # the second time, the rows are known
+        curves = why.effect("a", kind="ice", bands=0, extrapolation=False)
+        np.testing.assert_array_equal(curves.rows, expected)
+        assert why.importance(kind="variance").n_rows == len(expected)
+    array = cw.explain(lambda X: X[:, 0], frame.to_numpy(), weights=weights())
+    np.testing.assert_array_equal(
+        array.effect("x0", kind="ice", bands=0, extrapolation=False).rows, expected - 1000
+    )

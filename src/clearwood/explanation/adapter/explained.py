@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from clearwood import forest as forests
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood.explanation.adapter.compose import CodeRows, take_rows
 from clearwood.explanation.adapter.predictor import Predictor, predictor_of_anything
-from clearwood.explanation.adapter.rows import Rows, as_data, joined_rows, no_background
+from clearwood.explanation.adapter.rows import Rows, as_data, joined_rows, label_rows, no_background
 from clearwood.explanation.adapter.scores import LINKS, GameCall, forest_scorer, scorer_of
 from clearwood.explanation.adapter.stack import as_rows, stacked
 from clearwood.explanation.adapter.supported import is_pipeline, name_of, unwrapped
@@ -116,6 +117,7 @@ class Explained:
         self._readings: OrderedDict[Hashable, tuple[Any, Rows]] = OrderedDict()
         self._decomposition: Decomposition | None = None
         self._part: Explained | None = None
+        self._labels: NDArray[Any] | None = None
         self._encoded: OrderedDict[Hashable, tuple[Any, Rows]] = OrderedDict()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -237,7 +239,8 @@ class Explained:
         kept = np.flatnonzero(weights)
         with self._lock:
             if self._part is None:
-                self._part = self.over(kept)
+                part = self._part = self.over(kept)
+                part._labels = label_rows(self.data, self.n_rows)[kept]  # noqa: SLF001 - own class
             return self._part, None if y is None else np.asarray(y)[kept]
 
     def _read(self, reader: Reader, data: Any) -> Rows:
@@ -345,6 +348,8 @@ class Explained:
         if is_own and self._weights is not None:
             weights = checked_weights(self._weights, len(predictor))
             predictor = replace(predictor, weights=weights)
+        if is_own and self._labels is not None:  # of some rows, as they are called among all
+            predictor = replace(predictor, labels=self._labels)
         return self._taking(predictor, output)
 
     def stacked(

@@ -11,6 +11,8 @@ __all__ = ["Moments", "Sparse", "chosen_terms", "fit", "moments_of"]
 
 #: Terms whose weighted variance is below this share of the largest carry nothing to fit.
 _FLAT = 1e-10
+#: Terms whose gains differ by less than this share gain the same.
+_TIE = 1e-9
 #: A term that fits less than this share of the variance fits rounding.
 _NOTHING = 1e-12
 
@@ -70,7 +72,8 @@ def _forward(moments: Moments, n_terms: int) -> list[int]:
         if not usable.any():
             break
         gain = np.where(usable, product**2 / np.where(usable, size, 1.0), -1.0)
-        best = int(np.argmax(gain))
+        # the last levels of a column gain the same, but for rounding: the first one is taken
+        best = int(np.flatnonzero(gain >= gain.max() * (1 - _TIE))[0])
         if gain[best] <= _NOTHING * moments.spread:
             break
         chosen.append(best)
