@@ -150,7 +150,7 @@ def report(
         seed=seed,
         n_jobs=n_jobs,
         quick=quick,
-        sample=sample if rows is None else min(sample, max(rows, 1)),
+        sample=rows or sample,
         has_rows=rows != 0,
         time_limit=time_limit,
         threshold=threshold,

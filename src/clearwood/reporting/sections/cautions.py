@@ -500,22 +500,18 @@ def _drift_sheet(findings: Findings) -> list[Block]:
     drift = findings.drift
     if drift is None:
         return []
-    rows = tuple((e.column, e.distance, e.p_value, e.first, e.second) for e in drift.columns)
-    sheet = Sheet(
-        "drift",
+    columns = ["column", "distance", "p-value"]
+    caption = (
         f"Difference of each column between {drift.n_first:,} {drift.first} and "
-        f"{drift.n_second:,} {drift.second}: distance of the distributions from 0 to 1, p-value "
-        "adjusted for the number of columns (Holm), and the typical value of each",
-        (
-            "column",
-            "distance",
-            "p-value",
-            f"typical of {drift.first}",
-            f"typical of {drift.second}",
-        ),
-        rows,
-        bars=("distance",),
+        f"{drift.n_second:,} {drift.second}: distance of the distributions from 0 to 1, and "
+        "p-value adjusted for the number of columns (Holm)"
     )
+    if findings.options.has_rows:
+        columns += [f"typical of {drift.first}", f"typical of {drift.second}"]
+        caption += "; and the typical value of each"
+    rows = ((e.column, e.distance, e.p_value, e.first, e.second) for e in drift.columns)
+    kept = tuple(row[: len(columns)] for row in rows)
+    sheet = Sheet("drift", caption, tuple(columns), kept, bars=("distance",))
     return [More(f"{capital(drift.first)} and {drift.second} compared", (sheet,))]
 
 

@@ -180,6 +180,12 @@ def _distributions(findings: Findings) -> list[Block]:
     return blocks
 
 
+def _measured_on(findings: Findings, n_rows: int) -> str:
+    if n_rows == findings.table.n_rows:
+        return f"all {count(n_rows, 'row')}"
+    return f"{n_rows:,} of {count(findings.table.n_rows, 'row')}"
+
+
 def _association(findings: Findings) -> list[Block]:
     result = findings.association
     if result is None:
@@ -190,7 +196,7 @@ def _association(findings: Findings) -> list[Block]:
     meaning = (
         "Association between columns, from 0 (none) to 1 (one column determines the other): the "
         "larger of two correlation ratios of ranks or levels, which also captures curved "
-        f"relations and categories. Measured on {count(result.n_rows, 'row')}."
+        f"relations and categories. Measured on {_measured_on(findings, result.n_rows)}."
     )
     blocks: list[Block] = [Prose((meaning,)), chart("association", result.plot())]
     threshold = number(result.threshold)

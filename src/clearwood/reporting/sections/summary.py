@@ -71,10 +71,8 @@ def _most_important(findings: Findings) -> str:
     sentences += [effect_sentence(findings, views) for views in effects]
     if effects:
         sentences.append("In each case the other columns keep their values.")
-    n_unused = len(findings.unused)
-    if n_unused:
-        have = "has" if n_unused == 1 else "have"
-        sentences.append(f"{count(n_unused, 'column')} {have} no effect.")
+    if findings.unused:
+        sentences.append(f"Without effect: {listed(findings.unused)}.")
     return " ".join(sentences)
 
 
