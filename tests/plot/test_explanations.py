@@ -182,3 +182,13 @@ def test_cells_of_a_heat_map_are_of_equal_size_and_none_is_left_out(why, columns
     assert len({(row["a"], row["b"]) for row in cells}) == len(cells)
     assert any(row["a"] == "missing" for row in cells)
     assert '"type": "ordinal"' in specification(effect.plot())
+
+
+def test_a_figure_says_that_extreme_curves_are_cut_off():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    X[0, 1] = 100.0
+    figure = cw.effect(lambda X: X[:, 0] + X[:, 1], X, "x0", kind="ice", bands=0).plot().to_dict()
+    assert "cut off" in " ".join(figure["title"]["subtitle"])
+    calm = cw.effect(lambda X: X[:, 0], X, "x0", kind="ice", bands=0).plot().to_dict()
+    assert "cut off" not in " ".join(calm["title"]["subtitle"])

@@ -101,12 +101,16 @@ def _scale(effect: "Effect") -> Any:
     """Return one scale for the curve and the mark of missing values, which stand side by side."""
     import altair as alt
 
+    return alt.Scale(domain=_extent(effect), nice=True, zero=False)
+
+
+def _extent(effect: "Effect") -> list[float]:
+    """Return the range of the axis: curves of single rows are cut where they are extreme."""
     shown = [effect.values, effect.low, effect.high]
     if effect.curves is not None:
         shown += [np.nanquantile(effect.curves, [0.005, 0.995])]
     known = np.concatenate([np.ravel(part) for part in shown if part is not None])
-    low, high = float(np.nanmin(known)), float(np.nanmax(known))
-    return alt.Scale(domain=[low, high], nice=True, zero=False)
+    return [float(np.nanmin(known)), float(np.nanmax(known))]
 
 
 def _curve(effect: "Effect", output: str | None, most_curves: int) -> Any:
@@ -298,6 +302,10 @@ def _titled(figure: Any, effect: "Effect", more: list[str] | None = None) -> Any
     if effect.extrapolates.any():
         share = f"{effect.extrapolates.sum()} of {effect.extrapolates.size} points"
         subtitle.append(f"dotted: relies on rows outside the data ({share})")
+    if effect.curves is not None:
+        low, high = _extent(effect)
+        if np.nanmin(effect.curves) < low or np.nanmax(effect.curves) > high:
+            subtitle.append("the most extreme 1 % of the curves' values are cut off")
     low, high = float(np.nanmin(effect.values)), float(np.nanmax(effect.values))
     described = f"{effect.title}: from {number(low)} to {number(high)}; {effect.summary}"
     return headed(figure, effect.title, subtitle, described)
