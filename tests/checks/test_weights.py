@@ -61,6 +61,7 @@ def test_pure_levels():
         cw.read({name: values[rows] for name, values in columns.items()}, target="y", group="id")
     )
     (one,), (two,) = weighted.leaks, repeated.leaks
+    assert "weighted" in one.text
     assert (one.level, one.outcome) == (two.level, two.outcome) == ("paid", "yes")
     assert [one.share, one.low, one.high, one.base] == pytest.approx(
         [two.share, two.low, two.high, two.base]

@@ -196,19 +196,11 @@ def _drawn(table: Table, most: int, seed: int) -> Table:
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """One column of a table, with the weights of its rows.
-
-    Parameters
-    ----------
-    column, weights
-        The column, and the weight of each row.
-    size
-        As many independent, equally weighted rows are as exact.
-    """
+    """One column of a table, with the weights of its rows."""
 
     column: Column
     weights: Floats
-    size: float
+    size: float  # as many independent, equally weighted rows are as exact
 
     @classmethod
     def of(cls, table: Table, name: str) -> "_Sample":

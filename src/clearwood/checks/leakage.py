@@ -77,6 +77,8 @@ class Leak(Result):
         Pearson 1934), at a level at which those of all levels hold together.
     base
         The share of the outcome among all rows.
+    is_weighted
+        Whether shares are those of the weight.
     """
 
     column: str
@@ -92,15 +94,17 @@ class Leak(Result):
     low: float = np.nan
     high: float = np.nan
     base: float = np.nan
+    is_weighted: bool = False
     _derived: ClassVar[tuple[str, ...]] = ("text",)
 
     @property
     def text(self) -> str:
         """What was seen, in words."""
         if self.kind == "level":
+            weighted = "weighted: " if self.is_weighted else ""
             return (
                 f"{self.column} = {self.level}: {self.members:,} of {count(self.rows, 'row')} have "
-                f"{self.target} = {self.outcome} ({percent(self.share)}, interval "
+                f"{self.target} = {self.outcome} ({weighted}{percent(self.share)}, interval "
                 f"{interval(100 * self.low, 100 * self.high)} %), against {percent(self.base)} of "
                 "all rows"
             )
@@ -458,6 +462,7 @@ def _pure_levels(table: Table, names: Sequence[str], rows: Index, weights: Float
                 low=low,
                 high=high,
                 base=float(base[outcome]),
+                is_weighted=table.weights is not None,
             )
         )
     return leaks

@@ -20,14 +20,8 @@ _BINS = 40
 def density(column: str, grid: NDArray[Any], shares: NDArray[np.float64]) -> Any:
     """Draw the share of the rows per width, which values at quantiles need.
 
-    Parameters
-    ----------
-    column
-        Its name.
-    grid
-        Values of the column, rising; missing values last.
-    shares
-        The share of the rows that is nearest to each.
+    The grid has rising values of the column, missing ones last; the shares are those of the rows
+    nearest to each.
     """
     import altair as alt
 

@@ -90,19 +90,8 @@ def split_squared_error(
 ) -> dict[str, Floats]:
     """Decompose the squared error of each row into bias and variance over several predictions.
 
-    Parameters
-    ----------
-    y
-        The target, of shape (rows,) or (rows, classes).
-    predictions
-        One row per fit, each in the shape of y.
-    truth
-        The mean of the target given the features, if known.
-
-    Returns
-    -------
-    dict
-        "risk", "bias", "variance" and, with a truth, "noise" and "cross", for each row.
+    The target is of shape (rows,) or (rows, classes), and there is one prediction of that shape per
+    fit. "risk", "bias", "variance" and, with a truth, "noise" and "cross" are for each row.
 
     Examples
     --------

@@ -182,18 +182,9 @@ def bootstrap_estimates(
 ) -> dict[str, float]:
     """Compute the leave-one-out bootstrap, .632 and .632+ estimates from losses.
 
-    Parameters
-    ----------
-    counts
-        How often each row (columns) is in each sample (rows of the array).
-    losses
-        The loss of each row under the fit to each sample that does not have it; NaN elsewhere.
-    training
-        Losses of the fit to all rows on these rows.
-    no_information
-        See `no_information_risk`.
-    weights
-        Of the rows.
+    `counts` is how often each row (columns) is in each sample, `losses` the loss of each row under
+    the fit to each sample that does not have it, NaN elsewhere; `training` are the losses of the
+    fit to all rows.
 
     Examples
     --------

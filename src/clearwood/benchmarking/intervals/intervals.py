@@ -237,13 +237,6 @@ def simultaneous_level(confidence: float, learners: int) -> float:
     Bonferroni: the error level is divided among all pairs. That is enough for differences to the
     best learner, whichever it is.
 
-    Parameters
-    ----------
-    confidence
-        The level of all together.
-    learners
-        How many are compared.
-
     Examples
     --------
     >>> round(simultaneous_level(0.9, 2), 4), round(simultaneous_level(0.9, 5), 4)

@@ -174,14 +174,9 @@ def _quiet(n: int = 0, *, note: str = "") -> None:
 
 @dataclass
 class _Tally:
-    """Units of a learner that are done, by purpose.
+    """Units of a learner that are done, by purpose."""
 
-    Parameters
-    ----------
-    fits_of_a_pair
-        How many plain fits a unit that leaves two folds out is, at most; None where it tunes too.
-    """
-
+    #: How many plain fits a unit that leaves two folds out is, at most; None where it tunes too.
     fits_of_a_pair: float | None
     total: Counter[str] = field(default_factory=Counter)
     done: Counter[str] = field(default_factory=Counter)

@@ -88,13 +88,9 @@ class Workers:
 
 @cache
 def end_with(main: int) -> None:
-    """End this process when the one that started it has been killed.
+    """End this process when the main one, which started it, has been killed.
 
-    Parameters
-    ----------
-    main
-        The process of the run; a worker that is not its child, a thread say or one of a cluster,
-        is left alone.
+    A worker that is not its child, a thread say or one of a cluster, is left alone.
     """
     if os.name == "nt" or os.getppid() != main:
         return

@@ -19,15 +19,7 @@ __all__ = ["Archive", "TuningCurve", "archive_of", "curve_of"]
 
 @dataclass(frozen=True)
 class Archive(Result):
-    """Every configuration that tuning tried for one learner.
-
-    Parameters
-    ----------
-    learner
-        The learner.
-    trials
-        For each: the repeat and fold of the outer split, and the trial.
-    """
+    """Every configuration that tuning tried for one learner, with its outer repeat and fold."""
 
     learner: str
     trials: tuple[tuple[int, int, Trial], ...]

@@ -145,15 +145,7 @@ class PenaltyPath(Path):
 
 @dataclass(frozen=True, eq=False)
 class KnownPredictions:
-    """A model that is known by its predictions for the test rows.
-
-    Parameters
-    ----------
-    predicted
-        Numbers, or a column of probabilities a class.
-    classes_
-        The labels of the columns.
-    """
+    """A model that is known by its predictions for the test rows: numbers, or probabilities."""
 
     predicted: Floats
     classes_: NDArray[Any] | None = None
@@ -175,13 +167,7 @@ class KnownPredictions:
 
 @dataclass(frozen=True)
 class NotGrown:
-    """A configuration without predictions: the fit ended with fewer trees, as more did not help.
-
-    Parameters
-    ----------
-    trees
-        With how many trees the fit ended.
-    """
+    """A configuration without predictions: the fit ended with fewer trees, as more did not help."""
 
     trees: int
 
