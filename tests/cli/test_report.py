@@ -82,6 +82,9 @@ def test_a_stop_leaves_no_half_page(cli, claims, monkeypatch):
     monkeypatch.setattr(cw, "report", stop, raising=False)
     answer = cli(*words(claims))
     assert answer.code == 130
+    assert "with --store FILE, finished fits are kept" in answer.err
+    kept = cli(*words(claims, "--store", "runs.db"))
+    assert "finished fits are in runs.db; the same command continues" in kept.err
     assert not Path("report.html").exists()
 
 

@@ -181,7 +181,7 @@ def _diagnostics(performance: Performance) -> list[Block]:
         )
         if math.isfinite(curve.slope):
             text += (
-                f" The line through the points has {curve.line}, with "
+                f" The line through the points has {str(curve.line).replace('-', '−')}, with "
                 f"{percent(curve.confidence)} intervals. A calibrated model has slope 1 and "
                 "intercept 0; below slope 1, predictions are too extreme."
             )
