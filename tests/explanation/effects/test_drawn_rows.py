@@ -68,6 +68,13 @@ def test_an_exact_curve_is_that_of_all_rows_and_has_nothing_drawn():
     assert effect.n_data is None
 
 
+def test_sampled_components_say_of_how_many_rows(why):
+    main = why.effect("x0", kind="component")
+    assert (main.n_rows, main.n_data) == (200, 1500)
+    assert main.sentence.endswith("averaged over 200 of 1,500 rows.")
+    assert why.importance().n_data == 1500
+
+
 def test_an_effect_that_ends_early_says_of_how_many_rows():
     X = np.random.default_rng(0).normal(size=(4000, 2))
     with pytest.warns(cw.ClearwoodWarning, match="time limit"):

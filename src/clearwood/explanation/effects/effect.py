@@ -221,7 +221,9 @@ def _component(
     decomposition = explained.decomposition
     if scale is not None:
         decomposition = decompose(explained, **{**explained.decomposing, "scale": scale})
-    return decomposition.effect(*names, points=points)
+    result = decomposition.effect(*names, points=points)
+    n_data = explained.n_rows
+    return replace(result, n_data=n_data) if result.n_rows < n_data else result
 
 
 def _refits(

@@ -1,6 +1,7 @@
 """The ways to measure how much a column matters, each from a request to a result."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,9 +55,13 @@ def _components(request: Request) -> Importance:
         explained = explained.of_output(request.output)
     changed = {"scale": request.scale, "time_limit": request.clock.time_limit}
     changed = {name: value for name, value in changed.items() if value is not None}
-    if changed:
-        return decompose(explained, **{**explained.decomposing, **changed}).importance()
-    return explained.decomposition.importance()
+    decomposition = (
+        explained.decomposition
+        if not changed
+        else decompose(explained, **{**explained.decomposing, **changed})
+    )
+    result, n_data = decomposition.importance(), explained.n_rows
+    return replace(result, n_data=n_data) if result.n_rows < n_data else result
 
 
 def _permutation(request: Request) -> Importance:
