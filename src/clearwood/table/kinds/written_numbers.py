@@ -59,7 +59,7 @@ _MISSING_WORDS = frozenset(word for line in _WORDS for word in line.split("|"))
 #: Strings to look at before a column of text is given up.
 _FIRST_LOOK = 60
 #: Below this share of rows with a number, words are not read as gaps between numbers.
-_LEAST_SHARE = 0.5
+_LEAST_SHARE = 0.1
 #: Up to this share of rows, words that are not known to mean missing are pointed out.
 _MOST_WORDS = 0.1
 
@@ -286,7 +286,7 @@ def _convert(raw: Raw, writing: Writing) -> _Converted | None:
         Raw(raw.name, "number", values[raw.values], unit=convention.unit),
         convention,
         int(rows[special].sum()),
-        max((raw.levels[i].strip() for i in special), key=len, default=""),
+        max((levels[i] for i in special), key=len, default=""),
         any(convention.decimal in match["number"] for match in matches),
         {raw.levels[i].strip(): int(rows[i]) for i in gaps},
     )
@@ -319,7 +319,10 @@ def _convention(matches: Sequence[re.Match[str]], raw: Raw, writing: Writing) ->
         return None
     signs = {sign for number in numbers for sign in ".," if sign in number}
     if len(ways) == 1 or not signs:
-        decimal = next(iter(ways))
+        decimal = raw.decimal if raw.decimal in ways else next(iter(ways))
+        is_whole = not any(decimal in number for number in numbers)
+        if ways[decimal] and not unit and is_whole and _are_identifiers(numbers):
+            return None
         return _Convention(decimal, ways[decimal], unit)
     # Every cell is a number both ways: 1,234 is 1234 or 1.234.
     (sign,) = signs
@@ -359,7 +362,7 @@ def _grouping(numbers: Sequence[str], decimal: str, stated: str | None) -> str |
             continue
         form = _form(decimal, thousands)
         if all(form.fullmatch(number) for number in numbers):
-            return None if thousands and _are_identifiers(numbers, thousands) else thousands
+            return thousands
     return None
 
 
@@ -372,10 +375,11 @@ def _form(decimal: str, thousands: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{whole}(?:{point}\d*)?|{point}\d+)(?:[eE][+-]?\d+)?")
 
 
-def _are_identifiers(numbers: Sequence[str], thousands: str) -> bool:
-    """Whether long numbers are all of one length, as those of telephones and accounts are."""
+def _are_identifiers(numbers: Sequence[str]) -> bool:
+    """Whether long whole numbers have one length, as those of telephones and accounts have."""
     lengths = {sum(sign.isdigit() for sign in number) for number in numbers}
-    return len(numbers) >= 5 and len(lengths) == 1 and lengths.pop() >= 7 and thousands != ","
+    is_split = all(" " in number or "." in number or "'" in number for number in numbers)
+    return len(numbers) >= 5 and len(lengths) == 1 and lengths.pop() >= 7 and is_split
 
 
 def _value(match: re.Match[str], convention: _Convention) -> float:
@@ -400,7 +404,7 @@ def _about_conventions(converted: Mapping[str, _Converted]) -> list[Finding]:
             for name, one in columns
         )
         how = [f"{_named(convention.thousands)} between thousands"] if convention.thousands else []
-        if convention.thousands or convention.decimal == ",":
+        if convention.decimal == "," or any(one.has_decimals for _, one in columns):
             how.append(f"{_named(convention.decimal)} as the decimal sign")
         if convention.unit:
             how.append(f"the unit {convention.unit}")
@@ -409,7 +413,8 @@ def _about_conventions(converted: Mapping[str, _Converted]) -> list[Finding]:
             doubt = words("if they have decimals, set ", Option("decimal", convention.thousands))
         elif convention.doubtful:
             doubt = words("if these are thousands, set ", Option("thousands", convention.decimal))
-        note = words(f"read as numbers with {' and '.join(how)}: {listed}; ", doubt)
+        way = f" with {' and '.join(how)}" if how else ""
+        note = words(f"read as numbers{way}: {listed}; ", doubt)
         findings.append(Finding(note, left_out=False))
     return findings
 

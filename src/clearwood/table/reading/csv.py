@@ -43,6 +43,7 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _MOST_LEVELS = 500
+_SOME_LEVELS = 50
 _MOST_COLUMNS_IN_ONE_PASS = 500
 _LONGEST_LINE = 2**24
 # The code of a string that the head of the file did not have.
@@ -456,8 +457,12 @@ def _read_in_one_pass(
             continue
         listed = ", ".join(_literal(level) for level in levels)
         connection.execute(f"CREATE OR REPLACE TYPE e{i} AS ENUM ({listed})")
+        code = f"enum_code(try_cast(c{i} AS e{i}))"
+        if len(levels) > _SOME_LEVELS:
+            # a cast that fails is slow, and among many levels some are new
+            code = f"CASE WHEN c{i} IN ({listed}) THEN enum_code(c{i}::e{i}) END"
         selected.append(
-            f"coalesce(enum_code(try_cast(c{i} AS e{i}))::INTEGER, "
+            f"coalesce({code}::INTEGER, "
             f"CASE WHEN c{i} IS NULL THEN -1 ELSE {_ANOTHER} END::INTEGER) AS c{i}"
         )
     # Each word for missing costs time in every cell; words are looked for among the levels below.
