@@ -1,7 +1,8 @@
 """What a page without rows may show: nothing from which a single row could be read back.
 
-Values are rounded to a fiftieth of the range that most rows lie in, the outer ends of a column are
-left out, and so is whatever fewer rows than a handful have in common.
+Whatever fewer rows than a handful have in common is left out. Values of a column that nearly all
+rows share with others are shown as they are; others are rounded to about a fiftieth of the range
+that most rows lie in, and the outer ends of the column are left out.
 """
 
 from dataclasses import replace
@@ -15,6 +16,7 @@ from clearwood._shared.numbers import number
 from clearwood.checks import Drift
 from clearwood.reporting.collect.findings import Performance
 from clearwood.table import Column, Kind, Profile
+from clearwood.table import profile as profile_of
 
 __all__ = ["HANDFUL", "coarse_drift", "coarse_grid", "coarse_performance", "coarse_profile"]
 
@@ -26,6 +28,9 @@ _OUTER = 0.05
 _STEPS = 50
 _POINTS = 15
 _BINS = 10
+_NEARLY = 0.9
+# Values are rounded already, or shared by many rows.
+_DIGITS = 6
 
 
 def coarse_grid(column: Column) -> list[Any] | None:
@@ -35,12 +40,18 @@ def coarse_grid(column: Column) -> list[Any] | None:
     --------
     >>> coarse_grid(Column("pay", Kind.NUMBER, np.linspace(1003.7, 2011.9, 100)))[:3]
     [1060.0, 1120.0, 1180.0]
+    >>> coarse_grid(Column("year", Kind.WHOLE, np.array([2011.0, 2012] * 9 + [2207])))
+    [2011.0, 2012.0]
     """
     if column.is_coded:
         levels = _common_levels(column)
         return list(levels) if len(levels) > 1 else None
     if column.kind is Kind.TEXT:
         return None
+    common = _common_values(column)
+    if len(common) > 1:
+        picked = np.unique(np.linspace(0, len(common) - 1, _POINTS).round().astype(np.intp))
+        return [float(value) for value in common[picked]]
     numbers, step = _numbers(column)
     if not len(numbers):
         return None
@@ -63,6 +74,18 @@ def coarse_profile(profile: Profile, column: Column, weights: Floats | None = No
         )
     if weights is not None:
         column, weights = column.take(weights > 0), weights[(weights > 0)]
+    common = _common_values(column)
+    if len(common):
+        shared = np.isin(column.values, common)
+        own = profile_of(column.take(shared), weights=None if weights is None else weights[shared])
+        ends = [number(end, _DIGITS) for end in (common[0], common[-1])]
+        return replace(
+            profile,
+            counts=np.where(own.counts < HANDFUL, 0, own.counts),
+            weights=own.weights,
+            edges=own.edges,
+            values=f"mostly {ends[0]} to {ends[1]}",
+        )
     numbers, step = _numbers(column)
     none = None if profile.weights is None else np.zeros(0)
     nothing = replace(
@@ -80,7 +103,7 @@ def coarse_profile(profile: Profile, column: Column, weights: Floats | None = No
     if weights is not None:
         weights, _ = np.histogram(numbers, bins, weights=weights[~column.missing])
         weights = np.where(counts < HANDFUL, 0.0, weights)
-    ends = [str(edges[k]) if is_date else number(edges[k]) for k in (0, -1)]
+    ends = [str(edges[k]) if is_date else number(edges[k], _DIGITS) for k in (0, -1)]
     return replace(
         profile,
         counts=np.where(counts < HANDFUL, 0, counts).astype(np.int64),
@@ -118,6 +141,15 @@ def _numbers(column: Column) -> tuple[Floats, float]:
     rough = max((high - low) / _STEPS, 1e-300)
     step = 10.0 ** np.floor(np.log10(rough)) * 2
     return np.asarray(numbers, np.float64), max(step, 1.0) if column.kind is Kind.WHOLE else step
+
+
+def _common_values(column: Column) -> Floats:
+    """Return numbers that a handful of rows or more have each, where nearly all rows have one."""
+    if column.kind is Kind.DATE:
+        return np.zeros(0)
+    values, counts = np.unique(column.values[~column.missing], return_counts=True)
+    is_common = counts >= HANDFUL
+    return values[is_common] if counts[is_common].sum() >= _NEARLY * counts.sum() else values[:0]
 
 
 def _common_levels(column: Column) -> tuple[str, ...]:
