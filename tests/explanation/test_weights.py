@@ -169,3 +169,20 @@ def test_weights_of_the_table_itself_count_as_weights_do(table, fit):
     data = cw.read(table.rows.assign(w=table.weights), weight="w")
     ours = cw.explain(model, data)
     assert_allclose(ours.baseline, cw.explain(model, table.repeated).baseline)
+
+
+@models({name: EXACT[name] for name in ("ridge", "pipeline", "poisson")})
+def test_contributions_over_weights_are_those_over_repeated_rows(table, fit):
+    weighted, repeated = pair(fit(table), table)
+    few = table.rows.head(4)
+    ours, theirs = weighted.contributions(few), repeated.contributions(few)
+    assert_allclose(ours.constant, theirs.constant)
+    assert_allclose(ours.values, theirs.values, atol=1e-9)
+
+
+@models({name: EXACT[name] for name in ("forest", "boosting", "trees after steps")})
+def test_path_dependent_values_need_no_background_and_so_no_weights(table, fit):
+    weighted, repeated = pair(fit(table), table)
+    few = table.rows.head(3)
+    ours, theirs = (why.shapley(few, value="path_dependent") for why in (weighted, repeated))
+    assert_allclose(ours.values, theirs.values)

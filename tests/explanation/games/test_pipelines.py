@@ -61,6 +61,13 @@ ENDS = {
 }
 
 
+def assert_same(terms, rows):
+    """Compare with the column-by-column way, which measures from a reference row."""
+    fast, slow = terms(rows), replace(terms, owners=None)(rows)
+    assert_allclose(fast - fast[:1], slow - slow[:1], atol=1e-9)
+    assert_allclose(terms.constant + fast.sum(axis=1), terms.score.of(rows), atol=1e-9)
+
+
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("steps", STEPS)
 def test_coefficients_give_what_holding_each_column_gives(steps, end):
@@ -69,7 +76,7 @@ def test_coefficients_give_what_holding_each_column_gives(steps, end):
     model = make_pipeline(STEPS[steps], last).fit(frame, of(target))
     terms = game_of(model, frame).reader.terms
     assert terms.owners is not None
-    assert_allclose(terms(frame), replace(terms, owners=None)(frame), atol=1e-10)
+    assert_same(terms, frame)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "array"])
@@ -89,7 +96,7 @@ def test_levels_that_the_checked_rows_lack_get_their_own_column():
     model = make_pipeline(STEPS["scaled"], Ridge()).fit(frame, target)
     terms = game_of(model, frame).reader.terms
     assert (terms.owners < 0).sum() == 3
-    assert_allclose(terms(frame), replace(terms, owners=None)(frame), atol=1e-10)
+    assert_same(terms, frame)
 
 
 def test_rows_may_have_levels_that_the_background_lacks():
@@ -120,7 +127,7 @@ def test_steps_that_mix_columns_linearly_are_a_part_of_the_linear_model(last):
     terms = game_of(model, frame).reader.terms
     assert terms.owners is not None
     assert len(terms.score.steps) == 1
-    assert_allclose(terms(frame), replace(terms, owners=None)(frame), atol=1e-9)
+    assert_same(terms, frame)
 
 
 def test_steps_that_bend_what_they_mix_are_held_column_by_column():
@@ -139,7 +146,7 @@ def test_steps_inside_a_learner_are_read_off_their_coefficients_too():
     rows = game.reader(data)
     terms = ColumnTerms.of(game.adds.score, game.adds.reference[None, :], rows.codes)
     assert terms.owners is not None
-    assert_allclose(terms(rows.codes), replace(terms, owners=None)(rows.codes), atol=1e-9)
+    assert_same(terms, rows.codes)
     assert_allclose(game.predict(game.encode(rows))[:, 0], model.predict(data), atol=1e-9)
 
 
@@ -171,3 +178,27 @@ def test_no_rows_have_no_values():
     frame, target = table()
     model = make_pipeline(STEPS["scaled"], Ridge()).fit(frame, target)
     assert cw.shapley(model, frame, frame.head(0)).values.shape == (0, 6)
+
+
+def test_contributions_of_a_pipeline_are_measured_from_its_zero():
+    frame, target = table()
+    model = make_pipeline(STEPS["scaled"], Ridge()).fit(frame, target)
+    found = cw.contributions(model, frame, frame.head(3))
+    assert_allclose(found.constant, model[-1].intercept_)
+    scaled = model[:-1].transform(frame.head(3))
+    assert_allclose(found.values[:, 0], scaled[:, 0] * model[-1].coef_[0])
+    assert_allclose(found.total, model.predict(frame.head(3)))
+
+
+def test_rows_that_are_held_column_by_column_are_measured_from_the_same_zero(monkeypatch):
+    frame, target = table()
+    model = make_pipeline(STEPS["scaled"], Ridge()).fit(frame, target)
+    terms = game_of(model, frame).reader.terms
+    fast = terms(frame.head(5))
+    by_coefficients = ColumnTerms.by_coefficients
+
+    def only_the_reference(self, rows):
+        return by_coefficients(self, rows) if len(rows) == 1 else None
+
+    monkeypatch.setattr(ColumnTerms, "by_coefficients", only_the_reference)
+    assert_allclose(terms(frame.head(5)), fast, atol=1e-10)

@@ -34,7 +34,10 @@ _MOST_MEASURED = 3000
 
 @dataclass(frozen=True, eq=False)
 class ColumnTerms:
-    """What each column of rows adds to a score, measured from a reference row.
+    """What each column of rows adds to a score.
+
+    It is measured from zeros in the matrix that the score's steps make: for scaled columns their
+    mean. Where steps mix columns it is measured from a reference row.
 
     Parameters
     ----------
@@ -87,8 +90,16 @@ class ColumnTerms:
 
     @cached_property
     def constant(self) -> Floats:
-        """The score of the reference, of shape (outputs,)."""
-        return np.asarray(self.score.of(self.reference)[0])
+        """The score that columns add to, of shape (outputs,)."""
+        if self.owners is None:
+            return np.asarray(self.score.of(self.reference)[0])
+        return np.asarray(self.score.last(self._base[None, :])[0])
+
+    @cached_property
+    def _base(self) -> Floats:
+        """Zeros; where the owner of a column of the matrix is not known, the reference."""
+        assert self.owners is not None
+        return np.where(self.owners < 0, self.reference_matrix, 0.0)
 
     @cached_property
     def reference_matrix(self) -> Floats:
@@ -107,13 +118,15 @@ class ColumnTerms:
         terms = self.by_coefficients(rows)
         if terms is not None:
             return terms
-        result = np.zeros((len(rows), self.n_columns, len(self.constant)))
+        held = self.score.of(self.reference)[0]
+        result = np.zeros((len(rows), self.n_columns, len(held)))
         for k in range(self.n_columns):
             # what a column adds depends on its value only: equal ones are computed once
             first_rows, value = _distinct(rows, k)
             own = beside(take(first_rows, {}), self.reference, [k])
-            result[:, k] = (self.score.of(own) - self.constant)[value]
-        return result
+            result[:, k] = (self.score.of(own) - held)[value]
+        of_reference = self.by_coefficients(self.reference)
+        return result if of_reference is None else result + of_reference
 
     def by_coefficients(self, rows: Any) -> Floats | None:
         """Multiply coefficients; None where they do not give the score of these rows."""
@@ -131,7 +144,7 @@ class ColumnTerms:
                 return None
             owners = np.where(new, found, owners)
         assert coefficients is not None
-        return _by_group(matrix - at, coefficients, np.maximum(owners, 0), self.n_columns)
+        return _by_group(matrix - self._base, coefficients, np.maximum(owners, 0), self.n_columns)
 
     def _owners(self, rows: Any, matrix: Floats) -> Index | None:
         """Find which column of the rows each column of the matrix is made from.
@@ -199,10 +212,12 @@ class Terms:
     def of(self, matrix: Floats) -> Floats:
         """Compute (rows, players × outputs), outputs changing fastest."""
         terms = np.zeros((len(matrix), self.n_players, len(self.constant)))
-        columns = ColumnTerms.of(self.score, self.reference[None, :], matrix[:ROWS_CHECKED])
+        reference = self.reference[None, :]
+        columns = ColumnTerms.of(self.score, reference, matrix[:ROWS_CHECKED])
+        start = columns(reference)
         block = max(ROWS_CHECKED, _CELLS_PER_BLOCK // max(matrix.shape[1] * terms.shape[2], 1))
         for first in range(0, len(matrix), block):
-            part = columns(matrix[first : first + block])
+            part = columns(matrix[first : first + block]) - start
             for player in np.unique(self.groups):
                 mine = part[:, self.groups == player]
                 terms[first : first + block, player] = mine.sum(axis=1)

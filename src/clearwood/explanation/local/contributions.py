@@ -37,8 +37,8 @@ class Contributions(Result):
     values
         What each column adds, of shape (rows, columns).
     constant
-        What a row with all columns at zero (for learners: at the encoder's zero, the mean of
-        numbers and the reference level) has.
+        What a row with all columns at zero has; for learners at the encoder's zero, the mean of
+        numbers and the reference level, and for pipelines at the zero of the last step's matrix.
     unit
         What is added up: "log odds", "prediction", ...
     output, model
