@@ -68,7 +68,9 @@ def test_a_curve_that_leaves_the_data_everywhere_is_told_whole_and_that_is_said(
     shape = shape_of(everywhere)
     assert not shape.is_within
     assert shape.at == (effect.grid[0][0], effect.grid[0][-1])
-    assert "all of this combines values that rarely occur together" in sentence_of(everywhere)
+    assert "all of this relies on combinations of values that rarely occur" in sentence_of(
+        everywhere
+    )
 
 
 # What a sentence must not hide
@@ -142,15 +144,15 @@ def test_the_range_is_the_supported_one_and_what_lies_beyond_is_said():
     assert (shape.trend, shape.at) == ("rises", (1.0, 3.0))
     assert (shape.n_below, shape.n_above, shape.n_between) == (1, 2, 0)
     assert sentence_of(ends) == (
-        "the average prediction rises from 1 at x0 = 1 to 3 at 3; what it does below 1 and above 3 "
-        "combines values that rarely occur together and is left out"
+        "the average prediction rises from 1 at x0 = 1 to 3 at 3; values below 1 and above 3 are "
+        "left out: they rely on combinations of values that rarely occur"
     )
 
 
 def test_unsupported_values_within_the_range_are_counted():
     gap = curve([1.0, 2.0, 90.0, 3.0], outside=[2])
     assert shape_of(gap).n_between == 1
-    assert "at 1 value in between" in sentence_of(gap)
+    assert "1 value in between is left out: it relies on" in sentence_of(gap)
 
 
 def test_missing_and_empty_values_are_told_beside_the_curve():
@@ -180,7 +182,7 @@ def test_levels_that_are_rare_or_unsupported_are_counted():
     assert (shape.at, shape.n_rare, shape.n_between) == (("Bern", "Chur"), 1, 1)
     assert sentence_of(town) == (
         "the average prediction is lowest for x0 = 'Bern' (1) and highest for 'Chur' (2); "
-        "what it does at 1 other level combines values that rarely occur together and is left out; "
+        "1 other level is left out: it relies on combinations of values that rarely occur; "
         "1 level with under 1 % of the rows is left out"
     )
 

@@ -325,19 +325,19 @@ def _left_out(
     notes = []
     if shape.missing is not None:
         notes.append(f"{write(shape.missing)} where {column} is missing")
-    places = []
-    if shape.n_below:
-        places.append(f"below {write_value(shape.at[0])}")
-    if shape.n_above:
-        places.append(f"above {write_value(shape.at[-1])}")
+    ends = [f"below {write_value(shape.at[0])}"] if shape.n_below else []
+    ends += [f"above {write_value(shape.at[-1])}"] if shape.n_above else []
+    places = [f"values {' and '.join(ends)}"] if ends else []
     if shape.n_between:
         between = count(shape.n_between, "value" if shape.is_ordered else "other level")
-        places.append(f"at {between}{' in between' if shape.is_ordered else ''}")
-    rarely = "combines values that rarely occur together"
+        places.append(f"{between}{' in between' if shape.is_ordered else ''}")
+    rarely = "on combinations of values that rarely occur"
     if places:
-        notes.append(f"what it does {' and '.join(places)} {rarely} and is left out")
+        is_one = not ends and shape.n_between == 1
+        relies = "is left out: it relies" if is_one else "are left out: they rely"
+        notes.append(f"{' and '.join(places)} {relies} {rarely}")
     if not shape.is_within:
-        notes.append(f"all of this {rarely}")
+        notes.append(f"all of this relies {rarely}")
     if shape.n_empty:
         notes.append(f"no rows lie at {count(shape.n_empty, 'value')}")
     if shape.n_rare:
