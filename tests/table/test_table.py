@@ -184,3 +184,8 @@ def test_the_html_summary_escapes_names_levels_and_notes():
 def test_an_empty_selection_still_has_a_summary(table):
     assert repr(table.select([])).startswith("Table: 0 rows, 0 columns")
     assert "town" in repr(table.head(0))
+
+
+def test_the_headline_says_that_rows_are_weighted():
+    columns = {"x": [1.0, 2, 3, 4, 5], "w": [0, 1, 2, 1, 0], "y": [1.5, 2, 3, 4, 5]}
+    assert "weighted (2 of weight 0)" in repr(cw.read(columns, target="y", weight="w"))

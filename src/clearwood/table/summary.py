@@ -77,6 +77,10 @@ def _headline(table: "Table") -> str:
     parts = [count(table.n_rows, "row"), count(len(table.columns), "column")]
     if table.target is not None:
         parts.append(f"{table.task} of {table.target!r}")
+    weights = table.weights
+    if weights is not None:
+        zero = int((weights == 0).sum())
+        parts.append(f"weighted{f' ({zero:,} of weight 0)' if zero else ''}")
     if table.dropped:
         parts.append(f"{count(table.dropped, 'row')} without a target left out")
     if table.keeps_identical:

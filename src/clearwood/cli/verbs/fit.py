@@ -177,7 +177,10 @@ def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]
     next_steps = [
         (f"clearwood predict {file} NEW.csv -o predictions.csv", "predict new rows"),
         (f"clearwood inspect {file}", "what is in the file"),
-        (f"clearwood benchmark DATA --target {quoted(table.target or '')}", "unbiased risk"),
+        (
+            f"clearwood benchmark DATA --target {quoted(table.by_header().target or '')}",
+            "unbiased risk",
+        ),
     ]
     commands("Next", next_steps)
 

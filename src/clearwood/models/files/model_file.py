@@ -44,6 +44,8 @@ class ModelFile(Result):
         Of the whole file.
     """
 
+    _omitted = ("schema", "types", "members")
+
     path: str
     kind: str
     learner: str
@@ -79,30 +81,11 @@ class ModelFile(Result):
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain JSON values."""
-        return {
-            "path": self.path,
-            "kind": self.kind,
-            "learner": self.learner,
-            "title": self.title,
-            "task": self.task,
-            "target": self.target,
-            "seed": self.seed,
-            "settings": dict(self.settings),
-            "columns": [
-                {**column.to_json(), "levels": len(column.levels)} for column in self.columns
-            ],
-            "training": dict(self.training),
-            "clearwood": self.clearwood,
-            "libraries": dict(self.libraries),
-            "trusted": self.trusted,
-            "types": [{"name": name, "trusted": ok} for name, ok in self.types.items()],
-            "members": {
-                name: {"size": member.size, "sha256": member.sha256}
-                for name, member in self.members.items()
-            },
-            "size": self.size,
-            "sha256": self.sha256,
-        }
+        columns = [{**column.to_json(), "levels": len(column.levels)} for column in self.columns]
+        types = [{"name": name, "trusted": ok} for name, ok in self.types.items()]
+        members = {name: vars(member) for name, member in self.members.items()}
+        held = {"columns": columns, "types": types, "members": members}
+        return {**super().to_json(), **held, "target": self.target, "trusted": self.trusted}
 
     def _facts(self) -> list[tuple[str, str]]:
         """List what both the text and the HTML show, one line each."""
