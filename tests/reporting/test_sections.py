@@ -232,3 +232,18 @@ def test_columns_without_effect_are_named_and_not_drawn():
     (note,) = (b for b in why.blocks if isinstance(b, Note) and "without effect" in b.title)
     assert note.items == ("b", "c")
     assert [b.label for b in why.blocks if isinstance(b, Choice)] == ["Effect of a"]
+
+
+def test_weights_and_descriptions_are_in_the_section_on_the_data():
+    rng = np.random.default_rng(0)
+    columns = {name: rng.normal(size=60) for name in ("x", "z", "y")} | {"w": np.arange(60) % 3}
+    columns["x"][:6] = np.nan
+    labels = {"x": {"name": "Width", "unit": "cm", "description": "Outer width."}}
+    data = cw.read(columns, target="y", weight="w", labels=labels)
+    (section,) = build(cw.learner("ridge").fit(data), data, sections=["data"], quick=True).sections
+    (sheet,) = [b for b in flat(section.blocks) if isinstance(b, Sheet) and b.name == "columns"]
+    (row,) = [dict(zip(sheet.columns, r, strict=True)) for r in sheet.rows if r[0] == "Width (cm)"]
+    assert row["description"] == "Outer width."
+    text = " ".join(p for b in section.blocks if isinstance(b, Prose) for p in b.paragraphs)
+    assert "every share and distribution here is weighted. 20 rows of weight 0" in text
+    assert f"({percent(columns['w'][:6].sum() / columns['w'].sum())})" in text
