@@ -368,7 +368,7 @@ def test_too_many_columns_for_all_subsets_are_refused():
 
 
 def test_a_smaller_background_than_asked_for_is_said(X):
-    with pytest.warns(cw.ClearwoodWarning, match="500 background rows were asked for"):
+    with pytest.warns(cw.ClearwoodWarning, match="500 background rows were requested"):
         cw.shapley(crossed, X, X[:1], n_background=500)
 
 

@@ -19,7 +19,7 @@ T = TypeVar("T")
 #: Evaluations of the first block, and seconds that a block should take: Ctrl-C waits for one.
 _FIRST = 20_000
 _SECONDS = 0.5
-#: Without this many rows there is no answer, however short the time is.
+#: Without this many rows there is no result, however short the time is.
 _FEWEST = 20
 
 
@@ -51,10 +51,10 @@ def evaluated_in_blocks(
 
     Examples
     --------
-    >>> found = evaluated_in_blocks(
+    >>> result = evaluated_in_blocks(
     ...     np.arange(5), lambda rows: rows**2, per_row=1, seed=0, clock=Clock()
     ... )
-    >>> sorted(np.concatenate(found.blocks).tolist())
+    >>> sorted(np.concatenate(result.blocks).tolist())
     [0, 1, 4, 9, 16]
     """
     order = np.random.default_rng(seed).permutation(rows)
@@ -83,7 +83,7 @@ def evaluated_in_blocks(
             stopped = f"interrupted after {done:,} of {len(order):,} rows"
     parts = [part for part, _ in blocks]
     return Evaluated(
-        np.concatenate(parts), [answer for _, answer in blocks], [len(p) for p in parts], stopped
+        np.concatenate(parts), [block for _, block in blocks], [len(p) for p in parts], stopped
     )
 
 

@@ -139,10 +139,10 @@ class ColumnTerms:
         # levels, for instance, that no row had when the owners were looked for
         new = (owners < 0) & (matrix != at).any(axis=0)
         if new.any():
-            found = self._owners(rows, matrix)
-            if found is None:
+            moved = self._owners(rows, matrix)
+            if moved is None:
                 return None
-            owners = np.where(new, found, owners)
+            owners = np.where(new, moved, owners)
         assert coefficients is not None
         return _by_group(matrix - self._base, coefficients, np.maximum(owners, 0), self.n_columns)
 

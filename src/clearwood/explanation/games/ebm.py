@@ -14,7 +14,7 @@ from clearwood.explanation.scales import Unit
 
 __all__ = ["ebm_game", "is_ebm"]
 
-# Rows on which the tables are compared with the machine's own answer.
+# Rows on which the tables are compared with the machine's own sum.
 _ROWS_CHECKED = 256
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.progress import Step, silent
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.adapter.supported import NotDecomposableError
@@ -27,7 +27,7 @@ from clearwood.kernels import (
 
 __all__ = ["BoundTrees", "TreeGame"]
 
-#: More components than this are refused: nobody reads them and they fill the memory.
+#: More components than this are refused: too many to read, and they fill the memory.
 MOST_SETS = 50_000
 
 # What one call of the kernel may fill: enough rows to make preparing its tables cheap.
@@ -86,7 +86,7 @@ class TreeGame(Game):
 
     @cached_property
     def longest(self) -> int:
-        """The most players that one path asks about."""
+        """The most players that one path splits on."""
         return longest_path(self.forest, self.groups, len(self.columns))
 
     def sets(self, max_order: int) -> list[Players]:
@@ -96,8 +96,12 @@ class TreeGame(Game):
         if max(at_least, len(result)) > MOST_SETS:
             raise InputError(
                 f"the decomposition up to order {max_order} has more than {MOST_SETS:,} "
-                f"components: one path of the model asks about {self.longest} columns",
-                hint="ask for a smaller max_order: what lies beyond is kept as a remainder.",
+                f"components: one path of the model splits on {self.longest} columns",
+                hint=words(
+                    "set a smaller ",
+                    Option("max_order"),
+                    ": what lies beyond is kept as a remainder.",
+                ),
             )
         return list(result)
 
@@ -192,16 +196,16 @@ class BoundTrees(BoundGame):
 
 
 def longest_path(forest: Forest, groups: Index, n_players: int) -> int:
-    """Return the most different players that one path of one tree asks about."""
+    """Return the most different players that one path of one tree splits on."""
     longest = 0
     ends = np.append(forest.roots[1:], forest.n_nodes)
     for first, last in zip(forest.roots, ends, strict=True):
-        asked = np.zeros((last - first, n_players), bool)
+        seen = np.zeros((last - first, n_players), bool)
         level = np.array([first])
         while len(level := level[~forest.is_leaf[level]]):
             for child in (forest.left[level], forest.right[level]):
-                asked[child - first] = asked[level - first]
-                asked[child - first, groups[forest.feature[level]]] = True
+                seen[child - first] = seen[level - first]
+                seen[child - first, groups[forest.feature[level]]] = True
             level = np.concatenate([forest.left[level], forest.right[level]])
-        longest = max(longest, int(asked.sum(axis=1).max(initial=0)))
+        longest = max(longest, int(seen.sum(axis=1).max(initial=0)))
     return longest

@@ -16,7 +16,7 @@ ROWS_PER_CALL = 100_000
 
 
 class OutOfTimeError(Exception):
-    """The time is over before a row has an answer."""
+    """The time is over before a row has values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Estimate:
     errors
         Their standard errors.
     reached
-        Whether the precision asked for was reached.
+        Whether the required precision was reached.
     """
 
     values: Floats

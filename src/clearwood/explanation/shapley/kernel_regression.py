@@ -6,9 +6,9 @@ with φ_0 = ν(∅) and φ_0 + Σ φ_k = ν(everybody) held (Hiabu 2024, theorem
 
 Coalitions come in pairs, each with its complement (Covert and Lee 2021). With φ = t/p + Q β, where
 t is the sum that is held and the columns of Q are an orthonormal basis of the vectors that sum to
-zero, a coalition z enters as zQ and its complement as −zQ: only the difference of their worths
+zero, a coalition z enters as zQ and its complement as −zQ: only the difference of their values
 matters, and the constraint is gone. Single players and their complements, which weigh most, are all
-asked; larger coalitions are drawn from μ.
+evaluated; larger coalitions are drawn from μ.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ __all__ = ["by_kernel_regression", "size_shares"]
 
 
 #: Up to this many players every coalition is a single player or the complement of one.
-_ALL_ASKED = 3
+_ALL_EVALUATED = 3
 #: Pairs of a round, per player: enough that the first standard errors mean something.
 _PAIRS_PER_PLAYER = 4
 
@@ -48,10 +48,10 @@ def by_kernel_regression(
     not all background rows stand in, for the draw of these.
     """
     n_players = game.n_players
-    if n_players <= _ALL_ASKED:
+    if n_players <= _ALL_EVALUATED:
         return by_subsets(game, row, stopping, step)
     pairs = _Pairs(game, row)
-    pairs.ask(np.eye(n_players, dtype=np.bool_), stopping)
+    pairs.evaluate(np.eye(n_players, dtype=np.bool_), stopping)
     shares = size_shares(n_players)
     middle = shares.copy()
     middle[[1, n_players - 1]] = 0.0
@@ -60,20 +60,20 @@ def by_kernel_regression(
     while True:
         n_new = _PAIRS_PER_PLAYER * n_players
         n_new = max(n_new, pairs.n_drawn // 2)  # rounds grow, so checking stays cheap
-        n_left = (stopping.most - pairs.n_asked * per_pair) // per_pair
+        n_left = (stopping.most - pairs.n_evaluated * per_pair) // per_pair
         # fewer draws than players determine nothing
         n_new = max(min(n_new, n_left), 2 * n_players - pairs.n_drawn)
-        if 2 * (pairs.n_asked + n_new) >= 2**n_players:
+        if 2 * (pairs.n_evaluated + n_new) >= 2**n_players:
             return by_subsets(game, row, stopping, step)  # no dearer, and nothing is drawn
         try:
-            pairs.ask(draw_coalitions(n_players, middle / rest, n_new, generator), stopping)
+            pairs.evaluate(draw_coalitions(n_players, middle / rest, n_new, generator), stopping)
         except OutOfTimeError:
             if pairs.n_drawn < 2 * n_players:
                 raise
             return pairs.solve(float(rest), stopping)
         result = pairs.solve(float(rest), stopping)
-        step(0, note=f"{2 * pairs.n_asked} coalitions")
-        if result.reached or (pairs.n_asked + n_players) * per_pair > stopping.most:
+        step(0, note=f"{2 * pairs.n_evaluated} coalitions")
+        if result.reached or (pairs.n_evaluated + n_players) * per_pair > stopping.most:
             return result
 
 
@@ -103,7 +103,7 @@ def draw_coalitions(
 
 
 class _Pairs:
-    """Coalitions asked so far, each with its complement; the first are the single players."""
+    """Coalitions evaluated so far, each with its complement; the first are the single players."""
 
     def __init__(self, game: ValueFunction, row: int) -> None:
         self.game = game
@@ -117,14 +117,14 @@ class _Pairs:
         self.by_background: list[Floats] = []
 
     @property
-    def n_asked(self) -> int:
+    def n_evaluated(self) -> int:
         return len(self.coalitions)
 
     @property
     def n_drawn(self) -> int:
-        return self.n_asked - self.game.n_players
+        return self.n_evaluated - self.game.n_players
 
-    def ask(self, coalitions: NDArray[np.bool_], stopping: Stopping) -> None:
+    def evaluate(self, coalitions: NDArray[np.bool_], stopping: Stopping) -> None:
         """Evaluate coalitions and their complements."""
         per_call = max(1, ROWS_PER_CALL // (2 * max(len(self.game.chosen), 1)))
         for first in range(0, len(coalitions), per_call):

@@ -1,6 +1,6 @@
 """Observational value functions: columns outside a coalition follow those inside.
 
-ν(S) = E[f(X) | X_S = x_S] (Hiabu 2024, definition 7.1.3) asks for a distribution that no table
+ν(S) = E[f(X) | X_S = x_S] (Hiabu 2024, definition 7.1.3) needs a distribution that no table
 shows directly, so each way to estimate it assumes something, and says what.
 """
 
@@ -338,7 +338,7 @@ class ForestWeights(_Weighted):
     """Background rows weigh by how often they share a leaf with the row.
 
     The forest predicts the columns outside a coalition from those inside. Weights of all explained
-    rows are found when a coalition first occurs, as fitting is what takes time.
+    rows are computed when a coalition first occurs, as fitting is what takes time.
     """
 
     def _similarity(self, row: int, coalition: NDArray[np.bool_]) -> Floats:

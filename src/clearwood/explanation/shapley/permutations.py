@@ -39,7 +39,7 @@ def by_permutations(
 
     Every order is walked forwards and backwards: what two players do together is then shared
     equally by each draw, not only on average. Interventional values take one background row per
-    order, another each time, rather than all of them: many orders with one row each are worth more
+    order, another each time, rather than all of them: many orders with one row each vary less
     than few orders with many rows. The mean of the predictions of all background rows is known and
     serves as a control variate.
     """
@@ -120,15 +120,15 @@ def _walk(
     steps = np.arange(1, n_players)[None, :, None]
     forwards = rank[:, None, :] < steps
     backwards = rank[:, None, :] >= n_players - steps
-    asked = np.stack([forwards, backwards], axis=1).reshape(-1, n_players)
+    coalitions = np.stack([forwards, backwards], axis=1).reshape(-1, n_players)
     which = np.repeat(rows, 2 * (n_players - 1))
-    answers = game.against(row, asked, which)
+    values_inside = game.against(row, coalitions, which)
     nobody = game.background[rows]
-    if answers is None:
-        answers = game.at(row, asked).mean
+    if values_inside is None:
+        values_inside = game.at(row, coalitions).mean
         nobody = np.broadcast_to(game.empty, nobody.shape)
     value = np.empty((n_orders, 2, n_players + 1, game.n_outputs))
-    value[:, :, 1:-1] = answers.reshape(n_orders, 2, n_players - 1, game.n_outputs)
+    value[:, :, 1:-1] = values_inside.reshape(n_orders, 2, n_players - 1, game.n_outputs)
     value[:, :, 0] = nobody[:, None]
     value[:, :, -1] = game.predictions[row]
     added = np.diff(value, axis=2)

@@ -42,15 +42,15 @@ __all__ = ["METHODS", "SampledOptions", "sampled_shapley"]
 
 METHODS: tuple[ShapleyMethod, ...] = ("auto", "subsets", "kernel", "permutation")
 
-#: Players up to which all subsets are asked when the method is left open.
+#: Players up to which all subsets are evaluated when the method is left open.
 _FEW_PLAYERS = 12
 #: The same where every coalition has a forest of its own.
 _FEW_PLAYERS_OF_FORESTS = 7
 #: Background rows that stand in for a coalition, unless the user says how many.
 _BACKGROUND = 100
-#: More coalitions than this fill the memory before they are asked.
+#: More coalitions than this fill the memory before they are evaluated.
 _MOST_PLAYERS = 20
-#: Coalitions of a row, beyond two per player, that are asked at most.
+#: Coalitions of a row, beyond two per player, that are evaluated at most.
 _COALITIONS = 2048
 
 
@@ -110,11 +110,11 @@ def sampled_shapley(
     explained, _ = explained.counted()
     generator = np.random.default_rng(options.seed)
     predictor, n_rows = explained.stacked(rows, scale=scale, n_jobs=n_jobs)
-    n_behind = len(predictor) - n_rows
-    if n_behind < 1:
+    n_below = len(predictor) - n_rows
+    if n_below < 1:
         raise no_background()
-    checked = checked_weights(explained.own_weights, n_behind)
-    share = np.full(n_behind, 1 / n_behind) if checked is None else checked / checked.sum()
+    checked = checked_weights(explained.own_weights, n_below)
+    share = np.full(n_below, 1 / n_below) if checked is None else checked / checked.sum()
     names, members = players_of(predictor.names, options.groups)
     chosen, notes = _chosen(share, options.n_background, generator)
     predicted = predictor.predict(np.arange(len(predictor)))
@@ -137,7 +137,7 @@ def sampled_shapley(
     method = _method(options.method, game)
     if value == "interventional" and method != "permutation" and not game.is_whole:
         notes.append(
-            f"for each coalition {len(chosen):,} of the {n_behind:,} background rows stand in; "
+            f"for each coalition {len(chosen):,} of the {n_below:,} background rows stand in; "
             "the standard errors allow for that"
         )
     values, errors, more = _all_rows(game, method, options, started)
@@ -152,7 +152,7 @@ def sampled_shapley(
         about=About(
             model=predictor.kind,
             value="observational" if value == "observational" else "interventional",
-            background=BackgroundInfo(n_behind, checked is not None, source),
+            background=BackgroundInfo(n_below, checked is not None, source),
             unit=predictor.unit,
             outputs=predictor.outputs,
             is_sampled=True,
@@ -170,19 +170,19 @@ def sampled_shapley(
 def _chosen(
     share: Floats, n_background: int | None, generator: np.random.Generator
 ) -> tuple[Index, list[str]]:
-    n_behind = len(share)
-    if n_background is not None and n_background > n_behind:
+    n_below = len(share)
+    if n_background is not None and n_background > n_below:
         tell(
-            f"{n_background:,} background rows were asked for and there are {n_behind:,}; "
+            f"{n_background:,} background rows were requested and there are {n_below:,}; "
             "all of them are used"
         )
-    wanted = min(n_background or _BACKGROUND, n_behind)
+    wanted = min(n_background or _BACKGROUND, n_below)
     notes = []
-    if n_behind == 1:
+    if n_below == 1:
         notes.append("the background is a single row: everything is a comparison with that row")
-    if wanted == n_behind:
-        return np.arange(n_behind), notes
-    return np.sort(generator.choice(n_behind, wanted, replace=False)), notes
+    if wanted == n_below:
+        return np.arange(n_below), notes
+    return np.sort(generator.choice(n_below, wanted, replace=False)), notes
 
 
 def _method(method: ShapleyMethod, game: ValueFunction) -> ShapleyMethod:
@@ -264,7 +264,7 @@ def _one_row(
     except OutOfTimeError:
         if row:
             raise
-        # some answer, with honest errors, is better than none
+        # a rough result, with honest errors, is better than none
         few = Stopping(precision=math.inf, most=1)
         rough = by_permutations(game, row, few, step, generator)
         return Estimate(rough.values, rough.errors, reached=False)
@@ -273,7 +273,7 @@ def _one_row(
 def _shortfalls(
     result: list[Estimate], game: ValueFunction, options: SampledOptions, why: str
 ) -> list[str]:
-    """Say, and warn, where less was reached than asked for."""
+    """Say, and warn, where less was reached than was required."""
     notes = []
     if why and len(result) < game.n_rows:
         notes.append(f"{why} after {len(result)} of {game.n_rows} rows; the others are left out")
