@@ -23,7 +23,7 @@ from clearwood.reporting.collect.subject import subject_of
 def collector():
     data = cw.datasets.insurance(900)
     model = cw.learner("gbm", max_depth=3, max_iter=20).fit(data)
-    return Collector(subject_of(model, data), Options(quick=True), Stages(total=1), set())
+    return Collector(subject_of(model, data), Options(quick=True), Stages(), set())
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_a_slow_model_that_is_sampled_gets_fewer_rows_on_the_page():
     findings = collect(subject, title="t", options=options)
     assert findings.is_sampled
     assert len(findings.shapley) == findings.sample.n_rows  # however many they are
-    slow = Collector(subject, options, Stages(total=1), {Step.SHAPLEY}, seconds_per_row=1.0)
+    slow = Collector(subject, options, Stages(), {Step.SHAPLEY}, seconds_per_row=1.0)
     fewer = slow._fewer_rows(findings)
     assert fewer.sample.n_rows == 30
     assert set(fewer.sample_rows) <= set(findings.sample_rows)

@@ -16,7 +16,7 @@ from clearwood.reporting.collect.stages import Stages
 def test_a_result_comes_back_with_its_time(monkeypatch):
     readings = iter([10.0, 12.5])
     monkeypatch.setattr(Clock, "passed", property(lambda clock: next(readings)))
-    stages = Stages(total=1)
+    stages = Stages()
     assert stages.run(Step.EFFECTS, lambda: 1 + 1) == 2
     assert stages.done == [Stage(Step.EFFECTS, 10.0)]
 
@@ -32,7 +32,7 @@ def test_failures_are_kept_in_words(error, message):
     def work():
         raise error
 
-    stages = Stages(total=1)
+    stages = Stages()
     assert stages.run(Step.EFFECTS, work) is None
     assert message in stages.failures[Step.EFFECTS]
 
@@ -42,7 +42,7 @@ def test_ctrl_c_is_not_kept_from_the_user():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Stages(total=1).run(Step.EFFECTS, work)
+        Stages().run(Step.EFFECTS, work)
 
 
 def test_warnings_of_the_library_are_collected_once_each():
@@ -51,7 +51,7 @@ def test_warnings_of_the_library_are_collected_once_each():
             warnings.warn("few rows", ClearwoodWarning, stacklevel=1)
         warnings.warn("of another library", DeprecationWarning, stacklevel=1)
 
-    stages = Stages(total=1)
+    stages = Stages()
     stages.run(Step.EFFECTS, work)
     assert stages.warnings == {Step.EFFECTS: ("few rows",)}
 

@@ -60,12 +60,6 @@ SECTIONS: dict[str, tuple[Step, ...]] = {
     ),
     "reproduction": (),
 }
-# Steps that come with others, and are counted with them.
-_FOLLOWING = {
-    Step.DECOMPOSITION: Step.IMPORTANCE,
-    Step.INTERACTIONS: Step.MORE_EFFECTS,
-    Step.PERFORMANCE: Step.HELD_OUT,
-}
 
 #: Columns whose effects are shown, pairs whose interaction is, and columns one click away.
 MOST_EFFECTS, MOST_INTERACTIONS, MORE_EFFECTS = 12, 4, 24
@@ -136,9 +130,8 @@ def collect(subject: Subject, *, title: str, options: Options) -> Findings:
     wanted = {step for name in options.sections or SECTIONS for step in SECTIONS[name]}
     if not options.has_rows:
         wanted -= {Step.SHAPLEY, Step.PAGE_MODEL, Step.CONDENSE}
-    # beside what sections need: predictions and columns, and what follows from other steps
-    total = len(wanted) + 2 + len(wanted & _FOLLOWING.keys())
-    stages = Stages(total=total, quotes=options.has_rows)
+    plan = tuple(step for step in Step if step in {*wanted, Step.PREDICTIONS, Step.PROFILES})
+    stages = Stages(plan, quotes=options.has_rows)
     with stages.shown("report"):
         return Collector(subject, options, stages, wanted).findings(title)
 
@@ -257,8 +250,6 @@ class Collector:
                     importance=importance,
                     interactions=decomposition.interactions(),
                 )
-        elif Step.DECOMPOSITION in self.wanted:
-            self.stages.leave_out()
         drawn = [name for name in findings.ranked if name not in findings.unused]
         effects = self._when(Step.EFFECTS, lambda: self._effects(drawn)) or {}
         pairs = self._when(Step.INTERACTIONS, lambda: self._pairs(findings))
@@ -352,11 +343,8 @@ class Collector:
     def _more_effects(self, findings: Findings, names: Sequence[str]) -> tuple[Effect, ...]:
         """Read main effects off the exact decomposition, all of them in the time of a few."""
         decomposition = findings.decomposition
-        if Step.INTERACTIONS not in self.wanted:
-            return ()
-        is_private = not self.options.has_rows  # these are shown at values that occur
-        if decomposition is None or not names or findings.is_sampled or is_private:
-            self.stages.leave_out()
+        is_shown = Step.INTERACTIONS in self.wanted and self.options.has_rows  # values that occur
+        if decomposition is None or not names or findings.is_sampled or not is_shown:
             return ()
 
         def read() -> tuple[Effect, ...]:
@@ -428,8 +416,6 @@ class Collector:
     def _out_of_fold(self) -> Floats | None:
         bench, chosen = self.subject.benchmark, self.subject.chosen
         if bench is None or chosen is None or not self.subject.same_rows:
-            if Step.PERFORMANCE in self.wanted:
-                self.stages.leave_out()
             return None
         return self.stages.run(Step.HELD_OUT, lambda: bench.predictions(chosen))
 
@@ -523,12 +509,9 @@ class Collector:
         return self.subject.condense(time_limit=self.limits.condense)
 
     def _leakage(self, findings: Findings) -> Leakage | None:
-        if Step.LEAKAGE not in self.wanted:
-            return None
         if findings.target is None:
-            self.stages.leave_out()
             return None
-        return self.stages.run(
+        return self._when(
             Step.LEAKAGE,
             lambda: leakage(self.table, columns=findings.features, seed=self.seed),
         )
@@ -554,7 +537,6 @@ class Collector:
             )
         times = self.table.times
         if times is None or self.table.n_rows < 20:
-            self.stages.leave_out()
             return None
         order = np.argsort(times, kind="stable")
         earlier, later = np.array_split(order, [len(order) // 2])

@@ -61,7 +61,7 @@ _NO_SHARE = 1e-9
 
 
 class Step(StrEnum):
-    """A step of the work, by the name that the page gives it."""
+    """A step of the work, by the name that the page gives it; in the order they are done."""
 
     IMPORT = "import of the model"
     PREDICTIONS = "predictions"
@@ -77,8 +77,8 @@ class Step(StrEnum):
     HELD_OUT = "held-out predictions"
     LEARNING_CURVE = "learning curve"
     SHAPLEY = "Shapley values"
-    CONDENSE = "one tree"
     PAGE_MODEL = "model in the page"
+    CONDENSE = "one tree"
     LEAKAGE = "leakage"
     TWINS = "identical rows"
     DRIFT = "drift"

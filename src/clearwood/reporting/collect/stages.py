@@ -21,21 +21,23 @@ T = TypeVar("T")
 class Stages:
     """Runs steps one after the other and records their times, failures and warnings."""
 
-    #: How many there will be, for the bar.
-    total: int
+    #: Those that the bar counts, in their order; what is left out counts as done.
+    plan: tuple[Step, ...] = ()
     #: Whether errors and warnings may be quoted: they may name values.
     quotes: bool = True
     done: list[Stage] = field(default_factory=list)
     failures: dict[Step, str] = field(default_factory=dict)
     warnings: dict[Step, tuple[str, ...]] = field(default_factory=dict)
     _shown: Shown | None = None
+    _counted: int = 0
 
     @contextmanager
     def shown(self, title: str) -> Iterator["Stages"]:
         """Show the progress while the steps run."""
-        with progress(title, total=self.total) as step:
+        with progress(title, total=len(self.plan)) as step:
             self._shown = step
             yield self
+            self._count(len(self.plan))
         self._shown = None
 
     def run(self, step: Step, work: Callable[[], T]) -> T | None:
@@ -43,8 +45,8 @@ class Stages:
 
         Whatever the work raises is recorded, except the user's own Ctrl-C.
         """
-        if self._shown is not None:
-            self._shown(0, note=str(step))
+        if step in self.plan:
+            self._count(self.plan.index(step), note=str(step))
         clock = Clock()
         result: T | None = None
         with warnings.catch_warnings(record=True) as caught:
@@ -62,18 +64,13 @@ class Stages:
         )
         if messages and self.quotes:
             self.warnings[step] = tuple(messages)
-        self._count()
         return result
 
     def skip(self, step: Step, reason: str) -> None:
         """Leave a step out, with a reason that the page gives."""
         self.failures[step] = reason
-        self._count()
 
-    def leave_out(self) -> None:
-        """Count a step that does not apply as done."""
-        self._count()
-
-    def _count(self) -> None:
+    def _count(self, done: int, *, note: str = "") -> None:
         if self._shown is not None:
-            self._shown(1)
+            self._shown(done - self._counted, note=note)
+            self._counted = done
