@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clearwood as cw
-from clearwood.table import Kind
+from clearwood.table import Kind, as_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::clearwood.ClearwoodWarning")
 
@@ -212,6 +212,17 @@ def test_new_data_is_read_like_the_training_data():
     predicted = model.predict({"x": ["3,5", "4,5", "k.A."]})
     np.testing.assert_allclose(predicted[:2], [6, 8], atol=1e-9)
     assert np.isfinite(predicted).all()
+
+
+def test_doubtful_numbers_in_new_data_are_read_as_in_the_training_data(tmp_path):
+    path = tmp_path / "train.csv"
+    path.write_text("x;y\n" + "".join(f"{i},5;{2 * i}\n" for i in range(30)))
+    model = cw.learner("ols").fit(cw.read(path, target="y"))
+    cw.save(model, tmp_path / "model.cw")
+    new = tmp_path / "new.csv"
+    new.write_text("x;z\n1,234;a\n5,678;b\n")
+    predicted = cw.load(tmp_path / "model.cw").predict(as_table(new, schema=model.schema_))
+    np.testing.assert_allclose(predicted, [2 * 0.734, 2 * 5.178])
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,13 @@ def described(column: Column, want: ColumnSchema) -> Column:
     """Return a column with the header, unit and description of a schema's."""
     if not want.about:
         return column
-    return replace(column, header=want.header, unit=want.unit, description=want.description)
+    return replace(
+        column,
+        header=want.header,
+        unit=want.unit,
+        description=want.description,
+        decimal=want.decimal,
+    )
 
 
 def align_table(table: Table, schema: Schema) -> Table:

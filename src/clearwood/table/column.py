@@ -36,6 +36,8 @@ class Column:
         Its name in the data, where a label gives it another.
     unit, description
         The unit of its numbers and what it means, where they are known.
+    decimal
+        "," where its numbers were written so, which decides how new data are read.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Column:
     header: str = ""
     unit: str = ""
     description: str = ""
+    decimal: str = ""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -89,6 +92,7 @@ class Column:
             self.header,
             self.unit,
             self.description,
+            self.decimal,
         )
 
     def labels(self) -> NDArray[Any]:

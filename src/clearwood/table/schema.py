@@ -8,6 +8,9 @@ from clearwood.table.types import Kind, Role, Task
 
 __all__ = ["ColumnSchema", "Schema"]
 
+#: What may be known about a column beside its values.
+_ABOUT = ("header", "unit", "description", "decimal")
+
 
 @dataclass(frozen=True)
 class ColumnSchema:
@@ -20,12 +23,12 @@ class ColumnSchema:
     header: str = ""
     unit: str = ""
     description: str = ""
+    decimal: str = ""
 
     @property
     def about(self) -> dict[str, str]:
         """What a label or the data say about the column; empty for most columns."""
-        held = {"header": self.header, "unit": self.unit, "description": self.description}
-        return {key: value for key, value in held.items() if value}
+        return {key: value for key in _ABOUT if (value := getattr(self, key))}
 
     def to_json(self) -> dict[str, Any]:
         """Return the schema as plain JSON values."""
@@ -40,7 +43,7 @@ class ColumnSchema:
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Self:
         """Read what `to_json` wrote."""
-        about = {key: str(raw.get(key, "")) for key in ("header", "unit", "description")}
+        about = {key: str(raw.get(key, "")) for key in _ABOUT}
         return cls(raw["name"], Kind(raw["kind"]), Role(raw["role"]), tuple(raw["levels"]), **about)
 
 

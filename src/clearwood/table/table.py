@@ -160,6 +160,7 @@ class Table:
                 c.header,
                 c.unit,
                 c.description,
+                c.decimal,
             )
             for c in self.columns
         )

@@ -48,7 +48,7 @@ def level_counts(column: Column, weight: Weight = None) -> NDArray[Any]:
 
 
 def learn_numbers(column: Column, weight: Weight, *, impute: bool) -> Learned:
-    """Pass numbers on; if asked to impute, fill with the median and mark the rows."""
+    """Pass numbers on; with imputation, gaps are filled with the median and marked."""
     known = ~column.missing
     indicator = impute and not known.all()
     fill = None
@@ -84,14 +84,14 @@ def learn_dates(column: Column, weight: Weight, *, impute: bool) -> Learned:
 
 
 def learn_yes_no(column: Column, weight: Weight, *, impute: bool) -> Learned:
-    """Encode as 0 and 1; fill with the more frequent value if asked to impute."""
+    """Encode as 0 and 1; with imputation, gaps are the more frequent value."""
     counts = level_counts(column, weight)[: len(column.levels)]
     fill = float(np.argmax(counts)) if len(counts) else 0.0
     return _learn_order(column, impute=impute, fill=fill, quantities=0)
 
 
 def learn_ranks(column: Column, weight: Weight, *, impute: bool) -> Learned:
-    """Encode an ordered category by rank; fill with the median rank if asked to impute."""
+    """Encode an ordered category by rank; with imputation, gaps are the median rank."""
     known = ~column.missing
     fill = float(lower_median(column.values[known], _of(weight, known))) if known.any() else 0.0
     return _learn_order(column, impute=impute, fill=fill, quantities=1)

@@ -156,7 +156,8 @@ def _yes_no_order(levels: Sequence[str]) -> tuple[str, str] | None:
 def convert(raw: Raw, kind: Kind, levels: Sequence[Any] | None = None) -> Column:
     """Convert a column to a kind; an error names the value that does not fit."""
     if kind in NUMERIC:
-        return Column(raw.name, kind, _to_numbers(raw, kind), unit=raw.unit)
+        decimal = "," if raw.decimal == "," else ""
+        return Column(raw.name, kind, _to_numbers(raw, kind), unit=raw.unit, decimal=decimal)
     if kind is Kind.DATE:
         return Column(raw.name, kind, _to_dates(raw))
     coded = to_coded(raw)

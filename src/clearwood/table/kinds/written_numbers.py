@@ -283,7 +283,13 @@ def _convert(raw: Raw, writing: Writing) -> _Converted | None:
     values[numbers] = [_value(match, convention) for match in matches]
     special = [i for i in numbers if not _is_float(levels[i]) or float(levels[i]) != values[i]]
     return _Converted(
-        Raw(raw.name, "number", values[raw.values], unit=convention.unit),
+        Raw(
+            raw.name,
+            "number",
+            values[raw.values],
+            unit=convention.unit,
+            decimal=convention.decimal,
+        ),
         convention,
         int(rows[special].sum()),
         max((levels[i] for i in special), key=len, default=""),

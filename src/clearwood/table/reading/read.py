@@ -382,6 +382,9 @@ def _columns_like(source: Any, schema: Schema, options: TextOptions) -> tuple[li
         source, TextFile(options.get("delimiter"), options.get("encoding"), writing, levels)
     )
     raws = [replace(raw, name=schema.name_of(raw.name, raw.header)) for raw in raws]
+    # 1,234 means in new data what it meant in those that the model was fitted to
+    commas = {c.name for c in schema.columns if c.decimal == ","}
+    raws = [replace(raw, decimal=",") if raw.name in commas else raw for raw in raws]
     if isinstance(source, Table):
         return raws, origin, dropped
     numbers = {c.name for c in schema.columns if c.kind in (*NUMERIC, Kind.YES_NO)}
