@@ -21,6 +21,7 @@ __all__ = [
     "output_position",
     "row_columns",
     "rows_used",
+    "two_rows_or_more",
 ]
 
 R = TypeVar("R")
@@ -117,6 +118,16 @@ def noting_zero_weights(result: R, n_rows: int) -> R:
     any_result: Any = result
     noted: R = replace(any_result, n_zero_weight=n_rows, notes=(*any_result.notes, note))
     return noted
+
+
+def two_rows_or_more(n_rows: int, what: str) -> None:
+    """Refuse data of a single row."""
+    if n_rows < 2:
+        raise InputError(
+            f"the data has 1 row; {what} needs rows that differ",
+            parameter="data",
+            hint="give the training rows, or a sample of them.",
+        )
 
 
 def rows_used(n_rows: int, n_data: int | None) -> str:

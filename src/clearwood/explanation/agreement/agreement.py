@@ -26,7 +26,7 @@ from clearwood.explanation.agreement.result import Agreement, ColumnAgreement
 from clearwood.explanation.effects.effect import measured_effect
 from clearwood.explanation.effects.request import Options
 from clearwood.explanation.importance.importance import importance
-from clearwood.explanation.outputs import noting_zero_weights
+from clearwood.explanation.outputs import noting_zero_weights, two_rows_or_more
 from clearwood.table import Column, Table
 
 __all__ = ["agreement"]
@@ -99,10 +99,7 @@ def agreement(
     n_data = explained.n_rows
     explained, y = explained.counted(y)
     predictor = explained.predictor(output=output, scale=scale, n_jobs=n_jobs)
-    if len(predictor) < 2:
-        raise InputError(
-            "the data has 1 row; a comparison needs rows that differ", parameter="data"
-        )
+    two_rows_or_more(len(predictor), "a comparison")
     names, notes = _columns(predictor, columns)
     size = min(sample or (_MOST_ROWS if predictor.is_step else _MOST_ASKED), len(predictor))
     impurity, permutation, more = _importances(explained, y, size, seed, n_jobs)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood.checks import is_ordered, ranks
 from clearwood.explanation.effects.given import Given
-from clearwood.explanation.effects.grid import common_levels
+from clearwood.explanation.effects.grid import common_levels, levels_note
 from clearwood.table import Column, Kind
 
 __all__ = ["Axis", "axis_of", "level_order", "spread_over"]
@@ -120,9 +120,8 @@ def axis_of(
 
 def _given_axis(column: Column, given: Given) -> Axis:
     missing = column.missing
-    n_rows, last = len(column), len(given.values) - 1
-    steps, nodes = np.full((n_rows, 2), -1), np.full((n_rows, 2), -1)
     if given.is_ordered:
+        steps, nodes = np.full((len(column), 2), -1), np.full((len(column), 2), -1)
         own = np.flatnonzero(~missing)
         values = column.values[own]
         inside = own[(values >= given.values[0]) & (values <= given.values[-1])]
@@ -132,9 +131,7 @@ def _given_axis(column: Column, given: Given) -> Axis:
         left_out = len(own) - len(inside)
     else:
         node = given.place(column)
-        steps[:, 0] = np.where(node > 0, node - 1, -1)
-        steps[:, 1] = np.where((node >= 0) & (node < last), node, -1)
-        nodes[:] = node[:, None]
+        steps, nodes = _around(node, len(given.values))
         left_out = int(((node < 0) & ~missing).sum())
     note = f"{left_out:,} rows have values beyond the grid of {column.name!r}" if left_out else ""
     return Axis(
@@ -159,10 +156,8 @@ def _level_axis(columns: Sequence[Column], position: int, weight: Floats) -> Axi
     n_levels = int((counts > 0).sum())
     note = ""
     if len(kept) < n_levels:
-        note = (
-            f"column {column.name!r} has {n_levels:,} levels; the {len(kept)} most common are "
-            f"shown, with {counts[kept].sum() / weight.sum():.0%} of the rows"
-        )
+        share = float(counts[kept].sum() / weight.sum())
+        note = levels_note(column, n_levels, len(kept), share)
     order = kept
     if column.kind is not Kind.ORDERED and len(kept) > 2:
         others = [c for k, c in enumerate(columns) if k != position]
@@ -173,13 +168,17 @@ def _level_axis(columns: Sequence[Column], position: int, weight: Floats) -> Axi
     node_of = np.full(len(names) + 1, -1)
     node_of[order] = np.arange(len(order))
     node = node_of[codes]  # codes of -1 read the last, which is -1
-    last = len(order) - 1
-    steps = np.column_stack([np.where(node > 0, node - 1, -1), np.where(node < last, node, -1)])
     sources = np.array([np.flatnonzero(node == k)[0] for k in range(len(order))])
-    nodes = np.column_stack([node, node])
+    steps, nodes = _around(node, len(order))
     return Axis(
         labels[sources], sources, steps, nodes, is_ordered=False, missing=missing, note=note
     )
+
+
+def _around(node: Index, n_nodes: int) -> tuple[Index, Index]:
+    """Return the steps on both sides of each row's node, and the node twice."""
+    after = np.where(node < n_nodes - 1, node, -1)  # -1 stays: a row that is not shown
+    return np.column_stack([np.where(node > 0, node - 1, -1), after]), np.stack([node] * 2, axis=1)
 
 
 def level_order(

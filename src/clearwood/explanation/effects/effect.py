@@ -26,7 +26,12 @@ from clearwood.explanation.effects.pdp import ice, pdp, supported_pdp
 from clearwood.explanation.effects.refit import refitted
 from clearwood.explanation.effects.request import Extrapolation, Measured, Options, Request
 from clearwood.explanation.effects.result import Effect
-from clearwood.explanation.outputs import noting_zero_weights, one_output, rows_used
+from clearwood.explanation.outputs import (
+    noting_zero_weights,
+    one_output,
+    rows_used,
+    two_rows_or_more,
+)
 
 __all__ = ["effect", "measured_effect"]
 
@@ -337,12 +342,7 @@ def _positions(predictor: Predictor, names: Sequence[Any]) -> tuple[int, ...]:
     positions = tuple(predictor.position(name) for name in names)
     if len(set(positions)) < len(positions):
         raise InputError(f"{names[0]!r} is given twice", parameter="columns", value=names)
-    if len(predictor) < 2:
-        raise InputError(
-            "the data has 1 row; an effect needs rows that differ",
-            parameter="data",
-            hint="give the training rows, or a sample of them.",
-        )
+    two_rows_or_more(len(predictor), "an effect")
     for position in positions:
         checked_column(predictor.columns[position])
     return positions

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import InputError
+from clearwood._shared.numbers import percent
 from clearwood.explanation.decomposition.grid import Grid, grid_of
 from clearwood.explanation.effects.given import Given
 from clearwood.table import Column
 
-__all__ = ["Points", "checked_column", "common_levels", "points_of"]
+__all__ = ["Points", "checked_column", "common_levels", "levels_note", "points_of"]
 
 
 #: The most levels of a category that are shown.
@@ -117,11 +118,7 @@ def _common(column: Column, grid: Grid) -> tuple[Grid, str]:
     kept = common_levels(grid.shares)
     place = np.full(len(grid), -1)
     place[kept] = np.arange(len(kept))
-    shown = float(grid.shares[kept].sum())
-    note = (
-        f"column {column.name!r} has {len(grid):,} levels; the {len(kept)} most common are shown, "
-        f"with {shown:.0%} of the rows"
-    )
+    note = levels_note(column, len(grid), len(kept), float(grid.shares[kept].sum()))
     smaller = replace(
         grid,
         values=grid.values[kept],
@@ -130,6 +127,14 @@ def _common(column: Column, grid: Grid) -> tuple[Grid, str]:
         shares=grid.shares[kept],
     )
     return smaller, note
+
+
+def levels_note(column: Column, n_levels: int, n_shown: int, share: float) -> str:
+    """Say that only the most common levels are shown."""
+    return (
+        f"column {column.name!r} has {n_levels:,} levels; the {n_shown} most common are shown, "
+        f"with {percent(share)} of the rows"
+    )
 
 
 def common_levels(shares: Floats) -> Index:

@@ -10,13 +10,14 @@ import numpy as np
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
-from clearwood._shared.errors import InputError, bad_value
+from clearwood._shared.errors import bad_value
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count, duration
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.games.game import checked_weights
 from clearwood.explanation.games.groups import players_of
+from clearwood.explanation.outputs import two_rows_or_more
 from clearwood.models import Learner
 from clearwood.table import Table
 
@@ -66,10 +67,7 @@ class Request:
 
     def rows(self, n_rows: int, most: int | None = None) -> Index:
         """Choose the rows to measure on: as many as wanted, else ``most``, else all."""
-        if n_rows < 2:
-            raise InputError(
-                "the data has 1 row; importance needs rows that differ", parameter="data"
-            )
+        two_rows_or_more(n_rows, "importance")
         if self.sample is not None and self.sample < 2:
             raise bad_value("sample", self.sample, "at least 2 rows are needed")
         return draw_rows(n_rows, self.sample or most, seed=self.seed)
