@@ -39,13 +39,13 @@ def test_the_band_of_drawn_rows_covers_the_curve_of_all_rows(why, kind, points, 
 
 
 def test_rows_are_drawn_evenly_over_the_predictions(why):
-    every = measured_effect(why, ["x0"], Options(points=12))
+    every = measured_effect(why, ["x0"], Options(points=20))
     plain = np.random.default_rng(0)
     chosen = [plain.choice(1500, 100, replace=False) for _ in range(30)]
     X = why.data
     errors, errors_at_random = [], []
     for seed, rows in enumerate(chosen):
-        some = measured_effect(why, ["x0"], Options(points=12, sample=100, seed=seed))
+        some = measured_effect(why, ["x0"], Options(points=20, sample=100, seed=seed))
         errors.append(some.values - every.values)
         curves = [why.model(np.column_stack([np.full(100, v), X[rows, 1:]])) for v in some.grid[0]]
         errors_at_random.append(np.mean(curves, axis=1) - every.values)

@@ -118,11 +118,12 @@ class Explained:
         self._decomposition: Decomposition | None = None
         self._part: Explained | None = None
         self._labels: NDArray[Any] | None = None
+        self._by_prediction: dict[Hashable, Index] = {}
         self._encoded: OrderedDict[Hashable, tuple[Any, Rows]] = OrderedDict()
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {**self.__dict__, "_lock": None, "_bound": {}, "_predictors": {}}
-        kept.update(_decomposition=None, _part=None)
+        kept.update(_decomposition=None, _part=None, _by_prediction={})
         # encodings of other data are found by their identity, which another process has not
         for name in ("_readings", "_encoded"):
             cache: Any = kept[name]
@@ -351,6 +352,15 @@ class Explained:
         if is_own and self._labels is not None:  # of some rows, as they are called among all
             predictor = replace(predictor, labels=self._labels)
         return self._taking(predictor, output)
+
+    def rows_by_prediction(self, predictor: Predictor) -> Index:
+        """Return the rows of the data in the order of their predictions, which are made once."""
+        key = (predictor.unit, predictor.outputs)
+        with self._lock:
+            if key not in self._by_prediction:
+                predicted = predictor.predict(np.arange(len(predictor)))[:, -1]
+                self._by_prediction[key] = np.argsort(predicted, kind="stable")
+            return self._by_prediction[key]
 
     def stacked(
         self,

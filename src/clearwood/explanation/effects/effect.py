@@ -292,7 +292,7 @@ def measured_effect(
     weights = predictor.weights
     most = options.points or _default_points(options, len(positions), predictor)
     if rows is None:
-        rows = _rows(predictor, options, most ** len(positions), seed)
+        rows = _rows(explained, predictor, options, most ** len(positions), seed)
     request = Request(
         explained=explained,
         predictor=predictor,
@@ -359,21 +359,23 @@ def _default_points(options: Options, n_columns: int, predictor: Predictor) -> i
     return most
 
 
-def _rows(predictor: Predictor, options: Options, n_points: int, seed: int) -> Index:
+def _rows(
+    explained: Explained, predictor: Predictor, options: Options, n_points: int, seed: int
+) -> Index:
     """Choose the rows to average over.
 
     Where each is predicted at many points, they are spread evenly over the rows in the order of
     their predictions. That halves the error, so that the band, which is that of a random sample,
-    covers the average over all rows. Where predicting all rows once would take far longer than the
+    covers the average over all rows. Where predicting all rows once would take longer than the
     effect itself, they are drawn at random.
     """
     n_rows, size = len(predictor), options.sample
     is_average = options.kind in ("pdp", "ice", "supported_pdp")
     if size is None and is_average:
         size = max(2, _MOST_PREDICTIONS // (n_points * len(predictor.outputs)))
-    if not is_average or size is None or size >= n_rows or n_rows > 10 * size * n_points:
+    if not is_average or size is None or size >= n_rows or n_rows > size * n_points:
         return draw_rows(n_rows, size, seed=seed)
-    order = np.argsort(predictor.predict(np.arange(n_rows))[:, -1], kind="stable")
+    order = explained.rows_by_prediction(predictor)
     start = np.random.default_rng(seed).random()
     return np.sort(order[((start + np.arange(size)) * (n_rows / size)).astype(np.intp)])
 
