@@ -82,18 +82,10 @@ class Column:
 
     def take(self, rows: NDArray[Any] | slice) -> "Column":
         """Return the column at some rows, by position, mask or slice."""
-        # written out: a resampled table takes its columns thousands of times
-        return Column(
-            self.name,
-            self.kind,
-            self.values[rows],
-            self.levels,
-            self.label_type,
-            self.header,
-            self.unit,
-            self.description,
-            self.decimal,
-        )
+        # not by `replace`: a resampled table takes its columns thousands of times
+        taken = object.__new__(Column)
+        taken.__dict__.update(self.__dict__, values=self.values[rows])
+        return taken
 
     def labels(self) -> NDArray[Any]:
         """Return the values as a person would write them: levels, not codes; None for missing."""

@@ -105,7 +105,9 @@ class NumberEncoder:
     def standardised(self, center: Floats, spread: Floats) -> Self:
         """Return the same encoder with its quantities standardised."""
         k = len(self.parts)
-        return type(self)(self.parts, self.fill, self.indicator, center[:k], spread[:k])
+        made = object.__new__(type(self))  # as in `Column.take`
+        made.__dict__.update(self.__dict__, center=center[:k], spread=spread[:k])
+        return made
 
     def write(self, values: NDArray[Any], out: Floats) -> None:
         """Encode values into the columns of ``out``."""
