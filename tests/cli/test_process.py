@@ -86,9 +86,21 @@ def test_ctrl_c_during_a_fit_leaves_nothing(claims, tmp_path):
     assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize("module", ["typer", "clearwood.cli.verbs.fit", "numpy", "sklearn"])
-def test_ctrl_c_during_the_imports_shows_no_traceback(module, claims):
-    """The interrupt arrives as the first file of a module is looked for."""
+@pytest.mark.parametrize(
+    ("module", "raised"),
+    [
+        ("typer", "KeyboardInterrupt"),
+        ("clearwood.cli.verbs.fit", "KeyboardInterrupt"),
+        ("numpy", "KeyboardInterrupt"),
+        ("sklearn", "KeyboardInterrupt"),
+        ("sklearn", "ImportError"),
+    ],
+)
+def test_ctrl_c_during_the_imports_shows_no_traceback(module, raised, claims):
+    """The interrupt arrives as the first file of a module is looked for.
+
+    A compiled module turns it into an error of its own.
+    """
     interrupting = f"""
 import os, signal, sys
 
@@ -97,7 +109,10 @@ class Interrupting:
     def find_spec(name, path=None, target=None):
         if name == {module!r}:
             sys.meta_path.remove(Interrupting)
-            os.kill(os.getpid(), signal.SIGINT)
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+            except KeyboardInterrupt:
+                raise {raised}("initialization failed")
 
 sys.meta_path.insert(0, Interrupting)
 """

@@ -2,11 +2,13 @@
 
 import errno
 import os
+import signal
 import sys
 import traceback as tracebacks
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any, TextIO
 
 import typer
@@ -48,8 +50,9 @@ def run_to_exit_code(
     written.clear()
     spelling = CommandLine()
     traceback = traceback or os.environ.get("CLEARWOOD_TRACEBACK", "0") not in ("", "0")
+    interrupts: list[int] = []
     try:
-        with warnings_in_words(spelling):
+        with _noted(interrupts), warnings_in_words(spelling):
             code = run(spelling)
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
@@ -59,12 +62,33 @@ def run_to_exit_code(
         _abandon_stdout()
         return UNEXPECTED
     except Exception as error:
+        if interrupts:
+            return _stopped()
         if traceback:
             tracebacks.print_exc()
         return _explain(error, words, spelling, traceback=traceback)
     if code == STOPPED:
         return _stopped()
     return code if isinstance(code, int) else OK
+
+
+@contextmanager
+def _noted(interrupts: list[int]) -> Iterator[None]:
+    """Note every Ctrl-C: a compiled module that is being imported makes another error of it."""
+
+    def note(number: int, frame: FrameType | None) -> None:
+        interrupts.append(number)
+        signal.default_int_handler(number, frame)
+
+    try:
+        previous = signal.signal(signal.SIGINT, note)
+    except ValueError:  # signals belong to the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 @contextmanager
