@@ -109,6 +109,14 @@ def test_models_of_other_libraries_are_explained_under_their_own_names(columns, 
     assert cw.importance(model, labelled).columns == ("sqm", "rooms")
 
 
+def test_code_that_runs_on_the_data_names_its_columns_as_they_do(data):
+    model = cw.learner("gbm", max_iter=2, max_leaf_nodes=3).fit(data)
+    tree = cw.condense(model, data)
+    assert '"sqm"' in tree.to_sql(table="flats")
+    assert "'sqm'" in tree.to_python()
+    assert "Living area (m²)" in str(tree.rules())
+
+
 def test_exports_have_labels(data):
     assert list(data.to_dict()) == list(data.names)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from clearwood.condensing.export.common import exported_predictions, warn_of_derived_columns
 from clearwood.condensing.reading.questions import Labels, Question, questions
-from clearwood.condensing.reading.sources import column_names
+from clearwood.condensing.reading.sources import data_names
 
 if TYPE_CHECKING:
     from clearwood.condensing.condensed import Condensed
@@ -62,7 +62,7 @@ class _Writer:
         self.called: set[int] = set()
         self._predictions = exported_predictions(condensed, "Python source")
         self.questions = questions(condensed)
-        names = column_names(condensed.shell)
+        names = data_names(condensed.shell)
         used = sorted({question.column for question in self.questions if question is not None})
         self.columns = [names[column] for column in used]
         self._place = {column: k for k, column in enumerate(used)}

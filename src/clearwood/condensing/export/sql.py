@@ -11,7 +11,7 @@ from clearwood.condensing.export.common import (
     warn_of_derived_columns,
 )
 from clearwood.condensing.reading.questions import Labels, Question, questions
-from clearwood.condensing.reading.sources import column_names
+from clearwood.condensing.reading.sources import data_names
 
 if TYPE_CHECKING:
     from clearwood.condensing.condensed import Condensed
@@ -70,7 +70,7 @@ class _Writer:
 
     def __init__(self, condensed: "Condensed") -> None:
         self._diagram = condensed.diagram
-        self._names = [identifier(name) for name in column_names(condensed.shell)]
+        self._names = [identifier(name) for name in data_names(condensed.shell)]
         self.questions = questions(condensed)
         self._predictions = exported_predictions(condensed, "SQL")
         self._count = condensed.diagram.leaf_counts

@@ -9,7 +9,15 @@ from clearwood._shared.arrays import Floats
 from clearwood.forest import Forest, LearnerEncoder
 from clearwood.table import ColumnSchema, Kind, NumberEncoder
 
-__all__ = ["LevelSource", "NumberSource", "Source", "column_names", "derived_columns", "sources"]
+__all__ = [
+    "LevelSource",
+    "NumberSource",
+    "Source",
+    "column_names",
+    "data_names",
+    "derived_columns",
+    "sources",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +47,15 @@ def column_names(shell: Forest) -> tuple[str, ...]:
         return shell.feature_names
     own = [name for name, of in zip(shell.feature_names, sources(shell), strict=True) if of is None]
     return (*shell.columns, *own)
+
+
+def data_names(shell: Forest) -> tuple[str, ...]:
+    """Name the columns of questions as the data do, not by their labels: for code that runs."""
+    names = column_names(shell)
+    if not isinstance(shell.encoder, LearnerEncoder):
+        return names
+    headers = {c.name: c.header for c in shell.encoder.schema.columns if c.header}
+    return tuple(headers.get(name, name) for name in names)
 
 
 def derived_columns(shell: Forest) -> tuple[str, ...]:
