@@ -232,6 +232,7 @@ def test_doubtful_numbers_in_new_data_are_read_as_in_the_training_data(tmp_path)
         ({"thousands": "x"}, "thousands are grouped by"),
         ({"thousands": ",", "decimal": ","}, "it is the decimal sign as well"),
         ({"missing": "?"}, r"list of words.*missing=\['\?'\]"),
+        ({"missing": {"y": ["?"]}}, r"no column 'y' \(set in missing\).*'x'"),
     ],
 )
 def test_options_that_cannot_be_used_are_refused(options, message):

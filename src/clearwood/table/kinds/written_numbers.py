@@ -12,7 +12,7 @@ from itertools import groupby
 
 import numpy as np
 
-from clearwood._shared.errors import Option, Text, bad_value, words
+from clearwood._shared.errors import InputError, Option, Text, bad_value, did_you_mean, words
 from clearwood._shared.numbers import count
 from clearwood.table.kinds.dates import parse_dates
 from clearwood.table.kinds.review import Finding
@@ -135,6 +135,16 @@ class _Converted:
 
 def with_missing_words(raws: Sequence[Raw], writing: Writing) -> list[Raw]:
     """Return the columns without the words, or the numbers, that the user states as missing."""
+    if isinstance(writing.missing, Mapping):
+        names = [raw.name for raw in raws]
+        for name in writing.missing:
+            if name not in names:
+                raise InputError(
+                    words(f"there is no column {name!r} (set in ", Option("missing"), ")"),
+                    parameter="missing",
+                    value=name,
+                    hint=did_you_mean(str(name), names),
+                )
     return [_without(raw, writing.missing_words(raw.name)) for raw in raws]
 
 
