@@ -14,7 +14,7 @@ from clearwood.table.table import Table
 __all__ = ["Label", "Labels", "labelled", "read_labels"]
 
 #: A file of labels, or labels by column: a name, or a mapping of what is known about the column.
-Labels = str | os.PathLike[str] | Mapping[str, "str | Mapping[str, Any]"]
+Labels = str | os.PathLike[str] | Mapping[str, Any]
 
 _KEYS = ("name", "unit", "order", "description")
 
