@@ -81,10 +81,11 @@ def _comparison(findings: Findings, bench: Benchmark) -> list[Block]:
         if chosen is not None
         else "The model on this page is not among them, or has other settings."
     )
+    weighted = "" if bench.context.table.weights is None else "weighted "
     first = (
-        f"{count(len(bench.standings), 'learner')} compared by {bench.context.loss.risk_title} on "
-        f"rows not used for fitting; lower is better. {which} Method: {method.plan}; "
-        f"{method.tuning}; seed {method.seed}."
+        f"{count(len(bench.standings), 'learner')} compared by {weighted}"
+        f"{bench.context.loss.risk_title} on rows not used for fitting; lower is better. {which} "
+        f"Method: {method.plan}; {method.tuning}; seed {method.seed}."
     )
     second = (
         f"The {percent(method.confidence)} interval is {_intervals(bench)}. Differences from the "
@@ -144,15 +145,15 @@ def _selection(findings: Findings) -> str:
 
 
 def _standings(bench: Benchmark) -> Sheet:
+    beside = "" if bench.reference is None else f", then the {bench.reference.learner} beside them"
+    shown = [one for one in (*bench.standings, bench.reference) if one is not None]
     return Sheet(
         "benchmark",
-        f"{capital(bench.context.loss.risk_title)} of each learner, best first, with "
+        f"{capital(bench.context.loss.risk_title)} of each learner, best first{beside}, with "
         f"{percent(bench.method.confidence)} intervals; seconds for one tuning and fit; settings "
         "typical of the folds",
         tuple(_STANDINGS.values()),
-        tuple(
-            tuple(_finite(getattr(one, field)) for field in _STANDINGS) for one in bench.standings
-        ),
+        tuple(tuple(_finite(getattr(one, field)) for field in _STANDINGS) for one in shown),
     )
 
 
