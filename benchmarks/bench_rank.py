@@ -48,7 +48,7 @@ def _column(n_rows: int, n_thresholds: int, dtype: str) -> Comparison:
 
 
 def _ours(column: Column, threads: int) -> Ranks:
-    return lambda: _rank_columns(column.values[:, None], [column.thresholds], threads)
+    return lambda: _rank_columns(column.values[:, None], [column.thresholds], threads)[:, 0]
 
 
 def _rank_columns(X: NDArray[Any], cuts: list[NDArray[Any]], threads: int) -> NDArray[Any]:
