@@ -30,6 +30,16 @@ def test_a_table_becomes_a_page_and_a_model(cli, claims):
     assert cw.load("best.cw").name in {"glm", "baseline"}
 
 
+def test_many_rows_are_compared_in_four_folds(cli, claims, monkeypatch):
+    from clearwood.cli.verbs import report
+
+    plain = [word for word in words(claims) if word != "--quick"]
+    for most, folds in ((10, 4), (10_000, 5)):
+        monkeypatch.setattr(report, "_MANY_ROWS", most)
+        document = cli(*plain, "--json", "--tune", "0", "--force").json
+        assert document["benchmark"]["method"]["splits"] == folds
+
+
 def test_the_same_command_goes_on_from_its_store_and_stands_on_the_page(cli, claims, monkeypatch):
     table = cw.read(claims, target="accidents")
     cw.benchmark(table, ["baseline", "glm"], tune=0, interval="hold-out", store="runs.db")
