@@ -378,7 +378,6 @@ def test_the_first_trees_of_an_ensemble_are_a_smaller_ensemble(name, numbers, cl
         first = contender.first_trees(many, 5)
         np.testing.assert_array_equal(first.predict(table), few.predict(table))
         assert len(many.estimator_.estimators_) == 12
-        assert contender.first_trees(few, 5) is None
 
 
 def test_trees_are_tuned_on_some_of_many_rows_and_their_number_on_all(monkeypatch):
@@ -400,6 +399,69 @@ def test_trees_are_tuned_on_some_of_many_rows_and_their_number_on_all(monkeypatc
     assert set(rows) == {1_500, 3_600}
     assert rows.count(3_600) == 3
     assert bench.standings[0].settings["max_iter"] > 100
+
+
+def many_rows(**roles):
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-3, 3, size=(4_000, 2))
+    y = np.sin(2 * x[:, 0]) * x[:, 1] + 0.1 * rng.normal(size=4_000)
+    return cw.read({"a": x[:, 0], "b": x[:, 1], "t": np.arange(4_000), "y": y}, target="y", **roles)
+
+
+OF_MANY_ROWS = {"inner": 3, "outer": 3, "interval": "naive", "errors": "raise"}
+
+
+@pytest.mark.parametrize("search", ["random", "hyperband"])
+def test_settings_that_a_search_tries_twice_can_win_on_some_of_the_rows(search):
+    from clearwood.models import Choice
+
+    space = {"tree": {"max_depth": Choice(3, 6, 6)}}
+    bench = cw.benchmark(
+        many_rows(ignore="t"), ["tree"], tune=9, search=search, space=space, **OF_MANY_ROWS
+    )
+    assert bench["tree"].settings["max_depth"] in (3, 6, None)
+
+
+@pytest.mark.filterwarnings("ignore::clearwood.ClearwoodWarning")
+def test_one_se_keeps_the_simplest_on_some_of_the_rows_too():
+    from clearwood.models import Whole
+
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=4_000)
+    step = cw.read({"x": x, "y": (x > 0.5) + rng.normal(size=4_000)}, target="y")
+    options = {"tune": 9, "space": {"tree": {"max_depth": Whole(2, 8)}}, **OF_MANY_ROWS}
+    assert cw.benchmark(step, ["tree"], **options)["tree"].settings["max_depth"] is None
+    simple = cw.benchmark(step, ["tree"], rule="one_se", **options)
+    assert simple["tree"].settings["max_depth"] <= 4
+
+
+@pytest.mark.filterwarnings("ignore::clearwood.ClearwoodWarning")
+def test_the_number_of_trees_is_chosen_after_most_of_the_time(monkeypatch):
+    from clearwood.benchmarking.tuning import tune as module
+
+    rows, original = [], module.try_settings
+
+    def recorded(context, unit, fold, *others):
+        rows.append((len(fold.train) / len(unit.train), fold.number))
+        return original(context, unit, fold, *others)
+
+    monkeypatch.setattr(module, "try_settings", recorded)
+    cw.benchmark(many_rows(time="t"), ["gbm"], tune=3, inner=3, outer=2, errors="raise")
+    last = [share for share, number in rows if number == 3]
+    # the first span has fewer rows than would be drawn, so that only the second chooses anew
+    assert last
+    assert min(last) > 0.85
+
+
+def test_tuned_numbers_of_trees_are_those_of_pairs_too(numbers):
+    options = {"tune": 2, "outer": 3, "inner": 2, "repeats": 1, "pair_tuning": "reuse"}
+    plain = cw.benchmark(numbers, [cw.learner("forest", n_estimators=40)], **options)
+    space = {"forest": {"n_estimators": [40, 50]}}
+    tuned = cw.benchmark(numbers, ["forest"], space=space, **options)
+    for bench, is_compared in ((plain, True), (tuned, False)):
+        of_forest = {key: one for key, one in bench.outcomes.items() if key.startswith("forest")}
+        outer = [one for key, one in of_forest.items() if "/outer/" in key]
+        assert all((one.reference is not None) == is_compared for one in outer)
 
 
 def test_rows_for_tuning_keep_groups_whole_and_rare_classes(numbers):

@@ -83,19 +83,12 @@ class Contender:
         if self.family != "ensemble" or "n_estimators" in settings:
             return dict(settings)
         usual = self.template.all_settings["n_estimators"]
-        return (
-            dict(settings)
-            if usual is not None and usual <= most
-            else {
-                **settings,
-                "n_estimators": most,
-            }
-        )
+        fewer = {} if usual is not None and usual <= most else {"n_estimators": most}
+        return {**settings, **fewer}
 
-    def first_trees(self, model: Any, most: int) -> Any | None:
-        """Return the fitted model with its first trees only; None if it has no more than those."""
-        if self.family != "ensemble" or len(model.estimator_.estimators_) <= most:
-            return None
+    @staticmethod
+    def first_trees(model: Any, most: int) -> Any:
+        """Return a fitted bagged ensemble with its first trees only."""
         small, ensemble = copy(model), copy(model.estimator_)
         ensemble.n_estimators = most
         for attribute in ("estimators_", "estimators_features_"):

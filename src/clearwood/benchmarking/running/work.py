@@ -245,23 +245,22 @@ def _fit_and_judge(
 ) -> Outcome:
     contender = context.contenders[unit.learner]
     seed = seed_of(context.seed, unit.learner, unit.split)
-    fewer = context.loss.name in LOSSES_FOR_FEW_TREES
+    most = TREES_OF_PAIRS if context.loss.name in LOSSES_FOR_FEW_TREES else None
     parts = [unit.test] if len(settings) == 1 else np.split(unit.test, [unit.first])
     losses, predictions = [], []
     model = reference = None
     for rows, chosen, before in zip(parts, settings, (None, *settings), strict=False):
+        of_pair = chosen if most is None else contender.with_trees(chosen, most)
         if model is None or chosen != before:
-            few = fewer and unit.purpose == "pair"
-            final = contender.with_trees(chosen, TREES_OF_PAIRS) if few else chosen
+            final = of_pair if unit.purpose == "pair" else chosen
             model = contender.build(final, seed=seed).fit(train)
         test, codes = context.table.take(rows), context.codes[rows]
         loss, predicted = judge(model, test, codes, context.loss, context.classes)
         losses.append(loss)
         predictions.append(predicted)
-        if fewer and unit.purpose == "outer":
-            small = contender.first_trees(model, TREES_OF_PAIRS)
-            if small is not None:
-                reference = judge(small, test, codes, context.loss, context.classes)[0]
+        if most is not None and unit.purpose == "outer" and of_pair != chosen:
+            small = contender.first_trees(model, most)
+            reference = judge(small, test, codes, context.loss, context.classes)[0]
     return Outcome(
         np.concatenate(losses),
         np.concatenate(predictions) if unit.purpose == "outer" else None,

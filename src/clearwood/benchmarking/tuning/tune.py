@@ -129,7 +129,7 @@ def tune(
             trials=tuning.trials,
             seed=seed,
             evaluate=judge_of,
-            least_share=_LEAST_ROWS / len(unit.train),
+            least_share=_LEAST_ROWS / len(judge_of.rows),
         )
     settings = dict(_chosen(trials, contender.space, tuning.rule).settings)
     return judge_of.on_all_rows(settings), tuple(trials)
@@ -224,10 +224,6 @@ def _enough_rows(context: Context, unit: Unit) -> Rows:
     return rows[np.isin(group, kept)]
 
 
-def _of(values: NDArray[Any] | None, rows: Rows) -> NDArray[Any] | None:
-    return None if values is None else values[rows]
-
-
 class _Judge:
     """Judges configurations on the inner folds of a unit."""
 
@@ -316,15 +312,28 @@ class _Judge:
     def on_all_rows(self, settings: Settings) -> Settings:
         """Return the settings for all training rows, after a choice on some of them.
 
-        They are the defaults unless the choice is better by more than a standard error: what
-        little it could gain is uncertain on all rows, and equal settings save fits of the nested
-        interval. The number of boosted trees depends on the rows and is chosen anew, on a tenth
-        held out.
+        Where the best is to be taken, they are the defaults unless the choice is better by more
+        than a standard error: what little it could gain is uncertain on all rows, and equal
+        settings save fits of the nested interval. The number of boosted trees depends on the rows
+        and is chosen anew, on a tenth held out.
         """
         if len(self.rows) == len(self.unit.train):
             return settings
+        if self.tuning.rule == "best":
+            settings = self._usual_unless_worse(settings)
+        if isinstance(self.path, TreePath):
+            return self._lengthened(self.path, settings)
+        return settings
+
+    def _usual_unless_worse(self, settings: Settings) -> Settings:
+        """Return the defaults, at their best on the path, unless the settings clearly beat them."""
+
+        def rank(race: _Race) -> tuple[int, float]:
+            return -len(race.losses), _mean(race.losses, self.weights)[0]
+
         judged = [race for race in self.races if race.losses]
-        (chosen,) = (race for race in judged if race.settings == settings)
+        # a search may try settings more than once
+        chosen = min((race for race in judged if race.settings == settings), key=rank)
         usual = min(
             (
                 race
@@ -332,31 +341,29 @@ class _Judge:
                 if any(race.settings == self.contender.defaults for race in group)
                 for race in group
             ),
-            key=lambda race: (-len(race.losses), _mean(race.losses, self.weights)[0]),
+            key=rank,
             default=chosen,
         )
         gains = [its - mine for its, mine in zip(usual.losses, chosen.losses, strict=False)]
         gain, error = _mean(gains, self.weights)
-        if gain <= error:
-            settings = usual.settings
-        if isinstance(self.path, TreePath):
-            return self._lengthened(self.path, settings)
-        return settings
+        return settings if gain > error else usual.settings
 
     def _lengthened(self, path: TreePath, settings: Settings) -> Settings:
-        split = inner_splits(self.context, self.unit.train, _FOLDS_OF_A_TENTH, self.seed)[0]
+        """Return the settings with the number of trees that is best on a tenth of all rows."""
+        # the last split, which trains on all earlier rows where rows have times
+        split = inner_splits(self.context, self.unit.train, _FOLDS_OF_A_TENTH, self.seed)[-1]
         train, test = self.unit.train[split.train], self.unit.train[split.test]
         several = path.lengths(self.contender, settings)
         fold = Fold(len(self.folds), train, test)
         results = try_settings(self.context, self.unit, fold, several, path, self.store)
         weights = self.context.table.weights
+        of_rows = [None if weights is None else weights[test]]
         risks = [
-            np.inf
-            if one.losses is None
-            else float(np.average(one.losses, weights=_of(weights, test)))
-            for one in results
+            (_mean([one.losses], of_rows)[0], number)
+            for number, one in enumerate(results)
+            if one.losses is not None
         ]
-        return several[int(np.argmin(risks))]
+        return several[min(risks)[1]] if risks else settings
 
     def _rows(self, fold: int, share: float) -> tuple[Rows, Rows]:
         train, test = self.folds[fold]
