@@ -4,10 +4,10 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-__all__ = ["STARTED", "main"]
+__all__ = ["STARTED", "interrupts_handled_by", "main"]
 
 #: When the command began, on the monotonic clock.
 STARTED = time.monotonic()
@@ -25,25 +25,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments
         The words after `clearwood`; those of the process when None.
     """
-    with _stopping_at_once():
+    with interrupts_handled_by(_stop_at_once):
         from clearwood.cli.app import run
     sys.exit(run(arguments))
 
 
-@contextmanager
-def _stopping_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the process without a traceback while modules are imported.
+def _stop_at_once(*_: object) -> None:
+    """End the process without a traceback, while modules are imported.
 
     Nothing has been written yet. An exception is no safe way out of an import: some compiled
     modules print it, or turn it into another one.
     """
+    os.write(2, b"stopped; nothing was written\n")
+    os._exit(_STOPPED)
 
-    def stop(*_: object) -> None:
-        os.write(2, b"stopped; nothing was written\n")
-        os._exit(_STOPPED)
 
+@contextmanager
+def interrupts_handled_by(handler: Callable[..., None]) -> Iterator[None]:
+    """Let Ctrl-C call a handler, where signals can be handled."""
     try:
-        previous = signal.signal(signal.SIGINT, stop)
+        previous = signal.signal(signal.SIGINT, handler)
     except ValueError:  # signals belong to the main thread
         yield
         return

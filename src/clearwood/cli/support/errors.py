@@ -14,6 +14,7 @@ from typing import Any, TextIO
 import typer
 
 from clearwood._shared.errors import ClearwoodWarning, InputError, Spelling, spelled
+from clearwood.cli import interrupts_handled_by
 from clearwood.cli.support.console import print_message, written
 from clearwood.cli.support.spelling import CommandLine, typed_name
 from clearwood.cli.support.verb import choices_of
@@ -51,8 +52,14 @@ def run_to_exit_code(
     spelling = CommandLine()
     traceback = traceback or os.environ.get("CLEARWOOD_TRACEBACK", "0") not in ("", "0")
     interrupts: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        # noted, as a compiled module that is being imported makes another error of it
+        interrupts.append(number)
+        signal.default_int_handler(number, frame)
+
     try:
-        with _noted(interrupts), warnings_in_words(spelling):
+        with interrupts_handled_by(note), warnings_in_words(spelling):
             code = run(spelling)
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
@@ -70,25 +77,6 @@ def run_to_exit_code(
     if code == STOPPED:
         return _stopped()
     return code if isinstance(code, int) else OK
-
-
-@contextmanager
-def _noted(interrupts: list[int]) -> Iterator[None]:
-    """Note every Ctrl-C: a compiled module that is being imported makes another error of it."""
-
-    def note(number: int, frame: FrameType | None) -> None:
-        interrupts.append(number)
-        signal.default_int_handler(number, frame)
-
-    try:
-        previous = signal.signal(signal.SIGINT, note)
-    except ValueError:  # signals belong to the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous)
 
 
 @contextmanager
