@@ -11,6 +11,13 @@ if TYPE_CHECKING:
     from clearwood.models.files.model_file import ModelFile
     from clearwood.models.files.packing import pack_estimator, unpack_estimator
     from clearwood.models.files.save import inspect, load, save
+    from clearwood.models.glassbox.score import (
+        ProductTerm,
+        ScoreParts,
+        Spread,
+        SumOfProducts,
+        TreeArrays,
+    )
     from clearwood.models.learners import Learner, learner
     from clearwood.models.spaces import Choice, Dimension, Real, Whole
 else:
@@ -24,8 +31,13 @@ __all__ = [
     "Job",
     "Learner",
     "ModelFile",
+    "ProductTerm",
     "Real",
+    "ScoreParts",
+    "Spread",
     "Stages",
+    "SumOfProducts",
+    "TreeArrays",
     "Whole",
     "catalogue",
     "fit_boosting",
