@@ -325,9 +325,8 @@ class _Judge:
     """Predicts the target from one column at a time, on held-out rows."""
 
     def __init__(self, table: Table, rows: Index, weights: Floats, seed: int) -> None:
-        assert table.target is not None
         self.rows, self.weights, self.task = rows, weights, table.task
-        self.truth = indicators(table.column(table.target).take(rows))
+        self.truth = indicators(table.target_column.take(rows))
         self.units: Index = np.arange(len(rows))
         self.splits = list(KFold(_FOLDS, shuffle=True, random_state=seed).split(self.truth))
         if table.groups is not None:

@@ -236,13 +236,17 @@ def _agreement(
 ) -> tuple[float, float]:
     """Return the correlation of what a forest leaves of the targets of twins, and its p-value."""
     rows = _some_sets(sets, rng)
-    truth = indicators(table.column(str(table.target)).take(rows))
+    truth = indicators(table.target_column.take(rows))
     features = np.column_stack([_numbers(column.take(rows)) for column in columns])
+    exposures = None if table.exposures is None else table.exposures[rows]
     left = np.empty_like(truth)
     for train, test in GroupKFold(_FOLDS).split(features, groups=sets[rows]):
         forest = RandomForestRegressor(50, min_samples_leaf=3, max_features=0.5, random_state=0)
-        forest.fit(features[train], truth[train].squeeze())
+        weights = None if exposures is None else exposures[train]
+        forest.fit(features[train], truth[train].squeeze(), sample_weight=weights)
         left[test] = truth[test] - forest.predict(features[test]).reshape(len(test), -1)
+    if exposures is not None:
+        left *= np.sqrt(exposures)[:, None]  # a rate over a long exposure varies less
     # given the features, products of different rows have mean zero and are uncorrelated
     total = squares = n_pairs = 0.0
     order = np.argsort(sets[rows], kind="stable")

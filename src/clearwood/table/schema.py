@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
+from clearwood.table.exposure import unit_of_exposure
 from clearwood.table.types import Kind, Role, Task
 
 __all__ = ["ColumnSchema", "Schema"]
@@ -79,6 +80,25 @@ class Schema:
     def target(self) -> str | None:
         """The column to predict."""
         return next((c.name for c in self.columns if c.role is Role.TARGET), None)
+
+    @property
+    def exposure(self) -> str | None:
+        """The column that the target is divided by."""
+        return next((c.name for c in self.columns if c.role is Role.EXPOSURE), None)
+
+    @property
+    def outcome(self) -> str | None:
+        """What a prediction is of: the target, with an exposure as a rate: "claims per year"."""
+        if self.exposure is None or self.target is None:
+            return self.target
+        return f"{self.target} per {self.unit_of_exposure}"
+
+    @property
+    def unit_of_exposure(self) -> str | None:
+        """One unit of the exposure: "year"; from the unit of its label, or else its name."""
+        if self.exposure is None:
+            return None
+        return unit_of_exposure(self[self.exposure].unit or self.exposure)
 
     @cached_property
     def _by_name(self) -> dict[str, ColumnSchema]:

@@ -173,7 +173,15 @@ class Table:
 
     @property
     def y(self) -> NDArray[Any]:
-        """The target: numbers for regression and counts, labels as written for classes."""
+        """The target: numbers for regression and counts, labels as written for classes.
+
+        Where an exposure is named, it is the rate: the target divided by the exposure.
+        """
+        return self._typed_values(self.target_column)
+
+    @property
+    def target_column(self) -> Column:
+        """The column that is predicted; with an exposure, the rate per unit of it."""
         column = self._with_role(Role.TARGET)
         if column is None:
             raise InputError(
@@ -181,6 +189,14 @@ class Table:
                 parameter="target",
                 hint=words("name the column to predict: ", Option("target", "COLUMN"), "."),
             )
+        if self.exposures is None:
+            return column
+        return replace(
+            column, kind=Kind.NUMBER, values=np.asarray(column.values / self.exposures), decimal=""
+        )
+
+    @staticmethod
+    def _typed_values(column: Column) -> NDArray[Any]:
         if column.is_coded:
             labels: NDArray[Any] = column.typed_levels()[column.values]
             return labels
@@ -188,9 +204,32 @@ class Table:
 
     @property
     def weights(self) -> Floats | None:
-        """Row weights, where a weight column is named."""
-        column = self._with_role(Role.WEIGHT)
+        """How much each row counts: its weight times its exposure; None where all count the same.
+
+        A rate observed over twice the exposure has half the variance, so exposure is a weight in
+        every fit, risk and mean.
+        """
+        column, exposures = self._with_role(Role.WEIGHT), self.exposures
+        if column is None:
+            return exposures
+        weights = np.asarray(column.values, dtype=np.float64)
+        return weights if exposures is None else weights * exposures
+
+    @property
+    def exposure(self) -> str | None:
+        """The name of the column that the target is divided by."""
+        return self.schema.exposure
+
+    @property
+    def exposures(self) -> Floats | None:
+        """The exposure of each row, where an exposure column is named."""
+        column = self._with_role(Role.EXPOSURE)
         return None if column is None else np.asarray(column.values, dtype=np.float64)
+
+    @property
+    def outcome(self) -> str | None:
+        """What a prediction is of: the target, with an exposure as a rate: "claims per year"."""
+        return self.schema.outcome
 
     @property
     def group(self) -> str | None:

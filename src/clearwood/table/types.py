@@ -39,6 +39,7 @@ class Role(StrEnum):
     PROTECTED = "protected"
     TARGET = "target"
     WEIGHT = "weight"
+    EXPOSURE = "exposure"
     GROUP = "group"
     TIME = "time"
     IGNORED = "ignored"

@@ -131,6 +131,9 @@ class Columns:
         regression, count, binary or multiclass; by default inferred from the target.
     weight : COLUMN
         The weights of the rows.
+    exposure : COLUMN
+        What the target of a row was observed over, such as years: the model is of the target per
+        unit of exposure.
     group : COLUMN
         Rows that belong together: a benchmark keeps each group in one fold. "identical rows"
         instead of a column: rows with the same values in all features.
@@ -148,6 +151,7 @@ class Columns:
 
     task: Annotated[str | None, typer.Option(autocompletion=completion.tasks)] = None
     weight: str | None = None
+    exposure: str | None = None
     group: str | None = None
     time: str | None = None
     protected: list[str] | None = None

@@ -144,8 +144,7 @@ def of_rows(
 
 def _codes(subject: Subject, table: Table) -> tuple[Floats, Bools]:
     """Return the target, classes as positions in the model's; and which rows have a known one."""
-    assert table.target is not None
-    column = table.column(table.target)
+    column = table.target_column
     if not subject.classes:
         if column.is_coded:
             raise InputError(

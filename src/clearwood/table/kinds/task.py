@@ -8,6 +8,7 @@ import numpy as np
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Option, Text, words
 from clearwood.table.column import Column
+from clearwood.table.exposure import check_rate_task
 from clearwood.table.kinds.infer import convert, settle
 from clearwood.table.reading.raw import Raw
 from clearwood.table.types import Kind, Task
@@ -100,11 +101,16 @@ def _task_of_whole_numbers(name: str, distinct: Floats, counts: Index) -> tuple[
 
 
 def settle_target(
-    raw: Raw, kind: Kind | Sequence[Any] | None, task: Task | None
+    raw: Raw,
+    kind: Kind | Sequence[Any] | None,
+    task: Task | None,
+    *,
+    exposure: str | None = None,
 ) -> tuple[Column, Task, Text | None]:
     """Return the target as the task needs it: levels for classes, numbers otherwise.
 
-    Rows where it is missing must be gone already.
+    Rows where it is missing must be gone already. With an exposure, whole numbers of few distinct
+    values are counts, also where there are only two of them.
     """
     name = raw.name
     note = None
@@ -114,8 +120,12 @@ def settle_target(
         raw = _as_raw(settle(raw, Kind.ORDERED, kind))
     if task is None:
         task, note = task_of(raw)
+        if exposure is not None and _are_counts(raw):
+            task, note = Task.COUNT, None
+    check_rate_task(task, name, exposure)
     n_distinct = len(np.unique(raw.values))
-    if n_distinct == 1:
+    # one value is many rates, unless it is zero
+    if n_distinct == 1 and (exposure is None or not raw.values.any()):
         shown = convert(raw, Kind.CATEGORY).labels()[0]
         raise InputError(
             f"the target {name!r} is constant: every row has {shown!r}",
@@ -160,6 +170,13 @@ def settle_target(
     natural = settle(raw)
     coded = natural if natural.is_coded else convert(raw, Kind.CATEGORY)
     return _without_unused_levels(coded), task, note
+
+
+def _are_counts(raw: Raw) -> bool:
+    """Whether the values are whole numbers from 0 on, not too many different ones."""
+    if raw.form != "number" or len(np.unique(raw.values)) > MOST_CLASSES:
+        return False
+    return bool((raw.values >= 0).all() and (raw.values == np.floor(raw.values)).all())
 
 
 def _refuse_text_target(raw: Raw) -> None:

@@ -14,6 +14,7 @@ from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count
 from clearwood.table.alignment import align, align_table, described, raw_of
 from clearwood.table.column import Column
+from clearwood.table.exposure import check_exposure
 from clearwood.table.kinds.implausible import implausible
 from clearwood.table.kinds.infer import check_finite, settle
 from clearwood.table.kinds.review import Finding, review_all
@@ -48,7 +49,7 @@ __all__ = ["as_columns", "as_table", "read", "read_as"]
 FEWEST_ROWS = 5
 
 _FEATURES = (Role.FEATURE, Role.PROTECTED, Role.TARGET)
-_BESIDE_FEATURES = (Role.TARGET, Role.WEIGHT, Role.GROUP, Role.TIME)
+_BESIDE_FEATURES = (Role.TARGET, Role.WEIGHT, Role.EXPOSURE, Role.GROUP, Role.TIME)
 
 
 @remembers_options
@@ -57,6 +58,7 @@ def read(
     *,
     target: str | int | None = None,
     weight: str | None = None,
+    exposure: str | None = None,
     group: str | None = None,
     time: str | None = None,
     protected: str | Iterable[str] = (),
@@ -82,6 +84,11 @@ def read(
         The column to predict; a position for numpy arrays. Rows without it are dropped and counted.
     weight
         A column of row weights.
+    exposure
+        A column of positive numbers that says how long, or over how much, the target of each row
+        was observed: years insured, kilometres, number of claims. What is modelled is the rate,
+        the target divided by the exposure, and each row counts in proportion to its exposure. It
+        is not a feature.
     group
         A column that ties rows together: the same person, firm, place; or "identical rows", which
         ties together rows with the same values in all features.
@@ -146,7 +153,9 @@ def read(
     if titles:
         headers = {label.shown: label.header for label in titles.values()}
         target = headers.get(target, target) if isinstance(target, str) else target
-        weight, group, time = (name and headers.get(name, name) for name in (weight, group, time))
+        weight, exposure, group, time = (
+            name and headers.get(name, name) for name in (weight, exposure, group, time)
+        )
         protected, ignore = (
             [headers.get(name, name) for name in as_names(given)] for given in (protected, ignore)
         )
@@ -158,6 +167,7 @@ def read(
         names,
         target=target,
         weight=weight,
+        exposure=exposure,
         group=None if by_features else group,
         time=time,
         protected=protected,
@@ -213,13 +223,17 @@ def _table(
         dropped += lost
         findings += _dropped_rows(lost)
         raw = next(raw for raw in raws if raw.name == to_predict)
-        settled[to_predict], chosen, note = settle_target(raw, stated.get(to_predict), chosen)
+        exposure = _named(roles, Role.EXPOSURE)
+        settled[to_predict], chosen, note = settle_target(
+            raw, stated.get(to_predict), chosen, exposure=exposure
+        )
         findings += [Finding(note, warn=False)] if note else []
     for raw in raws:
         if raw.name not in settled:
             kind = stated.get(raw.name, known.get(raw.name))
             settled[raw.name] = _settled(raw, kind, roles.get(raw.name))
     check_weights(settled, _named(roles, Role.WEIGHT))
+    check_exposure(settled, _named(roles, Role.EXPOSURE))
     columns = tuple(settled[raw.name] for raw in raws)
     plain = {raw.name for raw in raws if raw.plain}
     # What the user stated is not doubted; numpy arrays come from people who chose their columns.
@@ -288,6 +302,15 @@ def read_as(source: Any, schema: Schema, **options: Unpack[TextOptions]) -> Tabl
     if target is not None:
         raws, lost = _rows_with_target(raws, target)
         dropped += lost
+        if schema.exposure is not None and all(raw.name != schema.exposure for raw in beside):
+            raise InputError(
+                f"the new data has the target {target!r} but lacks its exposure "
+                f"{schema.exposure!r}",
+                parameter="exposure",
+                value=schema.exposure,
+                hint="the model predicts a rate, so observed values are compared per unit of "
+                "exposure: add the column, or leave the target out.",
+            )
     features = align(raws, schema, named=True, source=origin)
     if not beside:
         return replace(features, dropped=dropped)
@@ -455,7 +478,7 @@ def _dropped_rows(n_rows: int) -> list[Finding]:
 
 
 def _settled(raw: Raw, kind: Kind | Sequence[Any] | None, role: Role | None) -> Column:
-    if role is Role.WEIGHT and kind is None:
+    if role in (Role.WEIGHT, Role.EXPOSURE) and kind is None:
         kind = Kind.NUMBER
     if isinstance(kind, Kind) or kind is None:
         return settle(raw, kind)

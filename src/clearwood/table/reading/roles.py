@@ -63,6 +63,7 @@ def assign_roles(
     *,
     target: str | int | None,
     weight: str | None,
+    exposure: str | None,
     group: str | None,
     time: str | None,
     protected: str | Iterable[str],
@@ -75,6 +76,7 @@ def assign_roles(
     wanted = {
         Role.TARGET: as_names(target),
         Role.WEIGHT: as_names(weight),
+        Role.EXPOSURE: as_names(exposure),
         Role.GROUP: as_names(group),
         Role.TIME: as_names(time),
         Role.PROTECTED: as_names(protected),
