@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 import clearwood as cw
 from benchmarks._simulations import Plans
 from clearwood import ClearwoodWarning
-from clearwood.benchmarking import Interval, naive_interval
 from clearwood.benchmarking.intervals.estimates import LossesOf
+from clearwood.evaluation import Interval, naive_interval
 from clearwood.table import Table
 
 __all__ = ["FRONT_DOOR", "FrontDoor", "Given"]

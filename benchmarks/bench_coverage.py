@@ -23,8 +23,8 @@ from threadpoolctl import threadpool_limits
 from benchmarks._front_door import FRONT_DOOR
 from benchmarks._other_simulations import OTHERS
 from benchmarks._simulations import SETTINGS, Simulated, losses_of_table
-from clearwood.benchmarking import Interval, naive_interval, nested_interval
-from clearwood.benchmarking.intervals.intervals import simultaneous_level
+from clearwood.benchmarking import nested_interval
+from clearwood.evaluation import Interval, naive_interval, simultaneous_level
 from clearwood.resampling import KFold
 
 __all__ = ["Coverage", "as_markdown", "coverage", "report", "simulate"]

@@ -7,6 +7,7 @@ STEPS = [
     ("datasets\nchecks", "example tables;\nleakage, drift"),
     ("models", "catalogue,\nlearners, files"),
     ("losses\nresampling", "what a risk is,\nhow rows split"),
+    ("evaluation", "measures with\nintervals, curves"),
     ("benchmarking", "nested CV, tuning,\nintervals"),
     ("forest", "every tree model\nas plain arrays"),
     ("explanation\ncondensing", "sum of functions;\none proved tree"),

@@ -18,6 +18,7 @@ FLOW = [
     {"datasets", "checks"},
     {"models"},
     {"losses", "resampling"},
+    {"evaluation"},
     {"benchmarking"},
     {"forest"},
     {"explanation", "condensing", "causal"},
@@ -26,7 +27,7 @@ FLOW = [
     {"cli", "serve"},
 ]
 #: Rooms whose results draw themselves: plot() imports the figure on demand.
-PLOTTED = {"checks", "benchmarking", "explanation", "condensing", "causal"}
+PLOTTED = {"checks", "evaluation", "benchmarking", "explanation", "condensing", "causal"}
 STEP = {package: step for step, packages in enumerate(FLOW) for package in packages}
 
 
@@ -86,6 +87,7 @@ def test_unknown_public_name_is_an_attribute_error():
     [
         "clearwood",
         "clearwood.benchmarking",
+        "clearwood.evaluation",
         "clearwood.models",
         "clearwood.plot",
         "clearwood.table",

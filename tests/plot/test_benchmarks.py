@@ -7,7 +7,8 @@ import pytest
 import vl_convert
 
 import clearwood as cw
-from clearwood.benchmarking import calibration_of, learning_curve
+from clearwood.benchmarking import learning_curve
+from clearwood.evaluation import calibration_of
 
 
 @pytest.fixture(scope="module")

@@ -8,28 +8,14 @@ if TYPE_CHECKING:
     from clearwood.benchmarking.compare import benchmark
     from clearwood.benchmarking.diagnostics.bias_variance import BiasVariance, bias_variance
     from clearwood.benchmarking.diagnostics.bootstrap import BootstrapRisk, bootstrap_risk
-    from clearwood.benchmarking.diagnostics.calibration import (
-        CalibrationCurve,
-        CalibrationLine,
-        calibration_curve,
-        calibration_of,
-    )
+    from clearwood.benchmarking.diagnostics.calibration import calibration_curve
     from clearwood.benchmarking.diagnostics.choosing import Choosing
     from clearwood.benchmarking.diagnostics.excess_risk import ExcessRisk, excess_risk
     from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows
     from clearwood.benchmarking.diagnostics.in_sample import InSample, in_sample
     from clearwood.benchmarking.diagnostics.learning_curve import LearningCurve, learning_curve
-    from clearwood.benchmarking.diagnostics.measures import Measures, measures
-    from clearwood.benchmarking.diagnostics.residuals import Residuals, residuals_of
     from clearwood.benchmarking.diagnostics.smoothers import LinearSmoother, linear_smoother
     from clearwood.benchmarking.findings import Finding
-    from clearwood.benchmarking.intervals.intervals import (
-        Interval,
-        corrected_interval,
-        holdout_interval,
-        naive_interval,
-        origin_interval,
-    )
     from clearwood.benchmarking.intervals.nested import nested_interval
     from clearwood.benchmarking.result import Benchmark, Difference
     from clearwood.benchmarking.running.run import Snapshot
@@ -43,19 +29,14 @@ __all__ = [
     "Benchmark",
     "BiasVariance",
     "BootstrapRisk",
-    "CalibrationCurve",
-    "CalibrationLine",
     "Choosing",
     "Difference",
     "ExcessRisk",
     "Finding",
     "IdenticalRows",
     "InSample",
-    "Interval",
     "LearningCurve",
     "LinearSmoother",
-    "Measures",
-    "Residuals",
     "Snapshot",
     "Store",
     "TuningCurve",
@@ -63,17 +44,10 @@ __all__ = [
     "bias_variance",
     "bootstrap_risk",
     "calibration_curve",
-    "calibration_of",
-    "corrected_interval",
     "excess_risk",
-    "holdout_interval",
     "in_sample",
     "learning_curve",
     "linear_smoother",
-    "measures",
-    "naive_interval",
     "nested_interval",
-    "origin_interval",
-    "residuals_of",
     "row_losses",
 ]

@@ -14,7 +14,6 @@ from clearwood._shared.errors import InputError, bad_value, unknown_choice, word
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import duration
 from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows, gain_of_identical_rows
-from clearwood.benchmarking.diagnostics.measures import check_threshold
 from clearwood.benchmarking.findings import Finding
 from clearwood.benchmarking.result import Benchmark
 from clearwood.benchmarking.running.contenders import BASELINE, contenders
@@ -27,6 +26,7 @@ from clearwood.benchmarking.target import checked_table, loss_for, target_codes
 from clearwood.benchmarking.tuning.searches import check_search
 from clearwood.benchmarking.tuning.tune import Tuning
 from clearwood.checks import Twins, twins
+from clearwood.evaluation import check_threshold
 from clearwood.losses import LOSSES, Loss, find_loss
 from clearwood.models import catalogue
 from clearwood.resampling import Plan, splits_of

@@ -10,19 +10,23 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, did_you_mean, unknown_choice, words
 from clearwood._shared.results import Result, document
-from clearwood.benchmarking.diagnostics.calibration import CalibrationCurve, calibration_of
 from clearwood.benchmarking.diagnostics.choosing import Choosing, choosing
 from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows
-from clearwood.benchmarking.diagnostics.measures import Measures, measures
 from clearwood.benchmarking.findings import Finding
 from clearwood.benchmarking.intervals.estimates import LossesOf, interval_of, losses_of
-from clearwood.benchmarking.intervals.intervals import simultaneous_level
 from clearwood.benchmarking.running.work import Context, Outcome, Rows, Unit
 from clearwood.benchmarking.standings import Method, Standing
 from clearwood.benchmarking.text import as_html, as_text, comparison_text
 from clearwood.benchmarking.tuning.archive import Archive, TuningCurve, archive_of, curve_of
 from clearwood.benchmarking.winner import Winner
 from clearwood.checks import Twins
+from clearwood.evaluation import (
+    CalibrationCurve,
+    Measures,
+    calibration_of,
+    measures,
+    simultaneous_level,
+)
 
 __all__ = ["Benchmark", "Difference"]
 

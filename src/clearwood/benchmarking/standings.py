@@ -11,11 +11,11 @@ import numpy as np
 from clearwood._shared.results import Result
 from clearwood.benchmarking.findings import Finding
 from clearwood.benchmarking.intervals.estimates import LossesOf, interval_of, losses_of, possible
-from clearwood.benchmarking.intervals.intervals import Interval
 from clearwood.benchmarking.running.contenders import Contender
 from clearwood.benchmarking.running.work import Context, Outcome, Unit
 from clearwood.benchmarking.text import settings_text
 from clearwood.benchmarking.tuning.searches import position
+from clearwood.evaluation import Interval
 from clearwood.models import Choice, Real, Whole
 
 __all__ = ["Method", "Standing", "findings_of", "standings"]

@@ -9,13 +9,8 @@ from clearwood.losses import find_loss
 from clearwood.plot.style import AXIS, DOWN, GREY, UP, bars, chart_of, headed, rule
 
 if TYPE_CHECKING:
-    from clearwood.benchmarking import (
-        BiasVariance,
-        CalibrationCurve,
-        ExcessRisk,
-        LearningCurve,
-        Residuals,
-    )
+    from clearwood.benchmarking import BiasVariance, ExcessRisk, LearningCurve
+    from clearwood.evaluation import CalibrationCurve, Residuals
 
 __all__ = [
     "plot_bias_variance",

@@ -14,8 +14,8 @@ from clearwood.benchmarking import (
     in_sample,
     learning_curve,
     linear_smoother,
-    residuals_of,
 )
+from clearwood.evaluation import residuals_of
 
 
 def simulated():

@@ -5,18 +5,18 @@ import json
 import numpy as np
 import pytest
 
-from clearwood.benchmarking import (
+from clearwood.benchmarking import nested_interval
+from clearwood.benchmarking.diagnostics.bootstrap import bootstrap_estimates, no_information_risk
+from clearwood.evaluation import (
     calibration_of,
     corrected_interval,
     holdout_interval,
     measures,
     naive_interval,
-    nested_interval,
     origin_interval,
     residuals_of,
 )
-from clearwood.benchmarking.diagnostics.bootstrap import bootstrap_estimates, no_information_risk
-from clearwood.benchmarking.diagnostics.calibration import calibration_line
+from clearwood.evaluation.calibration import calibration_line
 from clearwood.losses import find_loss
 from clearwood.table import Task
 

@@ -9,11 +9,11 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood._shared.numbers import count, percent
 from clearwood._shared.results import Result
-from clearwood.benchmarking.intervals.intervals import naive_interval
 from clearwood.benchmarking.running.contenders import contenders
 from clearwood.benchmarking.running.fits import Candidate, judge_all
 from clearwood.benchmarking.running.work import Context
 from clearwood.checks import Twins
+from clearwood.evaluation import naive_interval
 from clearwood.resampling import KFold, splits_of
 
 __all__ = ["IdenticalRows", "gain_of_identical_rows"]

@@ -19,7 +19,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import Call, InputError, words
 from clearwood._shared.numbers import count, number
 from clearwood._shared.results import Result
-from clearwood.benchmarking.intervals.intervals import Interval, naive_interval
+from clearwood.evaluation import Interval, naive_interval
 from clearwood.models import Learner
 from clearwood.table import Table
 

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
-from clearwood.benchmarking.intervals.intervals import (
+from clearwood.benchmarking.intervals.nested import nested_interval
+from clearwood.benchmarking.running.work import Outcome, Rows, Unit
+from clearwood.evaluation import (
     Interval,
     corrected_interval,
     holdout_interval,
     naive_interval,
     origin_interval,
 )
-from clearwood.benchmarking.intervals.nested import nested_interval
-from clearwood.benchmarking.running.work import Outcome, Rows, Unit
 from clearwood.table import Table
 
 __all__ = ["LossesOf", "interval_of", "losses_of", "possible"]

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Option, words
-from clearwood.benchmarking.intervals.intervals import Interval, Mean, make_interval
+from clearwood.evaluation import Interval, Mean, make_interval
 
 __all__ = ["nested_interval"]
 
@@ -79,7 +79,7 @@ def nested_interval(
     --------
     Losses that do not depend on the fit have the naive standard error:
 
-    >>> from clearwood.benchmarking import naive_interval
+    >>> from clearwood.evaluation import naive_interval
     >>> rng = np.random.default_rng(0)
     >>> losses = rng.exponential(size=100)
     >>> outer = [np.split(losses, 5)]

@@ -16,19 +16,10 @@ from clearwood.reporting.model.model import PageModel
 from clearwood.table import Table, Task
 
 if TYPE_CHECKING:
-    from clearwood.benchmarking import (
-        Benchmark,
-        CalibrationCurve,
-        Choosing,
-        Difference,
-        IdenticalRows,
-        Interval,
-        LearningCurve,
-        Measures,
-        Residuals,
-    )
+    from clearwood.benchmarking import Benchmark, Choosing, Difference, IdenticalRows, LearningCurve
     from clearwood.checks import Association, Drift, Leakage, Twins
     from clearwood.condensing import Condensed
+    from clearwood.evaluation import CalibrationCurve, Interval, Measures, Residuals
     from clearwood.explanation import (
         Agreement,
         Decomposition,

@@ -6,14 +6,8 @@ import numpy as np
 
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import InputError
-from clearwood.benchmarking import (
-    Benchmark,
-    Interval,
-    calibration_of,
-    holdout_interval,
-    measures,
-    residuals_of,
-)
+from clearwood.benchmarking import Benchmark
+from clearwood.evaluation import Interval, calibration_of, holdout_interval, measures, residuals_of
 from clearwood.losses import default_loss, find_loss
 from clearwood.reporting.collect.findings import Performance
 from clearwood.reporting.collect.subject import Subject

@@ -3,7 +3,8 @@
 import math
 
 from clearwood._shared.numbers import count, percent
-from clearwood.benchmarking import Benchmark, LearningCurve, Residuals
+from clearwood.benchmarking import Benchmark, LearningCurve
+from clearwood.evaluation import Residuals
 from clearwood.models import Learner
 from clearwood.reporting.collect.findings import Findings, Performance, Step
 from clearwood.reporting.page.blocks import (

@@ -10,12 +10,12 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 import clearwood as cw
 from clearwood import InputError
-from clearwood.benchmarking.diagnostics.calibration import (
+from clearwood.evaluation.calibration import (
     calibration_error,
     calibration_line,
     curve_of,
 )
-from clearwood.benchmarking.diagnostics.measures import MEANINGS, measures
+from clearwood.evaluation.task_measures import MEANINGS, measures
 from clearwood.table import Task
 
 

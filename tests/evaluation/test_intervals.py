@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from clearwood import InputError
-from clearwood.benchmarking.intervals.intervals import (
+from clearwood.benchmarking.intervals.nested import nested_interval
+from clearwood.evaluation.intervals import (
     corrected_interval,
     holdout_interval,
     naive_interval,
     origin_interval,
 )
-from clearwood.benchmarking.intervals.nested import nested_interval
 from clearwood.resampling import KFold, pair_splits
 
 Z90 = stats.norm.ppf(0.95)

@@ -14,7 +14,7 @@ from clearwood._shared.frames import plain
 from clearwood._shared.numbers import number
 from clearwood._shared.results import Result
 from clearwood._shared.weights import counted
-from clearwood.benchmarking.diagnostics.calibration import calibration_error, calibration_line
+from clearwood.evaluation.calibration import calibration_error, calibration_line
 from clearwood.losses import Needs
 from clearwood.table import Task
 
