@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from clearwood.models.files.packing import pack_estimator, unpack_estimator
     from clearwood.models.files.save import inspect, load, save
     from clearwood.models.glassbox.score import (
+        Basis,
         ProductTerm,
         ScoreParts,
         Spread,
@@ -25,6 +26,7 @@ else:
 
 __all__ = [
     "PATIENCE",
+    "Basis",
     "Choice",
     "Dimension",
     "Entry",

@@ -13,7 +13,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, words
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.game import Game
-from clearwood.explanation.games.scores import score_of
+from clearwood.explanation.games.scores import parts_of, score_of
 from clearwood.explanation.outputs import numbered_outputs, output_position
 from clearwood.explanation.scales import Scale, Unit
 from clearwood.forest import Forest, links, predict_raw
@@ -145,6 +145,9 @@ def scorer_of(model: Any, scale: Scale | None, labels: Any = None) -> Scorer:
 
 def _before_link(model: Any) -> Scorer:
     """Score what a link turns into the prediction of numbers; an error where there is no link."""
+    parts = parts_of(model)
+    if parts is not None and parts.link != "identity":
+        return Scorer(parts, unit=Unit.before(parts.link))
     score = score_of(model)
     if score is not None and score.unit.is_before_link:
         return Scorer(score.of, score.outputs, score.unit)
@@ -184,6 +187,9 @@ def _of_classifier(model: Any, scale: Scale | None, labels: Any) -> Scorer:
         )
     if scale != Scale.MARGIN:
         return Scorer(model.predict_proba, names, Unit.PROBABILITY, classes)
+    parts = parts_of(model)
+    if parts is not None and len(parts.products.constant) in (1, len(names)):
+        return Scorer(_Through(parts, _margins), names, Unit.before(parts.link), classes)
     if hasattr(model, "decision_function"):
         score = score_of(model)
         unit = Unit.LOG_ODDS if _is_logistic(model) else Unit.MARGIN

@@ -1,5 +1,6 @@
 """From a fitted model to the game that explains it exactly."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,13 +16,15 @@ from clearwood.explanation.games.columnwise import Terms
 from clearwood.explanation.games.ebm import ebm_game, is_ebm
 from clearwood.explanation.games.game import Game, Reader
 from clearwood.explanation.games.pipelines import pipeline_game
+from clearwood.explanation.games.products import ProductGame
 from clearwood.explanation.games.readers import EncodedReader, ForestReader, MatrixReader
-from clearwood.explanation.games.scores import Score, fitted_names, score_of
+from clearwood.explanation.games.scores import Score, fitted_names, parts_of, score_of
+from clearwood.explanation.games.sums import SumGame
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.outputs import numbered_outputs
 from clearwood.explanation.scales import Unit
 from clearwood.forest import Forest, behind_learner
-from clearwood.models import Learner
+from clearwood.models import Learner, ScoreParts
 
 __all__ = ["game_of", "learner_players"]
 
@@ -31,6 +34,9 @@ def game_of(model: Any, data: Any = None) -> Game:
     model = _bare(model)
     if hasattr(model, "encoder_") and hasattr(model, "schema_"):
         return _of_encoded(model)
+    parts = parts_of(model)
+    if parts is not None:
+        return _of_fitted_matrix(model, parts)
     if isinstance(model, Forest) or (forests.supports(model) and _ends_in_trees(model)):
         forest = forests.from_model(model)
         return _of_trees(
@@ -88,7 +94,7 @@ def _of_trees(
     return TreeGame(
         columns=players,
         groups=groups,
-        outputs=_forest_outputs(forest, classes),
+        outputs=_named_outputs(forest.n_outputs, classes),
         unit=_forest_unit(forest),
         is_step=True,
         kind=kind,
@@ -98,13 +104,11 @@ def _of_trees(
     )
 
 
-def _forest_outputs(forest: Forest, classes: NDArray[Any] | None) -> tuple[str, ...]:
-    """Name the outputs: classes, where there are some."""
-    n_outputs = forest.n_outputs
-    if classes is not None and len(classes) == n_outputs:
-        return tuple(map(str, classes))
-    if classes is not None and len(classes) == 2 and n_outputs == 1:
-        return (str(classes[1]),)
+def _named_outputs(n_outputs: int, classes: NDArray[Any] | None) -> tuple[str, ...]:
+    """Name the outputs: classes, where there are some; the first one has none of two outputs."""
+    names = () if classes is None else tuple(map(str, classes))
+    if names and len(names) - n_outputs in (0, 1):
+        return names[-n_outputs:]
     return numbered_outputs(n_outputs)
 
 
@@ -115,6 +119,40 @@ def _forest_unit(forest: Forest) -> Unit:
         return Unit.PREDICTION
     votes = {"hard vote": Unit.VOTES, "weighted vote": Unit.SCORE}
     return votes.get(forest.aggregation, Unit.PROBABILITY)
+
+
+# Products and trees
+
+
+def _of_parts(parts: ScoreParts, settings: Mapping[str, Any], classes: Any) -> Game:
+    """Make the game of products, of trees, or of their sum; ``settings`` are fields of `Game`."""
+    constant = np.asarray(parts.products.constant, np.float64)
+    own = {
+        "outputs": _named_outputs(len(constant), classes),
+        "unit": Unit.before(parts.link),
+        **settings,
+    }
+    if parts.trees is None or not len(parts.trees.roots):
+        return ProductGame(products=parts.products, is_step=False, **own)
+    forest = forests.from_model(parts.trees)
+    if not parts.products.terms:
+        forest = replace(forest, base=constant)
+        return TreeGame(forest=forest, imported=forest, is_step=True, **own)
+    products = ProductGame(products=parts.products, is_step=False, **own)
+    trees = TreeGame(forest=forest, imported=forest, is_step=True, **own)
+    return SumGame(games=(products, trees), is_step=False, **own)
+
+
+def _of_fitted_matrix(model: Any, parts: ScoreParts) -> Game:
+    """Take a model that was fitted to a matrix or frame of numbers."""
+    players, by_position = fitted_names(model)
+    settings = {
+        "columns": players,
+        "groups": np.arange(len(players)),
+        "kind": type(model).__name__,
+        "reader": MatrixReader(players, by_position, takes_missing=True),
+    }
+    return _of_parts(parts, settings, getattr(model, "classes_", None))
 
 
 # Models behind Clearwood's encoder
@@ -132,6 +170,10 @@ def _of_encoded(model: Any) -> Game:
     if forest is not None:
         imported = behind_learner(model, forest) if is_learner else None
         return _of_trees(forest, reader, players, groups[forest.groups], classes, kind, imported)
+    parts = parts_of(inner)
+    if parts is not None:
+        settings = {"columns": players, "groups": groups, "kind": kind, "reader": reader}
+        return _of_parts(parts, settings, classes)
     if is_ebm(inner):
         return ebm_game(inner, players, groups, classes, kind, reader)
     score = score_of(inner)

@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._shared.arrays import Index
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.game import Game, Players
+from clearwood.explanation.games.products import ProductGame
+from clearwood.explanation.games.sums import SumGame
 from clearwood.explanation.games.terms import TermsGame
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.table import Column, Kind
@@ -104,8 +107,8 @@ def grouped(game: Game, groups: Mapping[str, Sequence[str]] | None) -> Game | No
     for player, columns in enumerate(members):
         owner[list(columns)] = player
     grouping = Grouping(names, members)
-    if isinstance(game, TreeGame):
-        return replace(game, columns=names, groups=owner[game.groups], grouping=grouping)
+    if isinstance(game, TreeGame | ProductGame | SumGame):
+        return _regrouped(game, names, owner, grouping)
     if isinstance(game, AdditiveGame):
         n_outputs = len(game.outputs)
         return replace(
@@ -127,6 +130,14 @@ def grouped(game: Game, groups: Mapping[str, Sequence[str]] | None) -> Game | No
             game, columns=names, groups=owner[game.groups], terms=terms, grouping=grouping
         )
     return None
+
+
+def _regrouped(game: Game, names: tuple[str, ...], owner: Index, grouping: Grouping) -> Game:
+    """Return a game whose codes are the model's own columns, with other players."""
+    parts: dict[str, Any] = {}
+    if isinstance(game, SumGame):
+        parts["games"] = tuple(_regrouped(one, names, owner, grouping) for one in game.games)
+    return replace(game, columns=names, groups=owner[game.groups], grouping=grouping, **parts)
 
 
 def player_column(name: str, columns: Sequence[Column]) -> Column:

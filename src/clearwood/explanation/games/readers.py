@@ -57,19 +57,20 @@ class ForestReader:
 
 @dataclass(frozen=True, eq=False)
 class MatrixReader:
-    """Reads data for a linear model that was fitted to a matrix or frame of numbers.
+    """Reads data for a model that was fitted to a matrix or frame of numbers.
 
     Data is read by position where the model was fitted without names.
     """
 
     players: tuple[str, ...]
     by_position: bool
+    takes_missing: bool = False
 
     def __call__(self, data: Any) -> Rows:
         data = as_data(data)
         columns = user_columns(data, self.players, by_position=self.by_position)
         for column in columns:
-            _check_number(column)
+            _check_number(column, takes_missing=self.takes_missing)
         numbers = [
             np.append(c.typed_levels(), np.nan)[c.values] if c.is_coded else c.values
             for c in columns
@@ -77,8 +78,8 @@ class MatrixReader:
         return plain_rows(data, np.column_stack(numbers).astype(np.float64), columns)
 
 
-def _check_number(column: Column) -> None:
-    """Refuse what a linear model cannot multiply."""
+def _check_number(column: Column, *, takes_missing: bool) -> None:
+    """Refuse what a model of numbers cannot take."""
     if column.is_coded and column.label_type == "text":
         raise InputError(
             f"column {column.name!r} holds {column.levels[0]!r}; the model was fitted with numbers "
@@ -86,7 +87,7 @@ def _check_number(column: Column) -> None:
             parameter=column.name,
             hint="explain the whole pipeline, with its encoder, rather than its last step.",
         )
-    if column.n_missing:
+    if column.n_missing and not takes_missing:
         row = int(np.flatnonzero(column.missing)[0])
         raise InputError(
             f"column {column.name!r} has a missing value in row {row}, and a linear model has no "

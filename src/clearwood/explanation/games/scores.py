@@ -11,8 +11,9 @@ from clearwood._shared.arrays import Floats
 from clearwood.explanation.outputs import numbered_outputs
 from clearwood.explanation.scales import Unit
 from clearwood.forest import default_names
+from clearwood.models import ScoreParts
 
-__all__ = ["Score", "dense", "fitted_names", "quietly", "score_of"]
+__all__ = ["Score", "dense", "fitted_names", "parts_of", "quietly", "score_of"]
 
 # Classes of scikit-learn and of the catalogue whose prediction is a sum over columns, by what
 # gives the sum. Looked up along the bases of a model's class, so subclasses are known too.
@@ -113,6 +114,12 @@ def score_of(model: Any) -> Score | None:
     if bases & _PREDICT:
         return _method(model, "predict", _numbers(model), Unit.PREDICTION)
     return None
+
+
+def parts_of(model: Any) -> ScoreParts | None:
+    """Return the products and trees that a fitted model's score is a sum of; None for others."""
+    parts = getattr(model, "parts_", None)
+    return parts if isinstance(parts, ScoreParts) else None
 
 
 def fitted_names(model: Any) -> tuple[tuple[str, ...], bool]:

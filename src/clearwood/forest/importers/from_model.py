@@ -31,6 +31,7 @@ _IMPORTERS = {
     "Pipeline": ("pipeline", "pipeline"),
     "BaseSearchCV": ("pipeline", "search"),
     "Learner": ("learner", "learner"),
+    "TreeArrays": ("arrays", "tree_arrays"),
 }
 
 SUPPORTED = (

@@ -1,0 +1,75 @@
+"""The game of a sum of models: whatever is linear in the model adds up."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+
+from clearwood._shared.arrays import Floats
+from clearwood._shared.progress import Step, silent
+from clearwood.explanation.adapter.rows import Rows
+from clearwood.explanation.games.game import BoundGame, Game, Players, Values
+
+__all__ = ["BoundGames", "SumGame"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SumGame(Game):
+    """A sum of games with the same columns, outputs and codes.
+
+    Parameters
+    ----------
+    games
+        The summands; each takes the model's own columns as codes.
+    """
+
+    games: tuple[Game, ...]
+
+    def predict(self, rows: Rows, *, n_jobs: int = 1) -> Floats:
+        return np.asarray(sum(game.predict(rows, n_jobs=n_jobs) for game in self.games))
+
+    @property
+    def longest(self) -> int:
+        return max(game.longest for game in self.games)
+
+    def sets(self, max_order: int) -> list[Players]:
+        result = {players for game in self.games for players in game.sets(max_order)}
+        return sorted(result, key=lambda players: (len(players), players))
+
+    def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundGames":
+        bound = tuple(game.bind(rows, weights, n_jobs=n_jobs) for game in self.games)
+        baseline = np.asarray(sum(one.baseline for one in bound))
+        return BoundGames(game=self, baseline=baseline, n_jobs=n_jobs, parts=bound)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BoundGames(BoundGame):
+    """The summands, each over the same background."""
+
+    game: SumGame
+    parts: tuple[BoundGame, ...]
+
+    def components(self, rows: Rows, sets: Sequence[Players], *, step: Step = silent) -> Values:
+        return self._sum(len(rows), lambda part: part.components(rows, sets), step)
+
+    def shapley(self, rows: Rows, *, interactions: bool = False, step: Step = silent) -> Values:
+        return self._sum(
+            len(rows), lambda part: part.shapley(rows, interactions=interactions), step
+        )
+
+    def dependence(self, rows: Rows, players: Players) -> Values:
+        return self._sum(len(rows), lambda part: part.dependence(rows, players), silent)
+
+    def _sum(self, n_rows: int, of: Callable[[BoundGame], Values], step: Step) -> Values:
+        result = reduce(_added, (of(replace(part, n_jobs=self.n_jobs)) for part in self.parts))
+        step(n_rows)
+        return result
+
+
+def _added(one: Values, other: Values) -> Values:
+    """Add exact values."""
+    pairs = one.interactions
+    if pairs is not None and other.interactions is not None:
+        pairs = pairs + other.interactions
+    return Values(one.values + other.values, interactions=pairs)
