@@ -195,3 +195,34 @@ def test_a_model_without_its_columns_is_refused(refused, claims):
 
     cw.save(Ridge().fit(np.eye(3), np.arange(3.0)), "plain.cw")
     assert "without the names of its features" in refused("predict", "plain.cw", claims)
+
+
+@pytest.fixture
+def rates(cli, claims):
+    """A model of a rate, and its table."""
+    header, *rows = Path(claims).read_text().splitlines()
+    lines = [f"{header},years", *(f"{row},{0.5 + k % 2}" for k, row in enumerate(rows))]
+    Path("rates.csv").write_text("\n".join(lines))
+    words = ("--target", "accidents", "--exposure", "years", "-l", "glm", "-o", "rate.cw")
+    answer = cli("fit", "rates.csv", *words)
+    assert answer.code == 0, answer.err
+    return answer
+
+
+def test_a_rate_is_named_and_comes_with_the_expected_number(cli, rates):
+    assert "to predict accidents per year" in rates.out
+    answer = cli("predict", "rate.cw", "rates.csv", "-o", "predictions.csv")
+    assert "predictions of accidents per year for 200 rows" in answer.out
+    assert "(prediction, expected)" in answer.out
+    rows = rows_of(Path("predictions.csv").read_text())
+    ratios = [float(row["expected"]) / float(row["prediction"]) for row in rows]
+    assert ratios == pytest.approx([0.5, 1.5] * 100)
+
+
+def test_rows_without_an_exposure_have_a_rate_only(cli, rates, table):
+    path = table("age,power,region,years\n30,80,north,2\n40,90,south,\n")
+    with_gap = rows_of(cli("predict", "rate.cw", path).out)
+    assert with_gap[1]["expected"] == ""
+    assert float(with_gap[0]["expected"]) == pytest.approx(2 * float(with_gap[0]["prediction"]))
+    path = table("age,power,region\n30,80,north\n40,90,south\n")
+    assert list(rows_of(cli("predict", "rate.cw", path).out)[0]) == ["prediction"]

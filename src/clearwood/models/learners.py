@@ -10,6 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.ensemble import StackingClassifier, StackingRegressor
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import ClassifierTags, RegressorTags, Tags
@@ -277,7 +278,8 @@ class Learner(BaseEstimator):
             too_large_named(entry.name, encoder, encoded),
             limited(effective_n_jobs(self.n_jobs)),
         ):
-            self.estimator_ = _fit(entry, job, encoded, target, weight)
+            role = "weight" if table.exposure is None else "exposure"
+            self.estimator_ = _fit(entry, job, encoded, target, weight, role)
         self.training_ = {
             "rows": table.n_rows,
             "dropped": table.dropped,
@@ -347,6 +349,43 @@ class Learner(BaseEstimator):
             return labels
         return predicted.astype(np.float64)
 
+    def expected(self, X: Any) -> Floats:
+        """Predict totals: the rate that `predict` returns, times the exposure of each row.
+
+        Parameters
+        ----------
+        X
+            Rows with the features and the exposure; where an exposure is missing, so is the
+            result.
+
+        Examples
+        --------
+        >>> import clearwood as cw
+        >>> rows = {"age": [20, 30, 40, 50, 60], "years": [1.0, 0.5, 2, 1, 1], "claims": [1, 1] * 2}
+        >>> rows["claims"] += [0]
+        >>> data = cw.read(rows, target="claims", exposure="years")
+        >>> model = cw.learner("glm", alpha=0).fit(data)
+        >>> float(model.expected(data).sum().round(6))
+        4.0
+        """
+        check_is_fitted(self, "estimator_")
+        name = self.schema_.exposure
+        if name is None:
+            raise InputError(
+                f"learner {self.name!r} was fitted without an exposure, so `predict` returns what "
+                "is expected",
+                parameter="exposure",
+            )
+        table = as_table(X, schema=self.schema_, exposure=True)
+        if table.exposures is None:
+            raise InputError(
+                f"the new data lacks the exposure {name!r}",
+                parameter="exposure",
+                value=name,
+                hint="`predict` returns the rate, which needs none.",
+            )
+        return np.asarray(self.predict(table) * table.exposures)
+
     @available_if(_can("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, in the order of ``classes_``."""
@@ -362,7 +401,10 @@ class Learner(BaseEstimator):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Compute the accuracy for classes, R² for numbers; training rows give too good a score."""
-        truth = X.y if y is None and isinstance(X, Table) else y
+        truth = y
+        if y is None and isinstance(X, Table):
+            truth = X.y
+            sample_weight = X.weights if sample_weight is None else sample_weight
         predicted = self.predict(X)
         measure = accuracy_score if self.task_.is_classification else r2_score
         return float(measure(truth, predicted, sample_weight=sample_weight))
@@ -400,6 +442,7 @@ def _fit(
     encoded: Floats,
     target: NDArray[Any],
     weight: Floats | None,
+    role: str,
 ) -> Any:
     if entry.stages is not None and job.settings.get("early_stopping"):
         job = stopped_early(entry, job, encoded, target, weight)
@@ -412,10 +455,21 @@ def _fit(
     while isinstance(inner, Pipeline):
         step, inner = inner.steps[-1]
         name = f"{step}__{name}"
-    if not has_fit_parameter(inner, "sample_weight"):
+    without = _without_weights(inner)
+    if without is not None:
+        because = f": its member {without!r} takes none" if without else ""
         raise InputError(
-            f"learner {entry.name!r} cannot use row weights",
-            parameter="weight",
-            hint="leave the weights out, or choose a learner that can, such as 'gbm' or 'ridge'.",
+            f"learner {entry.name!r} cannot use row weights{because}"
+            + (", which an exposure needs" if role == "exposure" else ""),
+            parameter=role,
+            hint=f"leave the {role} out, or choose a learner that can, such as 'gbm' or 'ridge'.",
         )
     return estimator.fit(encoded, target, **options, **{name: weight})
+
+
+def _without_weights(estimator: Any) -> str | None:
+    """Return which member takes no row weights, "" for the estimator itself; None if all do."""
+    if not isinstance(estimator, StackingRegressor | StackingClassifier):
+        return None if has_fit_parameter(estimator, "sample_weight") else ""
+    unable = (name for name, one in estimator.estimators if _without_weights(one) is not None)
+    return next(unable, None)

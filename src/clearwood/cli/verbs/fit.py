@@ -155,7 +155,7 @@ def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]
     settings = ", ".join(f"{key}={value}" for key, value in model.all_settings.items())
     print_text(
         Text.assemble(
-            "Fitted ", (model.name, "bold cyan"), " to predict ", (str(table.target), "bold")
+            "Fitted ", (model.name, "bold cyan"), " to predict ", (str(table.outcome), "bold")
         ),
         "",
         facts(

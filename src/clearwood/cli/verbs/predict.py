@@ -30,6 +30,9 @@ def predict(
 ) -> None:
     """Predict new rows with a saved model: one line per row, in the order of the rows.
 
+    A model that was fitted with an exposure predicts the rate per unit of it. Where the new rows
+    have the exposure, a second column, expected, is the rate times the exposure.
+
     Parameters
     ----------
     data
@@ -53,26 +56,30 @@ def predict(
             hint="predict with it in Python, after cw.load.",
         )
     with progress(f"reading {data.name}"):
-        table = as_table(data, schema=fitted.schema_, **vars(reading))
+        table = as_table(data, schema=fitted.schema_, exposure=True, **vars(reading))
     with progress(f"predicting {count(table.n_rows, 'row')}"):
         columns = prediction_columns(fitted, table, probabilities=probabilities)
     if path is not None:
         write_columns(path, columns, force=force)
+    outcome = fitted.schema_.outcome if fitted.schema_.exposure is not None else None
     if json:
+        predicts = {} if outcome is None else {"predicts": outcome}
         inline = {} if path is not None else {"predictions": columns}
-        print_json({"model": model, "output": path, "rows": table.n_rows, **inline})
+        print_json({"model": model, "output": path, "rows": table.n_rows, **predicts, **inline})
     elif path is None:
         write_csv(sys.stdout, columns)
     else:
-        print_text(
-            f"Wrote predictions of {count(table.n_rows, 'row')} to {path} ({', '.join(columns)})"
-        )
+        what = "of" if outcome is None else f"of {outcome} for"
+        rows = count(table.n_rows, "row")
+        print_text(f"Wrote predictions {what} {rows} to {path} ({', '.join(columns)})")
 
 
 def prediction_columns(
     model: "Learner", table: "Table", *, probabilities: bool | None = None
 ) -> dict[str, list[Any]]:
     """Return the columns to write: the prediction and, for classes, their probabilities.
+
+    With an exposure in the table, the number that is expected is a further column.
 
     Parameters
     ----------
@@ -90,7 +97,12 @@ def prediction_columns(
     >>> list(prediction_columns(cw.learner("lda").fit(wine), wine.head(1)))
     ['prediction', 'probability:class_0', 'probability:class_1', 'probability:class_2']
     """
+    from clearwood._shared.frames import plain
+
     columns: dict[str, list[Any]] = {"prediction": model.predict(table).tolist()}
+    if table.exposures is not None:
+        expected = table.exposures * columns["prediction"]
+        columns["expected"] = plain(expected)
     has_probabilities = model.task_.is_classification and hasattr(model, "predict_proba")
     if probabilities and not has_probabilities:
         what = "classes only" if model.task_.is_classification else "numbers"

@@ -38,16 +38,18 @@ class SimplexRegressor(RegressorMixin, BaseEstimator):
     array([0.75, 0.25])
     """
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Find the weights."""
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the weights of the columns; rows may have weights of their own."""
         columns, target = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
         # centred and scaled by the target, so that the solver's tolerance suits every scale
-        centre, scale = target.mean(), target.std() or 1.0
+        shares = _shares(sample_weight, len(target))
+        centre = shares @ target
+        scale = float(np.sqrt(shares @ (target - centre) ** 2)) or 1.0
         columns, target = (columns - centre) / scale, (target - centre) / scale
 
         def squared_error(weights: Floats) -> tuple[float, Floats]:
             residual = columns @ weights - target
-            return float(residual @ residual) / len(target), 2 * columns.T @ residual / len(target)
+            return float(shares @ residual**2), 2 * columns.T @ (shares * residual)
 
         self.weights_ = _on_simplex(squared_error, columns.shape[1])
         self.n_features_in_ = columns.shape[1]
@@ -78,15 +80,16 @@ class SimplexClassifier(ClassifierMixin, BaseEstimator):
     array([1., 0.])
     """
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Find the weights."""
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the weights of the members; rows may have weights of their own."""
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         members = self._members(X)
         of_truth = members[np.arange(len(codes)), :, codes]
+        shares = _shares(sample_weight, len(codes))
 
         def log_loss(weights: Floats) -> tuple[float, Floats]:
             mixed = np.maximum(of_truth @ weights, _SMALLEST)
-            return float(-np.log(mixed).mean()), -(of_truth / mixed[:, None]).mean(axis=0)
+            return float(-shares @ np.log(mixed)), -shares @ (of_truth / mixed[:, None])
 
         self.weights_ = _on_simplex(log_loss, members.shape[1])
         self.n_features_in_ = np.shape(X)[1]
@@ -110,6 +113,14 @@ class SimplexClassifier(ClassifierMixin, BaseEstimator):
         """Return the most probable class."""
         likeliest: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return likeliest
+
+
+def _shares(sample_weight: ArrayLike | None, n: int) -> Floats:
+    """Return the share that each row has in a mean."""
+    if sample_weight is None:
+        return np.full(n, 1 / n)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    return np.asarray(weights / weights.sum())
 
 
 def _on_simplex(objective: Objective, n: int) -> Floats:

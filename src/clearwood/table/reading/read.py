@@ -327,7 +327,13 @@ def read_as(source: Any, schema: Schema, **options: Unpack[TextOptions]) -> Tabl
     )
 
 
-def as_table(data: Any, *, schema: Schema | None = None, **options: Unpack[TextOptions]) -> Table:
+def as_table(
+    data: Any,
+    *,
+    schema: Schema | None = None,
+    exposure: bool = False,
+    **options: Unpack[TextOptions],
+) -> Table:
     """Convert anything that holds a table to a `Table`; no target is needed.
 
     Parameters
@@ -338,6 +344,8 @@ def as_table(data: Any, *, schema: Schema | None = None, **options: Unpack[TextO
         What a model was fitted on: the result has its features, in its order and kinds. Columns of
         the schema with other roles are dropped, unknown ones with a warning; levels that the schema
         does not have come after those it has, with a warning.
+    exposure
+        Whether to keep the schema's exposure as well, where the data have it.
     **options
         How cells are written: decimal, thousands, missing, delimiter, encoding, as for `read`.
 
@@ -357,10 +365,38 @@ def as_table(data: Any, *, schema: Schema | None = None, **options: Unpack[TextO
     if schema is None:
         return data if isinstance(data, Table) else read(data, **options)
     if isinstance(data, Table):
-        return align_table(data, schema)
+        table = align_table(data, schema)
+        known = {schema.name_of(c.name, c.header): c for c in data.columns}
+        return (
+            _with_exposure(table, schema, known.get(schema.exposure or "")) if exposure else table
+        )
     raws, origin, _ = _columns_like(data, schema, options)
     named = not isinstance(data, np.ndarray | list | tuple) or _has_field_names(data)
-    return align(raws, schema, named=named, source=origin)
+    table = align(raws, schema, named=named, source=origin)
+    if not (exposure and named):
+        return table
+    beside = next((settle(raw, Kind.NUMBER) for raw in raws if raw.name == schema.exposure), None)
+    return _with_exposure(table, schema, beside)
+
+
+def _with_exposure(table: Table, schema: Schema, column: Column | None) -> Table:
+    """Add the exposure to the features; it may be missing or zero in rows that are predicted."""
+    if column is None:
+        return table
+    if (column.values < 0).any():
+        raise InputError(
+            f"the exposure {column.name!r} is negative in {int((column.values < 0).sum()):,} of "
+            f"{len(column):,} rows",
+            parameter="exposure",
+            value=column.name,
+            hint="correct these rows, or leave the column out to predict rates alone.",
+        )
+    named = described(replace(column, name=str(schema.exposure)), schema[str(schema.exposure)])
+    return replace(
+        table,
+        columns=(*table.columns, named),
+        roles={**table.roles, named.name: Role.EXPOSURE},
+    )
 
 
 def as_columns(data: Any) -> tuple[Column, ...]:
