@@ -77,6 +77,7 @@ def section(entry: Entry) -> list[str]:
         f"- **From:** {entry.source}{needs}",
         f"- **Mathematics:** {entry.section}",
         f"- **Encoding:** {'; '.join(encoding)}",
+        *(["- **Monotone constraints:** yes"] if entry.monotone else []),
     ]
     if entry.defaults:
         lines += ["", "| setting | default | tuned over |", "|---|---|---|"]

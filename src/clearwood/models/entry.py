@@ -35,6 +35,9 @@ class Job:
         Threads or processes the estimator may use.
     n_columns, n_rows
         Number of encoded columns, and of rows; 0 where they are not known yet.
+    monotone
+        For each encoded column 1 where predictions must rise with it, -1 where they must fall, else
+        0; empty where no column is constrained.
     """
 
     task: Task
@@ -44,6 +47,7 @@ class Job:
     n_jobs: int = 1
     n_columns: int = 0
     n_rows: int = 0
+    monotone: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +87,8 @@ class Entry:
         them nowhere else.
     stages
         For boosted trees: how to stop them early and how to predict with fewer trees.
+    monotone
+        Whether it can keep predictions rising or falling with a column (`Job.monotone`).
     complexity
         Orders learners from simple to complex, for "the simplest within one standard error".
     module, extra
@@ -112,6 +118,7 @@ class Entry:
     native_levels: int | None = None
     fit_options: Callable[[Job], Mapping[str, Any]] | None = None
     stages: Stages | None = None
+    monotone: bool = False
     complexity: int = 5
     module: str | None = None
     extra: str | None = None

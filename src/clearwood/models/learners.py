@@ -31,6 +31,7 @@ from clearwood.models.entry import Categories, Entry, Job
 from clearwood.models.estimators.convergence import convergence_named
 from clearwood.models.estimators.stages import stopped_early
 from clearwood.models.estimators.too_large import too_large_named
+from clearwood.models.monotone import check_columns, check_learner, constraints, ordered_columns
 from clearwood.table import Encoder, Table, Task, as_table, find_task
 
 __all__ = ["Learner", "learner"]
@@ -41,6 +42,7 @@ def learner(
     *,
     task: str | None = None,
     categories: str | None = None,
+    monotone: Mapping[str, str] | None = None,
     seed: int = 0,
     n_jobs: int = 1,
     **settings: Any,
@@ -56,6 +58,10 @@ def learner(
     categories
         How categories are encoded: "onehot", "ordinal", "native" or "target"; the entry's default
         when None.
+    monotone
+        Columns with which the prediction must rise ("up") or fall ("down"), everything else being
+        equal: ``{"age": "up", "income": "down"}``. For two classes it is the probability of the
+        second.
     seed
         Fixes every random choice.
     n_jobs
@@ -76,7 +82,13 @@ def learner(
     (2,)
     """
     new = Learner(
-        name, task=task, categories=categories, seed=seed, n_jobs=n_jobs, settings=settings or None
+        name,
+        task=task,
+        categories=categories,
+        monotone=monotone,
+        seed=seed,
+        n_jobs=n_jobs,
+        settings=settings or None,
     )
     new.check_settings()
     return new
@@ -111,6 +123,10 @@ class Learner(BaseEstimator):
     categories
         How categories are encoded: "onehot", "ordinal", "native" or "target"; the entry's default
         when None.
+    monotone
+        Columns with which the prediction must rise ("up") or fall ("down"), everything else being
+        equal: ``{"age": "up", "income": "down"}``. For two classes it is the probability of the
+        second.
     seed
         Fixes every random choice.
     n_jobs
@@ -148,6 +164,7 @@ class Learner(BaseEstimator):
         *,
         task: str | None = None,
         categories: str | None = None,
+        monotone: Mapping[str, str] | None = None,
         seed: int = 0,
         n_jobs: int = 1,
         settings: Mapping[str, Any] | None = None,
@@ -155,12 +172,13 @@ class Learner(BaseEstimator):
         self.name = name
         self.task = task
         self.categories = categories
+        self.monotone = monotone
         self.seed = seed
         self.n_jobs = n_jobs
         self.settings = settings
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        own = {"task": None, "categories": None, "seed": 0, "n_jobs": 1}
+        own = {"task": None, "categories": None, "monotone": None, "seed": 0, "n_jobs": 1}
         set_by_user = {key: getattr(self, key) for key in own if getattr(self, key) != own[key]}
         options = [
             f"{key}={value!r}" for key, value in {**set_by_user, **(self.settings or {})}.items()
@@ -177,8 +195,15 @@ class Learner(BaseEstimator):
         """The entry's defaults with this learner's settings on top."""
         return {**self.entry.defaults, **(self.settings or {})}
 
-    def check_settings(self) -> None:
-        """Raise where the name is unknown or a setting is not one of the entry's."""
+    def check_settings(self, table: Table | None = None) -> None:
+        """Raise where the name or a setting is unknown, or constraints cannot be kept.
+
+        Parameters
+        ----------
+        table
+            Whose columns the constraints are checked against; by default they are checked in
+            fitting.
+        """
         defaults = self.entry.defaults
         for key in self.settings or {}:
             if key not in defaults:
@@ -188,6 +213,9 @@ class Learner(BaseEstimator):
                     value=(self.settings or {})[key],
                     hint=did_you_mean(key, defaults),
                 )
+        check_learner(self.entry, self.monotone, None if self.task is None else self._chosen_task())
+        if table is not None:
+            check_columns(self.monotone, table)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - sklearn's
         """Return the parameters; with ``deep``, every setting under its own name as well."""
@@ -246,6 +274,8 @@ class Learner(BaseEstimator):
                     " if it was inferred wrongly.",
                 ),
             )
+        check_learner(entry, self.monotone, self.task_)
+        check_columns(self.monotone, table)
         self.schema_ = table.schema
         self.n_features_in_ = len(table.features)
         if self.task_.is_classification:
@@ -255,6 +285,7 @@ class Learner(BaseEstimator):
             # checked by the encoder
             categories=cast("Categories", self.categories or entry.categories),
             missing=entry.missing,
+            ranked=ordered_columns(self.monotone, table),
             scale=entry.scale,
             reference=entry.reference,
             native_levels=entry.native_levels,
@@ -263,15 +294,7 @@ class Learner(BaseEstimator):
         )
         encoded = encoder.fit_transform(table, target, sample_weight=weight)
         self.encoder_ = encoder
-        job = Job(
-            task=self.task_,
-            settings=self.all_settings,
-            categorical=encoder.categorical_,
-            seed=self.seed,
-            n_jobs=self.n_jobs,
-            n_columns=encoded.shape[1],
-            n_rows=len(encoded),
-        )
+        job = self.job(self.all_settings, n_rows=len(encoded))
         # n_jobs holds for the threads of compiled loops too; without it they take every core
         with (
             convergence_named(entry.name),
@@ -290,6 +313,20 @@ class Learner(BaseEstimator):
             "versions": dict(_versions()),
         }
         return self
+
+    def job(self, settings: Mapping[str, Any], *, n_rows: int) -> Job:
+        """Return what the entry needs to build an estimator for the columns it has encoded."""
+        encoder = self.encoder_
+        return Job(
+            task=self.task_,
+            settings=settings,
+            categorical=encoder.categorical_,
+            seed=self.seed,
+            n_jobs=self.n_jobs,
+            n_columns=len(encoder.columns_),
+            n_rows=n_rows,
+            monotone=constraints(self.monotone, encoder),
+        )
 
     def _training_rows(
         self, X: Any, y: Any, sample_weight: Any
@@ -327,10 +364,13 @@ class Learner(BaseEstimator):
 
     def _task_of(self, table: Table, target: NDArray[Any]) -> Task:
         if self.task is not None:
-            if self.task not in list(Task):
-                raise unknown_choice("task", self.task, Task)
-            return Task(self.task)
+            return self._chosen_task()
         return table.task or find_task(target)
+
+    def _chosen_task(self) -> Task:
+        if self.task not in list(Task):
+            raise unknown_choice("task", self.task, Task)
+        return Task(self.task)
 
     def _encode(self, X: Any) -> Floats:
         check_is_fitted(self, "estimator_")

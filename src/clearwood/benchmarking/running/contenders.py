@@ -16,7 +16,7 @@ from clearwood._shared.errors import Call, InputError, Option, bad_value, did_yo
 from clearwood._shared.numbers import interval
 from clearwood.losses import Loss
 from clearwood.models import Choice, Dimension, Learner, Real, Whole, catalogue
-from clearwood.table import Encoder, Table, Task
+from clearwood.table import Encoder, Table
 
 __all__ = ["BASELINE", "Contender", "WrappedEstimator", "contenders"]
 
@@ -164,7 +164,7 @@ def contenders(
         )
     by_name: dict[str, Contender] = {}
     for name, learner in named:
-        contender = _contender(name, learner, table.task, seed)
+        contender = _contender(name, learner, table, seed)
         unique = _unused(contender.name, by_name, is_chosen=name is not None)
         by_name[unique] = replace(contender, name=unique)
     if space is not None and not _is_by_name(space):
@@ -207,7 +207,9 @@ def _named(learners: Any) -> Iterable[tuple[str | None, Any]]:
     ]
 
 
-def _contender(name: str | None, learner: Any, task: Task, seed: int) -> Contender:
+def _contender(name: str | None, learner: Any, table: Table, seed: int) -> Contender:
+    task = table.task
+    assert task is not None
     if isinstance(learner, str):
         learner = Learner(learner, task=task.value, seed=seed)
     if isinstance(learner, Learner):
@@ -224,6 +226,7 @@ def _contender(name: str | None, learner: Any, task: Task, seed: int) -> Contend
                 hint=f"learners that can: {able}, ...",
             )
         template = clone(learner).set_params(task=task.value)
+        template.check_settings(table)
         return Contender(name or entry.name, template, dict(entry.space), entry.complexity)
     if isinstance(learner, type) or not (
         hasattr(learner, "fit") and hasattr(learner, "get_params")
@@ -264,7 +267,7 @@ def _unused(name: str, taken: Mapping[str, Contender], *, is_chosen: bool) -> st
 
 def _with_space(contender: Contender, ranges: Mapping[str, Any]) -> Contender:
     known = contender.template.get_params(deep=True)
-    own = {"name", "task", "categories", "seed", "n_jobs", "settings", "estimator"}
+    own = {"name", "task", "categories", "monotone", "seed", "n_jobs", "settings", "estimator"}
     settable = [key for key in known if key not in own]
     for key in ranges:
         if key not in settable:

@@ -16,7 +16,7 @@ from clearwood._shared.arrays import Floats
 from clearwood.benchmarking.running.contenders import Contender
 from clearwood.benchmarking.running.work import Context
 from clearwood.benchmarking.tuning.searches import Settings, drawn
-from clearwood.models import PATIENCE, Job, Learner, Stages, fit_boosting
+from clearwood.models import PATIENCE, Learner, Stages, fit_boosting
 from clearwood.table import Table
 
 __all__ = ["KnownPredictions", "NotGrown", "Path", "TreePath", "path_of"]
@@ -230,14 +230,7 @@ class TreePath(Path):
         longest = {**several[0], self.setting: max(counts)}
         # a single tree learns the encoding
         first: Learner = contender.build({**longest, self.setting: 1}, seed=seed).fit(train)
-        job = Job(
-            task=first.task_,
-            settings=contender.build(longest, seed=seed).all_settings,
-            categorical=first.encoder_.categorical_,
-            seed=seed,
-            n_columns=len(first.encoder_.get_feature_names_out()),
-            n_rows=train.n_rows,
-        )
+        job = first.job({**first.all_settings, **longest}, n_rows=train.n_rows)
         X, rows = first.encoder_.transform(train), first.encoder_.transform(test)
         y, watched = _targets(first, train), _targets(first, test)
         seen = watched >= 0 if first.task_.is_classification else np.isfinite(watched)

@@ -1,7 +1,7 @@
 """Options that several verbs share, and how their values are read."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +24,11 @@ __all__ = [
     "Json",
     "LearnerNames",
     "ModelFile",
+    "Monotone",
     "Reading",
     "Seed",
+    "compared",
+    "directions",
     "learner_names",
     "limited_cores",
     "pairs",
@@ -53,6 +56,15 @@ LearnerNames = Annotated[
         help="The learners to compare, of those that `clearwood models` lists; by default a few "
         "common ones.",
         autocompletion=completion.several_learners,
+    ),
+]
+Monotone = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--monotone",
+        metavar="COLUMN=up|down,...",
+        help="Columns with which the prediction must rise or fall, the others being equal: "
+        "income=down,arrears=up. Repeatable.",
     ),
 ]
 
@@ -206,6 +218,53 @@ def learner_names(texts: Iterable[str] | None) -> list[str]:
     ['glm', 'gbm', 'tree']
     """
     return [name for text in texts or () for name in text.split(",") if name]
+
+
+def directions(texts: Iterable[str] | None) -> dict[str, str] | None:
+    """Read columns with which predictions rise or fall; their names may contain commas.
+
+    Examples
+    --------
+    >>> directions(["income=down,arrears=up", "loss, net=up"])
+    {'income': 'down', 'arrears': 'up', 'loss, net': 'up'}
+    """
+    several: list[str] = []
+    for text in texts or ():
+        held = ""
+        for part in text.split(","):
+            held += part
+            if "=" in part:
+                several.append(held)
+                held = ""
+            else:
+                held += ","
+        if held:
+            several.append(held.removesuffix(","))
+    return pairs("--monotone", several, example="income=down") or None
+
+
+def compared(
+    names: list[str], monotone: Mapping[str, str] | None, table: "Table"
+) -> tuple[list[str], list[Any]]:
+    """Return the names and the learners to compare: those typed, or else the usual ones.
+
+    With columns to rise or fall with, a learner that cannot keep to that is an error where it was
+    typed, and left out of the usual ones.
+    """
+    import clearwood as cw
+    from clearwood.models import catalogue
+
+    usual = list(catalogue.usual(str(table.task)))
+    if not monotone:
+        return names or usual, list(names or usual)
+    if not names:
+        able = [name for name in usual if catalogue.get(name).monotone]
+        unable = [name for name in usual if name not in able]
+        if able and unable:
+            text = f"{', '.join(unable)} left out: they cannot keep to --monotone"
+            print_message("note", text, style="bold")
+        names = able
+    return names, [cw.learner(name, task=str(table.task), monotone=monotone) for name in names]
 
 
 def pairs(option: str, texts: Iterable[str], *, example: str) -> dict[str, str]:

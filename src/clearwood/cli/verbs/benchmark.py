@@ -25,8 +25,11 @@ from clearwood.cli.support.options import (
     Jobs,
     Json,
     LearnerNames,
+    Monotone,
     Reading,
     Seed,
+    compared,
+    directions,
     learner_names,
     read_table,
 )
@@ -58,6 +61,7 @@ def benchmark(
     inner: int = 5,
     tune: int | None = None,
     search: Search = "random",
+    monotone: Monotone = None,
     interval: Interval = "nested",
     repeats: int | None = None,
     confidence: float = 0.9,
@@ -120,6 +124,7 @@ def benchmark(
     command = {
         "data": None if data is None else str(data.absolute()),
         "learners": learner_names(learners),
+        "monotone": directions(monotone),
         "read": {"target": target, **columns.roles(), **vars(reading)},
         "how": {
             "loss": loss,
@@ -185,7 +190,6 @@ def _run(
     from clearwood.benchmarking import Store
     from clearwood.cli.support.benchmark_progress import benchmark_progress
     from clearwood.cli.support.files import check_output
-    from clearwood.models import catalogue
 
     if command["data"] is None or command["read"]["target"] is None:
         missing = "DATA" if command["data"] is None else "--target"
@@ -193,7 +197,7 @@ def _run(
     data, output = Path(command["data"]), Path(command["output"])
     check_output(output, *RESULTS, force=force, inputs=[data])
     table = read_table(data, **command["read"])
-    names = command["learners"] or list(catalogue.usual(str(table.task)))
+    names, learners = compared(command["learners"], command["monotone"], table)
     if not store.exists():
         fits = Store(store)
         fits.note("command", dict(command))
@@ -201,7 +205,7 @@ def _run(
     try:
         with benchmark_progress(names) as watch:
             bench = cw.benchmark(
-                table, names, store=store, n_jobs=n_jobs, watch=watch, **command["how"]
+                table, learners, store=store, n_jobs=n_jobs, watch=watch, **command["how"]
             )
     except (Exception, KeyboardInterrupt) as error:
         if not _has_fits(store):
@@ -223,7 +227,7 @@ def _run(
         print_json(bench.to_json())
     else:
         print_text(text_without(bench, "warnings"))
-        _show_next(bench, output, data, command["read"], spelling)
+        _show_next(bench, output, data, command, spelling)
     return None
 
 
@@ -262,7 +266,7 @@ def _resume(store: Path, command: Mapping[str, Any]) -> str:
 
 
 def _show_next(
-    bench: "Benchmark", output: Path, data: Path, read: Mapping[str, Any], spelling: CommandLine
+    bench: "Benchmark", output: Path, data: Path, command: Mapping[str, Any], spelling: CommandLine
 ) -> None:
     import clearwood as cw
 
@@ -277,7 +281,10 @@ def _show_next(
         f"clearwood fit {quoted(_nearby(data))}",
         *(
             spelling.option(Option(name, value))
-            for name, value in changed_options(cw.read, read).items()
+            for name, value in {
+                **changed_options(cw.read, command["read"]),
+                "monotone": command["monotone"],
+            }.items()
             if value
         ),
         f"--learner {best.name}",

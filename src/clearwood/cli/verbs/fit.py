@@ -14,8 +14,10 @@ from clearwood.cli.support.options import (
     Force,
     Jobs,
     Json,
+    Monotone,
     Reading,
     Seed,
+    directions,
     limited_cores,
     pairs,
     read_table,
@@ -48,6 +50,7 @@ def fit(
     path: Path = Path("model.cw"),
     settings: list[str] | None = None,
     categories: Categories | None = None,
+    monotone: Monotone = None,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
     force: Force = False,
@@ -83,6 +86,7 @@ def fit(
         learner,
         task=columns.task,
         categories=categories,
+        monotone=directions(monotone),
         seed=seed,
         n_jobs=n_jobs,
         **{key: setting(text) for key, text in texts.items()},
@@ -153,6 +157,7 @@ def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]
     sampled = f" ({risk['rows']:,} of them)" if risk["rows"] < table.n_rows else ""
     features = ", ".join(table.features)
     settings = ", ".join(f"{key}={value}" for key, value in model.all_settings.items())
+    monotone = ", ".join(f"{key}={value}" for key, value in (model.monotone or {}).items())
     print_text(
         Text.assemble(
             "Fitted ", (model.name, "bold cyan"), " to predict ", (str(table.outcome), "bold")
@@ -165,6 +170,7 @@ def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]
                 ("rows", rows),
                 ("features", f"{len(table.features)}: {features}"),
                 ("settings", settings or "none"),
+                *([("monotone", monotone)] if monotone else []),
                 ("training risk", f"{number(risk['value'], IN_TABLES)} {risk['measure']}"),
                 ("", f"on the rows it was fitted to{sampled}, so optimistic"),
                 ("time", duration(model.training_["seconds"])),
@@ -198,6 +204,7 @@ def _document(
         "dropped": table.dropped,
         "features": list(table.features),
         "settings": model.all_settings,
+        "monotone": model.monotone,
         "seed": model.seed,
         "training_risk": risk,
         "seconds": model.training_["seconds"],

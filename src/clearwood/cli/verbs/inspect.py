@@ -43,6 +43,8 @@ def _contents(file: "models.ModelFile") -> Iterator[tuple[str, str]]:
         yield "", f"and {count(len(file.columns) - SHOWN, 'more column')}; --json lists all"
     if file.settings:
         yield "settings", ", ".join(f"{name}={value}" for name, value in file.settings.items())
+    if file.monotone:
+        yield "monotone", ", ".join(f"{name} {way}" for name, way in file.monotone.items())
     if file.seed is not None:
         yield "seed", str(file.seed)
     if file.training:

@@ -21,7 +21,7 @@ __all__ = ["models"]
 #: Fields of an entry that its JSON document has as they are.
 _FIELDS = (
     *("name", "title", "family", "tasks", "reading", "loss", "estimates", "source", "section"),
-    *("categories", "missing", "scale", "complexity"),
+    *("categories", "missing", "scale", "monotone", "complexity"),
 )
 
 
@@ -126,6 +126,8 @@ def _one(entry: "Entry", *, json: bool) -> None:
         ("described in", entry.section or "-"),
         ("columns", _columns(entry)),
     ]
+    if entry.monotone:
+        rows.append(("constraints", "rising or falling with a column (--monotone)"))
     if not entry.available:
         rows.append(("install with", _install(entry)))
     print_text(Text.assemble((entry.name, "bold cyan"), f": {entry.title}"), "", facts(rows))

@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,8 +28,11 @@ from clearwood.cli.support.options import (
     Jobs,
     Json,
     LearnerNames,
+    Monotone,
     Reading,
     Seed,
+    compared,
+    directions,
     learner_names,
     limited_cores,
     read_table,
@@ -62,6 +65,7 @@ def report(
     learners: LearnerNames = None,
     quick: bool = False,
     tune: int | None = None,
+    monotone: Monotone = None,
     threshold: float | None = None,
     store: Path | None = None,
     test: Path | None = None,
@@ -124,7 +128,13 @@ def report(
 
     started = Clock(started=cli.STARTED)
     is_model = data is not None or source.suffix.lower() == _MODEL_FILE
-    _check(source, data, is_model=is_model, target=target, learners=learners, tune=tune, keep=keep)
+    of_tables = {
+        "--learners": learners,
+        "--tune": tune,
+        "--monotone": monotone,
+        "--model": keep,
+    }
+    _check(source, data, of_tables, is_model=is_model, target=target)
     if keep is not None and keep.absolute() == path.absolute():
         raise InputError(
             f"'{path}' cannot be both the page and the model",
@@ -154,7 +164,8 @@ def report(
                 how["tune"] = tune
             if threshold is not None:
                 how["threshold"] = threshold
-            bench = _compare(table, learners, how, store=store, seed=seed, n_jobs=n_jobs)
+            names, several = compared(learner_names(learners), directions(monotone), table)
+            bench = _compare(table, names, several, how, store=store, seed=seed, n_jobs=n_jobs)
             before["benchmark"] = bench.seconds
             fitting = Clock()
             model = bench.best().fit(table, n_jobs=n_jobs)
@@ -204,14 +215,12 @@ def _naming(store: Path | None, *, is_model: bool) -> Iterator[None]:
 def _check(
     source: Path,
     data: Path | None,
+    of_tables: Mapping[str, Any],
     *,
     is_model: bool,
     target: str | None,
-    learners: list[str] | None,
-    tune: int | None,
-    keep: Path | None,
 ) -> None:
-    """Reject contradicting arguments before anything is read."""
+    """Reject contradicting arguments before anything is read; some are for tables only."""
     if not is_model:
         if target is None:
             raise InputError(
@@ -224,7 +233,7 @@ def _check(
             f"'{source.name}' is a model; DATA is missing: the table to explain it with",
             hint=f"clearwood report {quoted(source)} DATA.csv -o report.html",
         )
-    for option, value in (("--learners", learners), ("--tune", tune), ("--model", keep)):
+    for option, value in of_tables.items():
         if value is not None:
             raise InputError(
                 f"{option} is for a report on a table; '{source.name}' is a fitted model",
@@ -234,7 +243,8 @@ def _check(
 
 def _compare(
     table: "Table",
-    learners: list[str] | None,
+    names: list[str],
+    learners: list[Any],
     how: dict[str, Any],
     *,
     store: Path | None,
@@ -243,12 +253,10 @@ def _compare(
 ) -> "Benchmark":
     import clearwood as cw
     from clearwood.cli.support.benchmark_progress import benchmark_progress
-    from clearwood.models import catalogue
 
-    names = learner_names(learners) or list(catalogue.usual(str(table.task)))
     with benchmark_progress(names) as watch:
         bench = cw.benchmark(
-            table, names, store=store, seed=seed, n_jobs=n_jobs, watch=watch, **how
+            table, learners, store=store, seed=seed, n_jobs=n_jobs, watch=watch, **how
         )
     if not bench.complete:  # stopped: finished fits are in the store, if there is one
         raise KeyboardInterrupt

@@ -6,6 +6,7 @@ is evaluated on held-out folds, and the tree is pruned at the penalty with the s
 """
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -79,7 +80,7 @@ class PrunedTreeRegressor(_Pruned, DecisionTreeRegressor):
         smallest tree within one standard error of it, False keeps the full tree.
     folds
         Number of folds.
-    criterion, max_depth, min_samples_leaf, random_state
+    criterion, max_depth, min_samples_leaf, random_state, monotonic_cst
         As in scikit-learn's ``DecisionTreeRegressor``.
 
     Attributes
@@ -106,12 +107,14 @@ class PrunedTreeRegressor(_Pruned, DecisionTreeRegressor):
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         random_state: int = 0,
+        monotonic_cst: Sequence[int] | None = None,
     ) -> None:
         super().__init__(
             criterion=criterion,
             max_depth=max_depth,
             min_samples_leaf=min_samples_leaf,
             random_state=random_state,
+            monotonic_cst=monotonic_cst,
         )
         self.prune = prune
         self.folds = folds
@@ -140,7 +143,7 @@ class PrunedTreeClassifier(_Pruned, DecisionTreeClassifier):
         smallest tree within one standard error of it, False keeps the full tree.
     folds
         Number of folds.
-    criterion, max_depth, min_samples_leaf, random_state
+    criterion, max_depth, min_samples_leaf, random_state, monotonic_cst
         As in scikit-learn's ``DecisionTreeClassifier``.
 
     Attributes
@@ -160,12 +163,14 @@ class PrunedTreeClassifier(_Pruned, DecisionTreeClassifier):
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         random_state: int = 0,
+        monotonic_cst: Sequence[int] | None = None,
     ) -> None:
         super().__init__(
             criterion=criterion,
             max_depth=max_depth,
             min_samples_leaf=min_samples_leaf,
             random_state=random_state,
+            monotonic_cst=monotonic_cst,
         )
         self.prune = prune
         self.folds = folds

@@ -31,6 +31,7 @@ ENTRIES = (
         estimates="mean or median of all rows; share of each class",
         build=_build,
         defaults={"statistic": None},
+        monotone=True,
         complexity=1,
     ),
 )

@@ -1,9 +1,10 @@
 """Gradient boosting, scikit-learn's own and the three libraries for it, and additive boosting."""
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from clearwood._shared.errors import InputError, Setting, words
+from clearwood._shared.errors import InputError, Option, Setting, words
 from clearwood.models.entry import Entry, Job
 from clearwood.models.estimators.stages import CATBOOST, GBM, LIGHTGBM, XGBOOST
 from clearwood.models.families.shared import ANY, one_of
@@ -21,12 +22,14 @@ def _gbm(job: Job) -> Any:
     shared = {
         **settings,
         "categorical_features": list(job.categorical) or None,
+        "monotonic_cst": list(job.monotone) or None,
         "early_stopping": False,
     }
     if job.task.is_classification:
         one_of(job, "loss", [None, "log_loss"])
         return HistGradientBoostingClassifier(random_state=job.seed, **shared)
     one_of(job, "loss", [None, *_NUMBER_LOSSES])
+    _require_monotone(job, "loss", ("absolute_error", "quantile"))
     if loss == "quantile" and quantile is None:
         raise InputError(
             words(Setting("loss", "quantile"), " needs a quantile"),
@@ -54,6 +57,9 @@ def _lightgbm(job: Job) -> Any:
         "deterministic": True,
         "force_col_wise": True,
     }
+    if job.monotone:
+        settings["monotone_constraints"] = list(job.monotone)
+        _require_monotone(job, "objective", ("l1", "mae", "mape", "quantile"))
     if job.task.is_classification:
         return LGBMClassifier(**settings)
     if job.task is Task.COUNT and settings["objective"] is None:
@@ -75,6 +81,9 @@ def _xgboost(job: Job) -> Any:
         "tree_method": "hist",
         "verbosity": 0,
     }
+    if job.monotone:
+        settings["monotone_constraints"] = job.monotone
+        _require_monotone(job, "objective", ("reg:absoluteerror", "reg:quantileerror"))
     if job.categorical:
         settings["enable_categorical"] = True
         settings["feature_types"] = _types(job, category="c", number="q")
@@ -95,6 +104,8 @@ def _catboost(job: Job) -> Any:
         "verbose": False,
         "allow_writing_files": False,
     }
+    if job.monotone:
+        settings["monotone_constraints"] = list(job.monotone)
     if settings["loss_function"] is None:
         del settings["loss_function"]
         if job.task is Task.COUNT:
@@ -108,6 +119,8 @@ def _ebm(job: Job) -> Any:
     from clearwood.models.estimators.quiet_ebm import QuietEBMClassifier, QuietEBMRegressor
 
     settings = {**job.settings, "random_state": job.seed, "n_jobs": job.n_jobs}
+    if job.monotone:
+        settings["monotone_constraints"] = list(job.monotone)
     if job.n_columns:
         settings["feature_types"] = _types(job, category="nominal", number="continuous")
     if job.task.is_classification:
@@ -122,6 +135,17 @@ def _without_early_stopping(job: Job) -> dict[str, Any]:
     """Return the settings of the library; the learner itself does early stopping."""
     one_of(job, "early_stopping", [True, False])
     return {key: value for key, value in job.settings.items() if key != "early_stopping"}
+
+
+def _require_monotone(job: Job, setting: str, breaking: Iterable[str]) -> None:
+    """Raise where columns are constrained and the loss sets the leaves anew after each tree."""
+    if job.monotone and job.settings[setting] in breaking:
+        chosen = Setting(setting, job.settings[setting])
+        raise InputError(
+            words(Option("monotone"), " cannot be kept with ", chosen),
+            parameter="monotone",
+            hint=words("leave one of them out, or use the learner 'catboost'."),
+        )
 
 
 def _types(job: Job, *, category: str, number: str) -> list[str]:
@@ -141,6 +165,7 @@ _boosting = partial(
     estimates="mean; probability",
     categories="native",
     missing="native",
+    monotone=True,
     complexity=8,
 )
 
@@ -294,6 +319,7 @@ ENTRIES = (
         },
         categories="native",
         missing="native",
+        monotone=True,
         complexity=5,
         module="interpret",
         extra="ebm",

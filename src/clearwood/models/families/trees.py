@@ -17,7 +17,7 @@ def _tree(job: Job) -> Any:
     if settings["criterion"] is None:
         del settings["criterion"]
     kind = PrunedTreeClassifier if job.task.is_classification else PrunedTreeRegressor
-    return kind(random_state=job.seed, **settings)
+    return kind(random_state=job.seed, monotonic_cst=list(job.monotone) or None, **settings)
 
 
 def _bagging(job: Job) -> Any:
@@ -26,6 +26,7 @@ def _bagging(job: Job) -> Any:
 
     settings = dict(job.settings)
     of_tree = {key: settings.pop(key) for key in ("max_depth", "min_samples_leaf")}
+    of_tree["monotonic_cst"] = list(job.monotone) or None
     if job.task.is_classification:
         kind, tree = BaggingClassifier, DecisionTreeClassifier(**of_tree)
     else:
@@ -46,6 +47,7 @@ def _forest(job: Job, *, kind: str) -> Any:
     }
     for key, value in usual.items():
         settings[key] = value if settings[key] is None else settings[key]
+    settings["monotonic_cst"] = list(job.monotone) or None
     name = f"{kind}{'Classifier' if job.task.is_classification else 'Regressor'}"
     return getattr(ensemble, name)(random_state=job.seed, n_jobs=job.n_jobs, **settings)
 
@@ -79,6 +81,7 @@ _ensemble = partial(
     space={"max_features": Real(0.1, 1.0), "min_samples_leaf": Whole(1, 30, log=True)},
     categories="ordinal",
     missing="native",
+    monotone=True,
     complexity=7,
 )
 
@@ -107,6 +110,7 @@ ENTRIES = (
             "min_samples_leaf": Whole(1, 50, log=True),
         },
         missing="native",
+        monotone=True,
         complexity=3,
     ),
     _ensemble(

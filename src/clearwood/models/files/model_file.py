@@ -28,7 +28,7 @@ class ModelFile(Result):
         "learner" for a learner with its encoding, "estimator" for a plain scikit-learn estimator.
     learner, title
         Name in the catalogue and what it is; of an estimator, its class.
-    task, seed, settings
+    task, seed, settings, monotone
         How it was fitted; None and empty where the file has no record of it.
     schema
         The columns it was fitted on; None for an estimator.
@@ -56,6 +56,7 @@ class ModelFile(Result):
     task: str | None = None
     seed: int | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    monotone: Mapping[str, str] = field(default_factory=dict)
     schema: Schema | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
     members: Mapping[str, Member] = field(default_factory=dict)
@@ -99,6 +100,8 @@ class ModelFile(Result):
         if self.settings:
             chosen = (f"{name}={value!r}" for name, value in self.settings.items())
             facts.append(("settings", ", ".join(chosen)))
+        if self.monotone:
+            facts.append(("monotone", ", ".join(f"{k} {v}" for k, v in self.monotone.items())))
         if self.seed is not None:
             facts.append(("seed", str(self.seed)))
         training = {k: v for k, v in self.training.items() if not isinstance(v, dict | list)}

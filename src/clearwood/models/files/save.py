@@ -190,6 +190,7 @@ def inspect(path: str | os.PathLike[str]) -> ModelFile:
         task=learner.task_.value,
         seed=learner.seed,
         settings=learner.settings or {},
+        monotone=learner.monotone or {},
         schema=learner.schema_,
         training=learner.training_,
         **common,

@@ -61,6 +61,8 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         answer) and adds an indicator column such as ``age:missing`` where training rows had gaps;
         a gap met later in a column that had none is filled without a sign. "native" passes NaN on.
         A missing category is a level of its own where training rows had one.
+    ranked
+        Ordered categories that have their rank with ``categories="native"`` too.
     scale
         Standardise numbers, ranks, ordinal codes, calendar features and target encodings to mean 0
         and standard deviation 1 over the training rows. Columns of 0 and 1 stay as they are.
@@ -128,6 +130,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         *,
         categories: Literal["onehot", "ordinal", "native", "target"] = "onehot",
         missing: Literal["impute", "native"] = "impute",
+        ranked: Sequence[str] = (),
         scale: bool = False,
         reference: bool = False,
         max_levels: int = 1000,
@@ -138,6 +141,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     ) -> None:
         self.categories = categories
         self.missing = missing
+        self.ranked = ranked
         self.scale = scale
         self.reference = reference
         self.max_levels = max_levels

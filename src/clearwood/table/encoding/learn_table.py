@@ -46,6 +46,7 @@ class Ways:
 
     categories: str
     missing: str
+    ranked: Sequence[str]
     reference: bool
     max_levels: int
     native_levels: int | None
@@ -67,7 +68,9 @@ class Ways:
             return "number"
         if column.kind in (Kind.DATE, Kind.YES_NO):
             return str(column.kind)
-        if column.kind is Kind.ORDERED and self.categories != "native":
+        if column.kind is Kind.ORDERED and (
+            self.categories != "native" or column.name in self.ranked
+        ):
             return "rank"
         if self.categories == "target":
             return "target"
