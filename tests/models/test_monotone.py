@@ -103,6 +103,15 @@ def test_a_column_that_is_constant_in_the_training_rows_may_be_constrained():
     assert (np.diff(model.predict(table)) >= 0).all()
 
 
+def test_a_column_with_a_label_is_constrained_by_either_name():
+    rng = np.random.default_rng(0)
+    rows = {"sqm": rng.normal(size=80), "b": rng.normal(size=80), "y": rng.normal(size=80)}
+    table = cw.read(rows, target="y", labels={"sqm": {"name": "Living area"}})
+    for name in ("sqm", "Living area"):
+        model = cw.learner("gbm", monotone={name: "down"}).fit(table)
+        assert model.estimator_.monotonic_cst == [-1, 0]
+
+
 def test_saved_models_keep_their_constraints(tmp_path):
     table = _table()
     model = cw.learner("gbm", monotone=CONSTRAINTS).fit(table)

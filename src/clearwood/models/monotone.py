@@ -67,7 +67,7 @@ def able(task: Task | None = None) -> tuple[str, ...]:
 def check_columns(monotone: Mapping[str, str] | None, table: Table) -> None:
     """Raise where a constraint names a column that is no feature, or has no order."""
     for name in monotone or ():
-        if name not in table.features:
+        if name not in {*table.features, *table.by_header().features}:
             raise InputError(
                 words(Option("monotone"), f" names {name!r}, which is not a feature of the table"),
                 parameter="monotone",
@@ -88,9 +88,10 @@ def check_columns(monotone: Mapping[str, str] | None, table: Table) -> None:
             )
 
 
-def ordered_columns(monotone: Mapping[str, str] | None, table: Table) -> tuple[str, ...]:
+def ordered_columns(monotone: Mapping[str, str] | None, table: Table) -> list[str] | None:
     """Return the constrained ordered categories, which must be encoded by their rank."""
-    return tuple(name for name in monotone or () if table.column(name).kind is Kind.ORDERED)
+    columns = [table.column(name) for name in monotone or ()]
+    return [column.name for column in columns if column.kind is Kind.ORDERED] or None
 
 
 def constraints(monotone: Mapping[str, str] | None, encoder: Encoder) -> tuple[int, ...]:
@@ -100,7 +101,6 @@ def constraints(monotone: Mapping[str, str] | None, encoder: Encoder) -> tuple[i
     """
     if not monotone:
         return ()
-    return tuple(
-        0 if column.part else _DIRECTIONS.get(monotone.get(column.source, ""), 0)
-        for column in encoder.columns_
-    )
+    names = {column.header or column.name: column.name for column in encoder.schema_.columns}
+    by_name = {names.get(name, name): _DIRECTIONS[way] for name, way in monotone.items()}
+    return tuple(0 if column.part else by_name.get(column.source, 0) for column in encoder.columns_)

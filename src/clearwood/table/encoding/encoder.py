@@ -130,7 +130,7 @@ class Encoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         *,
         categories: Literal["onehot", "ordinal", "native", "target"] = "onehot",
         missing: Literal["impute", "native"] = "impute",
-        ranked: Sequence[str] = (),
+        ranked: Sequence[str] | None = None,
         scale: bool = False,
         reference: bool = False,
         max_levels: int = 1000,

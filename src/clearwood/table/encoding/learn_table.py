@@ -46,7 +46,7 @@ class Ways:
 
     categories: str
     missing: str
-    ranked: Sequence[str]
+    ranked: Sequence[str] | None
     reference: bool
     max_levels: int
     native_levels: int | None
@@ -69,7 +69,7 @@ class Ways:
         if column.kind in (Kind.DATE, Kind.YES_NO):
             return str(column.kind)
         if column.kind is Kind.ORDERED and (
-            self.categories != "native" or column.name in self.ranked
+            self.categories != "native" or column.name in (self.ranked or ())
         ):
             return "rank"
         if self.categories == "target":
