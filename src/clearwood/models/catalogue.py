@@ -20,6 +20,7 @@ FAMILIES = (
     "neighbours",
     "kernel_machines",
     "spline",
+    "gam",
     "trees",
     "boosting",
     "stacking",

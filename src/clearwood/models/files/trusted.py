@@ -216,6 +216,9 @@ _OURS = _names(
         "clearwood.models.estimators.simplex": "SimplexClassifier SimplexRegressor",
         "clearwood.models.estimators.standardised_target": "StandardisedTarget",
         "clearwood.models.estimators.stepwise": "StepwiseLars StepwiseOMP",
+        "clearwood.models.glassbox.score": "ProductTerm ScoreParts Spread SumOfProducts TreeArrays",
+        "clearwood.models.glassbox.gam.bases": "LevelBasis SplineBasis",
+        "clearwood.models.glassbox.gam.estimators": "GamClassifier GamRegressor",
     }
 )
 

@@ -1,0 +1,323 @@
+"""The terms of a model over the training rows, and sums over these rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
+from typing import Literal
+
+import numpy as np
+
+from clearwood._shared.arrays import Floats, Index
+from clearwood.models.glassbox.gam.bases import (
+    Extrapolate,
+    level_basis,
+    spline_basis,
+)
+from clearwood.models.glassbox.score import Basis
+
+__all__ = ["DENSE_CELLS", "Design", "Term", "build_design"]
+
+#: Up to this many cells the matrix of all functions at all rows is held.
+DENSE_CELLS = 8_000_000
+#: Above it, a column of numbers is replaced by the means of this many bins.
+BINS = 256
+#: Rows of a pair's products that are made at a time.
+BLOCK = 8_192
+
+Kind = Literal["curve", "line", "levels", "missing", "pair"]
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """One term: its functions, penalties and values at the training rows.
+
+    Parameters
+    ----------
+    kind
+        A curve, a line, levels, only an indicator of missing values, or a pair of columns.
+    columns
+        Positions in the matrix.
+    bases
+        The functions of each column.
+    penalties
+        Diagonals of its penalties, of shape (penalties, functions).
+    table, codes
+        For a single column: the functions at distinct values, and each row's position among them.
+    parts, leading
+        For a pair: the positions of its two terms in the design, and which of their functions.
+    """
+
+    kind: Kind
+    columns: tuple[int, ...]
+    bases: tuple[Basis, ...]
+    penalties: Floats
+    table: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    codes: Index = field(default_factory=lambda: np.zeros(0, np.intp))
+    parts: tuple[int, ...] = ()
+    leading: tuple[Index, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """Number of coefficients."""
+        return int(self.penalties.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """All terms over the training rows; the intercept is the first coefficient.
+
+    Parameters
+    ----------
+    terms
+        Single columns first, then pairs.
+    n_rows
+        Rows.
+    matrix
+        Every function at every row, the constant first; None where that is too large.
+    """
+
+    terms: tuple[Term, ...]
+    n_rows: int
+    matrix: Floats | None
+
+    @property
+    def at(self) -> tuple[slice, ...]:
+        """The coefficients of each term."""
+        ends = accumulate((term.width for term in self.terms), initial=1)
+        return tuple(slice(first, end) for first, end in pairwise(ends))
+
+    @property
+    def width(self) -> int:
+        """Number of coefficients, the intercept included."""
+        return 1 + sum(term.width for term in self.terms)
+
+    @property
+    def penalties(self) -> Floats:
+        """The diagonals as columns, of shape (coefficients, penalties)."""
+        columns = []
+        for term, at in zip(self.terms, self.at, strict=True):
+            for diagonal in term.penalties:
+                column = np.zeros(self.width)
+                column[at] = diagonal
+                columns.append(column)
+        return np.reshape(columns, (len(columns), self.width)).T.copy()
+
+    def take(self, rows: Index) -> "Design":
+        """Keep some of the rows; the functions stay those of all rows."""
+        if self.matrix is not None:
+            return replace(self, n_rows=len(rows), matrix=self.matrix[rows])
+        kept = tuple(
+            term if term.kind == "pair" else replace(term, codes=term.codes[rows])
+            for term in self.terms
+        )
+        return Design(kept, len(rows), None)
+
+    def with_pairs(self, pairs: Sequence[Term]) -> "Design":
+        """Add pairs."""
+        return _held(
+            Design((*self.terms, *pairs), self.n_rows, None), dense=self.matrix is not None
+        )
+
+    def score(self, beta: Floats) -> Floats:
+        """Return the score of every row."""
+        if self.matrix is not None:
+            return np.asarray(self.matrix @ beta)
+        total = np.full(self.n_rows, beta[0])
+        for term, at in zip(self.terms, self.at, strict=True):
+            total += self.term_values(term, beta[at])
+        return total
+
+    def term_values(self, term: Term, beta: Floats) -> Floats:
+        """Return what one term adds to every row."""
+        if term.kind != "pair":
+            return np.asarray((term.table @ beta)[term.codes])
+        first, second = (self.terms[part] for part in term.parts)
+        mine, other = term.leading
+        square = beta.reshape(len(mine), len(other))
+        grid = first.table[:, mine] @ square @ second.table[:, other].T
+        return np.asarray(grid[first.codes, second.codes])
+
+    def rows_of(self, term: Term, rows: slice | Index = slice(None)) -> Floats:
+        """Return the functions of one term at rows."""
+        if term.kind != "pair":
+            return np.asarray(term.table[term.codes[rows]])
+        left, right = (
+            self.terms[part].table[:, leading][self.terms[part].codes[rows]]
+            for part, leading in zip(term.parts, term.leading, strict=True)
+        )
+        return np.asarray((left[:, :, None] * right[:, None, :]).reshape(len(left), -1))
+
+    def moment(self, values: Floats) -> Floats:
+        """Return Xᵀv."""
+        if self.matrix is not None:
+            return np.asarray(values @ self.matrix)
+        out = np.zeros(self.width)
+        out[0] = values.sum()
+        for term, at in zip(self.terms, self.at, strict=True):
+            if term.kind == "pair":
+                first, second = (self.terms[part] for part in term.parts)
+                sums = _cross_table(first, second, values)
+                mine, other = term.leading
+                out[at] = (first.table[:, mine].T @ sums @ second.table[:, other]).ravel()
+            else:
+                out[at] = np.bincount(term.codes, values, len(term.table)) @ term.table
+        return out
+
+    def gram(self, weights: Floats) -> Floats:
+        """Return XᵀWX."""
+        if self.matrix is not None:
+            scaled = self.matrix * np.sqrt(weights)[:, None]
+            return np.asarray(scaled.T @ scaled)
+        gram = np.zeros((self.width, self.width))
+        gram[0, 0] = weights.sum()
+        singles = [
+            (term, at) for term, at in zip(self.terms, self.at, strict=True) if term.kind != "pair"
+        ]
+        for i, (term, at) in enumerate(singles):
+            sums = np.bincount(term.codes, weights, len(term.table))
+            gram[at, 0] = sums @ term.table
+            gram[at, at] = term.table.T @ (sums[:, None] * term.table)
+            for other, there in singles[:i]:
+                table = _cross_table(term, other, weights)
+                gram[at, there] = term.table.T @ (table @ other.table)
+        if len(singles) < len(self.terms):
+            self._add_pairs(gram, weights)
+        lower = np.tril(gram)
+        return np.asarray(lower + np.tril(lower, -1).T)
+
+    def _add_pairs(self, gram: Floats, weights: Floats) -> None:
+        """Fill the lower triangle of the rows that belong to pairs."""
+        singles = [term for term in self.terms if term.kind != "pair"]
+        start = self.at[len(singles)].start
+        for first in range(0, self.n_rows, BLOCK):
+            rows = slice(first, min(first + BLOCK, self.n_rows))
+            block = np.hstack([self.rows_of(term, rows) for term in self.terms])
+            of_pairs = block[:, start - 1 :] * weights[rows, None]
+            gram[start:, 0] += of_pairs.sum(axis=0)
+            gram[start:, 1:] += of_pairs.T @ block
+
+
+def _cross_table(first: Term, second: Term, weights: Floats) -> Floats:
+    """Add up weights by the positions of rows in two terms."""
+    n, m = len(first.table), len(second.table)
+    return _sums(first.codes * m + second.codes, weights, n * m).reshape(n, m)
+
+
+def _sums(codes: Index, weights: Floats, n: int) -> Floats:
+    """Add up weights by code."""
+    sums: Floats = np.bincount(codes, weights, n).astype(np.float64, copy=False)
+    return sums
+
+
+def build_design(
+    matrix: Floats,
+    *,
+    categorical: Sequence[int] = (),
+    weights: Floats | None = None,
+    n_splines: int = 20,
+    select: bool = True,
+    extrapolate: Extrapolate = "constant",
+    bins: int | None = None,
+) -> Design:
+    """Build the functions of every column from all rows; columns without any are left out.
+
+    Parameters
+    ----------
+    matrix
+        Rows, with NaN where a value is missing.
+    categorical
+        Positions of columns of category codes.
+    weights
+        Of rows; those of weight zero have no part in the functions.
+    n_splines, select, extrapolate
+        As in `GamRegressor`.
+    bins
+        Replace the values of a column by the means of this many bins; None decides by the size of
+        the matrix of all functions.
+    """
+    weights = np.ones(len(matrix)) if weights is None else weights
+    if bins is None and len(matrix) * (matrix.shape[1] * (n_splines - 1) + 1) > DENSE_CELLS:
+        bins = BINS
+    terms = []
+    for column in range(matrix.shape[1]):
+        values = np.ascontiguousarray(matrix[:, column], np.float64)
+        if column in categorical:
+            term = _level_term(column, values, weights)
+        else:
+            term = _number_term(
+                column, values, weights, bins, n_splines=n_splines, select=select,
+                extrapolate=extrapolate,
+            )  # fmt: skip
+        if term is not None:
+            terms.append(term)
+    design = Design(tuple(terms), len(matrix), None)
+    return _held(design, dense=len(matrix) * design.width <= DENSE_CELLS)
+
+
+def _held(design: Design, *, dense: bool) -> Design:
+    """Hold the whole matrix where that is wanted."""
+    if not dense:
+        return design
+    columns = [design.rows_of(term) for term in design.terms]
+    return replace(design, matrix=np.hstack([np.ones((design.n_rows, 1)), *columns]))
+
+
+def _level_term(column: int, values: Floats, weights: Floats) -> Term | None:
+    used = weights > 0
+    levels, first = np.unique(values[used], return_inverse=True)
+    counts = _sums(first, weights[used], len(levels))
+    if len(levels) < 2:
+        return None
+    basis, penalties = level_basis(levels, counts)
+    # rows of weight zero may have a level of their own, which is zero in every function
+    table = np.vstack([basis(levels), np.zeros(len(levels))])
+    codes = basis.codes(values)
+    return Term("levels", (column,), (basis,), penalties, table, codes % len(table))
+
+
+def _number_term(
+    column: int,
+    values: Floats,
+    weights: Floats,
+    bins: int | None,
+    *,
+    n_splines: int,
+    select: bool,
+    extrapolate: Extrapolate,
+) -> Term | None:
+    missing = np.isnan(values)
+    distinct, codes = np.unique(values[~missing], return_inverse=True)
+    counts = _sums(codes, weights[~missing], len(distinct))
+    if bins is not None and len(distinct) > bins:
+        distinct, counts, codes = _binned(distinct, counts, codes, bins)
+    used = counts > 0
+    basis, penalties = spline_basis(
+        distinct[used],
+        counts[used],
+        missing=float(weights[missing].sum()),
+        n_splines=n_splines,
+        select=select,
+        extrapolate=extrapolate,
+    )
+    if not penalties.shape[1]:
+        return None
+    table = basis(np.append(distinct, np.nan))
+    all_codes = np.full(len(values), len(distinct), np.intp)
+    all_codes[~missing] = codes
+    kind: Kind = "curve" if len(basis.knots) else "line" if used.sum() > 1 else "missing"
+    return Term(kind, (column,), (basis,), penalties, table, all_codes)
+
+
+def _binned(
+    distinct: Floats, counts: Floats, codes: Index, bins: int
+) -> tuple[Floats, Floats, Index]:
+    """Join neighbouring values to bins of about equal weight, at their means."""
+    share = (np.cumsum(counts) - counts / 2) / max(float(counts.sum()), 1e-300)
+    bin_of = np.minimum((share * bins).astype(np.intp), bins - 1)
+    bin_of = np.unique(bin_of, return_inverse=True)[1]
+    n = int(bin_of[-1]) + 1
+    total = _sums(bin_of, counts, n)
+    # a bin of rows without weight has its plain mean
+    plain = _sums(bin_of, distinct, n) / np.bincount(bin_of)
+    heavy = _sums(bin_of, counts * distinct, n) / np.maximum(total, 1e-300)
+    return np.where(total > 0, heavy, plain), total, bin_of[codes]

@@ -1,0 +1,270 @@
+"""Fits of one score: least squares, or iterated working models, with automatic smoothness."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from clearwood._shared.arrays import Floats, Index
+from clearwood.models.glassbox.gam.design import Design
+from clearwood.models.glassbox.gam.response import FAMILIES, Family, FamilyName
+from clearwood.models.glassbox.gam.smoothness import (
+    State,
+    Working,
+    awake,
+    evaluate,
+    first_rho,
+    improve,
+)
+
+__all__ = ["Fit", "fit_folds", "fit_score"]
+
+MAX_ITERATIONS = 60
+#: From this iteration on the smoothing parameters stay, so that the coefficients converge.
+SETTLED = 40
+TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted score.
+
+    Parameters
+    ----------
+    coefficients
+        The intercept first, then those of each term.
+    rho
+        Logarithms of the smoothing parameters.
+    working, state
+        The last working model and its solution.
+    iterations
+        Working models that were solved.
+    """
+
+    coefficients: Floats
+    rho: Floats
+    working: Working
+    state: State
+    iterations: int
+
+
+def fit_score(
+    design: Design,
+    y: Floats,
+    *,
+    weights: Floats | None = None,
+    family: FamilyName = "gaussian",
+    offset: Floats | None = None,
+    start: Fit | None = None,
+    search: bool = True,
+    max_iterations: int = MAX_ITERATIONS,
+) -> Fit:
+    """Fit coefficients and smoothing parameters.
+
+    Parameters
+    ----------
+    design
+        The terms.
+    y
+        The target.
+    weights
+        Of rows, which count as repetitions; zero leaves a row out.
+    family
+        Distribution of the target.
+    offset
+        Known part of the score.
+    start
+        A fit of the same design, to start from.
+    search
+        Whether the smoothing parameters are chosen; otherwise those of ``start`` stay.
+    max_iterations
+        Working models to solve at most.
+    """
+    problem = _Problem(design, y, weights, family, offset)
+    if problem.family.is_quadratic:
+        return problem.quadratic(start, search=search)
+    return problem.iterate(start, search=search, max_iterations=max_iterations)
+
+
+def fit_folds(
+    design: Design,
+    y: Floats,
+    held_out: Sequence[Index],
+    full: Fit,
+    *,
+    weights: Floats | None = None,
+    family: FamilyName = "gaussian",
+    search: bool = True,
+) -> list[Fit]:
+    """Fit to all rows but those held out, for each fold, from the fit to all rows.
+
+    The sums over the kept rows are those over all rows less those over the held-out ones. Where one
+    working model is not enough, further steps keep its matrix and take the exact gradient over the
+    kept rows, which converges because a fold's fit is close to the full one.
+
+    Parameters
+    ----------
+    design, y, weights, family
+        As in `fit_score`, for all rows.
+    held_out
+        Positions of the rows that each fold leaves out.
+    full
+        The fit to all rows.
+    search
+        Whether each fold chooses its own smoothing parameters, without its held-out rows.
+    """
+    everything = _Problem(design, y, weights, family, None)
+    total = everything.working(design.score(full.coefficients))
+    fits = []
+    for rows in held_out:
+        left = _Problem(
+            design.take(rows), y[rows], everything.weights[rows], family, None, everything.shift
+        )
+        out = left.working(left.design.score(full.coefficients))
+        kept = everything.weights.copy()
+        kept[rows] = 0.0
+        fold = _Problem(design, y, kept, family, None, everything.shift)
+        working = Working(
+            total.gram - out.gram,
+            total.moment - out.moment,
+            total.total - out.total,
+            total.penalties,
+            fold.freedom,
+        )
+        fits.append(fold.from_neighbour(working, full, search=search))
+    return fits
+
+
+class _Problem:
+    """The rows of a fit, and the steps of its iterations."""
+
+    def __init__(
+        self,
+        design: Design,
+        y: Floats,
+        weights: Floats | None,
+        family: FamilyName,
+        offset: Floats | None,
+        shift: float | None = None,
+    ) -> None:
+        self.design = design
+        self.y = y
+        self.weights = np.ones(len(y)) if weights is None else weights
+        self.family: Family = FAMILIES[family]
+        self.offset = np.zeros(len(y)) if offset is None else offset
+        self.penalties = design.penalties
+        # sums of squares about a mean keep digits that those about zero lose
+        self.shift = 0.0
+        if self.family.is_quadratic:
+            mean = float(np.average(y, weights=self.weights)) if self.weights.any() else 0.0
+            self.shift = mean if shift is None else shift
+
+    @property
+    def freedom(self) -> float | None:
+        """Rows less unpenalised coefficients, where the scale is estimated."""
+        if not self.family.has_scale:
+            return None
+        # whole weights are repetitions; weights below one do not make rows fewer
+        rows = max(float(self.weights.sum()), float((self.weights > 0).sum()))
+        unpenalised = int((self.penalties.sum(axis=1) == 0).sum())
+        return max(rows - unpenalised, 1.0)
+
+    def working(self, score: Floats, gram: Floats | None = None) -> Working:
+        residual, weight = self.family.working(self.y, score + self.offset)
+        weight = weight * self.weights
+        target = residual + score - self.shift
+        return Working(
+            gram=self.design.gram(weight) if gram is None else gram,
+            moment=self.design.moment(weight * target),
+            total=float(weight @ target**2),
+            penalties=self.penalties,
+            freedom=self.freedom,
+        )
+
+    def shifted(self, beta: Floats) -> Floats:
+        """Return coefficients of the target from those of the target less its mean."""
+        beta = beta.copy()
+        beta[0] += self.shift
+        return beta
+
+    def deviance(self, beta: Floats, score: Floats, penalty: Floats) -> float:
+        """Return the penalised deviance."""
+        each = self.family.deviance(self.y, score + self.offset)
+        return float(self.weights @ each + penalty @ beta**2)
+
+    def quadratic(self, start: Fit | None, *, search: bool) -> Fit:
+        working = self.working(np.zeros(len(self.y)))
+        rho = first_rho(working) if start is None else start.rho
+        if start is not None and search:
+            rho = awake(working, rho)
+        rho, state, _ = improve(working, rho, max_steps=50 if search else 0)
+        return Fit(self.shifted(state.coefficients), rho, working, state, 1)
+
+    def iterate(self, start: Fit | None, *, search: bool, max_iterations: int) -> Fit:
+        if start is None:
+            beta, score = np.zeros(self.design.width), self.family.start(self.y) - self.offset
+            working = self.working(score)
+            rho = first_rho(working)
+        else:
+            beta, score = start.coefficients, self.design.score(start.coefficients)
+            working = self.working(score)
+            rho = awake(working, start.rho) if search else start.rho
+        steady = self.family.name == "gamma"
+        last = np.inf
+        for iteration in range(1, max_iterations + 1):
+            steps = 3 if search and iteration < SETTLED else 0
+            rho, state, converged = improve(working, rho, max_steps=steps)
+            converged = converged or not steps
+            new = state.coefficients
+            new_score = self.design.score(new)
+            now = self.deviance(new, new_score, state.penalty)
+            if iteration > 1 or start is not None:
+                new, new_score, now = self._halved(beta, score, new, new_score, now, state.penalty)
+            beta, score = new, new_score
+            working = self.working(score, working.gram if steady else None)
+            if converged and abs(last - now) < TOLERANCE * (abs(now) + 0.1):
+                break
+            last = now
+        return Fit(beta, rho, working, evaluate(working, rho), iteration)
+
+    def _halved(
+        self,
+        old: Floats,
+        old_score: Floats,
+        new: Floats,
+        new_score: Floats,
+        now: float,
+        penalty: Floats,
+    ) -> tuple[Floats, Floats, float]:
+        """Go back towards the last coefficients until the penalised deviance does not rise."""
+        before = self.deviance(old, old_score, penalty)
+        for _ in range(15):
+            if np.isfinite(now) and now <= before + 1e-7 * abs(before):
+                break
+            new, new_score = (new + old) / 2, (new_score + old_score) / 2
+            now = self.deviance(new, new_score, penalty)
+        return new, new_score, now
+
+    def from_neighbour(self, working: Working, full: Fit, *, search: bool) -> Fit:
+        """Fit from a working model at the coefficients of a fit to almost the same rows."""
+        steps = 3 if search else 0
+        rho, state, _ = improve(working, full.rho, max_steps=steps, tolerance=1e-2)
+        beta = self.shifted(state.coefficients)
+        if self.family.is_quadratic:
+            return Fit(beta, rho, working, state, 1)
+        score, iteration = self.design.score(beta), 1
+        last = self.deviance(beta, score, state.penalty)
+        for iteration in range(2, 20):
+            residual, weight = self.family.working(self.y, score + self.offset)
+            gradient = self.design.moment(residual * weight * self.weights) - state.penalty * beta
+            new = beta + state.inverse @ gradient
+            new_score = self.design.score(new)
+            now = self.deviance(new, new_score, state.penalty)
+            if not now <= last + 1e-7 * abs(last):
+                break
+            beta, score, gained, last = new, new_score, last - now, now
+            if gained < 1e-6 * (abs(now) + 0.1):
+                return Fit(beta, rho, working, state, iteration)
+        start = Fit(beta, rho, working, state, iteration)
+        # the matrix of all rows was too far from that of the kept ones
+        return self.iterate(start, search=False, max_iterations=10)

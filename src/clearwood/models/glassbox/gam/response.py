@@ -1,0 +1,98 @@
+"""Distributions of the target: the four families, their links and working models."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.special import expit, xlogy
+
+from clearwood._shared.arrays import Floats
+
+__all__ = ["FAMILIES", "Family", "FamilyName"]
+
+FamilyName = Literal["gaussian", "binomial", "poisson", "gamma"]
+#: Scores beyond this give the same mean to all the digits that matter.
+LIMIT = 30.0
+
+
+@dataclass(frozen=True)
+class Family:
+    """A distribution with its link.
+
+    Parameters
+    ----------
+    name
+        Which distribution.
+    link
+        As `clearwood.models.glassbox.score.Link`.
+    has_scale
+        Whether the size of the noise is estimated.
+    is_quadratic
+        Whether one working model is the likelihood itself.
+    """
+
+    name: FamilyName
+    link: Literal["identity", "log", "logistic"]
+    has_scale: bool
+    is_quadratic: bool = False
+
+    def start(self, y: Floats) -> Floats:
+        """Return scores to start from, one for each row."""
+        match self.name:
+            case "gaussian":
+                return y.copy()
+            case "binomial":
+                share = (y + 0.5) / 2
+                return np.asarray(np.log(share / (1 - share)))
+            case "poisson":
+                return np.log(y + 0.1)
+            case "gamma":
+                return np.log(y)
+
+    def mean(self, score: Floats) -> Floats:
+        """Return the mean of the target at a score."""
+        match self.link:
+            case "identity":
+                return score
+            case "logistic":
+                return np.asarray(expit(score))
+            case "log":
+                return np.exp(np.clip(score, -LIMIT, LIMIT))
+
+    def working(self, y: Floats, score: Floats) -> tuple[Floats, Floats]:
+        """Return the residuals on the scale of the score, and the weight of each row."""
+        match self.name:
+            case "gaussian":
+                return y - score, np.ones_like(y)
+            case "binomial":
+                mean = self.mean(score)
+                weight = np.maximum(mean * (1 - mean), 1e-8)
+                return (y - mean) / weight, weight
+            case "poisson":
+                mean = self.mean(score)
+                return (y - mean) / mean, mean
+            case "gamma":
+                mean = self.mean(score)
+                return (y - mean) / mean, np.ones_like(y)
+
+    def deviance(self, y: Floats, score: Floats) -> Floats:
+        """Return twice the loss of log likelihood against a perfect fit, for each row."""
+        match self.name:
+            case "gaussian":
+                return np.asarray((y - score) ** 2)
+            case "binomial":
+                return np.asarray(2 * (np.logaddexp(0, score) - y * score))
+            case "poisson":
+                mean = self.mean(score)
+                return np.asarray(2 * (xlogy(y, y / mean) - y + mean))
+            case "gamma":
+                ratio = y / self.mean(score)
+                return np.asarray(2 * (ratio - 1 - np.log(ratio)))
+
+
+FAMILIES: dict[FamilyName, Family] = {
+    "gaussian": Family("gaussian", "identity", has_scale=True, is_quadratic=True),
+    "binomial": Family("binomial", "logistic", has_scale=False),
+    "poisson": Family("poisson", "log", has_scale=False),
+    "gamma": Family("gamma", "log", has_scale=True),
+}

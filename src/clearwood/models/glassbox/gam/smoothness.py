@@ -1,0 +1,196 @@
+"""Automatic smoothness: fREML by Newton's method on the logarithms of the smoothing parameters.
+
+With A = XᵀWX + S, S = diag(Σ λ_k d_k), P = A⁻¹, β = P XᵀWz and D = zᵀWz − βᵀXᵀWz the criterion is
+(n − M)/2 · log D + ½ log|A| − ½ Σ log s over the M-less penalised coefficients; D/2 replaces its
+first term where the scale is known (Wood, Li, Shaddick & Augustin 2017). All penalties are
+diagonal, so gradient and Hessian need nothing but P.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+from clearwood._shared.arrays import Floats
+
+__all__ = ["RHO_LIMIT", "State", "Working", "awake", "evaluate", "first_rho", "improve"]
+
+#: Logarithms of smoothing parameters stay within this.
+RHO_LIMIT = 20.0
+
+
+@dataclass(frozen=True, eq=False)
+class Working:
+    """A penalised least-squares problem by its sums over rows.
+
+    Parameters
+    ----------
+    gram, moment, total
+        XᵀWX, XᵀWz and zᵀWz.
+    penalties
+        The diagonals d_k as columns, of shape (coefficients, penalties).
+    freedom
+        Rows less unpenalised coefficients; None where the scale is known.
+    """
+
+    gram: Floats
+    moment: Floats
+    total: float
+    penalties: Floats
+    freedom: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The solution at given smoothing parameters, with the criterion and its derivatives."""
+
+    value: float
+    gradient: Floats
+    hessian: Floats
+    coefficients: Floats
+    inverse: Floats
+    penalty: Floats
+    each_penalty: Floats
+
+
+def _factor(gram: Floats, penalty: Floats) -> tuple[Floats, bool]:
+    matrix = gram.copy()
+    matrix.flat[:: len(matrix) + 1] += penalty
+    lower, failed = lapack.dpotrf(matrix, lower=1, overwrite_a=1)
+    return lower, bool(failed)
+
+
+def _positive_factor(gram: Floats, penalty: Floats) -> Floats:
+    """Factor A; a ridge of rounding size is added until it is positive definite."""
+    ridge = 0.0
+    for power in range(-10, 0):
+        lower, failed = _factor(gram, penalty + ridge)
+        if not failed:
+            return lower
+        ridge = 10.0**power * max(float(np.trace(gram)) / len(gram), 1e-12)
+    message = "the normal equations are not finite"
+    raise FloatingPointError(message)
+
+
+def _residual(working: Working, explained: float) -> float:
+    return max(working.total - explained, 1e-10 * working.total, 1e-300)
+
+
+def _criterion(working: Working, residual: float, log_det: float, penalty: Floats) -> float:
+    log_penalty = float(np.log(penalty[penalty > 0]).sum())
+    fit = residual / 2 if working.freedom is None else working.freedom / 2 * np.log(residual)
+    return float(fit + log_det / 2 - log_penalty / 2)
+
+
+def evaluate(working: Working, rho: Floats) -> State:
+    """Solve at given smoothing parameters, and differentiate the criterion there."""
+    each = working.penalties * np.exp(rho)
+    penalty = each.sum(axis=1)
+    lower = _positive_factor(working.gram, penalty)
+    beta = lapack.dpotrs(lower, working.moment, lower=1)[0]
+    inverse = lapack.dpotri(lower, lower=1)[0]
+    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    residual = _residual(working, float(beta @ working.moment))
+    value = _criterion(working, residual, 2 * float(np.log(np.diag(lower)).sum()), penalty)
+
+    roughness = each.T @ beta**2
+    each_beta = each * beta[:, None]
+    residual_second = np.diag(roughness) - 2 * each_beta.T @ (inverse @ each_beta)
+    if working.freedom is None:
+        gradient, hessian = roughness / 2, residual_second / 2
+    else:
+        half = working.freedom / 2
+        gradient = half * roughness / residual
+        hessian = half * (residual_second / residual - np.outer(roughness, roughness) / residual**2)
+    trace = each.T @ np.diag(inverse)
+    trace_second = np.diag(trace) - each.T @ ((inverse * inverse) @ each)
+    penalised = penalty > 0
+    ratio = each[penalised] / penalty[penalised, None]
+    log_first = ratio.sum(axis=0)
+    log_second = np.diag(log_first) - ratio.T @ ratio
+    return State(
+        value=value,
+        gradient=gradient + trace / 2 - log_first / 2,
+        hessian=hessian + trace_second / 2 - log_second / 2,
+        coefficients=beta,
+        inverse=inverse,
+        penalty=penalty,
+        each_penalty=each,
+    )
+
+
+def _value(working: Working, rho: Floats) -> float:
+    penalty = working.penalties @ np.exp(rho)
+    lower, failed = _factor(working.gram, penalty)
+    if failed:
+        return np.inf
+    half = lapack.dtrtrs(lower, working.moment, lower=1)[0]
+    residual = _residual(working, float(half @ half))
+    return _criterion(working, residual, 2 * float(np.log(np.diag(lower)).sum()), penalty)
+
+
+def first_rho(working: Working) -> Floats:
+    """Return smoothing parameters to start from: curves that follow the data rather closely.
+
+    The functions have unit mean square, so that the weight of the rows sets the scale.
+    """
+    rows = float(np.mean(np.diag(working.gram)))
+    return np.full(working.penalties.shape[1], np.log(max(rows, 1e-6)) - 3.0)
+
+
+def awake(working: Working, rho: Floats) -> Floats:
+    """Return smoothing parameters of another fit, where no term has vanished for good.
+
+    Far out the criterion is flat, and a search that starts there would stay.
+    """
+    return np.minimum(rho, first_rho(working) + 4.0)
+
+
+def improve(
+    working: Working, rho: Floats, *, max_steps: int, tolerance: float = 1e-4
+) -> tuple[Floats, State, bool]:
+    """Take Newton steps on the criterion.
+
+    Returns
+    -------
+    rho
+        The logarithms of the smoothing parameters.
+    state
+        The solution at them.
+    converged
+        Whether a further step would change the criterion by next to nothing.
+    """
+    state = evaluate(working, rho)
+    for _ in range(max_steps):
+        step = _newton_step(state, rho)
+        if step is None:
+            return rho, state, True
+        for halving in range(10):
+            new = np.clip(rho + step / 2**halving, -RHO_LIMIT, RHO_LIMIT)
+            value = _value(working, new)
+            if value <= state.value + 1e-10 * abs(state.value):
+                break
+        else:
+            return rho, state, True
+        gained = state.value - value
+        rho, state = new, evaluate(working, new)
+        if gained < tolerance + 1e-10 * abs(value):
+            return rho, state, True
+    return rho, state, False
+
+
+def _newton_step(state: State, rho: Floats) -> Floats | None:
+    """Return the step, no longer than 5; None where the criterion is flat in every direction."""
+    gradient, hessian = state.gradient, state.hessian
+    flat = (np.abs(gradient) < 1e-3) & (np.abs(np.diag(hessian)) < 1e-3)
+    at_end = ((rho > RHO_LIMIT - 2) & (gradient < 0)) | ((rho < 2 - RHO_LIMIT) & (gradient > 0))
+    live = ~flat & ~at_end
+    if not live.any() or np.abs(gradient[live]).max() < 1e-3:
+        return None
+    values, vectors = np.linalg.eigh(hessian[np.ix_(live, live)])
+    values = np.abs(values)
+    values = np.maximum(values, 1e-4 * max(float(values.max()), 1e-8))
+    step = np.zeros_like(rho)
+    step[live] = -vectors @ ((vectors.T @ gradient[live]) / values)
+    longest = float(np.abs(step).max())
+    return step * min(1.0, 5 / longest) if longest > 0 else None
