@@ -1,6 +1,7 @@
 """Compiled loops on arrays: arrays in, arrays out, independent of models."""
 
 from clearwood.kernels._core import certify, compose, compose_within, exponential
+from clearwood.kernels.boost import BoostedTrees, boost
 from clearwood.kernels.forest import PackedForest
 from clearwood.kernels.level import simd_level
 from clearwood.kernels.parallelism import limited, threads
@@ -16,10 +17,12 @@ from clearwood.kernels.ubjson import UbjsonDocument, UbjsonError
 
 __all__ = [
     "Background",
+    "BoostedTrees",
     "PackedForest",
     "Trees",
     "UbjsonDocument",
     "UbjsonError",
+    "boost",
     "certify",
     "component_sets",
     "components",

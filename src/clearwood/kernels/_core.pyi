@@ -10,6 +10,22 @@ def supported_levels() -> list[str]: ...
 def use_level(name: str) -> None: ...
 def level() -> str: ...
 
+# boost
+def boost(
+    bins: NDArray[np.uint8],
+    n_bins: NDArray[np.int32],
+    y: NDArray[np.float32],
+    weight: NDArray[np.float32],
+    offset: NDArray[np.float32],
+    fold_of_row: NDArray[np.int32],
+    categories: NDArray[np.int32],
+    orders: NDArray[np.uint8],
+    monotone: NDArray[np.int8],
+    pairs: NDArray[np.uint8],
+    options: dict[str, Any],
+    n_threads: int,
+) -> dict[str, Any]: ...
+
 # condense
 def compose(
     ensemble: dict[str, Any],

@@ -13,6 +13,7 @@ namespace nb = nanobind;
 
 namespace clearwood {
 
+void bind_boost(nb::module_& m);
 void bind_condense(nb::module_& m);
 void bind_certify(nb::module_& m);
 void bind_exponential(nb::module_& m);
@@ -47,6 +48,7 @@ NB_MODULE(_core, m) {
   m.def("supported_levels", &clearwood::supported_levels);
   m.def("use_level", &clearwood::use_level, nb::arg("name"));
   m.def("level", [] { return clearwood::level_names[static_cast<int>(clearwood::level())]; });
+  clearwood::bind_boost(m);
   clearwood::bind_condense(m);
   clearwood::bind_certify(m);
   clearwood::bind_exponential(m);
