@@ -160,6 +160,7 @@ class Score(RegressorMixin, BaseEstimator):
 
     def __init__(self, parts_=None, n_features=4):
         self.parts_ = parts_
+        self.n_features = n_features
         self.n_features_in_ = n_features
 
     def __sklearn_is_fitted__(self):
@@ -178,6 +179,7 @@ class Classes(ClassifierMixin, Score):
 
     def __init__(self, parts_=None, n_features=4, labels=("no", "yes")):
         super().__init__(parts_, n_features)
+        self.labels = labels
         self.classes_ = np.array(labels)
 
     def predict_proba(self, X):

@@ -3,6 +3,8 @@
 from typing import Literal
 
 __all__ = [
+    "BandChoice",
+    "BandSource",
     "Categories",
     "Conditional",
     "EffectKind",
@@ -15,6 +17,7 @@ __all__ = [
     "Scale",
     "Search",
     "ShapleyMethod",
+    "SpreadSource",
     "ValueFunction",
 ]
 
@@ -35,6 +38,12 @@ ImportanceKind = Literal[
 ]
 #: Which rows stand in for the columns outside a coalition.
 ValueFunction = Literal["interventional", "path_dependent", "observational"]
+#: What a model knows of its own variation: the covariance of its coefficients, or models of folds.
+SpreadSource = Literal["covariance", "folds"]
+#: What a band shows: the variation over rows, models fitted again, drawn rows, or the model's own.
+BandSource = Literal["rows", "refits", "draws", "covariance", "folds"]
+#: Which band is wanted.
+BandChoice = Literal["auto", "rows", "model", "simultaneous"]
 ShapleyMethod = Literal["auto", "subsets", "kernel", "permutation"]
 #: How observational values model the other columns, given those of the coalition.
 Conditional = Literal["auto", "gaussian", "copula", "kernel", "forest"]

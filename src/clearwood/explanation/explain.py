@@ -112,17 +112,28 @@ class Explanation(Explained, Result):
         """Whether the components add up to the prediction, with no remainder."""
         return self.decomposition.is_complete
 
-    def effects(self, *, points: int | None = None) -> tuple[Effect, ...]:
-        """Return the main effect of every column that has one, as components."""
-        return self.decomposition.effects(points=points)
+    def effects(
+        self,
+        *,
+        points: int | None = None,
+        confidence: float = 0.9,
+        simultaneous: bool = False,
+    ) -> tuple[Effect, ...]:
+        """Return the main effect of every column that has one (see `Decomposition.effects`)."""
+        return self.decomposition.effects(
+            points=points, confidence=confidence, simultaneous=simultaneous
+        )
 
     def interactions(self) -> Interactions:
         """Return the components of two and more columns, largest variance first."""
         return self.decomposition.interactions()
 
-    def values(self, rows: Any = None) -> Components:
-        """Return every component at rows, and the remainder; all rows of the data when None."""
-        return self.decomposition.values(rows)
+    def values(self, rows: Any = None, *, standard_errors: bool = False) -> Components:
+        """Return every component at rows, and the remainder; all rows of the data when None.
+
+        With ``standard_errors`` also the model's own, where it knows how far its score varies.
+        """
+        return self.decomposition.values(rows, standard_errors=standard_errors)
 
     def predict(self, rows: Any = None) -> Floats:
         """Add up baseline and components: the prediction before any link, less the remainder."""
@@ -190,8 +201,8 @@ def explain(
     model
         Anything with ``predict`` or ``predict_proba``, or a function of rows. Exact are tree models
         of scikit-learn, XGBoost, LightGBM and CatBoost, a `Forest`, linear and generalised linear
-        models of scikit-learn, pipelines that end in one of these, and learners of these kinds or
-        of explainable boosting ("ebm").
+        models of scikit-learn, pipelines that end in one of these, and learners of these kinds, of
+        sums of curves and trees, or of explainable boosting ("ebm").
     data
         The background: the rows over which predictions are averaged, usually the training rows. A
         table, a data frame (columns are found by name, in any order), an array, a dict of columns

@@ -25,6 +25,7 @@ from clearwood.explanation.games.game import BoundGame, Game, Reader, checked_we
 from clearwood.explanation.games.groups import grouped
 from clearwood.explanation.games.pipelines import PipelineReader
 from clearwood.explanation.games.readers import EncodedReader
+from clearwood.explanation.games.spread import BoundSpread
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.scales import Scale, checked_scale
 from clearwood.forest import Forest
@@ -114,6 +115,7 @@ class Explained:
         self._game: Game | InputError | AttributeError | None = None
         self._predictors: dict[Scale | None, Predictor] = {}
         self._bound: dict[Hashable, BoundGame] = {}
+        self._spread: BoundSpread | None = None
         self._readings: OrderedDict[Hashable, tuple[Any, Rows]] = OrderedDict()
         self._decomposition: Decomposition | None = None
         self._part: Explained | None = None
@@ -123,7 +125,7 @@ class Explained:
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {**self.__dict__, "_lock": None, "_bound": {}, "_predictors": {}}
-        kept.update(_decomposition=None, _part=None, _by_prediction={})
+        kept.update(_decomposition=None, _part=None, _by_prediction={}, _spread=None)
         # encodings of other data are found by their identity, which another process has not
         for name in ("_readings", "_encoded"):
             cache: Any = kept[name]
@@ -304,6 +306,17 @@ class Explained:
                 rows, weights = self.background_rows(groups)
                 self._bound[key] = game.bind(rows, weights, n_jobs=n_jobs)
             return replace(self._bound[key], n_jobs=n_jobs)
+
+    def bound_spread(self) -> BoundSpread | None:
+        """Bind the spread of the exact game to its background, once; None where there is none."""
+        spread = self.game.spread
+        if spread is None:
+            return None
+        with self._lock:
+            if self._spread is None:
+                rows, weights = self.background_rows()
+                self._spread = spread.bind(rows, weights, n_jobs=self.n_jobs, seed=self.seed)
+            return self._spread
 
     @property
     def decomposition(self) -> "Decomposition":

@@ -1,5 +1,6 @@
 """The numbers behind a decomposition: a game over its background, in positions and arrays."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ from clearwood.explanation.adapter.rows import Rows, warn_of_new_gaps
 from clearwood.explanation.decomposition.surface import Surface, curves_of, surface_of
 from clearwood.explanation.games.game import BoundGame, Game, Players, Reader, Values, shared_out
 from clearwood.explanation.games.moments import Moments
+from clearwood.explanation.games.spread import BoundSpread, standard_errors
 from clearwood.explanation.outputs import one_output
 
 __all__ = ["Arithmetic"]
@@ -20,6 +22,10 @@ __all__ = ["Arithmetic"]
 
 # What the components of one block of rows may fill.
 _BYTES_PER_BLOCK = 1 << 28
+
+
+def _no_spread() -> None:
+    """Stand for the spread of a model that has none."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -42,6 +48,8 @@ class Arithmetic:
         Players whose components were dropped.
     reading
         Reads rows that the user gives.
+    bound_spread
+        Binds how far the model varies to the background, when that is first needed.
     """
 
     bound: BoundGame
@@ -52,6 +60,7 @@ class Arithmetic:
     order: int
     reading: Reader
     removed: Players = ()
+    bound_spread: Callable[[], BoundSpread | None] = _no_spread
 
     @property
     def game(self) -> Game:
@@ -91,6 +100,7 @@ class Arithmetic:
             players,
             most=points or self.game.points[len(players) - 1],
             partial_dependence=partial_dependence,
+            spread=self.bound_spread(),
         )
         return self._explained(result)
 
@@ -98,7 +108,14 @@ class Arithmetic:
         """Evaluate the component of every player that has one of its own."""
         players = [players[0] for players in self.sets if len(players) == 1]
         most = points or self.game.points[0]
-        result = curves_of(self.bound, self.rows, self.weights, players, most=most)
+        result = curves_of(
+            self.bound,
+            self.rows,
+            self.weights,
+            players,
+            most=most,
+            spread=self.bound_spread(),
+        )
         return dict(zip(players, map(self._explained, result), strict=True))
 
     def _explained(self, surface: Surface) -> Surface:
@@ -106,6 +123,9 @@ class Arithmetic:
             surface,
             values=self._one(surface.values),
             errors=self._maybe(surface.errors),
+            deviations=None
+            if surface.deviations is None
+            else surface.deviations[..., self.outputs, :],
         )
 
     # Values of rows
@@ -118,6 +138,19 @@ class Arithmetic:
         if self.is_complete:
             rest[:] = 0.0  # what is left is rounding
         return Values(self._one(parts.values), self._maybe(parts.errors)), self._one(rest)
+
+    def own_errors(self, rows: Rows) -> Floats | None:
+        """Compute the model's own standard errors of the components at rows, block by block."""
+        spread = self.bound_spread()
+        if spread is None:
+            return None
+        width = max(1, len(self.sets) * len(spread.bound.baseline))
+        block = max(1, _BYTES_PER_BLOCK // (8 * width))
+        result = np.empty((len(rows), len(self.sets), len(self.bound.baseline)))
+        for first in range(0, len(rows), block):
+            part = rows.with_codes(rows.codes[first : first + block])
+            result[first : first + block] = standard_errors(spread.components(part, self.sets))
+        return self._one(result)
 
     def shapley(self, rows: Rows, *, interactions: bool) -> Values:
         """Share all components among their players, those beyond the order too."""

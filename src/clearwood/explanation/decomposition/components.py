@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.choices import BandSource
 from clearwood._shared.frames import frame, unique_name
 from clearwood._shared.numbers import count, number
 from clearwood._shared.results import document, html_table
@@ -59,7 +60,11 @@ class Components:
     about
         Value function, background and scale.
     standard_errors
-        None where the values are exact; else of the shape of ``values``.
+        Of the shape of ``values``: of a sampled decomposition, or the model's own, where they are
+        wanted; None elsewhere.
+    errors_from
+        What the standard errors come from: "draws" of rows, the "covariance" of the model's
+        coefficients, or models of "folds"; None where there are none.
     """
 
     sets: tuple[tuple[str, ...], ...]
@@ -69,6 +74,7 @@ class Components:
     rows: NDArray[Any]
     about: About
     standard_errors: Floats | None = None
+    errors_from: BandSource | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -92,11 +98,18 @@ class Components:
         return html_table(repr(self), ("component", "mean absolute value"), rows)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Return one line per row (and output), one column per component, and the remainder."""
+        """Return one line per row (and output), one column per component, and the remainder.
+
+        Standard errors, where there are some, stand beside each component.
+        """
         names = [joined(columns) for columns in self.sets]
         baseline = np.broadcast_to(self.baseline, self.remainder.shape)
         result = {unique_name("baseline", names): baseline}
-        result |= {name: self.values[:, k] for k, name in enumerate(names)}
+        errors = self.standard_errors
+        for k, name in enumerate(names):
+            result[name] = self.values[:, k]
+            if errors is not None:
+                result[unique_name(f"standard error of {name}", names)] = errors[:, k]
         result[unique_name("remainder", names)] = self.remainder
         return frame(row_columns(self.rows, self.about.outputs, result), library)
 
@@ -109,6 +122,7 @@ class Components:
                 "values": self.values,
                 "remainder": self.remainder,
                 "standard_errors": self.standard_errors,
+                "errors_from": self.errors_from,
                 "baseline": self.baseline,
                 "about": self.about.to_json(),
             }

@@ -73,6 +73,7 @@ def _exact(explained: Explained, max_order: int | None, scale: Scale | None) -> 
         output=explained.output,
         reading=explained.rows,
         notes=(*single_row_note(rows), *notes),
+        bound_spread=explained.bound_spread,
     )
 
 
@@ -85,6 +86,7 @@ def _decomposition(
     output: Any,
     reading: Any,
     notes: tuple[str, ...],
+    **more: Any,
 ) -> Decomposition:
     game = bound.game
     sets = game.sets(order)
@@ -105,6 +107,7 @@ def _decomposition(
             sets=tuple(sets),
             order=order,
             reading=reading,
+            **more,
         ),
     )
 

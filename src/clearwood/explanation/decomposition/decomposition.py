@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.choices import ValueFunction
+from clearwood._shared.choices import BandSource, ValueFunction
 from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean, words
 from clearwood._shared.frames import frame
 from clearwood._shared.numbers import number
@@ -16,9 +17,11 @@ from clearwood.explanation.decomposition.about import About, BackgroundInfo
 from clearwood.explanation.decomposition.arithmetic import Arithmetic
 from clearwood.explanation.decomposition.components import Components, counted_orders
 from clearwood.explanation.decomposition.surface import Surface
-from clearwood.explanation.effects.result import Effect
+from clearwood.explanation.effects.result import BANDS, Effect
+from clearwood.explanation.games.spread import standard_errors as errors_of
 from clearwood.explanation.importance.components import ComponentVariances, Interactions
 from clearwood.explanation.importance.result import Importance
+from clearwood.explanation.outputs import one_output
 from clearwood.explanation.scales import Scale
 from clearwood.explanation.shapley.result import Shapley
 from clearwood.table import shown_name
@@ -127,7 +130,15 @@ class Decomposition:
 
     # Functions of columns
 
-    def effect(self, column: str, other: str | None = None, *, points: int | None = None) -> Effect:
+    def effect(
+        self,
+        column: str,
+        other: str | None = None,
+        *,
+        points: int | None = None,
+        confidence: float = 0.9,
+        simultaneous: bool = False,
+    ) -> Effect:
         """Return the main effect of a column, or the interaction of two.
 
         The effect of one column says how far the mean prediction moves from the baseline when the
@@ -141,6 +152,11 @@ class Decomposition:
             The most values shown of a column of numbers or dates, at quantiles of the background;
             200 for one column and 30 for each of two by default, 40 and 12 where the
             decomposition is sampled. Categories are shown whole.
+        confidence
+            The coverage that a band aims at. There is one where the decomposition is sampled, or
+            where the model knows how far its score varies with other training data.
+        simultaneous
+            Whether the model's own band covers the whole curve rather than each of its points.
 
         Returns
         -------
@@ -156,10 +172,17 @@ class Decomposition:
         >>> round(float(bmi.values @ bmi.shares), 6) + 0.0
         0.0
         """
-        return self._effect(column, other, points, partial_dependence=False)
+        band = confidence, simultaneous
+        return self._effect(column, other, points, band, partial_dependence=False)
 
     def partial_dependence(
-        self, column: str, other: str | None = None, *, points: int | None = None
+        self,
+        column: str,
+        other: str | None = None,
+        *,
+        points: int | None = None,
+        confidence: float = 0.9,
+        simultaneous: bool = False,
     ) -> Effect:
         """Return the mean prediction with one or two columns held at each of their values.
 
@@ -168,17 +191,24 @@ class Decomposition:
 
         Parameters
         ----------
-        column, other, points
+        column, other, points, confidence, simultaneous
             As for `effect`.
 
         Returns
         -------
         Effect
         """
-        return self._effect(column, other, points, partial_dependence=True)
+        band = confidence, simultaneous
+        return self._effect(column, other, points, band, partial_dependence=True)
 
     def _effect(
-        self, column: str, other: str | None, points: int | None, *, partial_dependence: bool
+        self,
+        column: str,
+        other: str | None,
+        points: int | None,
+        band: tuple[float, bool],
+        *,
+        partial_dependence: bool,
     ) -> Effect:
         names = (column,) if other is None else (column, other)
         players = tuple(self._position(name) for name in names)
@@ -197,13 +227,28 @@ class Decomposition:
             raise bad_value("points", points, "an effect needs at least 2")
         surface = self._arithmetic.surface(players, points, partial_dependence=partial_dependence)
         shown = tuple(self.columns[player] for player in players)
-        return self._shown(shown, surface, partial_dependence=partial_dependence)
+        return self._shown(shown, surface, band, partial_dependence=partial_dependence)
 
     def _shown(
-        self, names: tuple[str, ...], surface: Surface, *, partial_dependence: bool
+        self,
+        names: tuple[str, ...],
+        surface: Surface,
+        band: tuple[float, bool],
+        *,
+        partial_dependence: bool,
     ) -> Effect:
-        errors = surface.errors
-        half = None if errors is None else _NORMAL * errors
+        confidence, simultaneous = band
+        if not 0 < confidence < 1:
+            raise bad_value("confidence", confidence, "it lies between 0 and 1, such as 0.9")
+        spread, deviations, errors = None, surface.deviations, surface.errors
+        half = None if errors is None else ndtri((1 + confidence) / 2) * errors
+        source: BandSource | None = None if errors is None else "draws"
+        if deviations is not None:
+            spread = self._arithmetic.bound_spread()
+            assert spread is not None
+            half = spread.half_widths(deviations, confidence, simultaneous=simultaneous)
+            errors, half = (one_output(part) for part in (errors_of(deviations), half))
+            source = spread.spread.source
         return Effect(
             kind="pdp" if partial_dependence else "component",
             columns=names,
@@ -218,39 +263,51 @@ class Decomposition:
             n_rows=self.background.n_rows,
             low=None if half is None else surface.values - half,
             high=None if half is None else surface.values + half,
-            confidence=_CONFIDENCE,
+            confidence=confidence,
+            band=source,
+            is_simultaneous=spread is not None and simultaneous,
             standard_errors=errors,
             centred=not partial_dependence,
             exact=not self.about.is_sampled,
             notes=self.notes,
         )
 
-    def effects(self, *, points: int | None = None) -> tuple[Effect, ...]:
+    def effects(
+        self,
+        *,
+        points: int | None = None,
+        confidence: float = 0.9,
+        simultaneous: bool = False,
+    ) -> tuple[Effect, ...]:
         """Return the main effect of every column that has one, in the time of few.
 
         Parameters
         ----------
-        points
+        points, confidence, simultaneous
             As for `effect`.
 
         Returns
         -------
         tuple of Effect
         """
+        band = confidence, simultaneous
         return tuple(
-            self._shown((self.columns[k],), curve, partial_dependence=False)
+            self._shown((self.columns[k],), curve, band, partial_dependence=False)
             for k, curve in self._arithmetic.curves(points).items()
         )
 
     # Values of rows
 
-    def values(self, rows: Any = None) -> Components:
+    def values(self, rows: Any = None, *, standard_errors: bool = False) -> Components:
         """Return every component at rows, and the remainder.
 
         Parameters
         ----------
         rows
             A table, data frame or array; the background when None.
+        standard_errors
+            Whether to give the model's own standard errors too, where it knows how far its score
+            varies with other training data. Those of a sampled decomposition are always given.
 
         Returns
         -------
@@ -258,6 +315,10 @@ class Decomposition:
         """
         read = self._arithmetic.read(rows)
         result, remainder = self._arithmetic.evaluate(read)
+        errors, spread = result.errors, self._arithmetic.game.spread
+        source: BandSource | None = None if errors is None else "draws"
+        if standard_errors and spread is not None:
+            errors, source = self._arithmetic.own_errors(read), spread.source
         return Components(
             sets=self.components,
             values=result.values,
@@ -265,7 +326,8 @@ class Decomposition:
             baseline=self.baseline,
             rows=read.labels,
             about=self.about,
-            standard_errors=result.errors,
+            standard_errors=errors,
+            errors_from=source,
         )
 
     def predict(self, rows: Any = None) -> Floats:
@@ -424,11 +486,13 @@ class Decomposition:
 
     def _facts(self) -> list[tuple[str, str]]:
         baseline = ", ".join(number(float(b)) for b in np.reshape(self.baseline, -1))
+        spread = self._arithmetic.game.spread
         return [
             ("value function", self.value),
             ("background", str(self.background)),
             ("scale", f"{self.scale} ({self.about.unit})"),
             ("baseline", baseline),
+            *([] if spread is None else [("bands", f"from {BANDS[spread.source]}")]),
         ]
 
     def to_frame(self, library: str | None = None) -> Any:
@@ -450,6 +514,7 @@ class Decomposition:
 
     def to_json(self) -> dict[str, Any]:
         """Return everything but the rows as plain JSON values: effects, importance, background."""
+        spread = self._arithmetic.game.spread
         return document(
             {
                 "columns": self.columns,
@@ -457,6 +522,7 @@ class Decomposition:
                 "complete": self.is_complete,
                 "baseline": self.baseline,
                 "removed": self.removed,
+                "bands": spread and {"source": spread.source, "freedom": spread.freedom},
                 "notes": self.notes,
                 **self.about.to_json(),
                 "importance": self.importance().to_json(),

@@ -9,6 +9,7 @@ from clearwood._shared.arrays import Floats
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.decomposition.grid import Grid, grid_of
 from clearwood.explanation.games.game import BoundGame, Game, Players
+from clearwood.explanation.games.spread import BoundSpread
 
 __all__ = ["Surface", "curves_of", "surface_of"]
 
@@ -27,12 +28,16 @@ class Surface:
         The share of the background nearest to each point, without the last axis.
     errors
         Standard errors, of the shape of ``values``; None where they are exact.
+    deviations
+        How far the model's own values vary, with a last axis of deviations; None where the model
+        does not know.
     """
 
     grids: tuple[Grid, ...]
     values: Floats
     shares: Floats
     errors: Floats | None = None
+    deviations: Floats | None = None
 
 
 def surface_of(
@@ -43,6 +48,7 @@ def surface_of(
     *,
     most: int,
     partial_dependence: bool,
+    spread: BoundSpread | None = None,
 ) -> Surface:
     """Evaluate the component of one or two columns, or their partial dependence.
 
@@ -53,20 +59,32 @@ def surface_of(
     shape = tuple(len(grid) for grid in grids)
     crossed = rows.with_codes(_crossed(bound.game, rows.codes, players, grids))
     ordered = tuple(sorted(players))
+    deviations = None
     if partial_dependence:
         result = bound.few_dependence(crossed, ordered)
+        if spread is not None:
+            deviations = spread.dependence(crossed, ordered)
     else:
         result = bound.components(crossed, [ordered])
+        if spread is not None:
+            deviations = spread.components(crossed, [ordered])[:, 0]
     return Surface(
         grids,
         result.values.reshape(*shape, -1),
         _shares(grids, weights, len(rows)),
         None if result.errors is None else result.errors.reshape(*shape, -1),
+        None if deviations is None else deviations.reshape(*shape, *deviations.shape[1:]),
     )
 
 
 def curves_of(
-    bound: BoundGame, rows: Rows, weights: Floats | None, players: Sequence[int], *, most: int
+    bound: BoundGame,
+    rows: Rows,
+    weights: Floats | None,
+    players: Sequence[int],
+    *,
+    most: int,
+    spread: BoundSpread | None = None,
 ) -> list[Surface]:
     """Evaluate the components of several columns, each alone, in one go.
 
@@ -80,13 +98,16 @@ def curves_of(
         mine = bound.game.groups == player
         at = grid.rows[np.minimum(np.arange(n_points), len(grid) - 1)]
         codes[:, mine] = rows.codes[at][:, mine]
-    result = bound.components(rows.with_codes(codes), [(player,) for player in players])
+    points, sets = rows.with_codes(codes), [(player,) for player in players]
+    result = bound.components(points, sets)
+    deviations = None if spread is None else spread.components(points, sets)
     return [
         Surface(
             (grid,),
             result.values[: len(grid), k],
             grid.shares,
             None if result.errors is None else result.errors[: len(grid), k],
+            None if deviations is None else deviations[: len(grid), k],
         )
         for k, grid in enumerate(grids)
     ]

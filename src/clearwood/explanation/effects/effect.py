@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.choices import EffectKind, ValueFunction
+from clearwood._shared.choices import BandChoice, EffectKind, ValueFunction
 from clearwood._shared.clock import Clock
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError, Option, bad_value, words
@@ -18,13 +18,20 @@ from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.decomposition.about import About, BackgroundInfo
 from clearwood.explanation.decomposition.decompose import decompose
 from clearwood.explanation.effects.ale import ale
-from clearwood.explanation.effects.bands import band
+from clearwood.explanation.effects.bands import band as ends_of_band
 from clearwood.explanation.effects.given import Given, given_values
 from clearwood.explanation.effects.grid import checked_column
 from clearwood.explanation.effects.marginal import marginal
+from clearwood.explanation.effects.own_band import no_own_band
 from clearwood.explanation.effects.pdp import ice, pdp, supported_pdp
 from clearwood.explanation.effects.refit import refitted
-from clearwood.explanation.effects.request import Extrapolation, Measured, Options, Request
+from clearwood.explanation.effects.request import (
+    Band,
+    Extrapolation,
+    Measured,
+    Options,
+    Request,
+)
 from clearwood.explanation.effects.result import Effect
 from clearwood.explanation.outputs import (
     noting_zero_weights,
@@ -72,6 +79,7 @@ def effect(
     centred: bool | None = None,
     derivative: bool = False,
     bands: int = 200,
+    band: BandChoice = "auto",
     confidence: float = 0.9,
     refit: int = 0,
     y: Any = None,
@@ -125,8 +133,15 @@ def effect(
     derivative
         For "ice": slopes instead of curves.
     bands
-        Bootstrap draws of the rows for the pointwise band; 0 for none. The band shows how far the
-        average could move with other rows, for this model as it is.
+        Bootstrap draws of the rows for a pointwise band; 0 for no band at all.
+    band
+        What the band shows. "rows": how far the average could move with other rows, for this model
+        as it is. "model": how far the model could move with other training data, where it knows
+        that itself: by the covariance of its coefficients ("gam") or by its models of folds
+        ("glass"); for partial dependence and components. "simultaneous": the same for the whole
+        curve rather than point by point, from 10,000 draws. "auto": "model" where there is one,
+        else "rows". On the scale of predictions, every row's score is moved up or down by half the
+        width before the link is applied.
     confidence
         The coverage that the band aims at.
     refit
@@ -179,7 +194,10 @@ def effect(
     explained, y = explained.counted(y)
     n_zero = n_rows - explained.n_rows
     if kind == "component":
-        return noting_zero_weights(_component(explained, names, points, output, scale), n_zero)
+        # what is wrong with the options is an error for components too
+        chosen = Options(kind=kind, points=points, bands=bands, band=band, confidence=confidence)
+        result = _component(explained, names, chosen, output, scale)
+        return noting_zero_weights(result, n_zero)
     options = Options(
         kind=kind,
         points=points,
@@ -189,6 +207,7 @@ def effect(
         centred=centred,
         derivative=derivative,
         bands=bands,
+        band=band,
         confidence=confidence,
         sample=sample,
         exact=exact,
@@ -199,9 +218,17 @@ def effect(
     )
     result = measured_effect(explained, names, options, quiet=False)
     if refit:
-        low, high = band(_refits(explained, y, names, refit, options), confidence)
+        low, high = ends_of_band(_refits(explained, y, names, refit, options), confidence)
         note = f"the band is over {refit} models fitted to resampled rows"
-        result = replace(result, low=low, high=high, notes=(*result.notes, note))
+        result = replace(
+            result,
+            low=low,
+            high=high,
+            band="refits",
+            is_simultaneous=False,
+            standard_errors=None,
+            notes=(*result.notes, note),
+        )
     return noting_zero_weights(result, n_zero)
 
 
@@ -219,14 +246,25 @@ def _named(columns: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _component(
-    explained: Explained, names: tuple[Any, ...], points: int | None, output: Any, scale: Any
+    explained: Explained, names: tuple[Any, ...], options: Options, output: Any, scale: Any
 ) -> Effect:
+    if options.band == "rows":
+        raise bad_value("band", options.band, "a component has no band over rows")
     if output is not None:
         explained = explained.of_output(output)
     decomposition = explained.decomposition
     if scale is not None:
         decomposition = decompose(explained, **{**explained.decomposing, "scale": scale})
-    result = decomposition.effect(*names, points=points)
+    result = decomposition.effect(
+        *names,
+        points=options.points,
+        confidence=options.confidence,
+        simultaneous=options.band == "simultaneous",
+    )
+    if options.band != "auto" and result.band not in ("covariance", "folds"):
+        raise no_own_band("this model does not know how far its components vary")
+    if not options.bands:
+        result = replace(result, low=None, high=None, band=None, is_simultaneous=False)
     n_data = explained.n_rows
     return replace(result, n_data=n_data) if result.n_rows < n_data else result
 
@@ -400,11 +438,12 @@ def _extrapolation_note(result: Effect, request: Request) -> str:
 def _result(request: Request, result: Measured) -> Effect:
     predictor, options = request.predictor, request.options
     values, replicates = result.values, result.replicates
+    own = result.band
     if options.is_centred and options.kind not in ("ale", "ice"):
         values, replicates = _recentred(values, replicates, result.shares)
-    low = high = None
-    if replicates is not None:
-        low, high = (one_output(end) for end in band(replicates, options.confidence))
+        own = None if own is None else own.moved(values - result.values)
+    if own is None and replicates is not None:
+        own = Band(*ends_of_band(replicates, options.confidence), source="rows")
     baseline = _baseline(request, result)
     return Effect(
         kind=options.kind,
@@ -426,9 +465,12 @@ def _result(request: Request, result: Measured) -> Effect:
         n_rows=len(result.rows),
         n_data=len(predictor) if len(result.rows) < len(predictor) else None,
         evaluations=predictor.evaluations[0],
-        low=low,
-        high=high,
+        low=None if own is None else one_output(own.low),
+        high=None if own is None else one_output(own.high),
         confidence=options.confidence,
+        band=None if own is None else own.source,
+        is_simultaneous=own is not None and own.is_simultaneous,
+        standard_errors=None if own is None or own.errors is None else one_output(own.errors),
         curves=None if result.curves is None else one_output(result.curves),
         rows=None if result.curves is None else predictor.labels[result.rows],
         centred=options.is_centred,

@@ -12,7 +12,8 @@ from clearwood.explanation.decomposition.grid import Grid
 from clearwood.explanation.decomposition.surface import surface_of
 from clearwood.explanation.effects.extrapolation import Region
 from clearwood.explanation.effects.grid import Points
-from clearwood.explanation.effects.request import Measured, Request
+from clearwood.explanation.effects.own_band import own_band
+from clearwood.explanation.effects.request import Band, Measured, Request
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.outputs import axis_numbers
 
@@ -34,9 +35,10 @@ def pdp(request: Request) -> Measured:
     if values is not None:
         return _with_band(request.over_all(), points, values)
     request, each, stopped = _curves(request, points)
-    return _dependence(
-        request, points, mean_curve(each, request.weights), request.replicates(each), stopped
-    )
+    mean = mean_curve(each, request.weights)
+    band = own_band(request, points, mean, each)
+    replicates = request.replicates(each) if band is None else None
+    return _dependence(request, points, mean, replicates, stopped, band)
 
 
 def ice(request: Request) -> Measured:
@@ -185,9 +187,13 @@ def _exact_dependence(request: Request, points: Points) -> Floats | None:
 
 
 def _with_band(request: Request, points: Points, values: Floats) -> Measured:
-    """Add to an exact curve a band from the curves of some rows, narrowed to the number of all."""
+    """Add the model's own band to an exact curve, or one from the curves of some rows.
+
+    The latter is narrowed to the number of all rows.
+    """
     replicates, stopped = None, None
-    if request.options.bands:
+    band = own_band(request, points, values)
+    if request.options.bands and band is None:
         size = min(len(request.rows), _ROWS_FOR_BAND)
         chosen = np.random.default_rng(request.seed).choice(len(request.rows), size, replace=False)
         some, each, stopped = _curves(request.narrowed(request.rows[np.sort(chosen)]), points)
@@ -195,7 +201,7 @@ def _with_band(request: Request, points: Points, values: Floats) -> Measured:
         assert drawn is not None
         narrower = np.sqrt(len(some.rows) / len(request.rows))
         replicates = values + (drawn - mean_curve(each, some.weights)) * narrower
-    return replace(_dependence(request, points, values, replicates, stopped), exact=True)
+    return replace(_dependence(request, points, values, replicates, stopped, band), exact=True)
 
 
 def _dependence(
@@ -204,11 +210,12 @@ def _dependence(
     mean: Floats,
     replicates: Floats | None,
     stopped: str | None,
+    band: Band | None = None,
 ) -> Measured:
     outside = None
     if request.options.extrapolation:
         outside = _outside_shares(request, points).reshape(points.shape)
-    return request.measured(points, mean, replicates, outside=outside, stopped=stopped)
+    return request.measured(points, mean, replicates, outside=outside, stopped=stopped, band=band)
 
 
 def _outside_shares(request: Request, points: Points) -> Floats:

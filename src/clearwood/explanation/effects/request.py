@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.choices import EffectKind
+from clearwood._shared.choices import BandChoice, BandSource, EffectKind
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import Option, bad_value, unknown_choice, words
 from clearwood.explanation.adapter.blocks import Evaluated, evaluated_in_blocks
@@ -20,9 +20,13 @@ from clearwood.explanation.effects.given import Given
 from clearwood.explanation.effects.grid import Points, points_of
 from clearwood.explanation.effects.result import TITLES
 
-__all__ = ["Extrapolation", "Measured", "Options", "Request"]
+__all__ = ["Band", "Extrapolation", "Measured", "Options", "Request"]
 
 Extrapolation = bool | Literal["distance", "isolation"]
+
+
+#: Kinds that are linear in the score, so that a model that knows its own variation has a band.
+_OWN_BANDS = ("pdp", "component")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +41,7 @@ class Options:
     centred: bool | None = None
     derivative: bool = False
     bands: int = 0
+    band: BandChoice = "auto"
     confidence: float = 0.9
     sample: int | None = None
     exact: bool = True
@@ -52,6 +57,15 @@ class Options:
             raise bad_value("points", self.points, "an effect needs at least 2")
         if self.bands < 0:
             raise bad_value("bands", self.bands, "it is a number of draws, 0 for no band")
+        if self.band not in get_args(BandChoice):
+            raise unknown_choice("band", self.band, get_args(BandChoice))
+        if self.band in ("model", "simultaneous") and self.kind not in _OWN_BANDS:
+            raise bad_value(
+                "band",
+                self.band,
+                "the model's own band is for partial dependence and for components",
+                hint=words("use ", Option("kind", "pdp"), " or ", Option("band", "rows"), "."),
+            )
         if not 0 < self.confidence < 1:
             raise bad_value("confidence", self.confidence, "it lies between 0 and 1, such as 0.9")
         if self.sample is not None and self.sample < 2:
@@ -75,6 +89,31 @@ class Options:
     def way(self) -> str:
         """How rows outside the data are recognised."""
         return WAYS[0] if isinstance(self.extrapolation, bool) else self.extrapolation
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """The ends of a band, with a last axis of outputs, and what it shows."""
+
+    low: Floats
+    high: Floats
+    source: BandSource
+    is_simultaneous: bool = False
+    errors: Floats | None = None
+
+    def on(self, shape: tuple[int, ...]) -> "Band":
+        """Return a band over points as one over a grid."""
+        low, high, errors = (
+            None if part is None else part.reshape(*shape, -1)
+            for part in (self.low, self.high, self.errors)
+        )
+        assert low is not None
+        assert high is not None
+        return replace(self, low=low, high=high, errors=errors)
+
+    def moved(self, by: Floats) -> "Band":
+        """Return the band of values that were moved."""
+        return replace(self, low=self.low + by, high=self.high + by)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +185,7 @@ class Request:
         values: Floats,
         replicates: Floats | None,
         outside: Floats | None = None,
+        band: Band | None = None,
         **more: Any,
     ) -> "Measured":
         """Put values of shape (points, outputs) on the grid."""
@@ -160,6 +200,7 @@ class Request:
             rows=self.rows,
             weights=self.weights,
             replicates=replicates,
+            band=None if band is None else band.on(points.shape),
             left_out="; ".join(points.notes) or None,
             **more,
         )
@@ -177,6 +218,7 @@ class Measured:
     rows: Index  # those that were evaluated
     weights: Floats
     replicates: Floats | None = None  # the values under each draw of the rows
+    band: Band | None = None  # where the model knows its own
     curves: Floats | None = None  # of single rows, in the order of ``rows``
     #: Of each row nearly its prediction and, after that, how far that may be off:
     #: (rows, outputs + 1), where the method knows them.

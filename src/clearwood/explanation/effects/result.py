@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats
-from clearwood._shared.choices import EffectKind
+from clearwood._shared.choices import BandSource, EffectKind
 from clearwood._shared.frames import frame
 from clearwood._shared.numbers import IN_TABLES, number, percent
 from clearwood._shared.results import Result, document, html_table
@@ -17,7 +17,16 @@ from clearwood.explanation.effects.shape import sentence_of
 from clearwood.explanation.outputs import grid_columns, rows_used
 from clearwood.explanation.scales import Unit
 
-__all__ = ["TITLES", "Effect"]
+__all__ = ["BANDS", "TITLES", "Effect"]
+
+#: What a band shows, in words.
+BANDS: dict[BandSource, str] = {
+    "rows": "resampled rows",
+    "refits": "models fitted to resampled rows",
+    "draws": "drawn rows",
+    "covariance": "the covariance of the coefficients, smoothing included",
+    "folds": "a jackknife over folds",
+}
 
 TITLES: dict[str, str] = {
     "pdp": "Partial dependence",
@@ -72,9 +81,17 @@ class Effect(Result):
     low, high
         The band, of the shape of ``values``; None where there is none.
     confidence
-        The pointwise coverage that the band aims at.
+        The coverage that the band aims at.
+    band
+        What the band shows: how far the mean could move with other "rows", or with the rows that
+        were drawn ("draws"), for this model as it is; or how far the model could move with other
+        training data, by models fitted again ("refits"), by the "covariance" of its coefficients
+        or by its models of "folds". None where there is no band.
+    is_simultaneous
+        Whether the band aims at covering the whole curve rather than each of its points.
     standard_errors
-        Of a sampled component, of the shape of ``values``; None elsewhere.
+        Of a component that is sampled, or of a model that knows its own, of the shape of
+        ``values``; None elsewhere.
     curves
         For "ice": of shape (rows, values[, outputs]).
     rows
@@ -106,6 +123,8 @@ class Effect(Result):
     low: Floats | None = None
     high: Floats | None = None
     confidence: float = 0.9
+    band: BandSource | None = None
+    is_simultaneous: bool = False
     standard_errors: Floats | None = None
     curves: Floats | None = None
     rows: NDArray[Any] | None = None
@@ -159,7 +178,9 @@ class Effect(Result):
         if self.about.is_sampled:
             parts.append("sampled")
         if self.low is not None:
-            parts.append(f"{percent(self.confidence)} band")
+            kind = "simultaneous" if self.is_simultaneous else "pointwise"
+            source = "" if self.band is None else f" from {BANDS[self.band]}"
+            parts.append(f"{percent(self.confidence)} {kind} band{source}")
         return ", ".join(parts)
 
     @property
@@ -226,6 +247,8 @@ class Effect(Result):
                 "low": self.low,
                 "high": self.high,
                 "confidence": self.confidence,
+                "band": self.band,
+                "simultaneous": self.is_simultaneous,
                 "standard_errors": self.standard_errors,
                 "shares": self.shares,
                 "outside": self.outside,

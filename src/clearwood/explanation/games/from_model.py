@@ -19,6 +19,7 @@ from clearwood.explanation.games.pipelines import pipeline_game
 from clearwood.explanation.games.products import ProductGame
 from clearwood.explanation.games.readers import EncodedReader, ForestReader, MatrixReader
 from clearwood.explanation.games.scores import Score, fitted_names, parts_of, score_of
+from clearwood.explanation.games.spread import GameSpread
 from clearwood.explanation.games.sums import SumGame
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.outputs import numbered_outputs
@@ -125,7 +126,21 @@ def _forest_unit(forest: Forest) -> Unit:
 
 
 def _of_parts(parts: ScoreParts, settings: Mapping[str, Any], classes: Any) -> Game:
-    """Make the game of products, of trees, or of their sum; ``settings`` are fields of `Game`."""
+    """Make the game of products, of trees, or of their sum, with their spread.
+
+    ``settings`` are fields of `Game`.
+    """
+    game = _sum_of_parts(parts, settings, classes)
+    spread = parts.spread
+    if spread is None:
+        return game
+    deviations = _sum_of_parts(spread.parts, settings, None)
+    own = GameSpread(deviations, spread.count, spread.freedom, spread.source)
+    return replace(game, spread=own)
+
+
+def _sum_of_parts(parts: ScoreParts, settings: Mapping[str, Any], classes: Any) -> Game:
+    """Make the game of a score without its spread."""
     constant = np.asarray(parts.products.constant, np.float64)
     own = {
         "outputs": _named_outputs(len(constant), classes),

@@ -22,6 +22,7 @@ from clearwood.explanation.scales import Unit
 if TYPE_CHECKING:
     from clearwood.explanation.games.groups import Grouping
     from clearwood.explanation.games.moments import Moments
+    from clearwood.explanation.games.spread import GameSpread
 
 __all__ = [
     "BoundGame",
@@ -80,6 +81,8 @@ class Game(ABC):
         Reads the user's data as rows of the model's own columns.
     grouping
         Which columns play together; None where every column plays for itself.
+    spread
+        How far the score varies from sample to sample; None where the model does not know.
     """
 
     columns: tuple[str, ...]
@@ -90,6 +93,7 @@ class Game(ABC):
     kind: str
     reader: Reader
     grouping: "Grouping | None" = None
+    spread: "GameSpread | None" = None
 
     @property
     def points(self) -> tuple[int, int]:

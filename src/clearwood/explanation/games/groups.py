@@ -137,6 +137,9 @@ def _regrouped(game: Game, names: tuple[str, ...], owner: Index, grouping: Group
     parts: dict[str, Any] = {}
     if isinstance(game, SumGame):
         parts["games"] = tuple(_regrouped(one, names, owner, grouping) for one in game.games)
+    if game.spread is not None:
+        own = _regrouped(game.spread.game, names, owner, grouping)
+        parts["spread"] = replace(game.spread, game=own)
     return replace(game, columns=names, groups=owner[game.groups], grouping=grouping, **parts)
 
 

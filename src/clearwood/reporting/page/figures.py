@@ -50,6 +50,7 @@ def of_outputs(effect: Effect, outputs: Sequence[str]) -> Effect:
         values=taken(effect.values),
         low=taken(effect.low),
         high=taken(effect.high),
+        standard_errors=taken(effect.standard_errors),
         curves=taken(effect.curves),
         baseline=taken(np.asarray(effect.baseline)),
         about=replace(effect.about, outputs=tuple(outputs)),

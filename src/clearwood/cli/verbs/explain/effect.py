@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from clearwood._shared.choices import EffectKind
+from clearwood._shared.choices import BandChoice, EffectKind
 from clearwood._shared.errors import InputError
 from clearwood.cli.support.options import Reading
 from clearwood.cli.support.verb import verb
@@ -24,6 +24,7 @@ def effect(
     sample: int | None = None,
     extrapolation: Literal["distance", "isolation", "none"] = "distance",
     bands: int = 200,
+    band: BandChoice = "auto",
     refit: int = 0,
     confidence: Confidence = 0.9,
     view: View,
@@ -66,6 +67,10 @@ def effect(
     ----
     bands : N
         Bootstrap samples of the rows; 0 for no band.
+    band
+        rows: how far the mean could move with other rows, for this model. model: how far the model
+        could move with other training data, where it knows that itself (gam, glass).
+        simultaneous: the same for the whole curve. auto: model where there is one, else rows.
     refit : N
         Models refitted to bootstrap samples, for a band that includes the uncertainty of training.
     """
@@ -83,6 +88,7 @@ def effect(
         centred=centred,
         derivative=derivative,
         bands=bands,
+        band=band,
         confidence=confidence,
         refit=refit,
         sample=sample,
