@@ -56,7 +56,7 @@ def page() -> str:
 
 
 def tasks(entry: Entry) -> str:
-    order = ["regression", "count", "binary", "multiclass"]
+    order = ["regression", "count", "amount", "binary", "multiclass"]
     return ", ".join(task for task in order if task in entry.tasks)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import mean_tweedie_deviance
 
 import clearwood as cw
 from clearwood.losses import LOSSES, default_loss, find_loss
@@ -19,6 +20,8 @@ numbers = st.lists(st.floats(0.1, 100), min_size=3, max_size=20).map(np.array)
         ("absolute", np.median),
         ("poisson", np.mean),
         ("gamma", np.mean),
+        ("tweedie", np.mean),
+        ("tweedie:1.9", np.mean),
         ("quantile:0.9", lambda y: np.quantile(y, 0.9, method="inverted_cdf")),
     ],
 )
@@ -73,3 +76,59 @@ def test_unknown_losses_and_numbers_are_refused(name, message):
 def test_a_loss_that_does_not_suit_the_task_is_refused():
     with pytest.raises(cw.InputError, match=r"cannot be used for regression.*squared"):
         find_loss("log", task=Task.REGRESSION)
+
+
+deviances = pytest.mark.parametrize(
+    ("name", "power"), [("poisson", 1), ("tweedie", 1.5), ("tweedie:1.2", 1.2), ("gamma", 2)]
+)
+
+
+@deviances
+def test_deviances_are_those_of_scikit_learn(name, power):
+    rng = np.random.default_rng(0)
+    y, mean = rng.gamma(1.0, 2.0, (2, 50))
+    y = np.where(rng.random(50) < 0.3, 0.0, y) if power < 2 else y
+    ours = find_loss(name).per_row(y, mean).mean()
+    assert ours == pytest.approx(mean_tweedie_deviance(y, mean, power=power))
+
+
+@deviances
+@given(
+    st.floats(0.05, 5.0),
+    st.lists(st.floats(0.01, 1.0), min_size=2, max_size=4),
+    st.floats(0.1, 10.0),
+    st.floats(0.1, 10.0),
+)
+def test_parts_of_a_policy_have_the_difference_of_risks_of_the_whole(name, power, y, parts, a, b):
+    """The total y over the exposure of all parts, against y shared among them in any way."""
+    per_row, exposure = find_loss(name).per_row, np.array(parts)
+    total = exposure.sum()
+    totals = y * exposure[::-1] / total
+    rates = totals / exposure
+
+    def difference(rate, weights):
+        means = (np.full(len(rate), mean) for mean in (a, b))
+        one, two = (weights @ per_row(rate, mean) for mean in means)
+        return one - two
+
+    whole = difference(np.array([y / total]), np.array([total]))
+    assert difference(rates, exposure) == pytest.approx(whole, rel=1e-7, abs=1e-9)
+
+
+def test_an_event_that_was_predicted_to_be_impossible_has_a_large_finite_loss():
+    losses = find_loss("poisson").per_row(np.array([1.0, 0.0]), np.zeros(2))
+    assert 60 < losses[0] < 80
+    assert losses[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "y", "message"),
+    [
+        ("gamma", [1.0, 0.0], "more than zero, but one is 0. Hint: use loss='tweedie', which"),
+        ("gamma", [1.0, -2.0], "more than zero, but one is -2. Hint: use loss='squared'"),
+        ("tweedie", [1.0, -2.0], "zero or more, but one is -2"),
+    ],
+)
+def test_amounts_without_a_deviance_are_refused_with_a_loss_that_has_one(name, y, message):
+    with pytest.raises(cw.InputError, match=message):
+        find_loss(name).per_row(np.array(y), np.ones(2))

@@ -21,8 +21,11 @@ PerRow = Callable[[NDArray[Any], Floats], Floats]
 
 # Probabilities are clipped to this much, so that the log loss of one row is at most about 34.5.
 _LEAST_PROBABILITY = 1e-15
+# So are predicted means: the Poisson deviance of one event that was predicted to be impossible is
+# about 67 and not infinite.
+_LEAST_MEAN = 1e-15
 
-_NUMBERS = frozenset({Task.REGRESSION, Task.COUNT})
+_NUMBERS = frozenset({Task.REGRESSION, Task.COUNT, Task.AMOUNT})
 _CLASSES = frozenset({Task.BINARY, Task.MULTICLASS})
 
 
@@ -94,28 +97,33 @@ def _quantile(y: NDArray[Any], predicted: Floats, *, level: float) -> Floats:
 
 
 def _needs_positive(loss: str, what: str, values: NDArray[Any], *, zero: bool) -> None:
+    """Refuse values for which a deviance is not defined, and name a loss for which they are."""
     bad = values < 0 if zero else values <= 0
-    if bad.any():
-        wanted = "zero or more" if zero else "more than zero"
-        raise InputError(
-            f"the {loss} loss needs every {what} to be {wanted}, but one is "
-            f"{written(values[bad][0])}",
-            parameter="loss",
-            value=loss,
-            hint=words(
-                "use ",
-                Option("loss", "squared"),
-                ", or a learner whose predictions are positive ('glm', 'gbm')."
-                if what == "prediction"
-                else ".",
-            ),
+    if not bad.any():
+        return
+    wanted = "zero or more" if zero else "more than zero"
+    if what == "prediction":
+        hint = words(
+            "use ",
+            Option("loss", "squared"),
+            ", or a learner whose predictions are positive ('glm', 'gbm').",
         )
+    elif (values < 0).any():
+        hint = words("use ", Option("loss", "squared"), ".")
+    else:
+        hint = words("use ", Option("loss", "tweedie"), ", which allows zeros.")
+    raise InputError(
+        f"the {loss} loss needs every {what} to be {wanted}, but one is {written(values[bad][0])}",
+        parameter="loss",
+        value=loss,
+        hint=hint,
+    )
 
 
 def _poisson(y: NDArray[Any], predicted: Floats) -> Floats:
     _needs_positive("poisson", "target", y, zero=True)
-    _needs_positive("poisson", "prediction", predicted, zero=False)
-    ratio = np.where(y > 0, y / predicted, 1.0)
+    _needs_positive("poisson", "prediction", predicted, zero=True)
+    ratio = np.where(y > 0, y / np.maximum(predicted, _LEAST_MEAN), 1.0)
     return np.asarray(2.0 * (y * np.log(ratio) - y + predicted))
 
 
@@ -123,6 +131,14 @@ def _gamma(y: NDArray[Any], predicted: Floats) -> Floats:
     _needs_positive("gamma", "target", y, zero=False)
     _needs_positive("gamma", "prediction", predicted, zero=False)
     return np.asarray(2.0 * (np.log(predicted / y) + y / predicted - 1.0))
+
+
+def _tweedie(y: NDArray[Any], predicted: Floats, *, power: float) -> Floats:
+    _needs_positive("tweedie", "target", y, zero=True)
+    _needs_positive("tweedie", "prediction", predicted, zero=False)
+    one, two = 1.0 - power, 2.0 - power
+    saturated = y**two / (one * two)
+    return np.asarray(2.0 * (saturated - y * predicted**one / one + predicted**two / two))
 
 
 def _zero_one(y: NDArray[Any], predicted: Floats) -> Floats:
@@ -148,7 +164,7 @@ def _hinge(y: NDArray[Any], margin: Floats) -> Floats:
 
 
 _BINARY = frozenset({Task.BINARY})
-_POSITIVE = frozenset({Task.REGRESSION})
+_POSITIVE = frozenset({Task.REGRESSION, Task.AMOUNT})
 _NO_RULE: Proper = "not a scoring rule"
 _STRICT: Proper = "strictly proper"
 
@@ -171,7 +187,7 @@ def _class_loss(
     return Loss(name, title, risk_title, tasks, needs, estimates, proper, per_row)
 
 
-#: Losses by name; "huber", "quantile" and "zero-one" take a number: "quantile:0.9".
+#: Losses by name; "huber", "quantile", "tweedie" and "zero-one" take a number: "quantile:0.9".
 LOSSES: dict[str, Loss] = {
     loss.name: loss
     for loss in (
@@ -181,6 +197,7 @@ LOSSES: dict[str, Loss] = {
         _number_loss("quantile", "quantile loss", "0.5 quantile", partial(_quantile, level=0.5)),
         _number_loss("poisson", "Poisson deviance", "mean", _poisson),
         _number_loss("gamma", "gamma deviance", "mean", _gamma, _POSITIVE),
+        _number_loss("tweedie", "Tweedie deviance", "mean", partial(_tweedie, power=1.5)),
         _class_loss("log", "log loss", "probability", "probabilities", _STRICT, _log),
         _class_loss("brier", "Brier score", "probability", "probabilities", _STRICT, _brier),
         _class_loss(
@@ -196,19 +213,28 @@ LOSSES: dict[str, Loss] = {
 _DEFAULTS = {
     Task.REGRESSION: "squared",
     Task.COUNT: "poisson",
+    Task.AMOUNT: "tweedie",
     Task.BINARY: "log",
     Task.MULTICLASS: "log",
 }
 
 
-def default_loss(task: Task) -> Loss:
+def default_loss(task: Task, y: NDArray[Any] | None = None) -> Loss:
     """Return the default loss for a task.
+
+    Amounts are judged by the gamma deviance if all of them are known to be positive, and by the
+    Tweedie deviance otherwise.
 
     Examples
     --------
     >>> default_loss(Task.COUNT).name
     'poisson'
+    >>> amounts = np.array([120.0, 0.0, 35.5])
+    >>> default_loss(Task.AMOUNT, amounts).name, default_loss(Task.AMOUNT, amounts[::2]).name
+    ('tweedie', 'gamma')
     """
+    if task is Task.AMOUNT and y is not None and (y > 0).all():
+        return LOSSES["gamma"]
     return LOSSES[_DEFAULTS[task]]
 
 
@@ -219,7 +245,8 @@ def find_loss(name: str, *, task: Task | None = None) -> Loss:
     ----------
     name
         One of `LOSSES`; "huber:2" sets from where the loss is linear, "quantile:0.9" the level,
-        "zero-one:0.3" the probability above which the second of two classes is predicted.
+        "tweedie:1.7" the variance power, "zero-one:0.3" the probability above which the second of
+        two classes is predicted.
     task
         What is predicted.
 
@@ -260,11 +287,14 @@ def _with_number(loss: Loss, name: str, number: str) -> Loss:
         )
     if loss.name == "huber" and 0.0 < value < np.inf:
         return replace(loss, name=name, per_row=partial(_huber, delta=value))
+    if loss.name == "tweedie" and 1.0 < value < 2.0:
+        return replace(loss, name=name, per_row=partial(_tweedie, power=value))
     if loss.name == "zero-one" and 0.0 < value < 1.0:
         return replace(loss, name=name, threshold=value, tasks=_BINARY)
     wanted = {
         "quantile": "a level between 0 and 1",
         "huber": "a positive number",
+        "tweedie": "a variance power between 1 and 2",
         "zero-one": "a threshold between 0 and 1",
     }
     raise bad_value("loss", name, f"{loss.name} takes {wanted.get(loss.name, 'no number')}")

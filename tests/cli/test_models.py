@@ -31,7 +31,7 @@ def test_json_tells_all_that_the_catalogue_knows(cli):
     ridge = next(entry for entry in learners if entry["name"] == "ridge")
     assert set(ridge["space"]) <= set(ridge["defaults"])
     assert ridge["installed"] is True
-    assert ridge["tasks"] == ["regression", "count"]
+    assert ridge["tasks"] == ["regression", "count", "amount"]
 
 
 @pytest.mark.parametrize("name", catalogue.names())

@@ -47,6 +47,7 @@ def easy_table(n, seed):
     targets = {
         Task.REGRESSION: 20 + 3 * signal,
         Task.COUNT: rng.poisson(np.exp(0.8 * signal)),
+        Task.AMOUNT: 100 * np.exp(0.5 * signal) * (rng.random(n) < 0.9),
         Task.BINARY: np.where(signal > 0.4, "yes", "no"),
         Task.MULTICLASS: np.array(["1 few", "2 some", "3 many"])[np.digitize(signal, [-0.6, 1.2])],
     }

@@ -51,6 +51,7 @@ def table(task):
     frame["y"] = {
         Task.REGRESSION: score + 10,
         Task.COUNT: rng.poisson(np.exp(0.3 * score)),
+        Task.AMOUNT: np.exp(0.3 * score),
         Task.BINARY: np.where(score > 1.5, "a", "b"),
         Task.MULTICLASS: np.array(["u", "v", "w"])[np.digitize(score, [1.0, 2.0])],
     }[task]

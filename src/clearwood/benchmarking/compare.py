@@ -95,7 +95,8 @@ def benchmark(
         is not among them, it is the `Benchmark.reference`.
     loss
         The loss to judge by. By default that of the task: squared for numbers, Poisson deviance
-        for counts, log for classes.
+        for counts, gamma deviance for positive amounts, Tweedie deviance for amounts that can be
+        zero, log for classes.
     outer, inner
         Folds for the estimate, and for tuning inside each.
     tune

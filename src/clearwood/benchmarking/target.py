@@ -40,7 +40,7 @@ def loss_for(table: Table, loss: str | Loss | None) -> Loss:
     """Return a loss by its name, or the one of the table's task."""
     assert table.task is not None
     if loss is None:
-        return default_loss(table.task)
+        return default_loss(table.task, table.y)
     return loss if isinstance(loss, Loss) else find_loss(loss, task=table.task)
 
 

@@ -83,7 +83,7 @@ def _shown(bench: "Benchmark") -> "list[Standing]":
 def _headline(bench: "Benchmark") -> str:
     table = bench.context.table
     parts = [
-        f"Benchmark: {table.task} of {table.target!r}",
+        f"Benchmark: {table.task} of {table.outcome!r}",
         count(table.n_rows, "row"),
         f"{'weighted ' if bench.method.is_weighted else ''}{bench.loss} loss",
     ]

@@ -391,7 +391,7 @@ class _Judge:
         if self.task in (Task.BINARY, Task.MULTICLASS):
             of_truth = (self.truth * predicted).sum(axis=1)
             losses = -np.log(np.clip(of_truth, 1e-15, 1.0))
-        elif self.task is Task.COUNT:
+        elif self.task in (Task.COUNT, Task.AMOUNT):
             y, mean = self.truth[:, 0], np.maximum(predicted[:, 0], 1e-15)
             losses = 2 * (y * np.log(np.where(y > 0, y / mean, 1.0)) - y + mean)
         else:

@@ -31,6 +31,7 @@ FAMILIES = (
 _USUAL = {
     Task.REGRESSION: ("baseline", "ridge", "tree", "forest", "gbm"),
     Task.COUNT: ("baseline", "glm", "tree", "forest", "gbm"),
+    Task.AMOUNT: ("baseline", "glm", "tree", "forest", "gbm"),
     Task.BINARY: ("baseline", "logistic", "tree", "forest", "gbm"),
     Task.MULTICLASS: ("baseline", "logistic", "tree", "forest", "gbm"),
 }

@@ -35,6 +35,8 @@ class Job:
         Threads or processes the estimator may use.
     n_columns, n_rows
         Number of encoded columns, and of rows; 0 where they are not known yet.
+    zeros
+        For numbers: the share of rows whose target is zero.
     monotone
         For each encoded column 1 where predictions must rise with it, -1 where they must fall, else
         0; empty where no column is constrained.
@@ -47,6 +49,7 @@ class Job:
     n_jobs: int = 1
     n_columns: int = 0
     n_rows: int = 0
+    zeros: float = 0.0
     monotone: tuple[int, ...] = ()
 
 

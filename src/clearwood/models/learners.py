@@ -54,7 +54,8 @@ def learner(
     name
         A name that ``clearwood models`` lists.
     task
-        "regression", "count", "binary" or "multiclass"; inferred from the target when None.
+        "regression", "count", "amount", "binary" or "multiclass"; inferred from the target when
+        None.
     categories
         How categories are encoded: "onehot", "ordinal", "native" or "target"; the entry's default
         when None.
@@ -294,7 +295,7 @@ class Learner(BaseEstimator):
         )
         encoded = encoder.fit_transform(table, target, sample_weight=weight)
         self.encoder_ = encoder
-        job = self.job(self.all_settings, n_rows=len(encoded))
+        job = self.job(self.all_settings, target)
         # n_jobs holds for the threads of compiled loops too; without it they take every core
         with (
             convergence_named(entry.name),
@@ -314,7 +315,7 @@ class Learner(BaseEstimator):
         }
         return self
 
-    def job(self, settings: Mapping[str, Any], *, n_rows: int) -> Job:
+    def job(self, settings: Mapping[str, Any], target: NDArray[Any]) -> Job:
         """Return what the entry needs to build an estimator for the columns it has encoded."""
         encoder = self.encoder_
         return Job(
@@ -324,7 +325,8 @@ class Learner(BaseEstimator):
             seed=self.seed,
             n_jobs=self.n_jobs,
             n_columns=len(encoder.columns_),
-            n_rows=n_rows,
+            n_rows=len(target),
+            zeros=0.0 if self.task_.is_classification else float(np.mean(target == 0)),
             monotone=constraints(self.monotone, encoder),
         )
 
@@ -455,7 +457,7 @@ class Learner(BaseEstimator):
         if task in ("binary", "multiclass"):
             tags.estimator_type = "classifier"
             tags.classifier_tags = ClassifierTags()
-        elif task in ("regression", "count"):
+        elif task in ("regression", "count", "amount"):
             tags.estimator_type = "regressor"
             tags.regressor_tags = RegressorTags()
         tags.target_tags.required = True

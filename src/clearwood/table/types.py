@@ -46,10 +46,15 @@ class Role(StrEnum):
 
 
 class Task(StrEnum):
-    """What kind of target is predicted."""
+    """What kind of target is predicted.
+
+    An amount is a number of zero or more whose mean is positive: predictions are on a log scale
+    where the learner has one.
+    """
 
     REGRESSION = "regression"
     COUNT = "count"
+    AMOUNT = "amount"
     BINARY = "binary"
     MULTICLASS = "multiclass"
 

@@ -19,7 +19,7 @@ from clearwood.table import Table
 __all__ = ["ExcessRisk", "Truth", "excess_risk"]
 
 #: Losses whose expectation is least at the mean; for these L(mean, prediction) is the excess risk.
-_AT_THE_MEAN = ("squared", "poisson", "gamma")
+_AT_THE_MEAN = ("squared", "poisson", "gamma", "tweedie")
 
 
 class Truth(Protocol):
@@ -133,7 +133,7 @@ def excess_risk(
     test
         Rows to judge on.
     loss
-        "squared", "poisson" or "gamma"; by default that of the task.
+        "squared", "poisson", "gamma" or "tweedie"; by default that of the task.
     seed
         Fixes every draw.
     n_jobs
@@ -184,7 +184,7 @@ def _excess(one: Candidate, truth: Truth, mean: Floats, rows: int, table: int) -
     drawn = truth.sample(rows, seed=_seed(one.seed, rows, table + 1))
     model = one.contender.build({}, seed=one.seed).fit(drawn)
     predicted = np.asarray(model.predict(one.table), dtype=np.float64)
-    return float(one.loss.per_row(mean, predicted).mean())
+    return float(np.average(one.loss.per_row(mean, predicted), weights=one.table.weights))
 
 
 def _seed(*parts: int) -> int:

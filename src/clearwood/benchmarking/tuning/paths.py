@@ -230,7 +230,7 @@ class TreePath(Path):
         longest = {**several[0], self.setting: max(counts)}
         # a single tree learns the encoding
         first: Learner = contender.build({**longest, self.setting: 1}, seed=seed).fit(train)
-        job = first.job({**first.all_settings, **longest}, n_rows=train.n_rows)
+        job = first.job({**first.all_settings, **longest}, train.y)
         X, rows = first.encoder_.transform(train), first.encoder_.transform(test)
         y, watched = _targets(first, train), _targets(first, test)
         seen = watched >= 0 if first.task_.is_classification else np.isfinite(watched)

@@ -209,7 +209,7 @@ def _enough_rows(context: Context, unit: Unit) -> Rows:
         counts = np.unique(codes, return_counts=True)[1]
         enough = _ENOUGH_EVENTS if len(context.classes) == 2 else _ENOUGH_OF_A_CLASS
         share = max(share, enough / counts.min())
-    elif context.table.task is Task.COUNT:
+    elif context.table.task in (Task.COUNT, Task.AMOUNT):
         share = max(share, _ENOUGH_EVENTS / max(int((codes > 0).sum()), 1))
     if share >= 1:
         return rows

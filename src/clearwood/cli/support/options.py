@@ -140,7 +140,8 @@ class Columns:
     Columns
     -------
     task : TASK
-        regression, count, binary or multiclass; by default inferred from the target.
+        regression, count, amount, binary or multiclass; all but amount are inferred from the
+        target by default.
     weight : COLUMN
         The weights of the rows.
     exposure : COLUMN

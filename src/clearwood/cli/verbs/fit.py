@@ -120,8 +120,9 @@ def training_risk(model: "Learner", table: "Table") -> dict[str, Any]:
 def row_losses(model: "Learner", table: "Table") -> tuple[str, "NDArray[np.float64]"]:
     """Compute the loss of each row under a fitted learner; name the mean of these losses.
 
-    Squared error for numbers, Poisson deviance for counts, minus the log of the probability of
-    the true class for classes; 0 or 1 for learners that predict a class without probabilities.
+    Squared error for numbers, Poisson deviance for counts, gamma or Tweedie deviance for amounts if
+    all predictions are positive, minus the log of the probability of the true class for classes;
+    0 or 1 for learners that predict a class without probabilities.
 
     Examples
     --------
@@ -138,9 +139,11 @@ def row_losses(model: "Learner", table: "Table") -> tuple[str, "NDArray[np.float
     from clearwood.table import Task
 
     task = model.task_
-    loss = default_loss(task)
+    loss = default_loss(task, table.y)
     if task.is_classification and not hasattr(model, "predict_proba"):
         loss = find_loss("zero-one")
+    if task is Task.AMOUNT and (model.predict(table) <= 0).any():
+        loss = find_loss("squared")
     if task is not Task.COUNT:
         return loss.risk_title, benchmarking.row_losses(model, table, loss)
     # learners may predict negative counts, for which the loss is not defined

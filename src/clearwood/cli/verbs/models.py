@@ -40,7 +40,7 @@ def models(
     name
         A learner to describe.
     task : TASK
-        Only learners for regression, count, binary or multiclass.
+        Only learners for regression, count, amount, binary or multiclass.
     family : FAMILY
         Only learners of one family.
     """
@@ -56,7 +56,7 @@ def models(
     print_text(
         _listing(chosen),
         "",
-        "r regression, c count, b binary, m multiclass",
+        "r regression, c count, a amount, b binary, m multiclass",
         "To describe one: clearwood models NAME",
     )
 

@@ -17,14 +17,14 @@ class QuietEBMRegressor(ExplainableBoostingRegressor):
     """An explainable boosting machine for numbers."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit, without the remark; counts are fitted about 1.
+        """Fit, without the remark; with a log link, targets are fitted about 1.
 
         interpret starts from a mean of 1 and takes a Newton step from there, which for counts in
-        the hundreds overshoots for ever. Counts divided by their mean have the same model, but for
-        the intercept.
+        the hundreds overshoots for ever. Targets divided by their mean have the same model, but
+        for the intercept.
         """
         scale = 1.0
-        if self.objective == "poisson_deviance":
+        if self.objective != "rmse":
             scale = float(np.average(y, weights=sample_weight)) or 1.0
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", _REMARK, UserWarning)

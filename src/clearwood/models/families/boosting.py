@@ -7,7 +7,7 @@ from typing import Any
 from clearwood._shared.errors import InputError, Option, Setting, words
 from clearwood.models.entry import Entry, Job
 from clearwood.models.estimators.stages import CATBOOST, GBM, LIGHTGBM, XGBOOST
-from clearwood.models.families.shared import ANY, one_of
+from clearwood.models.families.shared import ANY, TWEEDIE_POWER, one_of
 from clearwood.models.spaces import Real, Whole
 from clearwood.table import Task
 
@@ -37,7 +37,8 @@ def _gbm(job: Job) -> Any:
             hint=words("set ", Setting("quantile", 0.9), ", for example."),
         )
     return HistGradientBoostingRegressor(
-        loss=loss or ("poisson" if job.task is Task.COUNT else "squared_error"),
+        # scikit-learn has no Tweedie deviance; that of Poisson has its minimum at the mean too
+        loss=loss or _by_task(job, "squared_error", "poisson", "gamma", "poisson"),
         quantile=quantile if loss == "quantile" else None,
         random_state=job.seed,
         **shared,
@@ -62,8 +63,8 @@ def _lightgbm(job: Job) -> Any:
         _require_monotone(job, "objective", ("l1", "mae", "mape", "quantile"))
     if job.task.is_classification:
         return LGBMClassifier(**settings)
-    if job.task is Task.COUNT and settings["objective"] is None:
-        settings["objective"] = "poisson"
+    if settings["objective"] is None:
+        settings["objective"] = _by_task(job, None, "poisson", "gamma", "tweedie")
     return LGBMRegressor(**settings)
 
 
@@ -89,8 +90,8 @@ def _xgboost(job: Job) -> Any:
         settings["feature_types"] = _types(job, category="c", number="q")
     if settings["objective"] is None:
         del settings["objective"]
-        if job.task is Task.COUNT:
-            settings["objective"] = "count:poisson"
+        objective = _by_task(job, None, "count:poisson", "reg:gamma", "reg:tweedie")
+        settings |= {} if objective is None else {"objective": objective}
     return XGBClassifier(**settings) if job.task.is_classification else XGBRegressor(**settings)
 
 
@@ -108,8 +109,10 @@ def _catboost(job: Job) -> Any:
         settings["monotone_constraints"] = list(job.monotone)
     if settings["loss_function"] is None:
         del settings["loss_function"]
-        if job.task is Task.COUNT:
-            settings["loss_function"] = "Poisson"
+        # without a gamma deviance that predicts on the scale of the target
+        tweedie = f"Tweedie:variance_power={TWEEDIE_POWER}"
+        loss = _by_task(job, None, "Poisson", tweedie, tweedie)
+        settings |= {} if loss is None else {"loss_function": loss}
     if job.task.is_classification:
         return CatBoostClassifier(**settings)
     return CatBoostRegressor(**settings)
@@ -127,8 +130,18 @@ def _ebm(job: Job) -> Any:
         if job.task is Task.MULTICLASS:
             settings["interactions"] = 0  # interpret has them for two classes and numbers only
         return QuietEBMClassifier(**settings)
-    objective = "poisson_deviance" if job.task is Task.COUNT else "rmse"
+    tweedie = f"tweedie_deviance:variance_power={TWEEDIE_POWER}"
+    objective = _by_task(job, "rmse", "poisson_deviance", "gamma_deviance", tweedie)
     return QuietEBMRegressor(objective=objective, **settings)
+
+
+def _by_task(job: Job, number: Any, counts: str, positive: str, amounts: str) -> Any:
+    """Return the loss for numbers, counts, positive amounts or amounts that can be zero."""
+    if job.task is Task.COUNT:
+        return counts
+    if job.task is Task.AMOUNT:
+        return amounts if job.zeros else positive
+    return number
 
 
 def _without_early_stopping(job: Job) -> dict[str, Any]:
@@ -161,7 +174,8 @@ _boosting = partial(
     tasks=ANY,
     reading="tree",
     section="Hiabu 5.4; Rosso 6; course notes 26",
-    loss="squared error, Poisson deviance for counts, log loss for classes; or the loss set",
+    loss="squared error, Poisson deviance for counts, gamma or Tweedie deviance for amounts, log "
+    "loss for classes; or the loss set",
     estimates="mean; probability",
     categories="native",
     missing="native",
@@ -297,7 +311,8 @@ ENTRIES = (
         reading="glass box",
         source="interpret ExplainableBoostingRegressor, ExplainableBoostingClassifier",
         section="Hiabu 4.3 and 5.4; Rosso 8",
-        loss="squared error, Poisson deviance for counts, log loss for classes",
+        loss="squared error, Poisson deviance for counts, gamma or Tweedie deviance for amounts, "
+        "log loss for classes",
         estimates="mean; probability",
         build=_ebm,
         defaults={

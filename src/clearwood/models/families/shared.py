@@ -8,11 +8,14 @@ from clearwood._shared.errors import Setting, unknown_choice
 from clearwood.models.entry import Job
 from clearwood.table import Task
 
-__all__ = ["ANY", "CLASSES", "NUMBERS", "builder", "one_of"]
+__all__ = ["ANY", "CLASSES", "NUMBERS", "TWEEDIE_POWER", "builder", "one_of"]
 
-NUMBERS = frozenset({Task.REGRESSION, Task.COUNT})
+NUMBERS = frozenset({Task.REGRESSION, Task.COUNT, Task.AMOUNT})
 CLASSES = frozenset({Task.BINARY, Task.MULTICLASS})
 ANY = NUMBERS | CLASSES
+
+#: The variance power of amounts that can be zero, where a learner has it as a setting of its own.
+TWEEDIE_POWER = 1.5
 
 
 def builder(path: str, *, standardised: bool = False, **fixed: Any) -> Callable[[Job], Any]:

@@ -5,11 +5,13 @@ from typing import Any
 from clearwood._shared.errors import InputError, Setting, did_you_mean, words
 from clearwood.models.entry import Entry, Job
 from clearwood.models.families.shared import ANY
+from clearwood.table import Task
 
 __all__ = ["ENTRIES"]
 
 _OF_CLASSES = ("logistic", "forest", "gbm")
 _OF_NUMBERS = ("ridge", "forest", "gbm")
+_OF_AMOUNTS = ("glm", "forest", "gbm")
 
 
 def _stacking(job: Job) -> Any:
@@ -19,7 +21,8 @@ def _stacking(job: Job) -> Any:
     from clearwood.models.estimators.simplex import SimplexClassifier, SimplexRegressor
 
     classes = job.task.is_classification
-    names = job.settings["members"] or (_OF_CLASSES if classes else _OF_NUMBERS)
+    usual = _OF_AMOUNTS if job.task is Task.AMOUNT else _OF_NUMBERS
+    names = job.settings["members"] or (_OF_CLASSES if classes else usual)
     members = [(name, _member(name, job)) for name in dict.fromkeys(names)]
     folds = Folds(job.settings["folds"], stratify=classes, seed=job.seed)
     if classes:
@@ -55,6 +58,7 @@ def _member(name: str, job: Job) -> Any:
             seed=job.seed,
             n_columns=job.n_columns,
             n_rows=job.n_rows,
+            zeros=job.zeros,
         )
     )
     if job.task.is_classification and not hasattr(estimator, "predict_proba"):

@@ -1,11 +1,13 @@
 """Decision trees: a single one, and ensembles of them."""
 
+import math
 from functools import partial
 from typing import Any
 
 from clearwood.models.entry import Entry, Job
 from clearwood.models.families.shared import ANY
 from clearwood.models.spaces import Choice, Real, Whole
+from clearwood.table import Task
 
 __all__ = ["ENTRIES"]
 
@@ -43,13 +45,20 @@ def _forest(job: Job, *, kind: str) -> Any:
         "n_estimators": 300 if job.n_rows < 2_500 else 200 if job.n_rows < 10_000 else 100,
         "max_features": "sqrt" if job.task.is_classification else 1 / 3,
         # the shares of classes in leaves of one row are 0 and 1, which log loss punishes
-        "min_samples_leaf": 5 if job.task.is_classification else 1,
+        "min_samples_leaf": 5 if job.task.is_classification else _rows_for_events(job),
     }
     for key, value in usual.items():
         settings[key] = value if settings[key] is None else settings[key]
     settings["monotonic_cst"] = list(job.monotone) or None
     name = f"{kind}{'Classifier' if job.task.is_classification else 'Regressor'}"
     return getattr(ensemble, name)(random_state=job.seed, n_jobs=job.n_jobs, **settings)
+
+
+def _rows_for_events(job: Job) -> int:
+    """Return how many rows a leaf needs so that its mean is seldom zero where most targets are."""
+    if job.task not in (Task.COUNT, Task.AMOUNT):
+        return 1
+    return 1 + math.ceil(5 * job.zeros / max(1 - job.zeros, 1 / max(job.n_rows, 1)))
 
 
 def _adaboost(job: Job) -> Any:

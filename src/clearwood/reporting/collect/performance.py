@@ -88,10 +88,10 @@ def of_rows(
     codes, predicted = codes[known], predicted[known]
     is_class = bool(subject.classes)
     has_probabilities = is_class and predicted.ndim == 2
-    loss = default_loss(task)
+    loss = default_loss(task, codes)
     if is_class and not has_probabilities:
         loss = find_loss("zero-one")
-    elif not is_class and (task is Task.COUNT and (predicted <= 0).any()):
+    elif task in (Task.COUNT, Task.AMOUNT) and not is_class and (predicted <= 0).any():
         loss = find_loss("squared")
     weights = None if table.weights is None else table.weights[known]
     groups = None if table.groups is None else table.groups[known]

@@ -148,6 +148,19 @@ def settle_target(
                     "counts are whole numbers from 0; set ", Option("task", "regression"), "."
                 ),
             )
+        if task is Task.AMOUNT and column.values.min() < 0:
+            n_negative = int((column.values < 0).sum())
+            raise InputError(
+                f"the target {name!r} cannot be an amount: it is negative in {n_negative:,} of "
+                f"{len(column):,} rows",
+                parameter="task",
+                value=str(task),
+                hint=words(
+                    "amounts are zero or more; correct these rows, or set ",
+                    Option("task", "regression"),
+                    ".",
+                ),
+            )
         return convert(raw, Kind.WHOLE if whole else Kind.NUMBER), task, note
     if n_distinct > MOST_CLASSES or (n_distinct > 20 and n_distinct > len(raw.values) / 2):
         raise InputError(

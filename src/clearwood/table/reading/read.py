@@ -102,7 +102,8 @@ def read(
         Kinds by column, where those inferred are wrong: ``{"zip": "category"}``. A list of levels
         makes an ordered category: ``{"size": ["S", "M", "L"]}``.
     task
-        "regression", "count", "binary" or "multiclass"; inferred as by `find_task` when None.
+        "regression", "count", "amount" (a number of zero or more, modelled on a log scale),
+        "binary" or "multiclass"; all but "amount" are inferred, as by `find_task`, when None.
     decimal, thousands
         The decimal sign, "." or ",", and what groups thousands in numbers written as text: ",",
         ".", a space or an apostrophe, or "" for nothing. Both are detected when None.
