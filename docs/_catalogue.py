@@ -72,6 +72,7 @@ def section(entry: Entry) -> list[str]:
         "",
         f"{entry.title}. Family: {entry.family}.",
         "",
+        *([entry.advice, ""] if entry.advice else []),
         f"- **Loss:** {escaped(entry.loss)}",
         f"- **Estimates:** {entry.estimates}",
         f"- **From:** {entry.source}{needs}",

@@ -38,10 +38,11 @@ ImportanceKind = Literal[
 ]
 #: Which rows stand in for the columns outside a coalition.
 ValueFunction = Literal["interventional", "path_dependent", "observational"]
-#: What a model knows of its own variation: the covariance of its coefficients, or models of folds.
-SpreadSource = Literal["covariance", "folds"]
+#: What a model knows of its own variation: the covariance of its coefficients, models of folds or
+#: of bootstrap samples.
+SpreadSource = Literal["covariance", "folds", "bootstrap"]
 #: What a band shows: the variation over rows, models fitted again, drawn rows, or the model's own.
-BandSource = Literal["rows", "refits", "draws", "covariance", "folds"]
+BandSource = Literal["rows", "refits", "draws", "covariance", "folds", "bootstrap"]
 #: Which band is wanted.
 BandChoice = Literal["auto", "rows", "model", "simultaneous"]
 ShapleyMethod = Literal["auto", "subsets", "kernel", "permutation"]

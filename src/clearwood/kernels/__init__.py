@@ -4,6 +4,7 @@ from clearwood.kernels._core import certify, compose, compose_within, exponentia
 from clearwood.kernels.boost import BoostedTrees, boost
 from clearwood.kernels.forest import PackedForest
 from clearwood.kernels.level import simd_level
+from clearwood.kernels.mars import HINGE_KINDS, HingeSearch, search_hinges
 from clearwood.kernels.parallelism import limited, threads
 from clearwood.kernels.shapley import (
     Background,
@@ -16,8 +17,10 @@ from clearwood.kernels.trees import Trees
 from clearwood.kernels.ubjson import UbjsonDocument, UbjsonError
 
 __all__ = [
+    "HINGE_KINDS",
     "Background",
     "BoostedTrees",
+    "HingeSearch",
     "PackedForest",
     "Trees",
     "UbjsonDocument",
@@ -32,6 +35,7 @@ __all__ = [
     "interventional",
     "limited",
     "path_dependent",
+    "search_hinges",
     "simd_level",
     "threads",
 ]

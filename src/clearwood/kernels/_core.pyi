@@ -64,6 +64,27 @@ class PackedForest:
         self, values: NDArray[np.floating[Any]], out: NDArray[np.int32], n_threads: int
     ) -> None: ...
 
+# mars
+def mars_forward(
+    columns: NDArray[np.float64],
+    levels: NDArray[np.int32],
+    response: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    degree: int,
+    threshold: float,
+    min_span: float,
+    end_span: float,
+    max_knots: int,
+    n_parents: int,
+    parent: NDArray[np.int32],
+    column: NDArray[np.int32],
+    kind: NDArray[np.int32],
+    knot: NDArray[np.float64],
+    subset: NDArray[np.uint8],
+    basis: NDArray[np.float64],
+    n_threads: int,
+) -> int: ...
+
 # rank
 def rank_columns(
     values: NDArray[np.floating[Any]],

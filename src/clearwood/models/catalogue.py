@@ -21,6 +21,7 @@ FAMILIES = (
     "kernel_machines",
     "spline",
     "gam",
+    "mars",
     "trees",
     "boosting",
     "stacking",

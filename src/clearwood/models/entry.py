@@ -92,6 +92,8 @@ class Entry:
         For boosted trees: how to stop them early and how to predict with fewer trees.
     monotone
         Whether it can keep predictions rising or falling with a column (`Job.monotone`).
+    advice
+        When to take it and when not, in a few sentences.
     complexity
         Orders learners from simple to complex, for "the simplest within one standard error".
     module, extra
@@ -122,6 +124,7 @@ class Entry:
     fit_options: Callable[[Job], Mapping[str, Any]] | None = None
     stages: Stages | None = None
     monotone: bool = False
+    advice: str = ""
     complexity: int = 5
     module: str | None = None
     extra: str | None = None

@@ -21,7 +21,7 @@ __all__ = ["models"]
 #: Fields of an entry that its JSON document has as they are.
 _FIELDS = (
     *("name", "title", "family", "tasks", "reading", "loss", "estimates", "source", "section"),
-    *("categories", "missing", "scale", "monotone", "complexity"),
+    *("categories", "missing", "scale", "monotone", "advice", "complexity"),
 )
 
 
@@ -126,6 +126,8 @@ def _one(entry: "Entry", *, json: bool) -> None:
         ("described in", entry.section or "-"),
         ("columns", _columns(entry)),
     ]
+    if entry.advice:
+        rows.append(("when to take it", entry.advice))
     if entry.monotone:
         rows.append(("constraints", "rising or falling with a column (--monotone)"))
     if not entry.available:

@@ -64,7 +64,7 @@ class Components:
         wanted; None elsewhere.
     errors_from
         What the standard errors come from: "draws" of rows, the "covariance" of the model's
-        coefficients, or models of "folds"; None where there are none.
+        coefficients, or models of "folds" or of a "bootstrap"; None where there are none.
     """
 
     sets: tuple[tuple[str, ...], ...]

@@ -261,7 +261,7 @@ def _component(
         confidence=options.confidence,
         simultaneous=options.band == "simultaneous",
     )
-    if options.band != "auto" and result.band not in ("covariance", "folds"):
+    if options.band != "auto" and result.band not in ("covariance", "folds", "bootstrap"):
         raise no_own_band("this model does not know how far its components vary")
     if not options.bands:
         result = replace(result, low=None, high=None, band=None, is_simultaneous=False)

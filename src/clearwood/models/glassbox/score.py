@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.choices import SpreadSource
 from clearwood.kernels import PackedForest
 
 __all__ = ["Basis", "Link", "ProductTerm", "ScoreParts", "Spread", "SumOfProducts", "TreeArrays"]
@@ -190,10 +191,11 @@ class Spread:
     freedom
         Degrees of freedom of the t distribution that bands use; infinite for the normal one.
     source
-        What they come from: the covariance of coefficients, or models of folds.
+        What they come from: the covariance of coefficients, or models of folds or of bootstrap
+        samples.
     """
 
     parts: ScoreParts
     count: int
     freedom: float
-    source: Literal["covariance", "folds"]
+    source: SpreadSource

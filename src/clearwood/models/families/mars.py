@@ -1,0 +1,67 @@
+"""Multivariate adaptive regression splines."""
+
+from typing import Any
+
+from clearwood.models.entry import Entry, Job
+from clearwood.models.families.shared import ANY
+from clearwood.models.spaces import Choice, Real, Whole
+from clearwood.table import Task
+
+__all__ = ["ENTRIES"]
+
+
+def _mars(job: Job) -> Any:
+    from clearwood.models.glassbox.mars import estimators
+
+    shared = {
+        "categorical": job.categorical,
+        "random_state": job.seed,
+        "n_jobs": job.n_jobs,
+        **job.settings,
+    }
+    if job.task.is_classification:
+        return estimators.MarsClassifier(**shared)
+    if job.task is Task.COUNT:
+        return estimators.MarsPoisson(**shared)
+    return estimators.MarsRegressor(**shared)
+
+
+ENTRIES = (
+    Entry(
+        name="mars",
+        title="Multivariate adaptive regression splines: a short sum of products of hinges",
+        family="additive",
+        tasks=ANY,
+        reading="glass box",
+        source="clearwood MarsRegressor, MarsPoisson, MarsClassifier",
+        section="Rosso 8, equations (128)-(131)",
+        loss="squared error, terms by generalised cross-validation; then log loss or Poisson "
+        "deviance + ridge · Σ β² / 2",
+        estimates="mean; probability",
+        advice="Take it for a formula of a dozen terms that can be copied into a spreadsheet, or "
+        "as a quick look at where effects bend. Its predictions are usually worse than those of "
+        "'gam' or boosted trees, and small changes of the data move its knots.",
+        build=_mars,
+        defaults={
+            "degree": 1,
+            "max_terms": None,
+            "penalty": None,
+            "threshold": 0.001,
+            "min_span": None,
+            "end_span": None,
+            "max_knots": 200,
+            "n_parents": 20,
+            "extrapolate": "constant",
+            "ridge": 1.0,
+            "bands": 0,
+        },
+        space={
+            "degree": Choice(1, 2, 3),
+            "max_terms": Whole(5, 100, log=True),
+            "penalty": Real(1.0, 6.0),
+        },
+        categories="native",
+        missing="native",
+        complexity=3,
+    ),
+)

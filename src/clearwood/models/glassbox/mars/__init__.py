@@ -1,0 +1,1 @@
+"""Multivariate adaptive regression splines (MARS): sums of products of hinges."""

@@ -1,0 +1,83 @@
+"""Training rows of readable models: what a weight counts, and which columns hold codes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import _check_sample_weight
+
+from clearwood._shared.arrays import Bools, Floats
+from clearwood._shared.errors import InputError
+
+__all__ = ["check_classes", "check_counts", "level_counts", "row_weights"]
+
+
+def row_weights(sample_weight: ArrayLike | None, X: Floats) -> tuple[Floats, Bools]:
+    """Return how many rows each row stands for, and which rows stand for any.
+
+    Whole numbers are counts: a row of weight 2 is the same as two rows. Weights that are not whole
+    numbers are scaled to a mean of 1, so that only their ratios matter.
+
+    Examples
+    --------
+    >>> row_weights([2, 0, 1], np.zeros((3, 1)))
+    (array([2., 1.]), array([ True, False,  True]))
+    >>> row_weights([0.1, 0.3], np.zeros((2, 1)))[0].round(3)
+    array([0.5, 1.5])
+    """
+    if sample_weight is None:
+        return np.ones(len(X)), np.ones(len(X), bool)
+    weight: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if weight.min() < 0:
+        raise InputError(
+            f"row weights must not be negative, and the smallest is {weight.min():g}",
+            parameter="weight",
+            value=float(weight.min()),
+        )
+    used: Bools = weight > 0
+    weight = weight[used]
+    if not np.array_equal(weight, np.round(weight)):
+        weight = weight / weight.mean()
+    return weight, used
+
+
+def level_counts(X: Floats, categorical: Sequence[int]) -> NDArray[np.int32]:
+    """Return the number of levels of each column of codes, and 0 for columns of numbers.
+
+    Examples
+    --------
+    >>> level_counts(np.array([[0.5, 2.0], [1.5, np.nan]]), [1])
+    array([0, 3], dtype=int32)
+    """
+    levels = np.zeros(X.shape[1], np.int32)
+    for column in categorical:
+        codes = X[:, column]
+        known = codes[~np.isnan(codes)]
+        # a column without any code still is one of categories
+        levels[column] = max(int(known.max(initial=0)) + 1, 1)
+    return levels
+
+
+def check_counts(target: Floats) -> None:
+    """Refuse targets that a log link cannot predict."""
+    if target.min() < 0:
+        raise InputError(
+            f"counts must not be negative, and the smallest is {target.min():g}",
+            parameter="target",
+            value=float(target.min()),
+            hint="use the task 'regression' for targets of either sign.",
+        )
+    if not target.any():
+        raise InputError(
+            "every target is zero", parameter="target", hint="there is nothing to learn."
+        )
+
+
+def check_classes(n_classes: int) -> None:
+    """Refuse a target of a single class."""
+    if n_classes < 2:
+        raise InputError(
+            "the target has one class only",
+            parameter="target",
+            hint="a classifier needs rows of two classes or more.",
+        )
