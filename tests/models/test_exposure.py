@@ -9,47 +9,9 @@ from clearwood.models import catalogue
 N_ROWS = 600
 
 
-def portfolio(seed=0, n_rows=N_ROWS):
-    """Simulate policies whose rate of claims is known."""
-    rng = np.random.default_rng(seed)
-    age = rng.integers(18, 80, n_rows).astype(float)
-    region = rng.choice(["north", "south", "west"], n_rows)
-    years = rng.uniform(0.05, 1.5, n_rows)
-    rate = np.exp(-0.8 - 0.02 * (age - 45) + 0.5 * (region == "south"))
-    rows = {
-        "age": age,
-        "region": region,
-        "years": years,
-        "claims": rng.poisson(rate * years),
-        "weight": rng.integers(1, 4, n_rows).astype(float),
-    }
-    return rows, rate
-
-
-def split(rows, seed=1):
-    """Cut each policy into one to three parts that share its exposure and its claims."""
-    rng = np.random.default_rng(seed)
-    parts = rng.integers(1, 4, len(rows["years"]))
-    owner = np.repeat(np.arange(len(parts)), parts)
-    cut = rng.uniform(0.2, 1.0, len(owner))
-    cut /= np.bincount(owner, cut)[owner]
-    taken = {name: np.asarray(values)[owner] for name, values in rows.items()}
-    first = np.append(True, owner[1:] != owner[:-1])
-    return taken | {
-        "years": taken["years"] * cut,
-        # all claims in the first part: any split will do
-        "claims": np.where(first, taken["claims"], 0),
-    }
-
-
 def read(rows, **roles):
+    roles = {"ignore": ["weight", "policy"]} | roles
     return cw.read(rows, target="claims", exposure="years", task="count", **roles)
-
-
-@pytest.fixture(scope="module")
-def data():
-    rows, rate = portfolio()
-    return read(rows, weight="weight"), read(split(rows), weight="weight"), rate
 
 
 def design(rows):
@@ -57,7 +19,7 @@ def design(rows):
     return np.column_stack([np.ones(len(rows["age"])), rows["age"], *levels]).astype(float)
 
 
-def test_a_glm_is_the_one_with_the_log_of_the_exposure_as_offset():
+def test_a_glm_is_the_one_with_the_log_of_the_exposure_as_offset(portfolio):
     sm = pytest.importorskip("statsmodels.api")
     rows, _ = portfolio()
     offset = sm.GLM(
@@ -67,15 +29,15 @@ def test_a_glm_is_the_one_with_the_log_of_the_exposure_as_offset():
         offset=np.log(rows["years"]),
         freq_weights=rows["weight"],
     ).fit()
-    model = cw.learner("glm", alpha=0).fit(read(rows, weight="weight"))
+    model = cw.learner("glm", alpha=0).fit(read(rows, weight="weight", ignore="policy"))
     rates = np.exp(design(rows) @ offset.params)
     np.testing.assert_allclose(model.predict(rows), rates, rtol=1e-4)
 
 
 # the others estimate how far rates scatter, count rows, or draw random numbers
 @pytest.mark.parametrize("learner", ["baseline", "ols", "ridge", "pcr", "glm", "kernel-ridge"])
-def test_a_policy_cut_into_parts_gives_the_same_model(learner, data):
-    whole, parts, _ = data
+def test_a_policy_cut_into_parts_gives_the_same_model(learner, policies):
+    whole, parts = policies
     settings = {"alpha": 0.0} if learner == "glm" else {}
     one, two = (cw.learner(learner, **settings).fit(table) for table in (whole, parts))
     np.testing.assert_allclose(one.predict(whole), two.predict(whole), rtol=2e-4, atol=1e-6)
@@ -89,8 +51,8 @@ MEANS = [
 
 
 @pytest.mark.parametrize("learner", MEANS)
-def test_learners_of_the_mean_predict_rates(learner, data):
-    whole, _, _ = data
+def test_learners_of_the_mean_predict_rates(learner, policies):
+    whole, _ = policies
     if not catalogue.get(learner).available:
         pytest.skip("needs a package that is not installed")
     quick = {
@@ -110,31 +72,30 @@ def test_learners_of_the_mean_predict_rates(learner, data):
 
 
 @pytest.mark.parametrize(("learner", "role"), [("knn", "exposure"), ("lars", "exposure")])
-def test_learners_without_weights_are_refused(learner, role, data):
+def test_learners_without_weights_are_refused(learner, role, policies):
     with pytest.raises(cw.InputError, match="row weights, which an exposure needs") as caught:
-        cw.learner(learner).fit(data[0])
+        cw.learner(learner).fit(policies[0])
     assert caught.value.parameter == role
 
 
-def test_a_member_without_weights_is_named(data):
+def test_a_member_without_weights_is_named(policies):
     with pytest.raises(cw.InputError, match="its member 'knn' takes none"):
-        cw.learner("stacking", members=("ridge", "knn")).fit(data[0])
+        cw.learner("stacking", members=("ridge", "knn")).fit(policies[0])
 
 
-def test_expected_numbers_are_rates_times_exposures(data):
-    whole, _, _ = data
+def test_expected_numbers_are_rates_times_exposures(policies):
+    whole, _ = policies
     model = cw.learner("glm", alpha=0).fit(whole)
     np.testing.assert_array_equal(model.expected(whole), model.predict(whole) * whole.exposures)
     own = whole["weight"].values
     assert own @ model.expected(whole) == pytest.approx(own @ whole["claims"].values, rel=1e-5)
 
 
-def test_frames_that_have_the_exposure_give_expected_numbers(data):
+def test_frames_that_have_the_exposure_give_expected_numbers(portfolio, policies):
     rows, _ = portfolio()
-    model = cw.learner("glm").fit(data[0])
-    np.testing.assert_array_equal(
-        model.expected(data[0].to_frame("pandas")), model.expected(data[0])
-    )
+    data, _ = policies
+    model = cw.learner("glm").fit(data)
+    np.testing.assert_array_equal(model.expected(data.to_frame("pandas")), model.expected(data))
     features = {name: rows[name] for name in ("age", "region")}
     assert len(model.predict(features)) == N_ROWS
     with pytest.raises(cw.InputError, match="lacks the exposure 'years'"):
@@ -143,19 +104,19 @@ def test_frames_that_have_the_exposure_give_expected_numbers(data):
         model.expected({**rows, "years": np.append(-1, rows["years"][1:])})
 
 
-def test_a_model_without_exposure_has_no_expected_numbers():
+def test_a_model_without_exposure_has_no_expected_numbers(portfolio):
     rows, _ = portfolio(n_rows=50)
-    model = cw.learner("glm").fit(cw.read(rows, target="claims", task="count"))
+    model = cw.learner("glm").fit(cw.read(rows, target="claims", task="count", ignore="policy"))
     with pytest.raises(cw.InputError, match="fitted without an exposure"):
         model.expected(rows)
 
 
-def test_the_rate_comes_closer_to_the_truth_than_exposure_as_a_feature():
+def test_the_rate_comes_closer_to_the_truth_than_exposure_as_a_feature(portfolio):
     gains = []
     for seed in range(5):
         rows, rate = portfolio(seed, 2_000)
-        as_role = cw.learner("glm").fit(read(rows, ignore="weight"))
-        feature = cw.read(rows, target="claims", task="count", ignore="weight")
+        as_role = cw.learner("glm").fit(read(rows))
+        feature = cw.read(rows, target="claims", task="count", ignore=["weight", "policy"])
         as_feature = cw.learner("glm").fit(feature)
         truth = rate * rows["years"]
         errors = [
@@ -166,9 +127,10 @@ def test_the_rate_comes_closer_to_the_truth_than_exposure_as_a_feature():
     assert min(gains) > 2
 
 
-def test_a_saved_model_keeps_its_exposure(data, tmp_path):
-    model = cw.learner("glm").fit(data[0])
+def test_a_saved_model_keeps_its_exposure(policies, tmp_path):
+    data, _ = policies
+    model = cw.learner("glm").fit(data)
     cw.save(model, tmp_path / "model.cw")
     again = cw.load(tmp_path / "model.cw")
     assert again.schema_.outcome == "claims per year"
-    np.testing.assert_array_equal(again.expected(data[0]), model.expected(data[0]))
+    np.testing.assert_array_equal(again.expected(data), model.expected(data))

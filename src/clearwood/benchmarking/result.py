@@ -404,7 +404,7 @@ class Benchmark(Result):
             context.codes[rows],
             predicted,
             classes=context.classes,
-            target=str(context.table.target),
+            target=str(context.table.outcome),
             label=label,
             bins=bins,
             confidence=self.method.confidence,

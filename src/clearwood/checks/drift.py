@@ -209,7 +209,9 @@ class _Sample:
         units = np.arange(table.n_rows)
         if table.groups is not None:
             units = np.unique(table.groups, return_inverse=True)[1]
-        return cls(table.column(name), weights, effective(weights, units))
+        # a rate is compared with a rate, not with a count over another exposure
+        column = table.target_column if name == table.target else table.column(name)
+        return cls(column, weights, effective(weights, units))
 
 
 def _compare(first: _Sample, second: _Sample) -> ColumnDrift:

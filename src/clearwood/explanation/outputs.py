@@ -11,6 +11,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.frames import unique_name
 from clearwood._shared.numbers import count
+from clearwood.models import Learner
 
 __all__ = [
     "axis_numbers",
@@ -19,6 +20,7 @@ __all__ = [
     "numbered_outputs",
     "one_output",
     "output_position",
+    "rate_of",
     "row_columns",
     "rows_used",
     "two_rows_or_more",
@@ -118,6 +120,12 @@ def noting_zero_weights(result: R, n_rows: int) -> R:
     any_result: Any = result
     noted: R = replace(any_result, n_zero_weight=n_rows, notes=(*any_result.notes, note))
     return noted
+
+
+def rate_of(model: Any) -> str:
+    """Return what a model with an exposure predicts, such as "claims per year"; else nothing."""
+    schema = getattr(model, "schema_", None) if isinstance(model, Learner) else None
+    return "" if schema is None or schema.exposure is None else str(schema.outcome)
 
 
 def two_rows_or_more(n_rows: int, what: str) -> None:

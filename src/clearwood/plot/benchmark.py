@@ -44,7 +44,7 @@ def plot_benchmark(bench: "Benchmark") -> Any:
         for row in rows
     )
     return figure.properties(
-        title=f"{bench.context.table.target}: {bench.method.plan}", description="; ".join(words)
+        title=f"{bench.context.table.outcome}: {bench.method.plan}", description="; ".join(words)
     )
 
 

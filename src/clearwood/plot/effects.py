@@ -78,8 +78,9 @@ def _rows(effect: "Effect", output: str | None) -> list[dict[str, Any]]:
 
 def _axis_title(effect: "Effect") -> str:
     if effect.kind == "component":
-        return f"effect on {effect.unit}{_of_output(effect)}"
-    unit = f"slope of the {effect.unit}" if effect.derivative else str(effect.unit)
+        return f"effect on {effect.about.quantity}{_of_output(effect)}"
+    quantity = effect.about.quantity
+    unit = f"slope of the {quantity}" if effect.derivative else quantity
     return f"{unit}, centred" if effect.centred else unit
 
 

@@ -94,7 +94,7 @@ def _bars(result: "Shapley", most: int, notes: list[str]) -> Any:
         {"column": cut(result.columns[k]), "size": float(size[k])}
         for k in _largest(result.values, most)
     ]
-    title = f"mean absolute Shapley value ({result.about.unit})"
+    title = f"mean absolute Shapley value ({result.about.quantity})"
     chart = bars(rows, "column", "size", title, color=DOWN)
     words = ", ".join(f"{row['column']} {number(row['size'])}" for row in rows[:8])
     return _titled(chart, result, most, notes, words, alt.Step(20))
@@ -155,7 +155,9 @@ def _beeswarm(result: "Shapley", most: int, notes: list[str]) -> Any:
         .encode(
             y=alt.Y("column:N", sort=names, title=None),
             yOffset=alt.YOffset("offset:Q", scale=alt.Scale(domain=[-1, 1])),
-            x=alt.X("value:Q", title=f"Shapley value ({result.about.unit})", axis=alt.Axis(**AXIS)),
+            x=alt.X(
+                "value:Q", title=f"Shapley value ({result.about.quantity})", axis=alt.Axis(**AXIS)
+            ),
             color=alt.condition("datum.rank >= 0", colour, alt.value("#8C8C8C")),
             tooltip=["row:N", "column:N", alt.Tooltip("data:N", title="its value"), "value:Q"],
         )
@@ -243,7 +245,7 @@ def _waterfall(result: "Shapley", at: int, output: str | None, most: int) -> Any
         y=alt.Y("column:N", sort=names, title=None, axis=alt.Axis(labelLimit=260))
     )
     steps_drawn = base.mark_bar(height={"band": 0.7}).encode(
-        x=alt.X("from:Q", title=one.about.unit, scale=scale, axis=alt.Axis(**AXIS)),
+        x=alt.X("from:Q", title=one.about.quantity, scale=scale, axis=alt.Axis(**AXIS)),
         x2="to:Q",
         color=alt.Color("sign:N", title=None, scale=signs, legend=alt.Legend(orient="bottom")),
         tooltip=["column:N", "value:N", "from:Q", "to:Q"],

@@ -47,7 +47,7 @@ number: Callable[[Any], str] = partial(numbers.number, digits=numbers.IN_TABLES)
 def where(about: "About") -> str:
     """Return the value function, background and scale of a figure in words."""
     background = f", {about.background}" if about.background is not None else ""
-    return f"{about.value}{background}; scale: {about.unit}"
+    return f"{about.value}{background}; scale: {about.quantity}"
 
 
 def headed(chart: Any, title: str, notes: Sequence[str], description: str, **size: Any) -> Any:

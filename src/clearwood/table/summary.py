@@ -77,8 +77,8 @@ def _headline(table: "Table") -> str:
     parts = [count(table.n_rows, "row"), count(len(table.columns), "column")]
     if table.target is not None:
         parts.append(f"{table.task} of {table.outcome!r}")
-    weights = table.weights
-    if weights is not None and Role.WEIGHT in table.roles.values():
+    weights = table.row_weights
+    if weights is not None:
         zero = int((weights == 0).sum())
         parts.append(f"weighted{f' ({zero:,} of weight 0)' if zero else ''}")
     if table.dropped:

@@ -209,11 +209,16 @@ class Table:
         A rate observed over twice the exposure has half the variance, so exposure is a weight in
         every fit, risk and mean.
         """
-        column, exposures = self._with_role(Role.WEIGHT), self.exposures
-        if column is None:
-            return exposures
-        weights = np.asarray(column.values, dtype=np.float64)
-        return weights if exposures is None else weights * exposures
+        weights, exposures = self.row_weights, self.exposures
+        if weights is None or exposures is None:
+            return exposures if weights is None else weights
+        return weights * exposures
+
+    @property
+    def row_weights(self) -> Floats | None:
+        """The weights that a column names, without the exposure."""
+        column = self._with_role(Role.WEIGHT)
+        return None if column is None else np.asarray(column.values, dtype=np.float64)
 
     @property
     def exposure(self) -> str | None:

@@ -62,7 +62,7 @@ def calibration_curve(
         one.codes[rows],
         predicted,
         classes=one.classes,
-        target=str(one.table.target),
+        target=str(one.table.outcome),
         label=label,
         bins=bins,
         confidence=confidence,

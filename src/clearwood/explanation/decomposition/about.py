@@ -55,6 +55,9 @@ class About:
         Names of the outputs.
     is_sampled
         Whether the numbers are estimated from drawn rows, with standard errors.
+    rate
+        What is predicted per unit of an exposure, such as "claims per year"; empty where the model
+        has no exposure.
     """
 
     model: str
@@ -63,6 +66,12 @@ class About:
     unit: Unit
     outputs: tuple[str, ...]
     is_sampled: bool = False
+    rate: str = ""
+
+    @property
+    def quantity(self) -> str:
+        """What the numbers are, with the rate that is predicted: for axes."""
+        return f"{self.unit}, {self.rate}" if self.rate else str(self.unit)
 
     @property
     def scale(self) -> Scale:
@@ -73,7 +82,7 @@ class About:
 
     def __str__(self) -> str:
         where = "no background" if self.background is None else f"{self.background}"
-        parts = [self.value, where, str(self.unit), "sampled" if self.is_sampled else None]
+        parts = [self.value, where, self.quantity, "sampled" if self.is_sampled else None]
         return ", ".join(part for part in parts if part)
 
     def to_json(self) -> dict[str, Any]:
@@ -86,4 +95,5 @@ class About:
             "unit": str(self.unit),
             "outputs": list(self.outputs),
             "sampled": self.is_sampled,
+            **({"rate": self.rate} if self.rate else {}),
         }

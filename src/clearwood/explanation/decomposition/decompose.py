@@ -22,7 +22,7 @@ from clearwood.explanation.decomposition.decomposition import Decomposition
 from clearwood.explanation.games.game import BoundGame, Game, checked_weights
 from clearwood.explanation.games.sampled import SampledGame, positions_of
 from clearwood.explanation.games.screening import interacting_columns
-from clearwood.explanation.outputs import one_output, output_position
+from clearwood.explanation.outputs import one_output, output_position, rate_of
 from clearwood.explanation.scales import Scale, Unit, checked_scale
 
 __all__ = [
@@ -72,6 +72,7 @@ def _exact(explained: Explained, max_order: int | None, scale: Scale | None) -> 
         order=order,
         output=explained.output,
         reading=explained.rows,
+        rate=rate_of(explained.model),
         notes=(*single_row_note(rows), *notes),
         bound_spread=explained.bound_spread,
     )
@@ -86,12 +87,13 @@ def _decomposition(
     output: Any,
     reading: Any,
     notes: tuple[str, ...],
+    rate: str,
     **more: Any,
 ) -> Decomposition:
     game = bound.game
     sets = game.sets(order)
     outputs = chosen_output(game, output)
-    about = about_game(game, rows, weights)
+    about = replace(about_game(game, rows, weights), rate=rate)
     return Decomposition(
         columns=game.columns,
         components=tuple(tuple(game.columns[k] for k in players) for players in sets),
@@ -246,6 +248,7 @@ def _sampled(
         order=order,
         output=None,  # the predictor has the one that is explained
         reading=reading,
+        rate=rate_of(explained.model),
         notes=tuple(notes),
     )
 

@@ -36,6 +36,7 @@ from clearwood.explanation.effects.result import Effect
 from clearwood.explanation.outputs import (
     noting_zero_weights,
     one_output,
+    rate_of,
     rows_used,
     two_rows_or_more,
 )
@@ -461,6 +462,7 @@ def _result(request: Request, result: Measured) -> Effect:
             background=BackgroundInfo(len(result.rows), predictor.weights is not None),
             unit=predictor.unit,
             outputs=predictor.outputs,
+            rate=rate_of(request.explained.model),
         ),
         n_rows=len(result.rows),
         n_data=len(predictor) if len(result.rows) < len(predictor) else None,

@@ -171,7 +171,7 @@ class Effect(Result):
     def summary(self) -> str:
         """The scale, the rows and the band, in words."""
         value = [] if self.about.value is None else [str(self.about.value)]
-        parts = [*value, str(self.unit), rows_used(self.n_rows, self.n_data)]
+        parts = [*value, self.about.quantity, rows_used(self.n_rows, self.n_data)]
         if self.centred and self.kind != "component":
             parts.append("centred")
         if self.exact:

@@ -22,7 +22,7 @@ from clearwood.explanation.decomposition.about import About, BackgroundInfo
 from clearwood.explanation.decomposition.decompose import plain_baseline
 from clearwood.explanation.games.game import checked_weights
 from clearwood.explanation.games.groups import player_column, players_of
-from clearwood.explanation.outputs import one_output
+from clearwood.explanation.outputs import one_output, rate_of
 from clearwood.explanation.scales import Scale
 from clearwood.explanation.shapley.estimate import Estimate, OutOfTimeError, Stopping
 from clearwood.explanation.shapley.kernel_regression import by_kernel_regression
@@ -156,6 +156,7 @@ def sampled_shapley(
             unit=predictor.unit,
             outputs=predictor.outputs,
             is_sampled=True,
+            rate=rate_of(explained.model),
         ),
         data=tuple(
             player_column(name, [predictor.columns[k].take(slice(0, done)) for k in own])

@@ -25,7 +25,7 @@ from clearwood.explanation.decomposition.decompose import (
 from clearwood.explanation.games.game import Game, Values
 from clearwood.explanation.games.groups import grouped
 from clearwood.explanation.games.trees import TreeGame
-from clearwood.explanation.outputs import one_output
+from clearwood.explanation.outputs import one_output, rate_of
 from clearwood.explanation.scales import Scale, checked_scale
 from clearwood.explanation.shapley.result import Shapley
 from clearwood.explanation.shapley.sampled import SampledOptions, sampled_shapley
@@ -214,7 +214,7 @@ def _exact(
     warn_of_new_gaps(read, background, "background")
     with progress("explaining", total=len(read)) as step:
         values = bound.shapley(read, interactions=interactions, step=step)
-    about = about_game(bound.game, background, weights)
+    about = replace(about_game(bound.game, background, weights), rate=rate_of(explained.model))
     result = _result(explained, bound.game, read, values, bound.baseline, about)
     return replace(result, notes=single_row_note(background))
 
@@ -243,7 +243,8 @@ def _path_dependent(
         values, baseline = game.path_dependent(
             read, interactions=interactions, n_jobs=n_jobs, step=step
         )
-    return _result(explained, game, read, values, baseline, about_game(game, None, None))
+    about = replace(about_game(game, None, None), rate=rate_of(explained.model))
+    return _result(explained, game, read, values, baseline, about)
 
 
 def _grouped_rows(explained: Explained, game: Game, rows: Any) -> Rows:

@@ -224,7 +224,9 @@ class Collector:
         )
 
     def _profile(self, column: Column) -> Profile:
-        weights = self.table.weights
+        table, weights = self.table, self.table.weights
+        if table.exposure is not None and column.name in (table.target, table.exposure):
+            weights = table.row_weights  # what is divided, and by what, is shown by rows
         whole = profile(column, weights=weights)
         return whole if self.options.has_rows else coarse_profile(whole, column, weights)
 
@@ -520,8 +522,8 @@ class Collector:
         known = None if findings.benchmark is None else findings.benchmark.twins
         if known is not None and known.n_rows == self.table.n_rows and findings.test is None:
             return known
-        target = () if findings.target is None else (findings.target,)
-        used = self.table.select([*findings.features, *target])
+        beside = [self.table.target, self.table.exposure]
+        used = self.table.select([*findings.features, *filter(None, beside)])
         return twins(used, test=findings.test, seed=self.seed)
 
     def _drift(self, findings: Findings) -> Drift | None:

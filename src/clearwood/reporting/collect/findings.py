@@ -267,6 +267,11 @@ class Findings:
     failures: Mapping[Step, str] = field(default_factory=dict)
     warnings: Mapping[Step, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def outcome(self) -> str | None:
+        """What a prediction is of: the target, with an exposure per unit of it."""
+        return self.table.outcome or self.target
+
     @cached_property
     def class_rows(self) -> dict[str, int]:
         """How many rows of the table have each class, the most frequent by weight first."""

@@ -37,7 +37,7 @@ def of_benchmark(bench: Benchmark, learner: str, threshold: float | None = None)
             context.codes[known],
             predicted[known],
             learner=learner,
-            what=str(context.table.target),
+            what=str(context.table.outcome),
             weights=weights,
         )
     baseline = bench.baseline
@@ -99,7 +99,7 @@ def of_rows(
     risk = holdout_interval(losses, weights, _CONFIDENCE, groups=groups)
     flat = _baseline(subject, codes, has_probabilities=has_probabilities)
     needs = "probability" if has_probabilities else "label" if is_class else "prediction"
-    what = subject.table.target or table.target or "target"
+    what = subject.table.outcome or table.outcome or "target"
     calibration = None
     if has_probabilities or not is_class:
         calibration = calibration_of(
@@ -131,7 +131,7 @@ def of_rows(
         residuals=None
         if is_class
         else residuals_of(
-            codes, predicted, learner=subject.name, what=str(table.target), weights=weights
+            codes, predicted, learner=subject.name, what=str(table.outcome), weights=weights
         ),
     )
 

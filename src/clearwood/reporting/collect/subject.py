@@ -42,9 +42,9 @@ class Subject(ExplainedModel):
     @property
     def title(self) -> str:
         """The heading of the page, unless the user gives one."""
-        target = self.table.target
+        target = self.table.outcome
         if target is None and isinstance(self.model, Learner):
-            target = self.model.schema_.target
+            target = self.model.schema_.outcome
         return f"{target}: {self.name}" if target else f"Report on {self.name}"
 
 

@@ -51,12 +51,14 @@ def tree_in_page(
     target: NDArray[np.float64] | None = None,
     *,
     used: NDArray[np.intp] | None = None,
+    weights: NDArray[np.float64] | None = None,
     most_places: int = MOST_PLACES,
 ) -> Places:
     """Lay a condensed tree out, with the rows of a matrix counted at every place.
 
-    The mean of the target, as a number, is shown there too. ``used`` are the model's columns that
-    the page makes, so that it can follow new rows; None where it makes none.
+    The mean of the target, as a number and weighted where rows have weights, is shown there too.
+    ``used`` are the model's columns that the page makes, so that it can follow new rows; None where
+    it makes none.
     """
     root, closed = _opened(condensed, matrix, most_places)
     gaps = np.unique(condensed.shell.groups[np.isnan(matrix).any(axis=0)]).tolist()
@@ -77,7 +79,7 @@ def tree_in_page(
     while stack:
         place = stack.pop()
         listed["rows"].append(len(place.rows))
-        means.append(_mean(target, place.rows))
+        means.append(_mean(target, place.rows, weights))
         if place.left is not None and place.right is not None:
             question = int(number[place.node])
             if question not in positions:
@@ -133,10 +135,18 @@ def _opened(
     return root, [place for *_, place in waiting if not diagram.is_leaf[place.node]]
 
 
-def _mean(target: NDArray[np.float64] | None, rows: NDArray[np.intp]) -> float | int | None:
+def _mean(
+    target: NDArray[np.float64] | None,
+    rows: NDArray[np.intp],
+    weights: NDArray[np.float64] | None,
+) -> float | int | None:
+    """Return the mean of some rows, weighted where there are weights; None without any weight."""
     if target is None or not len(rows):
         return None
-    return plain_number(f"{target[rows].mean():.6g}")
+    own = None if weights is None else weights[rows]
+    if own is not None and not own.any():
+        return None
+    return plain_number(f"{np.average(target[rows], weights=own):.6g}")
 
 
 def _split(wording: Wording, node: int) -> dict[str, Any]:

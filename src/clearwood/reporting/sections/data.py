@@ -42,7 +42,15 @@ def _opening(findings: Findings) -> tuple[str, ...]:
     )
     if table.dropped:
         first += f" {count(table.dropped, 'row')} without a target had been dropped."
-    if table.weights is not None:
+    if table.exposure is not None and table.exposures is not None:
+        first += (
+            f" The outcome is {named(str(table.outcome))}: {named(str(table.target))} divided by "
+            f"the exposure {named(table.exposure)}, {number(float(table.exposures.sum()))} in "
+            "all. Rows count by their exposure"
+            f"{'' if table.row_weights is None else ' times their weight'}: shares "
+            "and distributions of features are of the exposure."
+        )
+    elif table.weights is not None:
         first += " Rows count by their weights: every share and distribution here is weighted."
         n_zero = int((table.weights == 0).sum())
         first += f" {count(n_zero, 'row')} of weight 0 count for nothing." if n_zero else ""

@@ -38,12 +38,14 @@ def section(findings: Findings) -> Section:
 
 
 def _what(findings: Findings) -> str:
-    target = named(findings.target or "its target")
+    target = named(findings.outcome or "its target")
     classes = findings.classes
     if findings.task is Task.BINARY and len(classes) == 2:
         what = f"the probability of {target} = “{named(classes[1])}”"
     elif classes:
         what = f"which of {len(classes)} classes {target} is"
+    elif findings.table.exposure is not None:
+        what = f"{target}, a rate,"
     elif findings.task is Task.COUNT:
         what = f"{target}, a count,"
     else:

@@ -30,7 +30,9 @@ def section(findings: Findings) -> Section:
     else:
         matrix = condensed.matrix(findings.table)
         used = _used_columns(findings, condensed)
-        places = tree_in_page(condensed, matrix, _outcomes(findings), used=used)
+        places = tree_in_page(
+            condensed, matrix, _outcomes(findings), used=used, weights=findings.table.weights
+        )
         blocks = [Prose(_opening(findings, condensed), lead=True)]
         if condensed.fallback is not None:
             blocks.append(_partly(condensed))
@@ -151,7 +153,7 @@ def _widget(findings: Findings, condensed: Condensed, places: Places) -> Widget:
     if len(classes) == 2:
         outcome = f"share of {classes[1]}"
     elif findings.target is not None:
-        outcome = f"mean {findings.target}"
+        outcome = f"mean {findings.outcome}"
     text = (
         f"The tree has {count(condensed.n_leaves, 'leaf', 'leaves')} and "
         f"{count(condensed.depth, 'level')}; the rules below are the same tree in words."

@@ -159,8 +159,8 @@ def sentence(text: str) -> str:
 
 
 def quantity(findings: Findings, output: str | None = None) -> str:
-    """Name what the model predicts."""
-    target = named(findings.target or "the target")
+    """Name what the model predicts; with an exposure, per unit of it."""
+    target = named(findings.outcome or "the target")
     if findings.classes:
         label = named(output or findings.classes[-1])
         what = "probability" if findings.is_probability else "score"
@@ -308,7 +308,7 @@ def _against_baseline(findings: Findings, performance: Performance) -> list[str]
 
 def _measures(findings: Findings, performance: Performance) -> list[str]:
     values = {} if performance.measures is None else dict(performance.measures.values)
-    target = named(findings.target or "the target")
+    target = named(findings.outcome or "the target")
     sentences = []
     # with squared error, the share of the baseline's risk is the same number
     has_r2 = performance.loss == "squared" and performance.explained is not None
