@@ -104,7 +104,13 @@ def test_measures_and_calibration_are_json_frames_and_figures(result):
     for name in finished(bench):
         measured = bench.measures(name)
         strict(measured.to_json())
-        assert list(measured.to_frame("dict")) == ["measure", "value", "meaning"]
+        assert list(measured.to_frame("dict")) == [
+            "measure",
+            "value",
+            "low",
+            "high",
+            "meaning",
+        ]
         curve = bench.calibration(name)
         strict(curve.to_json())
         strict(curve.plot().to_dict())

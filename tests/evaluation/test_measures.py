@@ -68,7 +68,7 @@ def test_auc_of_a_fold_with_one_class_is_left_out():
     assert result["auc"] == 1.0
     none = measures(Task.BINARY, y[2:], both[2:], needs="probability")
     assert np.isnan(none["auc"])
-    assert none.to_json()["auc"] is None
+    assert none.to_json()["auc"] == {"value": None, "low": None, "high": None}
 
 
 def test_several_classes_are_measured_one_against_the_rest():

@@ -6,6 +6,7 @@ from importlib.metadata import version
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, did_you_mean, unknown_choice, words
@@ -348,6 +349,8 @@ class Benchmark(Result):
     def measures(self, learner: str, *, threshold: float | None = None) -> Measures:
         """Return AUC, accuracy, R², calibration and similar measures over all held-out rows.
 
+        Their intervals are as much wider than those of independent rows as that of the risk is.
+
         Parameters
         ----------
         learner
@@ -373,7 +376,10 @@ class Benchmark(Result):
             needs=self.context.loss.needs,
             splits=splits,
             weights=self._weights(rows),
+            groups=self._units(rows),
             threshold=self.method.threshold if threshold is None else threshold,
+            confidence=self.method.confidence,
+            inflation=max(self[learner].inflation, 1.0),
         )
 
     def calibration(
@@ -410,9 +416,13 @@ class Benchmark(Result):
             confidence=self.method.confidence,
             learner=learner,
             weights=self._weights(rows),
-            # a row that is tested in several repeats is still one observation
-            groups=rows if context.table.groups is None else context.table.groups[rows],
+            groups=self._units(rows),
         )
+
+    def _units(self, rows: Rows) -> NDArray[Any]:
+        """Return the observation of each row: a row of several repeats is still one."""
+        groups = self.context.table.groups
+        return rows if groups is None else groups[rows]
 
     def _weights(self, rows: Rows) -> Floats | None:
         weights = self.context.table.weights

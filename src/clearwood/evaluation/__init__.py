@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         simultaneous_level,
     )
     from clearwood.evaluation.residuals import Residuals, residuals_of
+    from clearwood.evaluation.smooth_calibration import SmoothCalibration, smooth_calibration_of
     from clearwood.evaluation.task_measures import Measures, check_threshold, measures
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
@@ -33,6 +34,7 @@ __all__ = [
     "Mean",
     "Measures",
     "Residuals",
+    "SmoothCalibration",
     "calibration_line",
     "calibration_of",
     "check_threshold",
@@ -44,4 +46,5 @@ __all__ = [
     "origin_interval",
     "residuals_of",
     "simultaneous_level",
+    "smooth_calibration_of",
 ]

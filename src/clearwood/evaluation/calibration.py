@@ -2,34 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import stats
 
-from clearwood._shared.arrays import Bools, Floats, Index
-from clearwood._shared.errors import InputError, bad_value, did_you_mean
+from clearwood._shared.arrays import Bools, Floats
+from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.numbers import interval, number
 from clearwood._shared.results import Result
-from clearwood._shared.weights import counted, effective
-from clearwood.evaluation.intervals import Mean
+from clearwood.evaluation.intervals import Kind, Mean, around
+from clearwood.evaluation.link_regression import Link, fit_link, linked
+from clearwood.evaluation.pairs import Pairs, bins_of
 
 __all__ = [
     "CalibrationCurve",
     "CalibrationLine",
-    "Pairs",
-    "bins_of",
     "calibration_error",
     "calibration_line",
     "calibration_of",
     "curve_of",
+    "line_of",
 ]
-
-Kind = Literal["probability", "number"]
-
-# Probabilities of 0 and 1 have no finite log-odds; they are moved inside by this much.
-_EDGE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -266,9 +261,9 @@ def curve_of(
     predictions = np.bincount(which, pairs.weights * pairs.predicted) / np.bincount(
         which, pairs.weights
     )
-    low, high = np.transpose([_around(mean, kind, confidence) for mean in inside])
+    low, high = np.transpose([around(mean, kind, confidence) for mean in inside])
     together = 1 - (1 - confidence) / len(inside)
-    least, most = np.transpose([_around(mean, kind, together) for mean in inside])
+    least, most = np.transpose([around(mean, kind, together) for mean in inside])
     return CalibrationCurve(
         learner=learner,
         what=what,
@@ -279,30 +274,12 @@ def curve_of(
         high=high,
         misses=(predictions < least) | (predictions > most),
         rows=np.bincount(which),
-        line=_line(pairs, kind, confidence),
+        line=line_of(pairs, kind, confidence),
         error=calibration_error(pairs.truth, pairs.predicted, bins=bins, weights=pairs.weights),
         confidence=confidence,
         is_weighted=weights is not None,
         zero_weights=pairs.zero_weights,
     )
-
-
-def _around(mean: Mean, kind: Kind, confidence: float) -> tuple[float, float]:
-    """Return the interval of an observed mean: Wilson's, or Student's; NaN for one number."""
-    tail = 0.5 + confidence / 2
-    if kind == "number":
-        half = float(stats.t.ppf(tail, max(mean.n - 1, 1)) * np.sqrt(mean.variance))
-        return mean.mean - half, mean.mean + half
-    share, n = mean.mean, mean.n
-    # the number of independent rows of weight one that would have the same variance
-    variance = mean.variance * (n - 1) / n
-    size = share * (1 - share) / variance if variance > 1e-12 else effective(mean.weights)
-    z = float(stats.norm.ppf(tail))
-    centre = (share + z**2 / (2 * size)) / (1 + z**2 / size)
-    half = z / (1 + z**2 / size) * np.sqrt(share * (1 - share) / size + z**2 / (4 * size**2))
-    # by rounding, an end that is 0 or 1 may be next to it
-    low, high = float(centre - half), float(centre + half)
-    return (low if low > 1e-12 else 0.0), (high if high < 1 - 1e-12 else 1.0)
 
 
 def calibration_error(
@@ -350,39 +327,32 @@ def calibration_line(
     >>> round(line.slope, 6), round(line.intercept, 6) + 0.0
     (0.5, 0.0)
     """
-    return _line(Pairs.of(y, predicted, weights, groups), kind, confidence)
+    return line_of(Pairs.of(y, predicted, weights, groups), kind, confidence)
 
 
-def _line(pairs: "Pairs", kind: Kind, confidence: float) -> CalibrationLine:
+def line_of(
+    pairs: Pairs, kind: Kind, confidence: float, *, inflation: float = 1.0
+) -> CalibrationLine:
+    """Return the calibration line of pairs, with intervals made wider by a factor."""
     undetermined = CalibrationLine(np.nan, np.nan)
-    x, y, w = pairs.predicted, pairs.truth, pairs.weights
-    if kind == "probability":
-        x = special.logit(np.clip(x, _EDGE, 1 - _EDGE))
-    centre = float(np.average(x, weights=w))
-    x = x - centre
-    if not np.average(x**2, weights=w) > 1e-20 * max(1.0, centre**2):
+    link: Link = "logit" if kind == "probability" else "identity"
+    x = linked(pairs.predicted, link)
+    centre = float(np.average(x, weights=pairs.weights))
+    spread = float(np.sqrt(np.average((x - centre) ** 2, weights=pairs.weights)))
+    if not spread > 1e-10 * max(1.0, abs(centre)):
         return undetermined
-    design = np.column_stack([np.ones(len(x)), x])
-    if kind == "number":
-        line = np.array([np.average(y, weights=w), (w * x * y).sum() / (w * x**2).sum()])
-        fitted, variance = design @ line, np.ones(len(x))
-    else:
-        maximum = _logistic(design, y, w)
-        if maximum is None:
-            return undetermined
-        line = maximum
-        fitted = special.expit(design @ line)
-        variance = fitted * (1 - fitted)
-    shift = np.array([[1.0, -centre], [0.0, 1.0]])  # back from the centred prediction
-    intercept, slope = (float(value) for value in shift @ line)
+    fit = fit_link(np.column_stack([np.ones(len(x)), (x - centre) / spread]), pairs, link)
+    if fit is None:
+        return undetermined
+    # back from the standardised prediction
+    shift = np.array([[1.0, -centre / spread], [0.0, 1 / spread]])
+    intercept, slope = (float(value) for value in shift @ fit.coefficients)
     n = int(pairs.units.max()) + 1
-    if n < 3:
-        return CalibrationLine(slope, intercept)
-    scores = (w * (y - fitted))[:, None] * design
-    by_unit = np.column_stack([np.bincount(pairs.units, score) for score in scores.T])
-    bread = shift @ np.linalg.inv((design.T * (w * variance)) @ design)
-    covariance = bread @ (by_unit.T @ by_unit) @ bread.T * n / (n - 2)
-    half = stats.t.ppf(0.5 + confidence / 2, n - 2) * np.sqrt(np.diag(covariance))
+    covariance = shift @ fit.covariance @ shift.T
+    half = np.full(2, np.nan)
+    if n > 2:
+        quantile = stats.t.ppf(0.5 + confidence / 2, n - 2)
+        half = inflation * quantile * np.sqrt(np.diag(covariance))
     return CalibrationLine(
         slope,
         intercept,
@@ -391,79 +361,3 @@ def _line(pairs: "Pairs", kind: Kind, confidence: float) -> CalibrationLine:
         intercept_low=intercept - float(half[0]),
         intercept_high=intercept + float(half[0]),
     )
-
-
-def _logistic(design: Floats, y: Floats, weights: Floats) -> Floats | None:
-    """Return the line of largest likelihood by Newton's method; None where there is none."""
-    weights = weights / weights.mean()
-    share = float(np.average(y, weights=weights))
-    line = np.array([special.logit(np.clip(share, _EDGE, 1 - _EDGE)), 0.0])
-    for _ in range(50):
-        p = special.expit(design @ line)
-        information = (design.T * (weights * p * (1 - p))) @ design
-        if np.linalg.cond(information) > 1e12:
-            return None
-        step = np.linalg.solve(information, design.T @ (weights * (y - p)))
-        # steps from the constant fit can overshoot when predictions are far too extreme
-        longest = float(np.abs(step).max())
-        line = line + step * (5.0 / max(longest, 5.0))
-        if longest < 1e-9:
-            return line
-    return None
-
-
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """Truth and prediction of the rows that count, with their weights.
-
-    Parameters
-    ----------
-    truth, predicted, weights
-        Of each row with a weight above 0.
-    units
-        The independent observation that the row belongs to: its group, or itself.
-    zero_weights
-        How many rows were left out.
-    """
-
-    truth: Floats
-    predicted: Floats
-    weights: Floats
-    units: Index
-    zero_weights: int
-
-    @classmethod
-    def of(
-        cls,
-        y: ArrayLike,
-        predicted: ArrayLike,
-        weights: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> "Pairs":
-        """Check that there are as many predictions as targets, and leave out rows of weight 0."""
-        truth = np.asarray(y, dtype=np.float64).ravel()
-        values = np.asarray(predicted, dtype=np.float64).ravel()
-        if len(truth) != len(values) or not len(truth):
-            raise InputError(
-                f"there are {len(truth)} values of y, but {len(values)} predictions",
-                parameter="predicted",
-            )
-        rows, shares = counted(weights, len(truth))
-        units = np.arange(len(rows))
-        if groups is not None:
-            units = np.unique(np.asarray(groups)[rows], return_inverse=True)[1].astype(np.intp)
-        return cls(truth[rows], values[rows], shares, units, len(truth) - len(rows))
-
-
-def bins_of(predicted: Floats, bins: int, weights: Floats) -> NDArray[np.int64]:
-    """Return bins of about equal weight; ties stay together, so there may be fewer."""
-    if bins < 1:
-        raise bad_value("bins", bins, "it must be 1 or more; 10 is usual")
-    _, position = np.unique(predicted, return_inverse=True)
-    of_value = np.bincount(position, weights)
-    middle = np.cumsum(of_value) - of_value / 2
-    # rounding must not move a value that lies exactly between two bins
-    which = (middle / weights.sum() * bins + 1e-9).astype(np.int64)
-    # numbered without gaps
-    codes: NDArray[np.int64] = np.unique(np.minimum(which, bins - 1), return_inverse=True)[1]
-    return codes[position].astype(np.int64)

@@ -6,6 +6,7 @@ and returns an `Interval`. Rows may have weights; rows of one group count as one
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,10 +16,13 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, bad_value
 from clearwood._shared.numbers import interval, number, percent
 from clearwood._shared.results import Result
+from clearwood._shared.weights import effective
 
 __all__ = [
     "Interval",
+    "Kind",
     "Mean",
+    "around",
     "corrected_interval",
     "holdout_interval",
     "make_interval",
@@ -26,6 +30,10 @@ __all__ = [
     "origin_interval",
     "simultaneous_level",
 ]
+
+
+#: What a mean is taken of: 0 and 1, or numbers.
+Kind = Literal["probability", "number"]
 
 
 @dataclass(frozen=True)
@@ -306,6 +314,30 @@ class Mean:
         squares = (self.losses - self.mean * self.weights)[self.weights > 0] ** 2
         noise = float(((squares - squares.mean()) ** 2).sum())
         return min(2 * float(squares.sum()) ** 2 / noise, most) if noise > 0 else most
+
+
+def around(
+    mean: Mean, kind: Kind, confidence: float, *, inflation: float = 1.0
+) -> tuple[float, float]:
+    """Return the interval of an observed mean: Wilson's, or Student's; NaN for one number.
+
+    The standard error is multiplied by `inflation`.
+    """
+    tail = 0.5 + confidence / 2
+    if kind == "number":
+        error = inflation * np.sqrt(mean.variance)
+        half = float(stats.t.ppf(tail, max(mean.n - 1, 1)) * error)
+        return mean.mean - half, mean.mean + half
+    share, n = mean.mean, mean.n
+    # the number of independent rows of weight one that would have the same variance
+    variance = mean.variance * inflation**2 * (n - 1) / n
+    size = share * (1 - share) / variance if variance > 1e-12 else effective(mean.weights)
+    z = float(stats.norm.ppf(tail))
+    centre = (share + z**2 / (2 * size)) / (1 + z**2 / size)
+    half = z / (1 + z**2 / size) * np.sqrt(share * (1 - share) / size + z**2 / (4 * size**2))
+    # by rounding, an end that is 0 or 1 may be next to it
+    low, high = float(centre - half), float(centre + half)
+    return (low if low > 1e-12 else 0.0), (high if high < 1 - 1e-12 else 1.0)
 
 
 def _plain(

@@ -10,7 +10,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.numbers import number
 from clearwood._shared.results import Result, document
 from clearwood._shared.weights import quantiles
-from clearwood.evaluation.calibration import Pairs, bins_of
+from clearwood.evaluation.pairs import Pairs, bins_of
 
 __all__ = ["Residuals", "residuals_of"]
 

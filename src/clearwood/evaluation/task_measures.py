@@ -1,4 +1,4 @@
-"""Measures besides the loss: ranking, explained variance and calibration."""
+"""Measures of predictions beside the loss, each with an interval."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,16 +6,29 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import roc_auc_score
 
-from clearwood._shared.arrays import Bools, Floats
+from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, bad_value
-from clearwood._shared.frames import plain
-from clearwood._shared.numbers import number
-from clearwood._shared.results import Result
+from clearwood._shared.numbers import interval, number, percent
+from clearwood._shared.results import Result, document, html_table
 from clearwood._shared.weights import counted
-from clearwood.evaluation.calibration import calibration_error, calibration_line
-from clearwood.losses import Needs
+from clearwood.evaluation.calibration import calibration_error, line_of
+from clearwood.evaluation.estimates import GAIN, LOG, LOGIT, Estimate, bounds
+from clearwood.evaluation.intervals import Kind, Mean, around
+from clearwood.evaluation.link_regression import fit_link, link_of, linked
+from clearwood.evaluation.pairs import Pairs
+from clearwood.evaluation.ranking import (
+    auc,
+    average_precision,
+    concentration,
+    gini_of_auc,
+    ks,
+    ks_bounds,
+    normalised,
+    ranks_within,
+)
+from clearwood.evaluation.smooth_calibration import smoothed
+from clearwood.losses import Needs, default_loss
 from clearwood.table import Task
 
 __all__ = ["MEANINGS", "Measures", "check_threshold", "measures"]
@@ -23,6 +36,8 @@ __all__ = ["MEANINGS", "Measures", "check_threshold", "measures"]
 #: What each measure means.
 MEANINGS: Mapping[str, str] = {
     "r2": "1 - squared error / squared distance of the target to its mean over the held-out rows",
+    "deviance_explained": "1 - deviance / deviance of predicting the mean of the held-out rows "
+    "(for classes, their shares)",
     "rmse": "root of the mean squared error",
     "mae": "mean absolute error",
     "accuracy": "share of rows whose predicted class is correct",
@@ -30,22 +45,34 @@ MEANINGS: Mapping[str, str] = {
     "it",
     "auc": "share of pairs of a member and a non-member of a class that are ranked correctly; with "
     "several classes, the mean of each against the rest; within each fit, then averaged",
+    "gini": "1 - 2 x area under the Lorenz curve of the target, rows ordered by prediction",
+    "gini_normalised": "the Gini coefficient relative to that of the perfect order",
+    "gini_classes": "2 x AUC - 1",
+    "ks": "largest difference between the shares of non-members and members up to a score",
+    "average_precision": "mean precision over the members, each at its own score as the threshold",
+    "observed_expected": "mean of the target / mean of the predictions; 1 if calibrated",
+    "calibration_in_the_large": "mean of the target less that of the predictions (on the log-odds "
+    "of a probability, the logarithm of a count or an amount); 0 if calibrated",
     "calibration_slope": "slope of the truth on the prediction (on the log-odds of a "
     "probability); 1 if calibrated, below 1 if predictions are too extreme",
     "calibration_intercept": "intercept of that line; 0 if calibrated",
     "calibration_error": "mean distance between predictions and observations in 10 bins of equally "
     "many rows; with several classes, for the predicted class",
+    "ici": "mean distance between predictions and a smooth curve of what is observed; 0 if "
+    "calibrated",
 }
 
 
 @dataclass(frozen=True)
 class Measures(Result):
-    """Measures of one learner on held-out rows.
+    """Measures of one learner on held-out rows, with intervals.
 
     Parameters
     ----------
     values
         By name; `meanings` explains them. NaN where a measure is not determined.
+    low, high
+        The ends of the intervals by name; NaN where a measure has none.
     rows
         How many predictions they are based on, those of weight 0 left out.
     threshold
@@ -55,13 +82,18 @@ class Measures(Result):
         Whether rows count by their weight in all measures.
     zero_weights
         How many predictions have the weight 0 and do not count.
+    confidence
+        The level of the intervals.
     """
 
     values: Mapping[str, float] = field(default_factory=dict)
+    low: Mapping[str, float] = field(default_factory=dict)
+    high: Mapping[str, float] = field(default_factory=dict)
     rows: int = 0
     threshold: float | None = None
     is_weighted: bool = False
     zero_weights: int = 0
+    confidence: float = 0.9
 
     def __getitem__(self, name: str) -> float:
         return self.values[name]
@@ -70,6 +102,8 @@ class Measures(Result):
     def meanings(self) -> dict[str, str]:
         """What each measure means, by name."""
         meanings = {name: MEANINGS[name] for name in self.values}
+        if "gini" in meanings and "auc" in meanings:
+            meanings["gini"] = MEANINGS["gini_classes"]
         if self.threshold is not None:
             above = f"the second class is predicted where p > {number(self.threshold)}"
             meanings["accuracy"] += f"; {above}"
@@ -77,20 +111,53 @@ class Measures(Result):
             return {name: f"{meaning} (weighted)" for name, meaning in meanings.items()}
         return meanings
 
+    def interval(self, name: str) -> tuple[float, float]:
+        """Return the ends of a measure's interval."""
+        return self.low[name], self.high[name]
+
     def _columns(self) -> dict[str, list[Any]]:
         return {
             "measure": list(self.values),
             "value": list(self.values.values()),
+            "low": [self.low[name] for name in self.values],
+            "high": [self.high[name] for name in self.values],
             "meaning": list(self.meanings.values()),
         }
 
-    def to_json(self) -> dict[str, float | None]:
-        """Return the values by name; what is not determined becomes None."""
-        return {name: plain(value) for name, value in self.values.items()}
+    def to_json(self) -> dict[str, Any]:
+        """Return value and interval by name; what is not determined becomes None."""
+        return document(
+            {
+                name: {"value": value, "low": self.low[name], "high": self.high[name]}
+                for name, value in self.values.items()
+            }
+        )
 
     def __repr__(self) -> str:
-        written = [f"{name} {number(value, 4)}" for name, value in self.values.items()]
-        return f"Measures({'weighted: ' if self.is_weighted else ''}{', '.join(written)})"
+        level = percent(self.confidence)
+        lines = [f"Measures of {self.rows:,} rows, {level} intervals{self._weighted}:"]
+        width = max(map(len, self.values), default=0)
+        for name, value in self.values.items():
+            low, high = self.interval(name)
+            span = f"  ({interval(low, high, 4)})" if np.isfinite(low) else ""
+            lines.append(f"  {name.replace('_', ' '):{width}}  {number(value, 4)}{span}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                name.replace("_", " "),
+                *(number(part[name], 4) for part in (self.values, self.low, self.high)),
+                meaning,
+            )
+            for name, meaning in self.meanings.items()
+        ]
+        caption = f"{self.rows:,} rows, {percent(self.confidence)} intervals{self._weighted}"
+        return html_table(caption, ("measure", "value", "low", "high", "meaning"), rows)
+
+    @property
+    def _weighted(self) -> str:
+        return ", weighted" if self.is_weighted else ""
 
 
 def measures(
@@ -101,9 +168,16 @@ def measures(
     needs: Needs = "prediction",
     splits: ArrayLike | None = None,
     weights: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     threshold: float = 0.5,
+    confidence: float = 0.9,
+    inflation: float = 1.0,
 ) -> Measures:
-    """Compute the measures of predictions that suit the task.
+    """Compute the measures of predictions that suit the task, each with an interval.
+
+    Intervals come from the influence of each row on a measure, with rows of one group as one
+    observation; on the log-odds scale for shares, the logarithmic one for ratios. They take
+    predictions as given: out of fold, `inflation` allows for fits that share rows.
 
     Parameters
     ----------
@@ -116,16 +190,27 @@ def measures(
     needs
         Which of these it is, as in `Loss.needs`: "prediction", "probability", "label", "margin".
     splits
-        Which fit made each prediction. Scores of different fits are not compared in the AUC.
+        Which fit made each prediction. Scores of different fits are not compared in a ranking.
     weights
         Of the rows; every measure is weighted.
+    groups
+        The group of each row, or the row itself where rows are predicted more than once.
     threshold
         Of two classes, the second is predicted where its probability is above this.
+    confidence
+        The level of the intervals.
+    inflation
+        By how much standard errors are larger than those of independent rows; see
+        `Interval.inflation`.
 
     Examples
     --------
-    >>> measures(Task.REGRESSION, [1.0, 2.0, 3.0], [1.5, 2.0, 2.5])
-    Measures(r2 0.75, rmse 0.4082, mae 0.3333, calibration_slope 2, calibration_intercept -2)
+    >>> rng = np.random.default_rng(0)
+    >>> predicted = rng.normal(size=200)
+    >>> result = measures(Task.REGRESSION, predicted + rng.normal(size=200), predicted)
+    >>> low, high = result.interval("r2")
+    >>> low < result["r2"] < high
+    True
     """
     predictions = np.asarray(predicted, dtype=np.float64)
     truth = np.asarray(y)
@@ -135,25 +220,33 @@ def measures(
             parameter="predicted",
         )
     check_threshold(threshold)
+    if not 0.0 < confidence < 1.0:
+        raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
     rows, shares = counted(weights, len(truth))
-    fits = np.zeros(len(truth), dtype=np.int64) if splits is None else np.asarray(splits)
-    truth, predictions, fits = truth[rows], predictions[rows], fits[rows]
+    fits = np.zeros(len(truth), dtype=np.intp) if splits is None else np.asarray(splits)
+    units = np.arange(len(rows))
+    if groups is not None:
+        units = np.unique(np.asarray(groups)[rows], return_inverse=True)[1]
+    sample = _Sample(shares, units.astype(np.intp), fits[rows], confidence, inflation)
+    truth, predictions = truth[rows], predictions[rows]
     is_binary = needs == "probability" and predictions.ndim == 2 and predictions.shape[1] == 2
     if not task.is_classification:
-        values = _of_numbers(truth.astype(np.float64), predictions, shares)
+        _of_numbers(sample, task, truth.astype(np.float64), predictions)
     elif needs == "probability":
-        values = _of_probabilities(truth.astype(np.int64), predictions, fits, shares, threshold)
-    elif needs == "margin":
-        values = _of_labels(truth, predictions > 0, shares)
-        values["auc"] = _auc(truth == 1, predictions, fits, shares)
+        _of_probabilities(sample, task, truth.astype(np.int64), predictions, threshold)
     else:
-        values = _of_labels(truth, predictions, shares)
+        _of_labels(sample, truth, predictions > 0 if needs == "margin" else predictions)
+        if needs == "margin":
+            _of_ranking(sample, truth == 1, predictions)
     return Measures(
-        values,
+        sample.values,
+        sample.low,
+        sample.high,
         len(rows),
         threshold if is_binary else None,
         weights is not None,
         len(np.asarray(y)) - len(rows),
+        confidence,
     )
 
 
@@ -163,55 +256,164 @@ def check_threshold(threshold: object) -> None:
         raise bad_value("threshold", threshold, "it must lie between 0 and 1, such as 0.5")
 
 
-def _of_numbers(y: Floats, predicted: Floats, weights: Floats) -> dict[str, float]:
-    squares = float(np.average((y - predicted) ** 2, weights=weights))
-    spread = float(np.average((y - np.average(y, weights=weights)) ** 2, weights=weights))
-    line = calibration_line(y, predicted, kind="number", weights=weights)
-    return {
-        "r2": 1 - squares / spread if spread > 0 else np.nan,
-        "rmse": float(np.sqrt(squares)),
-        "mae": float(np.average(np.abs(y - predicted), weights=weights)),
-        "calibration_slope": line.slope,
-        "calibration_intercept": line.intercept,
-    }
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """The rows that measures are computed from, and the measures computed so far."""
+
+    weights: Floats
+    units: Index
+    fits: NDArray[Any]
+    confidence: float
+    inflation: float
+    values: dict[str, float] = field(default_factory=dict)
+    low: dict[str, float] = field(default_factory=dict)
+    high: dict[str, float] = field(default_factory=dict)
+
+    def pairs(self, truth: NDArray[Any], predicted: Floats) -> Pairs:
+        return Pairs(truth.astype(np.float64), predicted, self.weights, self.units, 0)
+
+    def mean(self, values: NDArray[Any]) -> float:
+        return float(np.average(values, weights=self.weights))
+
+    def add(self, name: str, value: float, ends: tuple[float, float] = (np.nan, np.nan)) -> None:
+        """Keep a measure and the ends of its interval."""
+        self.values[name], (self.low[name], self.high[name]) = value, ends
+
+    def estimate(self, name: str, estimate: Estimate, pairs: Pairs) -> None:
+        """Keep a measure whose interval follows from the influence of the rows."""
+        ends = bounds(estimate, pairs, self.confidence, inflation=self.inflation)
+        self.add(name, estimate.value, ends)
+
+    def average(self, name: str, values: NDArray[Any], kind: Kind) -> None:
+        """Keep a mean."""
+        mean = Mean.of(values, self.weights, self.units)
+        self.add(name, mean.mean, around(mean, kind, self.confidence, inflation=self.inflation))
+
+    def gain(self, name: str, losses: Floats, of_constant: Floats, pairs: Pairs) -> None:
+        """Keep one minus the ratio of two mean losses."""
+        least = self.mean(of_constant)
+        if not least > 0:
+            self.add(name, np.nan)
+            return
+        ratio = self.mean(losses) / least
+        influence = (ratio * of_constant - losses) / least
+        self.estimate(name, Estimate(1 - ratio, influence, GAIN), pairs)
 
 
-def _of_labels(y: NDArray[Any], chosen: NDArray[Any], weights: Floats) -> dict[str, float]:
-    shares = np.bincount(y.astype(np.int64), weights) / weights.sum()
-    return {
-        "accuracy": float(np.average(chosen == y, weights=weights)),
-        "majority": float(shares.max()),
-    }
+def _of_numbers(sample: _Sample, task: Task, y: Floats, predicted: Floats) -> None:
+    pairs = sample.pairs(y, predicted)
+    mean, errors = sample.mean(y), (y - predicted) ** 2
+    if task is not Task.REGRESSION:
+        sample.gain("deviance_explained", *_deviances(task, y, predicted, mean), pairs)
+    sample.gain("r2", errors, (y - mean) ** 2, pairs)
+    squares = sample.mean(errors)
+    root = float(np.sqrt(squares))
+    influence = (errors - squares) / (2 * root) if root > 0 else np.zeros(len(y))
+    sample.estimate("rmse", Estimate(root, influence, LOG), pairs)
+    sample.average("mae", np.abs(y - predicted), "number")
+    if (y >= 0).all() and mean > 0:
+        score = ranks_within(predicted, sample.fits, sample.weights)
+        gini = concentration(y, score, sample.weights)
+        sample.estimate("gini", gini, pairs)
+        perfect = concentration(y, y, sample.weights)
+        sample.estimate("gini_normalised", normalised(gini, perfect), pairs)
+    _of_calibration(sample, task, pairs, "number")
+
+
+def _deviances(task: Task, y: Floats, predicted: Floats, mean: float) -> tuple[Floats, Floats]:
+    """Return the deviance of each row, and that of predicting the mean; NaN where undefined."""
+    loss = default_loss(task, y)
+    try:
+        return loss.per_row(y, predicted), loss.per_row(y, np.full(len(y), mean))
+    except InputError:  # a prediction that a deviance is not defined for
+        return np.full(len(y), np.nan), np.full(len(y), np.nan)
+
+
+def _of_calibration(sample: _Sample, task: Task, pairs: Pairs, kind: Kind) -> None:
+    """Add ratio, level, line and distance of what is observed and what is predicted."""
+    y, p = pairs.truth, pairs.predicted
+    observed, expected = sample.mean(y), sample.mean(p)
+    link = link_of(task, p)
+    if observed > 0 and (y >= 0).all() and (p >= 0).all() and expected > 0:
+        ratio = observed / expected
+        influence = (y - ratio * p) / expected
+        sample.estimate("observed_expected", Estimate(ratio, influence, LOG), pairs)
+    _in_the_large(sample, pairs, link)
+    line = line_of(pairs, kind, sample.confidence, inflation=sample.inflation)
+    sample.add("calibration_slope", line.slope, (line.slope_low, line.slope_high))
+    ends = (line.intercept_low, line.intercept_high)
+    sample.add("calibration_intercept", line.intercept, ends)
+    if kind == "probability":
+        sample.add("calibration_error", calibration_error(y, p, weights=sample.weights))
+    smooth = smoothed(pairs, link)
+    if smooth is None:
+        sample.add("ici", np.nan)
+    else:
+        value, *ends_of_ici = smooth.distance(pairs, sample.confidence, inflation=sample.inflation)
+        sample.add("ici", value, (ends_of_ici[0], ends_of_ici[1]))
+
+
+def _in_the_large(sample: _Sample, pairs: Pairs, link: Any) -> None:
+    """Add the constant by which predictions are too low on the scale of the link."""
+    fit = fit_link(np.ones((len(pairs.truth), 1)), pairs, link, linked(pairs.predicted, link))
+    if fit is None:
+        sample.add("calibration_in_the_large", np.nan)
+        return
+    scores = pairs.truth - fit.fitted
+    slope = {"logit": fit.fitted * (1 - fit.fitted), "log": fit.fitted}.get(
+        link, np.ones(len(scores))
+    )
+    estimate = Estimate(float(fit.coefficients[0]), scores / sample.mean(slope))
+    sample.estimate("calibration_in_the_large", estimate, pairs)
+
+
+def _of_labels(sample: _Sample, y: NDArray[Any], chosen: NDArray[Any]) -> None:
+    sample.average("accuracy", (chosen == y).astype(np.float64), "probability")
+    shares = np.bincount(y.astype(np.int64), sample.weights) / sample.weights.sum()
+    sample.add("majority", float(shares.max()))
+
+
+def _of_ranking(sample: _Sample, member: NDArray[Any], score: Floats) -> None:
+    pairs = sample.pairs(member, ranks_within(score, sample.fits, sample.weights))
+    area = auc(member, score, sample.fits, sample.weights)
+    sample.estimate("auc", area, pairs)
+    sample.estimate("gini", gini_of_auc(area), pairs)
+    precision = average_precision(member, pairs.predicted, sample.weights)
+    if not np.isfinite(area.value):
+        sample.add("ks", np.nan)
+        sample.add("average_precision", np.nan)
+        return
+    distance, _ = ks(pairs)
+    ends = ks_bounds(pairs, sample.confidence, inflation=sample.inflation)
+    sample.add("ks", distance, ends)
+    sample.estimate("average_precision", precision, pairs)
 
 
 def _of_probabilities(
-    y: NDArray[np.int64], p: Floats, fits: NDArray[Any], weights: Floats, threshold: float
-) -> dict[str, float]:
-    if p.shape[1] > 2:
-        chosen = p.argmax(axis=1)
-        values = _of_labels(y, chosen, weights)
-        by_class = [_auc(y == label, p[:, label], fits, weights) for label in np.unique(y)]
-        values["auc"] = float(np.nanmean(by_class)) if np.isfinite(by_class).any() else np.nan
+    sample: _Sample, task: Task, y: NDArray[np.int64], p: Floats, threshold: float
+) -> None:
+    is_binary = p.shape[1] == 2
+    chosen = (p[:, 1] > threshold).astype(np.int64) if is_binary else p.argmax(axis=1)
+    _of_labels(sample, y, chosen)
+    shares = np.bincount(y, sample.weights, p.shape[1]) / sample.weights.sum()
+    pairs = sample.pairs(y, p[:, -1])
+    loss = default_loss(task)
+    constant = np.tile(shares, (len(y), 1))
+    if is_binary:
+        _of_ranking(sample, y == 1, p[:, 1])
+    else:
+        areas = [auc(y == k, p[:, k], sample.fits, sample.weights) for k in np.unique(y)]
+        known = [area for area in areas if np.isfinite(area.value)]
+        if known:
+            mean = float(np.mean([area.value for area in known]))
+            influence = np.mean([area.influence for area in known], axis=0)
+            sample.estimate("auc", Estimate(mean, influence, LOGIT), pairs)
+        else:
+            sample.add("auc", np.nan)
+    sample.gain("deviance_explained", loss.per_row(y, p), loss.per_row(y, constant), pairs)
+    if is_binary:
+        _of_calibration(sample, task, pairs, "probability")
+    else:
         of_chosen = p[np.arange(len(y)), chosen]
-        values["calibration_error"] = calibration_error(chosen == y, of_chosen, weights=weights)
-        return values
-    line = calibration_line(y, p[:, 1], kind="probability", weights=weights)
-    return {
-        **_of_labels(y, p[:, 1] > threshold, weights),
-        "auc": _auc(y == 1, p[:, 1], fits, weights),
-        "calibration_slope": line.slope,
-        "calibration_intercept": line.intercept,
-        "calibration_error": calibration_error(y, p[:, 1], weights=weights),
-    }
-
-
-def _auc(member: Bools, score: Floats, fits: NDArray[Any], weights: Floats) -> float:
-    """Return the mean over fits, each weighted by its pairs of a member and a non-member."""
-    areas, pairs = [], []
-    for fit in np.unique(fits):
-        own = fits == fit
-        count = float(weights[own & member].sum() * weights[own & ~member].sum())
-        if count:
-            areas.append(roc_auc_score(member[own], score[own], sample_weight=weights[own]))
-            pairs.append(count)
-    return float(np.average(areas, weights=pairs)) if pairs else np.nan
+        error = calibration_error(chosen == y, of_chosen, weights=sample.weights)
+        sample.add("calibration_error", error)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         plot_excess_risk,
         plot_learning,
         plot_residuals,
+        plot_smooth_calibration,
     )
     from clearwood.plot.data import plot_association, plot_profile
     from clearwood.plot.effects import plot_effect
@@ -40,5 +41,6 @@ __all__ = [
     "plot_profile",
     "plot_residuals",
     "plot_shapley",
+    "plot_smooth_calibration",
     "plot_what_if",
 ]

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood._shared.numbers import number, percent
+from clearwood._shared.numbers import interval, number, percent
 from clearwood.losses import find_loss
 from clearwood.plot.style import AXIS, DOWN, GREY, UP, bars, chart_of, headed, rule
 
 if TYPE_CHECKING:
     from clearwood.benchmarking import BiasVariance, ExcessRisk, LearningCurve
-    from clearwood.evaluation import CalibrationCurve, Residuals
+    from clearwood.evaluation import CalibrationCurve, Residuals, SmoothCalibration
 
 __all__ = [
     "plot_bias_variance",
@@ -18,6 +18,7 @@ __all__ = [
     "plot_excess_risk",
     "plot_learning",
     "plot_residuals",
+    "plot_smooth_calibration",
 ]
 
 _SIZE = {"width": 380, "height": 260}
@@ -83,6 +84,30 @@ def plot_calibration(curve: "CalibrationCurve") -> Any:
         "intervals"
     )
     return _titled(alt.layer(diagonal, span, dots), f"Calibration of {curve.learner}", note, note)
+
+
+def plot_smooth_calibration(curve: "SmoothCalibration") -> Any:
+    """Draw what is observed as a smooth curve of the prediction, with its band."""
+    import altair as alt
+
+    rows = _points(curve)
+    ends = [float(curve.predicted[0]), float(curve.predicted[-1])]
+    diagonal = (
+        chart_of([{"predicted": end, "observed": end} for end in ends])
+        .mark_line(strokeDash=[4, 4], color=GREY)
+        .encode(x=_predicted(curve.what), y="observed:Q")
+    )
+    base = chart_of(rows).encode(x=_predicted(curve.what))
+    band = base.mark_area(opacity=0.2, color=DOWN).encode(
+        y=alt.Y("low:Q", title=_weighted(curve, "observed")), y2="high:Q"
+    )
+    line = base.mark_line(color=DOWN).encode(y="observed:Q", tooltip=_tooltip(rows))
+    note = (
+        f"mean distance from the predictions {number(curve.ici)} "
+        f"({interval(curve.ici_low, curve.ici_high)}); {percent(curve.confidence)} band"
+    )
+    figure = alt.layer(diagonal, band, line)
+    return _titled(figure, f"Smooth calibration of {curve.learner}", note, note)
 
 
 def plot_residuals(residuals: "Residuals") -> Any:

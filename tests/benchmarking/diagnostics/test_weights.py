@@ -64,8 +64,12 @@ def test_measures(kind):
     weighted = measures(
         task, y, predicted, splits=CASE.splits, weights=CASE.weights.astype(float), **options
     )
-    repeated = measures(task, y[rows], predicted[rows], splits=CASE.splits[rows], **options)
-    assert dict(weighted.values) == pytest.approx(dict(repeated.values))
+    repeated = measures(
+        task, y[rows], predicted[rows], splits=CASE.splits[rows], groups=rows, **options
+    )
+    for name in ("values", "low", "high"):
+        one, two = (getattr(result, name) for result in (weighted, repeated))
+        assert one == pytest.approx(two, nan_ok=True), name
     assert weighted.is_weighted
     assert weighted.zero_weights == (CASE.weights == 0).sum() > 0
     assert all("weighted" in meaning for meaning in weighted.meanings.values())

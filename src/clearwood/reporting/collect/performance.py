@@ -125,7 +125,9 @@ def of_rows(
             predicted,
             needs=needs,  # type: ignore[arg-type]
             weights=weights,
+            groups=groups,
             threshold=0.5 if threshold is None else threshold,
+            confidence=_CONFIDENCE,
         ),
         calibration=calibration,
         residuals=None

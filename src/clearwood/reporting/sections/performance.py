@@ -4,7 +4,7 @@ import math
 
 from clearwood._shared.numbers import count, percent
 from clearwood.benchmarking import Benchmark, LearningCurve
-from clearwood.evaluation import Residuals
+from clearwood.evaluation import Measures, Residuals
 from clearwood.models import Learner
 from clearwood.reporting.collect.findings import Findings, Performance, Step
 from clearwood.reporting.page.blocks import (
@@ -32,7 +32,7 @@ from clearwood.reporting.sections.words import (
     sentence,
 )
 
-__all__ = ["section"]
+__all__ = ["measures_sheet", "section"]
 
 
 #: Fields of a standing, with their headings.
@@ -200,14 +200,23 @@ def _diagnostics(performance: Performance) -> list[Block]:
     elif views:
         blocks.append(Choice("diagnostics", "Show", tuple(views)))
     if performance.measures is not None:
-        rows = tuple(
-            (name.replace("_", " "), _finite(value), performance.measures.meanings[name])
-            for name, value in performance.measures.values.items()
-        )
-        weighted = ", weighted" if performance.measures.is_weighted else ""
-        caption = f"Further measures, {where}{weighted}"
-        blocks.append(Sheet("measures", caption, ("measure", "value", "meaning"), rows))
+        blocks.append(measures_sheet(performance.measures, where))
     return blocks
+
+
+def measures_sheet(measures: Measures, where: str) -> Sheet:
+    """Return the table of measures, with their intervals and meanings."""
+    weighted = ", weighted" if measures.is_weighted else ""
+    rows = tuple(
+        (
+            name.replace("_", " "),
+            *(_finite(part[name]) for part in (measures.values, measures.low, measures.high)),
+            meaning,
+        )
+        for name, meaning in measures.meanings.items()
+    )
+    caption = f"Measures, {where}{weighted}, with {percent(measures.confidence)} intervals"
+    return Sheet("measures", caption, ("measure", "value", "low", "high", "meaning"), rows)
 
 
 def _bias(rest: Residuals) -> str:

@@ -1,0 +1,186 @@
+"""How often intervals of measures cover: ``python -m benchmarks.bench_measures``.
+
+Rows are drawn from a population whose truth is known, with predictions that are right, too
+extreme, too high or bent. The measures of each sample have intervals, in which the value of the
+whole population, computed from a very large sample, is looked for.
+"""
+
+import argparse
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import special
+
+from clearwood.evaluation import measures
+from clearwood.table import Task
+
+__all__ = ["SETTINGS", "Covered", "Setting", "coverage", "report"]
+
+CONFIDENCE = 0.9
+SEED = 30
+#: What intervals of 90 % are to cover.
+PROMISED = (0.87, 0.96)
+_LARGE = 400_000
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A population.
+
+    Parameters
+    ----------
+    task
+        What is predicted.
+    rows
+        How many rows a sample has.
+    score
+        Mean and deviation of the linked predictions.
+    truth
+        From linked predictions to the linked mean of the target.
+    per_group
+        Rows that share an error of their own.
+    has_weights
+        Whether rows have weights, such as exposures, between 0.1 and 1.
+    """
+
+    task: Task
+    rows: int
+    score: tuple[float, float]
+    truth: Callable[[Floats], Floats]
+    per_group: int = 1
+    has_weights: bool = False
+
+    def draw(self, n: int, rng: np.random.Generator) -> dict[str, Any]:
+        """Return truth, predictions, weights and groups of rows."""
+        groups = np.arange(n) // self.per_group
+        score = rng.normal(*self.score, n)
+        shared = 0.5 * rng.normal(size=int(groups[-1]) + 1)[groups] if self.per_group > 1 else 0.0
+        mean = self.truth(score) + shared
+        weights = rng.uniform(0.1, 1.0, n) if self.has_weights else np.ones(n)
+        options = {"weights": weights, "groups": groups}
+        if self.task is Task.BINARY:
+            p = special.expit(score)
+            y: Any = (rng.random(n) < special.expit(mean)).astype(int)
+            both = np.column_stack([1 - p, p])
+            return {"y": y, "predicted": both, "needs": "probability", **options}
+        if self.task is Task.COUNT:
+            # the count of an exposure, per unit of exposure
+            y = rng.poisson(weights * np.exp(mean)) / weights
+            return {"y": y, "predicted": np.exp(score), **options}
+        return {"y": mean + rng.normal(size=n), "predicted": score, **options}
+
+
+def _bent(x: Floats) -> Floats:
+    return np.asarray(x + 0.15 * (x + 1) ** 2 - 0.2)
+
+
+SETTINGS = {
+    "classes": Setting(Task.BINARY, 500, (-1.0, 1.0), lambda x: x),
+    "few members": Setting(Task.BINARY, 500, (-2.5, 0.8), lambda x: x),
+    "too extreme": Setting(Task.BINARY, 1000, (-1.0, 1.5), lambda x: 0.6 * x),
+    "no information": Setting(Task.BINARY, 1000, (-1.0, 1.0), lambda x: 0 * x - 1),
+    "weighted groups": Setting(Task.BINARY, 1500, (-1.0, 1.0), _bent, 3, has_weights=True),
+    "numbers": Setting(Task.REGRESSION, 300, (2.0, 1.0), lambda x: x),
+    "numbers in groups": Setting(
+        Task.REGRESSION, 600, (2.0, 1.0), lambda x: 0.8 * x, 4, has_weights=True
+    ),
+    "counts": Setting(Task.COUNT, 1000, (-0.5, 0.6), lambda x: x, has_weights=True),
+    "rare counts": Setting(Task.COUNT, 2000, (-2.5, 0.6), lambda x: x + 0.2, has_weights=True),
+    "counts in groups": Setting(Task.COUNT, 1500, (-0.5, 0.6), _bent, 3, has_weights=True),
+}
+
+
+@dataclass(frozen=True)
+class Covered:
+    """How the interval of a measure did over many samples.
+
+    Parameters
+    ----------
+    setting, measure
+        What was simulated.
+    truth
+        The value of the population.
+    samples
+        How many had an interval.
+    covered, below, above
+        The share whose interval held the truth, and where it lay below or above.
+    width
+        The mean width.
+    """
+
+    setting: str
+    measure: str
+    truth: float
+    samples: int
+    covered: float
+    below: float
+    above: float
+    width: float
+
+
+def coverage(name: str, *, samples: int, seed: int = SEED, n_jobs: int = 1) -> list[Covered]:
+    """Return the coverage of every measure in a setting."""
+    setting = SETTINGS[name]
+    whole = measures(setting.task, **setting.draw(_LARGE, np.random.default_rng(seed)))
+    draws = Parallel(n_jobs)(delayed(_sampled)(name, seed, k) for k in range(samples))
+    lines = []
+    for measure, value in whole.values.items():
+        # the distance of perfect predictions is zero, whatever noise it has in a large sample
+        truth = 0.0 if measure == "ici" and _is_perfect(setting) else value
+        ends = np.array([one[measure] for one in draws if np.isfinite(one[measure]).all()])
+        if len(ends):
+            low, high = ends.T
+            below, above = float(np.mean(truth < low)), float(np.mean(truth > high))
+            width = float(np.mean(high - low))
+            held = 1 - below - above
+            lines.append(Covered(name, measure, truth, len(ends), held, below, above, width))
+    return lines
+
+
+def _is_perfect(setting: Setting) -> bool:
+    """Return whether predictions are the mean of the target."""
+    score = np.linspace(-3, 3, 50)
+    return setting.per_group == 1 and bool(np.allclose(setting.truth(score), score))
+
+
+def _sampled(name: str, seed: int, k: int) -> dict[str, tuple[float, float]]:
+    setting = SETTINGS[name]
+    drawn = setting.draw(setting.rows, np.random.default_rng([seed, k]))
+    result = measures(setting.task, **drawn, confidence=CONFIDENCE)
+    return {measure: result.interval(measure) for measure in result.values}
+
+
+def report(lines: Iterable[Covered]) -> None:
+    """Print the coverage of every measure."""
+    print(
+        f"{'setting':18} {'measure':25} {'truth':>8} {'samples':>7} {'covered':>8} {'below':>6} "
+        f"{'above':>6} {'width':>7}"
+    )
+    for one in lines:
+        sign = " " if PROMISED[0] <= one.covered <= PROMISED[1] else "*"
+        print(
+            f"{one.setting:18} {one.measure:25} {one.truth:8.3f} {one.samples:7d} "
+            f"{one.covered:7.3f}{sign} {one.below:6.3f} {one.above:6.3f} {one.width:7.3f}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    """Run the simulation."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--samples", type=int, default=400)
+    parser.add_argument("--settings", nargs="*", choices=SETTINGS, default=list(SETTINGS))
+    parser.add_argument("--jobs", type=int, default=1)
+    options = parser.parse_args()
+    for name in options.settings:
+        report(coverage(name, samples=options.samples, n_jobs=options.jobs))
+
+
+if __name__ == "__main__":
+    main()
