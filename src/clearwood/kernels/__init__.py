@@ -2,6 +2,7 @@
 
 from clearwood.kernels._core import certify, compose, compose_within, exponential
 from clearwood.kernels.boost import BoostedTrees, boost
+from clearwood.kernels.cart import cart_leaves, grow_cart, weakest_links
 from clearwood.kernels.forest import PackedForest
 from clearwood.kernels.level import simd_level
 from clearwood.kernels.mars import HINGE_KINDS, HingeSearch, search_hinges
@@ -26,16 +27,19 @@ __all__ = [
     "UbjsonDocument",
     "UbjsonError",
     "boost",
+    "cart_leaves",
     "certify",
     "component_sets",
     "components",
     "compose",
     "compose_within",
     "exponential",
+    "grow_cart",
     "interventional",
     "limited",
     "path_dependent",
     "search_hinges",
     "simd_level",
     "threads",
+    "weakest_links",
 ]

@@ -26,6 +26,22 @@ def boost(
     n_threads: int,
 ) -> dict[str, Any]: ...
 
+# cart
+def grow_cart(**arrays_and_limits: Any) -> dict[str, Any]: ...
+def cart_leaves(
+    values: NDArray[np.float64],
+    nodes: dict[str, NDArray[Any]],
+    surrogates: dict[str, NDArray[Any]],
+    words: NDArray[np.uint32],
+    out: NDArray[np.int32],
+) -> None: ...
+def weakest_links(
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    risk: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None: ...
+
 # condense
 def compose(
     ensemble: dict[str, Any],

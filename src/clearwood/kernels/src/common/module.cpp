@@ -14,6 +14,7 @@ namespace nb = nanobind;
 namespace clearwood {
 
 void bind_boost(nb::module_& m);
+void bind_cart(nb::module_& m);
 void bind_condense(nb::module_& m);
 void bind_certify(nb::module_& m);
 void bind_exponential(nb::module_& m);
@@ -50,6 +51,7 @@ NB_MODULE(_core, m) {
   m.def("use_level", &clearwood::use_level, nb::arg("name"));
   m.def("level", [] { return clearwood::level_names[static_cast<int>(clearwood::level())]; });
   clearwood::bind_boost(m);
+  clearwood::bind_cart(m);
   clearwood::bind_condense(m);
   clearwood::bind_certify(m);
   clearwood::bind_exponential(m);

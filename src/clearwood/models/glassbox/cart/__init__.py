@@ -1,0 +1,1 @@
+"""Single decision trees: grown exactly, pruned by cross-validation, with surrogates."""

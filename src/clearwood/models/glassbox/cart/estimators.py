@@ -1,0 +1,411 @@
+"""The trees of the catalogue as scikit-learn estimators."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import InputError, Setting, bad_value, unknown_choice
+from clearwood.models.estimators.folds import Folds
+from clearwood.models.glassbox.cart.pruning import choose, geometric_middles, held_out, risks
+from clearwood.models.glassbox.cart.tree import CartTree, Growth, Presorted
+
+__all__ = ["CartClassifier", "CartRegressor"]
+
+PRUNINGS = (True, False, "one-se")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a tree is grown on: the rows, sorted, their target and their weights."""
+
+    X: Floats
+    rows: Presorted
+    target: Floats
+    weight: Floats  # in the criterion
+    cover: Floats  # of the rows
+    growth: Growth
+
+    def grow(self, cover: Floats) -> CartTree:
+        """Grow a full tree on rows that count ``cover`` times their weight."""
+        return self.rows.grow(self.growth, self.target, self.weight * cover, self.cover * cover)
+
+
+class _Cart(BaseEstimator):
+    """What the two trees share."""
+
+    _stratify: bool
+    tree_: CartTree
+
+    def __init__(
+        self,
+        *,
+        prune: bool | Literal["one-se"] = True,
+        folds: int = 5,
+        criterion: str | None = None,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        surrogates: int = 5,
+        categorical: Sequence[int] = (),
+        monotone: Sequence[int] = (),
+        random_state: int = 0,
+    ) -> None:
+        self.prune = prune
+        self.folds = folds
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.surrogates = surrogates
+        self.categorical = categorical
+        self.monotone = monotone
+        self.random_state = random_state
+
+    def _limits(self) -> dict[str, Any]:
+        """Return the limits of growth, checked."""
+        for name, least in (("max_depth", 1), ("min_samples_leaf", 1), ("surrogates", 0)):
+            value = getattr(self, name)
+            is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            if not (is_whole and value >= least) and not (name == "max_depth" and value is None):
+                raise bad_value(name, value, f"a whole number from {least} on", kind=Setting)
+        if self.prune not in PRUNINGS:
+            raise unknown_choice("prune", self.prune, map(str, PRUNINGS), kind=Setting)
+        return {
+            "max_depth": self.max_depth,
+            "min_samples_leaf": int(self.min_samples_leaf),
+            "surrogates": int(self.surrogates),
+        }
+
+    def _presorted(self, X: ArrayLike) -> tuple[Floats, Presorted]:
+        """Return the rows as numbers, and sorted."""
+        matrix = np.ascontiguousarray(X, dtype=np.float64)
+        self.n_features_in_ = matrix.shape[1]
+        return matrix, Presorted(matrix, categorical=self.categorical, monotone=self.monotone)
+
+    def _fit(self, sample: Sample) -> None:
+        """Grow the tree, prune it and keep it with the values of its predictions."""
+        self._checked_missing = sample.rows.has_missing
+        full = sample.grow(np.ones(len(sample.target)))
+        self.penalty_ = 0.0
+        self.penalties_ = self.risks_ = np.zeros(0)
+        if self.prune and full.n_nodes > 1:
+            self.penalties_ = geometric_middles(full.levels())
+            self.risks_, errors = self._risks(sample)
+            one_se = self.prune == "one-se"
+            self.penalty_ = choose(self.penalties_, self.risks_, errors, one_se=one_se)
+            full = full.pruned(self.penalty_)
+        self.tree_ = CartTree(full.nodes, full.surrogates, full.words, self._values(full))
+
+    def _risks(self, sample: Sample) -> tuple[Floats, Floats]:
+        """Cross-validate every penalty; the trees of the folds use the sorted rows again."""
+        results = []
+        for train, test in self._split(sample):
+            inside = np.zeros(len(sample.target))
+            inside[train] = 1.0
+            tree = sample.grow(inside)
+            leaves = tree.leaves(sample.X[test])
+            losses = self._losses(tree.value, sample.target[test])
+            results.append(held_out(tree, leaves, losses, sample.weight[test], self.penalties_))
+        return risks(results)
+
+    def _split(self, sample: Sample) -> Iterator[tuple[Index, Index]]:
+        """Return the folds, those of classes stratified where each has two rows or more."""
+        counted = np.flatnonzero(sample.cover > 0)
+        y = sample.target[counted]
+        stratify = self._stratify and bool(np.unique(y, return_counts=True)[1].min() >= 2)
+        folds = Folds(self.folds, stratify=stratify, seed=self.random_state)
+        for train, test in folds.split(y[:, None], y):
+            yield counted[train], counted[test]
+
+    def _losses(self, value: Floats, target: Floats) -> Callable[[Index, Index], Floats]:
+        raise NotImplementedError
+
+    def _values(self, tree: CartTree) -> Floats:
+        return tree.value
+
+    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Return the leaf each row reaches, as a position in the arrays of ``tree_``."""
+        check_is_fitted(self, "tree_")
+        return self.tree_.leaves(np.ascontiguousarray(X, dtype=np.float64))
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        check_is_fitted(self, "tree_")
+        return int(self.tree_.is_leaf.sum())
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class CartRegressor(RegressorMixin, _Cart):  # type: ignore[misc] # scikit-learn has no types
+    """A regression tree pruned to the size that predicts held-out rows best.
+
+    Splits are exact, of categories too: levels are ordered by their mean. A row whose value is
+    missing follows the first surrogate whose own value is known, and else the majority.
+
+    Parameters
+    ----------
+    prune
+        True takes the penalty with the smallest cross-validated loss, "one-se" the smallest tree
+        within one standard error of it, False keeps the full tree.
+    folds
+        Number of folds.
+    criterion
+        "squared_error", or "poisson" for the deviance of counts: leaves are then shrunk towards
+        the mean rate by one expected event, so that none predicts zero.
+    max_depth, min_samples_leaf
+        Limits of the full tree. Rows of a leaf are counted, not weighed.
+    surrogates
+        The most surrogates a split has. Only splits on columns with missing values in training have
+        any.
+    categorical
+        Positions of columns that hold codes of categories.
+    monotone
+        1 or -1 for columns that predictions must rise or fall with, else 0; empty for none.
+    random_state
+        Fixes the folds.
+
+    Attributes
+    ----------
+    tree_ : CartTree
+    penalty_ : float
+        The penalty per leaf that was chosen.
+    penalties_, risks_ : ndarray
+        The penalties tried and the cross-validated loss of each.
+
+    Examples
+    --------
+    >>> X = np.arange(40.0)[:, None]
+    >>> y = (X.ravel() > 19).astype(float)
+    >>> CartRegressor().fit(X, y).get_n_leaves()
+    2
+    """
+
+    _stratify = False
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the tree and prune it."""
+        target = np.asarray(y, dtype=np.float64)
+        cover = np.ones(len(target)) if sample_weight is None else np.array(sample_weight, float)
+        matrix, rows = self._presorted(X)
+        limits = self._limits()
+        criterion = "squared_error" if self.criterion is None else self.criterion
+        if criterion == "poisson":
+            if (target < 0).any():
+                raise InputError(
+                    f"the Poisson deviance needs a target without negative values; "
+                    f"one is {target.min():g}",
+                    parameter="target",
+                    value=float(target.min()),
+                )
+            rate = float(cover @ target / cover.sum())
+            weight = 1 / rate if rate > 0 else 0.0
+            growth = Growth("poisson", prior_mean=rate, prior_weight=weight, **limits)
+        elif criterion == "squared_error":
+            growth = Growth("squared", **limits)
+        else:
+            raise unknown_choice("criterion", criterion, ("squared_error", "poisson"), kind=Setting)
+        self.criterion_ = criterion
+        self._fit(Sample(matrix, rows, target, cover, cover, growth))
+        return self
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """Return the value of the leaf that each row reaches."""
+        return self.tree_.value[self.apply(X), 0]
+
+    def _losses(self, value: Floats, target: Floats) -> Callable[[Index, Index], Floats]:
+        def squared(nodes: Index, rows: Index) -> Floats:
+            return np.asarray((target[rows] - value[nodes, 0]) ** 2)
+
+        def deviance(nodes: Index, rows: Index) -> Floats:
+            y, rate = target[rows], value[nodes, 0]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                logs = np.where(y > 0, y * np.log(y / rate), 0.0)
+            return np.asarray(2 * (logs - y + rate))
+
+        return deviance if self.criterion_ == "poisson" else squared
+
+
+class CartClassifier(ClassifierMixin, _Cart):  # type: ignore[misc] # scikit-learn has no types
+    """A classification tree pruned to the size that predicts held-out rows best.
+
+    The held-out loss is the Brier score, which corresponds to the Gini criterion: unlike the error
+    rate it responds to every change of a probability, and unlike the log loss it is finite for
+    leaves with a single class.
+
+    Categorical splits are exact for two classes (levels ordered by their share) and, for more, for
+    up to ten levels; beyond that levels are ordered by the first principal component of their
+    shares of classes.
+
+    Parameters
+    ----------
+    prune, folds, max_depth, min_samples_leaf, surrogates, categorical, monotone, random_state
+        As in `CartRegressor`; monotone constraints hold for the probability of the second of two
+        classes.
+    criterion
+        "gini" or "entropy".
+    priors
+        Probabilities of the classes in the population, in the order of the classes; "equal"; or
+        None, which takes their shares among the rows.
+    costs
+        Square matrix: what it costs to predict the class of a column where that of the row is true.
+        Two classes are split by altered priors, more by Σ L_kk′ p_k p_k′, and `predict` returns the
+        class with the smallest expected cost.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+    tree_ : CartTree
+    penalty_ : float
+        The penalty per leaf that was chosen.
+    penalties_, risks_ : ndarray
+        The penalties tried and the cross-validated Brier score of each.
+
+    Examples
+    --------
+    >>> X = np.arange(40.0)[:, None]
+    >>> y = np.where(X.ravel() > 19, "high", "low")
+    >>> CartClassifier().fit(X, y).predict([[3.0], [30.0]])
+    array(['low', 'high'], dtype='<U4')
+    """
+
+    _stratify = True
+
+    def __init__(
+        self,
+        *,
+        prune: bool | Literal["one-se"] = True,
+        folds: int = 5,
+        criterion: str | None = None,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        surrogates: int = 5,
+        priors: Sequence[float] | Literal["equal"] | None = None,
+        costs: Sequence[Sequence[float]] | None = None,
+        categorical: Sequence[int] = (),
+        monotone: Sequence[int] = (),
+        random_state: int = 0,
+    ) -> None:
+        super().__init__(
+            prune=prune,
+            folds=folds,
+            criterion=criterion,
+            max_depth=max_depth,
+            min_samples_leaf=min_samples_leaf,
+            surrogates=surrogates,
+            categorical=categorical,
+            monotone=monotone,
+            random_state=random_state,
+        )
+        self.priors = priors
+        self.costs = costs
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the tree and prune it."""
+        labels = np.asarray(y)
+        cover = np.ones(len(labels)) if sample_weight is None else np.array(sample_weight, float)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        n_classes = len(self.classes_)
+        if any(self.monotone) and n_classes > 2:
+            raise InputError(
+                f"monotone constraints need numbers or two classes; there are {n_classes} classes",
+                parameter="monotone",
+            )
+        criterion = "gini" if self.criterion is None else self.criterion
+        if criterion not in ("gini", "entropy"):
+            raise unknown_choice("criterion", criterion, ("gini", "entropy"), kind=Setting)
+        matrix, rows = self._presorted(X)
+        costs = self._costs(n_classes)
+        of_prior = self._prior_weights(np.bincount(codes, cover, n_classes))
+        altered = of_prior
+        if costs is not None and n_classes == 2:
+            altered, costs = of_prior * costs.sum(axis=1), None
+        self._alteration = altered / of_prior
+        # two classes: Gini's index is twice the squared error of 0 and 1
+        self._by_share = n_classes == 2 and criterion == "gini"
+        growth = Growth(
+            "squared" if self._by_share else criterion,
+            n_classes=0 if self._by_share else n_classes,
+            costs=None if costs is None else (costs + costs.T) / 2,
+            **self._limits(),
+        )
+        sample = Sample(matrix, rows, codes.astype(float), cover * altered[codes], cover, growth)
+        self._fit(sample)
+        return self
+
+    def _costs(self, n_classes: int) -> Floats | None:
+        """Return the cost matrix, checked."""
+        if self.costs is None:
+            return None
+        costs = np.asarray(self.costs, dtype=np.float64)
+        size = f"{n_classes} rows and columns"
+        if costs.shape != (n_classes, n_classes):
+            raise bad_value("costs", self.costs, f"a matrix of {size}", kind=Setting)
+        off = ~np.eye(n_classes, dtype=bool)
+        if not np.isfinite(costs).all() or (costs < 0).any() or costs[~off].any():
+            raise bad_value(
+                "costs", self.costs, "costs from 0 on, with zeros in the diagonal", kind=Setting
+            )
+        if (costs.sum(axis=1) == 0).any():
+            raise bad_value(
+                "costs", self.costs, "a cost above 0 for every class that is true", kind=Setting
+            )
+        return costs
+
+    def _prior_weights(self, totals: Floats) -> Floats:
+        """Return the factor of each class that turns its share into its prior."""
+        if self.priors is None:
+            return np.ones(len(totals))
+        if isinstance(self.priors, str) and self.priors == "equal":
+            priors = np.full(len(totals), 1 / len(totals))
+        else:
+            try:
+                priors = np.asarray(self.priors, dtype=np.float64)
+            except ValueError:
+                priors = np.empty(0)
+        if priors.shape != totals.shape or not (priors > 0).all() or abs(priors.sum() - 1) > 1e-6:
+            raise bad_value(
+                "priors",
+                self.priors,
+                f"{len(totals)} probabilities above 0 that sum to 1, or 'equal'",
+                kind=Setting,
+            )
+        shares = totals / totals.sum()
+        return np.asarray(priors / shares)
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Return the probabilities of the classes, in the order of ``classes_``."""
+        return self.tree_.value[self.apply(X)]
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the most probable class, or with costs the one with the least expected cost."""
+        chosen = self.predict_proba(X)
+        if self.costs is not None:
+            chosen = -chosen @ np.asarray(self.costs, dtype=np.float64)
+        return np.asarray(self.classes_[np.argmax(chosen, axis=1)])
+
+    def _shares(self, value: Floats) -> Floats:
+        """Return the shares of all classes, as the criterion weighs them."""
+        return np.column_stack([1 - value[:, 0], value[:, 0]]) if self._by_share else value
+
+    def _losses(self, value: Floats, target: Floats) -> Callable[[Index, Index], Floats]:
+        shares = self._shares(value)
+        size = (shares**2).sum(axis=1)
+        codes = target.astype(np.intp)
+
+        def brier(nodes: Index, rows: Index) -> Floats:
+            # Σ_k (1[y = k] − p_k)²
+            return np.asarray(size[nodes] - 2 * shares[nodes, codes[rows]] + 1)
+
+        return brier
+
+    def _values(self, tree: CartTree) -> Floats:
+        shares = self._shares(tree.value) / self._alteration
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
