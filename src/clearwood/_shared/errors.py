@@ -255,9 +255,14 @@ class ClearwoodWarning(UserWarning):
 
 
 def bad_value(
-    parameter: str, value: Any, expected: Text, *, hint: Text | None = None
+    parameter: str,
+    value: Any,
+    expected: Text,
+    *,
+    hint: Text | None = None,
+    kind: type[Option] = Option,
 ) -> InputError:
-    """Make the error for an option whose value cannot be used.
+    """Make the error for an option, or a setting, whose value cannot be used.
 
     Examples
     --------
@@ -266,7 +271,7 @@ def bad_value(
     ...
     clearwood.InputError: points=1: it must be at least 2
     """
-    message = words(Option(parameter, value), ": ", expected)
+    message = words(kind(parameter, value), ": ", expected)
     return InputError(message, parameter=parameter, value=value, hint=hint)
 
 

@@ -28,6 +28,8 @@ _IMPORTERS = {
     "LGBMModel": ("lightgbm", "lightgbm"),
     "lightgbm.Booster": ("lightgbm", "lightgbm"),
     "CatBoost": ("catboost", "catboost"),
+    "CartClassifier": ("cart", "cart"),
+    "CartRegressor": ("cart", "cart"),
     "Pipeline": ("pipeline", "pipeline"),
     "BaseSearchCV": ("pipeline", "search"),
     "Learner": ("learner", "learner"),
@@ -63,7 +65,10 @@ def supports(model: Any) -> bool:
     >>> supports(DecisionTreeRegressor()), supports(LinearRegression())
     (True, False)
     """
-    return isinstance(model, Forest) or _importer(model) is not None
+    # a tree of ours may have too many surrogates
+    return isinstance(model, Forest) or (
+        _importer(model) is not None and getattr(model, "is_plain", True)
+    )
 
 
 def from_model(model: Any) -> Forest:

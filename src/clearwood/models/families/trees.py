@@ -4,6 +4,7 @@ import math
 from functools import partial
 from typing import Any
 
+from clearwood._shared.errors import InputError, Setting, words
 from clearwood.models.entry import Entry, Job
 from clearwood.models.families.shared import ANY
 from clearwood.models.spaces import Choice, Real, Whole
@@ -13,13 +14,26 @@ __all__ = ["ENTRIES"]
 
 
 def _tree(job: Job) -> Any:
-    from clearwood.models.estimators.pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
+    from clearwood.models.glassbox.cart.estimators import CartClassifier, CartRegressor
 
-    settings = dict(job.settings)
-    if settings["criterion"] is None:
-        del settings["criterion"]
-    kind = PrunedTreeClassifier if job.task.is_classification else PrunedTreeRegressor
-    return kind(random_state=job.seed, monotonic_cst=list(job.monotone) or None, **settings)
+    settings = {
+        **job.settings,
+        "categorical": job.categorical,
+        "monotone": job.monotone,
+        "random_state": job.seed,
+    }
+    if job.task.is_classification:
+        return CartClassifier(**settings)
+    for name in ("priors", "costs"):
+        if settings.pop(name) is not None:
+            raise InputError(
+                words(Setting(name), " is for classes; the target is a number"),
+                parameter=name,
+                value=job.settings[name],
+            )
+    if settings["criterion"] is None and job.task is Task.COUNT:
+        settings["criterion"] = "poisson"
+    return CartRegressor(**settings)
 
 
 def _bagging(job: Job) -> Any:
@@ -101,9 +115,9 @@ ENTRIES = (
         family="tree",
         tasks=ANY,
         reading="tree",
-        source="scikit-learn DecisionTreeRegressor, DecisionTreeClassifier",
+        source="clearwood CartRegressor, CartClassifier",
         section="Hiabu 5.1-5.2; Rosso 8; Shah 2.1; course notes 7",
-        loss="squared error or Gini impurity + penalty · number of leaves",
+        loss="squared error, Gini impurity or Poisson deviance + penalty · number of leaves",
         estimates="mean; probability",
         build=_tree,
         defaults={
@@ -112,12 +126,16 @@ ENTRIES = (
             "max_depth": None,
             "min_samples_leaf": 5,
             "criterion": None,
+            "surrogates": 5,
+            "priors": None,
+            "costs": None,
         },
         space={
             "prune": Choice(True, "one-se"),  # noqa: FBT003 - a value, not a switch
             "max_depth": Whole(2, 12),
             "min_samples_leaf": Whole(1, 50, log=True),
         },
+        categories="native",
         missing="native",
         monotone=True,
         complexity=3,

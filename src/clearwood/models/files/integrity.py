@@ -106,6 +106,14 @@ def _search_tree_is_sound(tree: Any) -> bool:
     )
 
 
+def _cart_is_sound(tree: Any) -> bool:
+    try:  # the kernel looks at every array before it follows one
+        tree.leaves(np.zeros((1, tree.n_features)))
+    except (KeyError, RuntimeError, TypeError, ValueError):
+        return False
+    return bool(tree.value.ndim == 2 and len(tree.value) == tree.n_nodes)
+
+
 def _leads_onward(left: NDArray[Any], right: NDArray[Any], inner: Bools) -> bool:
     """Whether both children of every inner node come later and exist: no loop, no way out."""
     here = np.flatnonzero(inner)
@@ -120,6 +128,7 @@ def _within(numbers: NDArray[Any], length: int) -> bool:
 
 
 _CHECKS = {
+    "clearwood.models.glassbox.cart.tree.CartTree": _cart_is_sound,
     "sklearn.tree._tree.Tree": _tree_is_sound,
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor": _histogram_tree_is_sound,
     "sklearn.neighbors._kd_tree.KDTree": _search_tree_is_sound,

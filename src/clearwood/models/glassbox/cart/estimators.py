@@ -1,7 +1,7 @@
 """The trees of the catalogue as scikit-learn estimators."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -89,7 +89,6 @@ class _Cart(BaseEstimator):
 
     def _fit(self, sample: Sample) -> None:
         """Grow the tree, prune it and keep it with the values of its predictions."""
-        self._checked_missing = sample.rows.has_missing
         full = sample.grow(np.ones(len(sample.target)))
         self.penalty_ = 0.0
         self.penalties_ = self.risks_ = np.zeros(0)
@@ -99,7 +98,7 @@ class _Cart(BaseEstimator):
             one_se = self.prune == "one-se"
             self.penalty_ = choose(self.penalties_, self.risks_, errors, one_se=one_se)
             full = full.pruned(self.penalty_)
-        self.tree_ = CartTree(full.nodes, full.surrogates, full.words, self._values(full))
+        self.tree_ = replace(full, value=self._values(full))
 
     def _risks(self, sample: Sample) -> tuple[Floats, Floats]:
         """Cross-validate every penalty; the trees of the folds use the sorted rows again."""
@@ -133,6 +132,11 @@ class _Cart(BaseEstimator):
         check_is_fitted(self, "tree_")
         return self.tree_.leaves(np.ascontiguousarray(X, dtype=np.float64))
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether its predictions are those of a tree of ordinary splits that is not too large."""
+        return not self.tree_.nodes["n_surrogates"].any() or self.tree_.plain is not None
+
     def get_n_leaves(self) -> int:
         """Return the number of leaves."""
         check_is_fitted(self, "tree_")
@@ -144,7 +148,7 @@ class _Cart(BaseEstimator):
         return tags
 
 
-class CartRegressor(RegressorMixin, _Cart):  # type: ignore[misc] # scikit-learn has no types
+class CartRegressor(RegressorMixin, _Cart):
     """A regression tree pruned to the size that predicts held-out rows best.
 
     Splits are exact, of categories too: levels are ordered by their mean. A row whose value is
@@ -218,7 +222,7 @@ class CartRegressor(RegressorMixin, _Cart):  # type: ignore[misc] # scikit-learn
 
     def predict(self, X: ArrayLike) -> Floats:
         """Return the value of the leaf that each row reaches."""
-        return self.tree_.value[self.apply(X), 0]
+        return np.asarray(self.tree_.value[self.apply(X), 0])
 
     def _losses(self, value: Floats, target: Floats) -> Callable[[Index, Index], Floats]:
         def squared(nodes: Index, rows: Index) -> Floats:
@@ -233,7 +237,7 @@ class CartRegressor(RegressorMixin, _Cart):  # type: ignore[misc] # scikit-learn
         return deviance if self.criterion_ == "poisson" else squared
 
 
-class CartClassifier(ClassifierMixin, _Cart):  # type: ignore[misc] # scikit-learn has no types
+class CartClassifier(ClassifierMixin, _Cart):
     """A classification tree pruned to the size that predicts held-out rows best.
 
     The held-out loss is the Brier score, which corresponds to the Gini criterion: unlike the error
@@ -323,7 +327,8 @@ class CartClassifier(ClassifierMixin, _Cart):  # type: ignore[misc] # scikit-lea
             raise unknown_choice("criterion", criterion, ("gini", "entropy"), kind=Setting)
         matrix, rows = self._presorted(X)
         costs = self._costs(n_classes)
-        of_prior = self._prior_weights(np.bincount(codes, cover, n_classes))
+        totals: Floats = np.bincount(codes, cover, n_classes).astype(np.float64)
+        of_prior = self._prior_weights(totals)
         altered = of_prior
         if costs is not None and n_classes == 2:
             altered, costs = of_prior * costs.sum(axis=1), None
@@ -334,6 +339,7 @@ class CartClassifier(ClassifierMixin, _Cart):  # type: ignore[misc] # scikit-lea
             "squared" if self._by_share else criterion,
             n_classes=0 if self._by_share else n_classes,
             costs=None if costs is None else (costs + costs.T) / 2,
+            risk_scale=2.0 if self._by_share else 1.0,
             **self._limits(),
         )
         sample = Sample(matrix, rows, codes.astype(float), cover * altered[codes], cover, growth)
@@ -379,6 +385,11 @@ class CartClassifier(ClassifierMixin, _Cart):  # type: ignore[misc] # scikit-lea
             )
         shares = totals / totals.sum()
         return np.asarray(priors / shares)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it predicts as a tree of ordinary splits does, by the largest share."""
+        return self.costs is None and super().is_plain
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Return the probabilities of the classes, in the order of ``classes_``."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood.models.glassbox.cart.tree import CartTree
@@ -42,7 +43,7 @@ def geometric_middles(levels: Floats) -> Floats:
 
 def held_out(
     tree: CartTree,
-    leaves: Index,
+    leaves: NDArray[np.int32],
     losses: Callable[[Index, Index], Floats],
     weights: Floats,
     penalties: Floats,
@@ -80,11 +81,11 @@ def held_out(
         rows.append(row[kept])
         at = parent[at]
         row, at = row[at >= 0], at[at >= 0]
-    node, row = np.concatenate(nodes), np.concatenate(rows)
-    loss = losses(node, row)
+    ends, row = np.concatenate(nodes), np.concatenate(rows)
+    loss = losses(ends, row)
     return HeldOut(
-        total=_added_over_ranges(weights[row] * loss, start[node], stop[node], len(penalties)),
-        squares=_added_over_ranges(weights[row] * loss**2, start[node], stop[node], len(penalties)),
+        total=_added_over_ranges(weights[row] * loss, start[ends], stop[ends], len(penalties)),
+        squares=_added_over_ranges(weights[row] * loss**2, start[ends], stop[ends], len(penalties)),
         weight=float(weights.sum()),
     )
 

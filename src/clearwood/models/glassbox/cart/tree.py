@@ -1,7 +1,8 @@
 """One decision tree as plain arrays, and how it is grown."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood.kernels import cart_leaves, grow_cart, weakest_links
+from clearwood.models.glassbox.cart.plain import plain_tree
+from clearwood.models.glassbox.score import TreeArrays
 
 __all__ = ["CartTree", "Growth", "Presorted"]
 
@@ -38,12 +41,19 @@ class CartTree:
         Sets of categories: bit ``c % 32`` of word ``c // 32`` is category ``c``.
     value
         Of shape (nodes, outputs).
+    n_features
+        Columns of the rows it was grown on.
     """
 
     nodes: Mapping[str, NDArray[Any]]
     surrogates: Mapping[str, NDArray[Any]]
     words: NDArray[np.uint32]
     value: Floats
+    n_features: int
+
+    def __getstate__(self) -> dict[str, Any]:
+        # what is cached is computed again
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
     @property
     def n_nodes(self) -> int:
@@ -62,6 +72,11 @@ class CartTree:
         inner = np.flatnonzero(~self.is_leaf)
         above[self.nodes["left"][inner]] = above[self.nodes["right"][inner]] = inner
         return above
+
+    @cached_property
+    def plain(self) -> TreeArrays | None:
+        """The same tree as ordinary splits; None where there would be too many of them."""
+        return plain_tree(self)
 
     def leaves(self, X: Floats) -> NDArray[np.int32]:
         """Return the leaf that each row reaches."""
@@ -94,7 +109,7 @@ class CartTree:
         )
         nodes["first_surrogate"] = (np.cumsum(count) - count).astype(np.int32)
         surrogates = {name: array[used] for name, array in self.surrogates.items()}
-        return CartTree(nodes, surrogates, self.words, self.value[kept])
+        return replace(self, nodes=nodes, surrogates=surrogates, value=self.value[kept])
 
     def category_set(self, question: Mapping[str, NDArray[Any]], at: int) -> tuple[int, ...]:
         """Return the categories in the set of a node or surrogate."""
@@ -118,6 +133,8 @@ class Growth:
         For Gini's index of several classes: what it costs to take one class for another.
     prior_mean, prior_weight
         Values of numbers are shrunk towards the mean as if by rows of that weight.
+    risk_scale
+        The factor of the risk that is reported for nodes.
     max_depth, min_samples_leaf, surrogates
         Limits.
     """
@@ -127,6 +144,7 @@ class Growth:
     costs: Floats | None = None
     prior_mean: float = 0.0
     prior_weight: float = 0.0
+    risk_scale: float = 1.0
     max_depth: int | None = None
     min_samples_leaf: int = 1
     surrogates: int = 5
@@ -159,7 +177,7 @@ class Presorted:
         n_columns = X.shape[1]
         self.columns = np.ascontiguousarray(X.T)
         missing = np.isnan(self.columns)
-        self.has_missing: Bools = missing.any(axis=1)
+        self.has_missing: Bools = np.asarray(missing.any(axis=1))
         self.n_levels = np.zeros(n_columns, np.int32)
         self.order = np.zeros(self.columns.shape, np.int32)
         for j in range(n_columns):
@@ -206,4 +224,6 @@ class Presorted:
             max_subset_levels=MOST_SUBSET_LEVELS,
         )
         value = grown["nodes"].pop("value").reshape(-1, max(growth.n_classes, 1))
-        return CartTree(grown["nodes"], grown["surrogates"], grown["words"], value)
+        grown["nodes"]["risk"] *= growth.risk_scale
+        n_features = len(self.columns)
+        return CartTree(grown["nodes"], grown["surrogates"], grown["words"], value, n_features)
