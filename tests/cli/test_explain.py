@@ -105,3 +105,23 @@ def test_a_model_that_is_no_sum_is_said_to_be_sampled(cli, claims):
     assert "note: sampled" in answer.out
     document = json.loads(Path("out/decomposition.json").read_text())
     assert "sampled" in document["notes"][0]
+
+
+def test_a_model_that_is_a_sum_of_terms_is_listed_term_by_term(cli, claims):
+    assert cli("fit", claims, "--target", "accidents", "-l", "gam", "-o", "gam.cw").code == 0
+    answer = cli("explain", "gam.cw", claims, "-o", "out")
+    assert answer.code == 0, answer.err
+    assert "Terms of learner 'gam'" in answer.out
+    assert "0 rows of 200 outside the training" in answer.out
+    table = cw.explain(cw.load("gam.cw"), cw.read(claims, target="accidents")).terms()
+    written = {row["term"]: row["share"] for row in rows_of("out/terms.csv")}
+    for term in table.terms:
+        assert float(written[term.name]) == term.share
+
+
+def test_the_band_of_an_effect_is_chosen_on_the_command_line(cli, claims):
+    assert cli("fit", claims, "--target", "accidents", "-l", "gam", "-o", "gam.cw").code == 0
+    words = ("explain", "effect", "gam.cw", claims, "age", "--scale", "margin", "--json")
+    document = json.loads(cli(*words, "--band", "simultaneous").out)
+    assert (document["band"], document["simultaneous"]) == ("covariance", True)
+    assert json.loads(cli(*words, "--band", "rows").out)["band"] == "rows"

@@ -12,12 +12,20 @@ if TYPE_CHECKING:
     from clearwood.explanation.decomposition.about import About, BackgroundInfo
     from clearwood.explanation.decomposition.components import Components
     from clearwood.explanation.decomposition.decomposition import Decomposition
-    from clearwood.explanation.effects.result import Effect
+    from clearwood.explanation.decomposition.term_table import (
+        TermRow,
+        TermTable,
+        readable_order,
+        rows_outside,
+    )
+    from clearwood.explanation.effects.result import BANDS, Effect
     from clearwood.explanation.effects.shape import Shape, sentence_of, shape_of
     from clearwood.explanation.explain import Explanation
     from clearwood.explanation.games.additive import AdditiveGame
     from clearwood.explanation.games.from_model import learner_players
     from clearwood.explanation.games.game import Game, checked_weights
+    from clearwood.explanation.games.products import ProductGame, as_additive
+    from clearwood.explanation.games.sums import SumGame, leaves_of
     from clearwood.explanation.games.terms import TermsGame
     from clearwood.explanation.games.trees import TreeGame
     from clearwood.explanation.importance.components import ComponentVariances, Interactions
@@ -31,6 +39,7 @@ else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
 __all__ = [
+    "BANDS",
     "About",
     "AdditiveGame",
     "Agreement",
@@ -49,15 +58,23 @@ __all__ = [
     "Lime",
     "NotDecomposableError",
     "Predictor",
+    "ProductGame",
     "Scale",
     "Shape",
     "Shapley",
+    "SumGame",
+    "TermRow",
+    "TermTable",
     "TermsGame",
     "TreeGame",
     "Unit",
     "WhatIf",
+    "as_additive",
     "checked_weights",
     "learner_players",
+    "leaves_of",
+    "readable_order",
+    "rows_outside",
     "sentence_of",
     "shape_of",
 ]

@@ -11,6 +11,7 @@ from clearwood.explanation.agreement.agreement import agreement
 from clearwood.explanation.decomposition.about import About, BackgroundInfo
 from clearwood.explanation.decomposition.components import Components
 from clearwood.explanation.decomposition.decomposition import Decomposition
+from clearwood.explanation.decomposition.term_table import terms
 from clearwood.explanation.effects.effect import effect
 from clearwood.explanation.effects.result import Effect
 from clearwood.explanation.importance.components import Interactions
@@ -53,6 +54,7 @@ class Explanation(Explained, Result):
     lime = lime
     what_if = what_if
     contributions = contributions
+    terms = terms
     agreement = agreement
 
     # The decomposition

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         ScoreParts,
         Spread,
         SumOfProducts,
+        TermFacts,
         TreeArrays,
     )
     from clearwood.models.learners import Learner, learner
@@ -39,6 +40,7 @@ __all__ = [
     "Spread",
     "Stages",
     "SumOfProducts",
+    "TermFacts",
     "TreeArrays",
     "Whole",
     "catalogue",

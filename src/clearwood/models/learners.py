@@ -148,7 +148,8 @@ class Learner(BaseEstimator):
     classes_ : ndarray
         For classes: the labels, in the order of ``predict_proba``.
     training_ : dict
-        Rows, columns, seconds and versions of the fit, in plain values.
+        Rows, columns, seconds and versions of the fit, and the least and greatest value of each
+        column of numbers or dates (in days since 1970), in plain values.
 
     Examples
     --------
@@ -310,6 +311,7 @@ class Learner(BaseEstimator):
             "columns": len(table.features),
             "model_columns": encoded.shape[1],
             "source": table.source,
+            "ranges": _ranges(table),
             "seconds": round(time.perf_counter() - start, 3),
             "versions": dict(_versions()),
         }
@@ -465,6 +467,19 @@ class Learner(BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def _ranges(table: Table) -> dict[str, list[float]]:
+    """Return the least and greatest value of each column of numbers or dates that has some."""
+    result = {}
+    for column in table.X.columns:
+        if column.is_coded or column.values.dtype.kind not in "fiuM" or column.missing.all():
+            continue
+        values = column.values[~column.missing]
+        if values.dtype.kind == "M":
+            values = values.astype("datetime64[us]").astype(np.float64) / 86_400e6
+        result[column.name] = [float(values.min()), float(values.max())]
+    return result
 
 
 @cache

@@ -28,6 +28,7 @@ from clearwood.reporting.sections import (
     performance,
     reproduction,
     summary,
+    terms,
     tree,
 )
 from clearwood.reporting.sections.words import sentence
@@ -38,6 +39,7 @@ _WRITERS: dict[str, tuple[str, Callable[[Findings], Section | None]]] = {
     "summary": ("Summary", summary.section),
     "data": ("Data", data.section),
     "performance": ("Performance", performance.section),
+    "terms": (terms.TITLE, terms.section),
     "importance": ("Feature importance and effects", importance.section),
     "individual": ("Individual predictions", individual.section),
     "tree": ("One tree", tree.section),
@@ -89,8 +91,9 @@ def report(
     title
         The page's heading; made from target and model by default.
     sections
-        Which sections to write: "summary", "data", "performance", "importance", "individual",
-        "tree", "cautions", "reproduction"; all of them by default.
+        Which sections to write: "summary", "data", "performance", "terms" (for models that are
+        read term by term), "importance", "individual", "tree", "cautions", "reproduction"; all of
+        them by default.
     quick
         Use fewer rows and less time for every explanation.
     sample

@@ -6,16 +6,24 @@ Shapley value is the same, and all interactions are zero.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step, silent
 from clearwood.explanation.adapter.rows import Rows
-from clearwood.explanation.games.columnwise import Terms
 from clearwood.explanation.games.game import BoundGame, Game, Players, Values, shared_out
 
 __all__ = ["AdditiveGame", "BoundSum"]
+
+
+class Adds(Protocol):
+    """Computes what columns add."""
+
+    def of(self, matrix: Floats) -> Floats:
+        """Return (rows, players × outputs) for rows of a model's own columns."""
+        ...
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -27,11 +35,12 @@ class AdditiveGame(Game):
     constant
         What the terms are added to, of shape (outputs,).
     adds
-        Computes what columns add from the model's own columns; None where the reader does.
+        Computes what columns add from the model's own columns, (rows, players × outputs), outputs
+        changing fastest; None where the reader does.
     """
 
     constant: Floats
-    adds: Terms | None = None
+    adds: Adds | None = None
 
     def own_codes(self, rows: Rows) -> Rows:
         return rows if self.adds is None else rows.with_codes(self.adds.of(rows.codes))

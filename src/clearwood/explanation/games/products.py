@@ -17,10 +17,11 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step, silent
 from clearwood.explanation.adapter.rows import Rows
+from clearwood.explanation.games.additive import AdditiveGame
 from clearwood.explanation.games.game import BoundGame, Game, Players, Values, shared_out
 from clearwood.models import Basis, ProductTerm, SumOfProducts
 
-__all__ = ["BoundProducts", "ProductGame", "subsets"]
+__all__ = ["BoundProducts", "ProductGame", "as_additive", "subsets"]
 
 # Cells of an array of rows by functions, or of rows by components, that is made at a time.
 _CELLS_PER_BLOCK = 4_000_000
@@ -200,6 +201,41 @@ class BoundProducts(BoundGame):
                 value = coalitions[inside]
                 total[part] += value(rows.codes[part], known) if inside else value.coefficients
         return Values(total)
+
+
+@dataclass(frozen=True, eq=False)
+class _PlayersAdd:
+    """What each player adds to a score in which no two of them interact."""
+
+    game: ProductGame
+
+    def of(self, matrix: Floats) -> Floats:
+        """Compute (rows, players × outputs), outputs changing fastest."""
+        n_outputs = len(self.game.outputs)
+        total = np.zeros((len(matrix), len(self.game.columns), n_outputs))
+        known: dict[tuple[int, int], Floats] = {}
+        for term in self.game.terms:
+            total[:, term.players[0]] += term(matrix, known)
+        return total.reshape(len(matrix), -1)
+
+
+def as_additive(game: Game) -> AdditiveGame | None:
+    """Return a game without interactions as a sum over its columns; None for other games."""
+    if isinstance(game, AdditiveGame):
+        return game
+    if not isinstance(game, ProductGame) or game.longest > 1 or game.grouping is not None:
+        return None
+    return AdditiveGame(
+        columns=game.columns,
+        groups=np.repeat(np.arange(len(game.columns)), len(game.outputs)),
+        outputs=game.outputs,
+        unit=game.unit,
+        is_step=game.is_step,
+        kind=game.kind,
+        reader=game.reader,
+        constant=np.asarray(game.products.constant, np.float64),
+        adds=_PlayersAdd(game),
+    )
 
 
 def _joint_means(

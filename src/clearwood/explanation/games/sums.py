@@ -10,8 +10,9 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step, silent
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.game import BoundGame, Game, Players, Values
+from clearwood.explanation.games.trees import TreeGame
 
-__all__ = ["BoundGames", "SumGame"]
+__all__ = ["BoundGames", "SumGame", "leaves_of"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -65,6 +66,14 @@ class BoundGames(BoundGame):
         result = reduce(_added, (of(replace(part, n_jobs=self.n_jobs)) for part in self.parts))
         step(n_rows)
         return result
+
+
+def leaves_of(game: Game | None) -> int | None:
+    """Count the leaves of the trees that a game sums; None where it sums none."""
+    if isinstance(game, TreeGame):
+        return game.forest.n_leaves
+    counts = [leaves_of(one) for one in game.games] if isinstance(game, SumGame) else []
+    return sum(n for n in counts if n is not None) if any(counts) else None
 
 
 def _added(one: Values, other: Values) -> Values:

@@ -14,7 +14,7 @@ from clearwood._shared.numbers import count, number
 from clearwood._shared.results import Result, html_table
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.decomposition.decompose import chosen_output
-from clearwood.explanation.games.additive import AdditiveGame
+from clearwood.explanation.games.products import as_additive
 from clearwood.explanation.scales import Unit
 from clearwood.table import Column
 
@@ -146,13 +146,15 @@ def linear_terms(
 ) -> tuple[Contributions, tuple[Column, ...]]:
     """Read a linear or additive model as a sum over columns; return also the columns' values."""
     game = explained.game
-    if not isinstance(game, AdditiveGame):
+    additive = as_additive(game)
+    if additive is None:
         raise InputError(
             f"{game.kind} is not a sum over its columns",
             parameter="model",
             hint="coefficients and contributions are for linear models; use Shapley values.",
         )
     read = explained.rows(rows)
+    codes = read.codes if additive is game else additive.own_codes(read).codes
     output = explained.output if output is None else output
     at = range(len(game.outputs))[chosen_output(game, output)]
     if len(at) > 1:
@@ -164,8 +166,8 @@ def linear_terms(
     terms = Contributions(
         columns=game.columns,
         rows=read.labels,
-        values=game.terms(read.codes)[:, :, at[0]],
-        constant=float(game.constant[at[0]]),
+        values=additive.terms(codes)[:, :, at[0]],
+        constant=float(additive.constant[at[0]]),
         unit=game.unit,
         output=game.outputs[at[0]],
         model=game.kind,

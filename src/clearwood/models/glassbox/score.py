@@ -9,7 +9,7 @@ knows how far its coefficients vary from sample to sample.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,33 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.choices import SpreadSource
 from clearwood.kernels import PackedForest
 
-__all__ = ["Basis", "Link", "ProductTerm", "ScoreParts", "Spread", "SumOfProducts", "TreeArrays"]
+__all__ = [
+    "Basis",
+    "Link",
+    "ProductTerm",
+    "ScoreParts",
+    "Spread",
+    "SumOfProducts",
+    "TermFacts",
+    "TreeArrays",
+]
 
 #: Functions of one column of the encoded matrix: from values (NaN where missing) to
 #: (rows, functions). It must be a class with plain attributes, so that it can be saved.
 Basis = Callable[[Floats], Floats]
 Link = Literal["identity", "log", "logistic", "softmax"]
+
+
+class TermFacts(TypedDict):
+    """What an estimator knows of a term beside its curve; ``term_table_`` is a list of these.
+
+    ``columns`` are positions in the encoded matrix, ``edf`` the effective degrees of freedom, and
+    ``p_value`` belongs to the hypothesis that the term is zero, None where it is not tested.
+    """
+
+    columns: tuple[int, ...]
+    edf: float
+    p_value: float | None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """From a model and its data to findings: every explanation computed once, within time limits."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeVar
 
@@ -14,7 +14,14 @@ from clearwood._shared.numbers import duration
 from clearwood.benchmarking import Choosing, LearningCurve, learning_curve
 from clearwood.checks import Drift, Leakage, Twins, association, drift, leakage, twins
 from clearwood.condensing import Condensed
-from clearwood.explanation import Agreement, Decomposition, Effect, Shapley
+from clearwood.explanation import (
+    Agreement,
+    Decomposition,
+    Effect,
+    Shapley,
+    TermTable,
+    rows_outside,
+)
 from clearwood.models import Learner
 from clearwood.reporting.collect.explained import some_rows
 from clearwood.reporting.collect.findings import (
@@ -46,6 +53,7 @@ SECTIONS: dict[str, tuple[Step, ...]] = {
     "summary": (Step.DECOMPOSITION, Step.EFFECTS, Step.PERFORMANCE, Step.CONDENSE),
     "data": (Step.ASSOCIATION, Step.TWINS),
     "performance": (Step.PERFORMANCE, Step.LEARNING_CURVE),
+    "terms": (Step.DECOMPOSITION, Step.TERMS),
     "importance": (Step.DECOMPOSITION, Step.EFFECTS, Step.INTERACTIONS, Step.AGREEMENT),
     "individual": (Step.DECOMPOSITION, Step.SHAPLEY, Step.PAGE_MODEL),
     "tree": (Step.CONDENSE, Step.PAGE_MODEL),
@@ -66,6 +74,7 @@ MOST_EFFECTS, MOST_INTERACTIONS, MORE_EFFECTS = 12, 4, 24
 
 # The most values of a column at which its effect is evaluated.
 _POINTS = 40
+_POINTS_OF_TERMS = 100
 _POINTS_OF_CURVES, _POINTS_OF_CLASSES, _POINTS_OF_MORE, _POINTS_OF_PAIRS = 30, 20, 20, 14
 _CURVES = 25
 # With more columns than this, a model that is sampled is not searched for interactions.
@@ -252,6 +261,7 @@ class Collector:
                     importance=importance,
                     interactions=decomposition.interactions(),
                 )
+        findings = self._terms(findings)
         drawn = [name for name in findings.ranked if name not in findings.unused]
         effects = self._when(Step.EFFECTS, lambda: self._effects(drawn)) or {}
         pairs = self._when(Step.INTERACTIONS, lambda: self._pairs(findings))
@@ -273,9 +283,45 @@ class Collector:
         return self.subject.decompose(
             rows,
             is_sampled=self.is_sampled,
-            max_order=1 if many and self.is_sampled else 2,
+            max_order=1 if many and self.is_sampled else max(2, self.subject.readable_order or 2),
             time_limit=self.limits.decomposition,
             seed=self.seed,
+        )
+
+    def _terms(self, findings: Findings) -> Findings:
+        """Read a model that is a sum of few terms completely."""
+        decomposition, order = findings.decomposition, self.subject.readable_order
+        if decomposition is None or self.is_sampled or not order:
+            return findings
+        background = self.table
+        if decomposition.background.n_rows < background.n_rows:
+            background = some_rows(background, decomposition.background.n_rows, self.seed)
+        table = self._when(Step.TERMS, lambda: self.subject.terms(background, order))
+        if table is None:
+            return findings
+        test = self.subject.test
+        if test is not None and table.n_outside is not None:
+            ranges = {name: tuple(ends) for name, ends in self._training_ranges().items()}
+            findings = replace(findings, n_test_outside=rows_outside(ranges, test.columns)[1])
+        if not self.options.has_rows:  # neither extreme values nor values that occur
+            bare = tuple(replace(term, low=None, high=None) for term in table.terms)
+            return replace(findings, terms=replace(table, terms=bare))
+        drawn = self._when(Step.TERMS, lambda: self._term_effects(decomposition, table))
+        return replace(findings, terms=table, term_effects=drawn or ())
+
+    def _training_ranges(self) -> Mapping[str, Any]:
+        ranges: Mapping[str, Any] = self.subject.model.training_["ranges"]
+        return ranges
+
+    def _term_effects(self, decomposition: Decomposition, table: TermTable) -> tuple[Effect, ...]:
+        """Return the curve or surface of every listed term that can be drawn."""
+        curves = {e.columns: e for e in decomposition.effects(points=_POINTS_OF_TERMS)}
+        return tuple(
+            curves[term.columns]
+            if term.order == 1
+            else decomposition.effect(*term.columns, points=_POINTS_OF_PAIRS)
+            for term in table.terms
+            if term.order <= 2
         )
 
     def exact_rows(self, seconds: float) -> int | None:

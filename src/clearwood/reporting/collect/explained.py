@@ -18,7 +18,10 @@ from clearwood.explanation import (
     Explanation,
     Predictor,
     Shapley,
+    TermTable,
     Unit,
+    leaves_of,
+    readable_order,
 )
 from clearwood.forest import Forest
 from clearwood.table import Table
@@ -100,8 +103,13 @@ class ExplainedModel:
 
     @property
     def n_leaves(self) -> int | None:
-        """Leaves of all trees; None if the model is not made of trees."""
-        return None if self.forest is None else self.forest.n_leaves
+        """Leaves of all trees; None if the model has none."""
+        return leaves_of(self.explanation.exact_game)
+
+    @property
+    def readable_order(self) -> int | None:
+        """The most columns of a term, if the model can be read term by term; else None."""
+        return readable_order(self.explanation)
 
     def on(self, rows: Table) -> Explanation:
         """Return the model over other rows; nothing is imported again."""
@@ -138,6 +146,18 @@ class ExplainedModel:
             components=tuple(tuple(names[name] for name in part) for part in result.components),
         )
 
+    def terms(self, rows: Table, order: int) -> TermTable:
+        """Return the terms of a model that can be read term by term."""
+        explained = self.explanation.on(rows, max_order=order)
+        assert isinstance(explained, Explanation)
+        table = explained.terms()
+        names = self._named(self.explanation.game.columns)
+        named = tuple(
+            replace(term, columns=tuple(names[name] for name in term.columns))
+            for term in table.terms
+        )
+        return replace(table, terms=named)
+
     def effect(
         self,
         column: str,
@@ -160,6 +180,7 @@ class ExplainedModel:
                 grid=grid,
                 sample=n_rows,
                 bands=0 if is_curves else _DRAWS,
+                band="rows",
                 confidence=_CONFIDENCE,
                 exact=False,
                 extrapolation=not is_curves,

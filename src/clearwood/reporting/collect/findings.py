@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Importance,
         Interactions,
         Shapley,
+        TermTable,
     )
     from clearwood.table import Profile
 
@@ -61,6 +62,7 @@ class Step(StrEnum):
     DECOMPOSITION = "decomposition"
     IMPORTANCE = "importance"
     EFFECTS = "effects"
+    TERMS = "terms"
     INTERACTIONS = "interactions"
     MORE_EFFECTS = "more effects"
     AGREEMENT = "agreement"
@@ -212,6 +214,11 @@ class Findings:
         main effects on the decomposition's scale.
     interaction_effects
         The strongest interactions, as components of two columns.
+    terms, term_effects
+        Of a model that is read term by term: the table of its terms, and the curve or surface of
+        each listed term of one or two columns, with the model's own band where it has one.
+    n_test_outside
+        How many test rows lie outside the training range of some column; None if not known.
     page_model
         The model as the page's script computes with it, or why it cannot.
     performance
@@ -249,6 +256,9 @@ class Findings:
     importance: "Importance | None" = None
     interactions: "Interactions | None" = None
     interaction_effects: "tuple[Effect, ...]" = ()
+    terms: "TermTable | None" = None
+    term_effects: "tuple[Effect, ...]" = ()
+    n_test_outside: int | None = None
     profiles: "Mapping[str, Profile]" = field(default_factory=dict)
     association: "Association | None" = None
     agreement: "Agreement | None" = None

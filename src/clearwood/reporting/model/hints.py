@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.explanation import learner_players
-from clearwood.models import Learner
+from clearwood.models import Learner, ScoreParts
 from clearwood.reporting.model.columns import Probe, limits
 from clearwood.table import NUMERIC
 
@@ -18,7 +18,10 @@ __all__ = ["known_cuts", "known_knots"]
 
 def known_knots(model: Any, probe: Probe) -> dict[int, list[float]]:
     """Return the knots of a learner of splines, by player, on the user's scale."""
-    steps = getattr(getattr(model, "estimator_", None), "steps", ())
+    inner = getattr(model, "estimator_", model)
+    if isinstance(getattr(inner, "parts_", None), ScoreParts):
+        return _knots_of_parts(model, inner.parts_)
+    steps = getattr(inner, "steps", ())
     knots = getattr(steps[0][1], "knots_", None) if steps else None
     if knots is None or not isinstance(model, Learner):
         return {}
@@ -37,6 +40,19 @@ def known_knots(model: Any, probe: Probe) -> dict[int, list[float]]:
         slope = (ends[k][1] - ends[k][0]) / np.ptp(encoded[:, j])
         on_scale = ends[k][0] + (np.asarray(own) - encoded[0, j]) * slope
         known.setdefault(k, []).extend(on_scale.tolist())
+    return known
+
+
+def _knots_of_parts(model: Any, parts: ScoreParts) -> dict[int, list[float]]:
+    """Return where the curves of products bend and end, as far as their bases have knots."""
+    known: dict[int, list[float]] = {}
+    groups = learner_players(model)[1] if isinstance(model, Learner) else None
+    for term in parts.products.terms:
+        for column, basis in zip(term.columns, term.bases, strict=True):
+            ends = [getattr(basis, name, None) for name in ("low", "high")]
+            knots = [*np.ravel(getattr(basis, "knots", ())), *ends]
+            own = known.setdefault(column if groups is None else int(groups[column]), [])
+            own.extend(float(knot) for knot in knots if knot is not None)
     return known
 
 

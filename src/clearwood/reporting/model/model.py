@@ -16,8 +16,11 @@ from clearwood.explanation import (
     AdditiveGame,
     Game,
     NotDecomposableError,
+    ProductGame,
+    SumGame,
     TermsGame,
     TreeGame,
+    as_additive,
     checked_weights,
 )
 from clearwood.forest import inverse
@@ -34,6 +37,7 @@ __all__ = ["PageModel", "page_model"]
 #: What a model may weigh on the page, in characters.
 MOST_CHARACTERS = 1_000_000
 _CHECKED_ROWS = 200
+_PRODUCTS = "it adds up products of curves, or curves and trees"
 _NO_SUM = "it is neither a sum over trees nor a sum of functions of one or two columns"
 
 
@@ -78,7 +82,8 @@ def page_model(
     'it is neither a sum over trees nor a sum of functions of one or two columns'
     """
     try:
-        probe = Probe(explained.on(sample).game, sample)
+        game = explained.on(sample).game
+        probe = Probe(as_additive(game) or game, sample)
         _refuse_huge(probe.game, most_characters)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # rows put together at random may well be odd
@@ -120,13 +125,15 @@ def _refuse_huge(game: Game, most: int) -> None:
 
 def _model_data(explained: ExplainedModel, probe: Probe, seed: int) -> dict[str, Any]:
     if isinstance(probe.game, TreeGame):
-        assert explained.forest is not None
-        is_float32 = explained.forest.accumulate == "float32"
+        forest = explained.forest or probe.game.imported
+        is_float32 = forest.accumulate == "float32"
         return forest_in_page(probe, is_float32=is_float32, seed=seed)
     if isinstance(probe.game, AdditiveGame):
         return sum_in_page(probe, model=explained.model, seed=seed)
     if isinstance(probe.game, TermsGame):
         return tables_in_page(probe, model=explained.model, seed=seed)
+    if isinstance(probe.game, ProductGame | SumGame):
+        raise NotCarriedError(_PRODUCTS)
     raise NotCarriedError(_NO_SUM)
 
 

@@ -7,8 +7,9 @@ import typer
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, percent
-from clearwood.cli.support.console import facts, print_json, print_text, prose
+from clearwood.cli.support.console import facts, print_json, print_text, prose, width
 from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading
+from clearwood.cli.support.tables import terminal_table
 from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def decomposition(
     """Effects, interactions, importance and Shapley values, as tables in a folder.
 
     Exact over all rows of DATA for trees and additive models, sampled with standard errors for
-    others. The folder receives importance, components, effects, interactions and shapley as
+    others. The folder receives importance, components, effects, interactions, shapley and terms as
     tables, and decomposition.json.
 
     Parameters
@@ -62,8 +63,9 @@ def decomposition(
     """
     import clearwood as cw
     from clearwood.cli.support.files import write_columns, write_json
+    from clearwood.explanation import readable_order
 
-    names = ["importance", "components", "effects", "interactions", "shapley"]
+    names = ["importance", "components", "effects", "interactions", "shapley", "terms"]
     names += ["shapley-interactions"] if interactions else []
     files = {name: folder / f"{name}.{table_format}" for name in names}
     _check_folder(folder, [*files.values(), folder / "decomposition.json"], force=force)
@@ -79,6 +81,7 @@ def decomposition(
         "effects": _effects(why.decomposition),
         "interactions": why.interactions().to_frame("dict"),
         "shapley": values.to_frame("dict"),
+        "terms": why.terms().to_frame("dict"),
     }
     if interactions:
         tables["shapley-interactions"] = _pairs(values)
@@ -103,6 +106,8 @@ def decomposition(
         )
         return
     _summary(why.decomposition, values, folder, files)
+    if readable_order(why) is not None:
+        print_text("", prose(repr(why.terms())), terminal_table(tables["terms"], width()))
 
 
 def _check_folder(folder: Path, files: list[Path], *, force: bool) -> None:

@@ -60,7 +60,7 @@ class SplineBasis:
         missing = np.isnan(values)
         width = self.transform.shape[1]
         out = np.zeros((len(values), width + self.has_missing))
-        if width:
+        if width and not missing.all():
             out[~missing, :width] = self.curves(values[~missing])
         if self.has_missing:
             out[missing, -1] = 1.0

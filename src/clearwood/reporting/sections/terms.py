@@ -1,0 +1,155 @@
+"""The whole model, term by term: for models that are a sum of few functions of few columns."""
+
+from typing import Any
+
+import numpy as np
+
+from clearwood._shared.numbers import count, percent
+from clearwood.explanation import BANDS, TermRow
+from clearwood.reporting.collect.findings import Findings, Step
+from clearwood.reporting.page.blocks import Block, Choice, Note, Prose, Section, Sheet
+from clearwood.reporting.page.figures import chart
+from clearwood.reporting.sections.words import listed, named, number, sentence
+
+__all__ = ["TITLE", "section"]
+
+TITLE = "The whole model"
+# Of shares: a thousandth is the least that is listed.
+_DECIMALS = 5
+
+
+def section(findings: Findings) -> Section | None:
+    """Write the section; none for models that are not a sum of few terms."""
+    if findings.terms is None:
+        why = findings.failures.get(Step.TERMS)
+        if why is None:
+            return None
+        return Section("terms", TITLE, (Note("The terms are not known", sentence(why)),))
+    blocks = [_introduction(findings), _sheet(findings), *_outside(findings), *_figures(findings)]
+    return Section("terms", TITLE, tuple(blocks))
+
+
+def _introduction(findings: Findings) -> Prose:
+    table, decomposition = findings.terms, findings.decomposition
+    assert table is not None
+    assert decomposition is not None
+    n_terms = len(table.terms) + table.n_rest
+    constant = "a constant"
+    if isinstance(decomposition.baseline, float):
+        constant = number(decomposition.baseline)
+    text = (
+        f"The model is {constant} plus {count(n_terms, 'term')}, which add up to the "
+        f"{decomposition.about.unit} of every row. Nothing is left out or approximated: what this "
+        "section shows is the model."
+    )
+    if table.n_rest:
+        text += (
+            f" {count(table.n_rest, 'term')} with less than {percent(table.least)} of the variance "
+            f"each are counted as the rest; together they have {percent(table.rest_share)}."
+        )
+    paragraphs = [text]
+    bands = {effect.band for effect in findings.term_effects if effect.band is not None}
+    if bands:
+        source = BANDS[next(iter(bands))]
+        confidence = percent(findings.term_effects[0].confidence)
+        paragraphs.append(
+            f"Bands are {confidence} pointwise bands from {source}: how far each curve could move "
+            "with other training data, the mean included."
+        )
+    return Prose(tuple(paragraphs), lead=True)
+
+
+def _sheet(findings: Findings) -> Sheet:
+    """Return the term table, with the columns that the model knows something about."""
+    table = findings.terms
+    assert table is not None
+    has = {
+        name: any(getattr(term, name) is not None for term in table.terms)
+        for name in ("edf", "p_value", "monotone", "low")
+    }
+    kept = [name for name in ("edf", "p_value", "monotone") if has[name]]
+    headings = {"edf": "edf", "p_value": "p-value", "monotone": "monotone"}
+    columns = ("term", "order", "share", *(headings[name] for name in kept))
+    columns += ("training range",) if has["low"] else ()
+    rows: list[tuple[Any, ...]] = []
+    for term in table.terms:
+        share = round(term.share, _DECIMALS)
+        row = (term.name, term.order, share, *(getattr(term, name) for name in kept))
+        rows.append((*row, _range(findings, term)) if has["low"] else row)
+    if table.n_rest:
+        empty = len(columns) - 3
+        name = f"the rest ({count(table.n_rest, 'term')})"
+        rows.append((name, None, round(table.rest_share, _DECIMALS), *[None] * empty))
+    caption = "The terms by their share of the variance"
+    if has["edf"]:
+        caption += "; edf: effective degrees of freedom, 1 for a straight line"
+    return Sheet("terms", caption, columns, tuple(rows), shown=40, bars=("share",))
+
+
+def _range(findings: Findings, term: TermRow) -> str | None:
+    """Write the range of the training rows; of a category, how many levels it has."""
+    if term.order > 1:
+        return None
+    column = findings.table.column(term.columns[0])
+    if term.low is None or term.high is None:
+        return count(len(column.levels), "level") if column.is_coded else None
+    if column.values.dtype.kind == "M":
+        first, last = (np.datetime64(int(day), "D") for day in (term.low, term.high))
+        return f"{first} to {last}"
+    return f"{number(term.low)} to {number(term.high)}"
+
+
+def _outside(findings: Findings) -> list[Block]:
+    """Count the rows that the model extrapolates for."""
+    table = findings.terms
+    assert table is not None
+    if table.n_outside is None:
+        return []
+    items = [f"{named(name)}: {count(n, 'row')}" for name, n in (table.outside or {}).items()]
+    text = f"{table.n_outside:,} of the {count(table.n_rows, 'row')} of this page"
+    if findings.n_test_outside is not None and findings.test is not None:
+        text += f" and {findings.n_test_outside:,} of the {findings.test.n_rows:,} test rows"
+    any_outside = table.n_outside + (findings.n_test_outside or 0)
+    return [
+        Note(
+            "Rows outside the training range",
+            f"{text} have a value that no training row reached.",
+            tone="caution" if any_outside else "good",
+            items=tuple(items),
+        )
+    ]
+
+
+def _figures(findings: Findings) -> list[Block]:
+    """Draw every term: curves and bars of levels one below the other, surfaces to choose from."""
+    table = findings.terms
+    assert table is not None
+    drawn = {effect.columns: effect for effect in findings.term_effects}
+    blocks: list[Block] = []
+    surfaces: list[tuple[str, tuple[Block, ...]]] = []
+    for k, term in enumerate(table.terms):
+        effect = drawn.get(term.columns)
+        if effect is None:
+            continue
+        title = f"{listed(term.columns)} ({percent(term.share)} of the variance)"
+        figure = chart(f"term-{k}", effect.plot(), title=title)
+        if term.order == 1:
+            blocks.append(figure)
+        else:
+            surfaces.append((f"{listed(term.columns)} ({percent(term.share)})", (figure,)))
+    if surfaces:
+        text = (
+            f"{count(len(surfaces), 'term')} of two columns: what is added beyond the terms of the "
+            "single columns. Orange cells are predicted higher, blue cells lower."
+        )
+        blocks += [Prose((text,)), Choice("term-pairs", "Term", tuple(surfaces))]
+    many = [term for term in table.terms if term.order > 2]
+    if many and findings.options.has_rows:
+        blocks.append(
+            Note(
+                f"{count(len(many), 'term')} of three columns",
+                "They are in the table but not drawn. cw.explain gives their values for any row.",
+                items=tuple(f"{listed(t.columns)}: {percent(t.share)}" for t in many),
+            )
+        )
+    return blocks

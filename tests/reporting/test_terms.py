@@ -1,0 +1,143 @@
+"""The section that shows a readable model completely."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import BaseEstimator, RegressorMixin
+
+import clearwood as cw
+from clearwood.models import ProductTerm, ScoreParts, SumOfProducts
+from clearwood.reporting import Chart, Choice, Note, Sheet
+from clearwood.reporting.build import report
+from clearwood.table import as_table
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The value itself."""
+
+    def __call__(self, values):
+        return values[:, None]
+
+
+class Products(RegressorMixin, BaseEstimator):
+    """3 a + b c + a b c / 10 + d / 1000."""
+
+    n_features_in_ = 4
+    feature_names_in_ = np.array(["a", "b", "c", "d"])
+
+    def __init__(self):
+        sizes = {(0,): 3.0, (1, 2): 1.0, (0, 1, 2): 0.1, (3,): 0.001}
+        terms = tuple(
+            ProductTerm(columns, (Lines(),) * len(columns), np.full((1,) * len(columns) + (1,), k))
+            for columns, k in sizes.items()
+        )
+        self.parts_ = ScoreParts(SumOfProducts(np.array([1.0]), terms))
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return self.parts_(np.asarray(X, float))[:, 0]
+
+
+def section_of(page):
+    return next(section for section in page.sections if section.name == "terms")
+
+
+@pytest.fixture(scope="module")
+def claims():
+    return cw.datasets.insurance(400, missing=0.05)
+
+
+@pytest.fixture(scope="module")
+def gam(claims):
+    return cw.learner("gam").fit(claims)
+
+
+@pytest.fixture(scope="module")
+def page(gam, claims):
+    return report(gam, claims, quick=True, sections=["terms"])
+
+
+def test_the_term_table_can_be_recomputed_from_the_model(gam, claims, page):
+    sheet = next(b for b in section_of(page).blocks if isinstance(b, Sheet))
+    matrix = gam.encoder_.transform(claims)
+    names = [gam.encoder_.used_[k] for k in gam.encoder_.sources_]
+    variance = {
+        names[term.columns[0]]: np.var(term(matrix))
+        for term in gam.estimator_.parts_.products.terms
+    }
+    total = sum(variance.values())
+    rows = {row[0]: dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows}
+    listed = {name for name, own in variance.items() if own / total >= 0.001}
+    assert listed == {name for name in rows if not name.startswith("the rest")}
+    for name in listed:
+        assert_allclose(rows[name]["share"], variance[name] / total, atol=1e-5)
+    rest = [row for name, row in rows.items() if name.startswith("the rest")]
+    folded = sum(own for name, own in variance.items() if name not in listed) / total
+    assert_allclose(sum(row["share"] for row in rest), folded, atol=1e-5)
+    ages = claims.column("age").values
+    if "age" in listed:
+        low, high = np.nanmin(ages), np.nanmax(ages)
+        assert rows["age"]["training range"] == f"{low:g} to {high:g}"
+
+
+def test_every_listed_term_is_drawn_with_its_band(page):
+    blocks = section_of(page).blocks
+    sheet = next(b for b in blocks if isinstance(b, Sheet))
+    charts = [b for b in blocks if isinstance(b, Chart)]
+    terms = [row[0] for row in sheet.rows if not row[0].startswith("the rest")]
+    assert len(charts) == len(terms)
+    for chart in charts:
+        assert "pointwise band from the covariance of the coefficients" in chart.alt
+        assert "low:Q" in str(chart.spec) or "'low'" in str(chart.spec)
+
+
+def test_rows_outside_the_training_range_are_counted(gam, claims):
+    other = cw.datasets.insurance(300, seed=9)
+    page = report(gam, claims, test=other, quick=True, sections=["terms"])
+    note = next(b for b in section_of(page).blocks if isinstance(b, Note))
+    ranges = gam.training_["ranges"]
+    beyond = np.any(
+        [
+            (other.column(name).values < low) | (other.column(name).values > high)
+            for name, (low, high) in ranges.items()
+        ],
+        axis=0,
+    )
+    assert beyond.any()
+    assert f"{beyond.sum()} of the 300 test rows" in note.text
+    assert note.tone == "caution"
+
+
+def test_terms_of_two_columns_are_surfaces_and_of_three_are_listed():
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(200, 4))
+    table = as_table({name: X[:, k] for k, name in enumerate("abcd")})
+    page = report(Products(), table, quick=True, sections=["terms"])
+    blocks = section_of(page).blocks
+    sheet = next(b for b in blocks if isinstance(b, Sheet))
+    rows = {row[0]: row for row in sheet.rows}
+    assert rows["a × b × c"][1] == 3
+    assert any(name.startswith("the rest") for name in rows)
+    pairs = next(b for b in blocks if isinstance(b, Choice))
+    assert any("b and c" in label for label, _ in pairs.options)
+    note = next(b for b in blocks if isinstance(b, Note) and "three columns" in b.title)
+    assert "a, b and c" in note.items[0]
+
+
+def test_a_page_without_rows_has_the_table_but_no_values_that_occur(gam, claims):
+    page = report(gam, claims, quick=True, sections=["terms"], rows=0)
+    blocks = section_of(page).blocks
+    sheet = next(b for b in blocks if isinstance(b, Sheet))
+    assert "training range" not in sheet.columns
+    assert not any(isinstance(b, Chart) for b in blocks)
+
+
+def test_models_that_are_no_sum_of_few_terms_have_no_such_section(claims):
+    forest = cw.learner("gbm", max_iter=5).fit(claims)
+    page = report(forest, claims, quick=True, sections=["terms", "data"])
+    assert [section.name for section in page.sections] == ["data"]
