@@ -4,6 +4,7 @@ from clearwood.kernels._core import certify, compose, compose_within, exponentia
 from clearwood.kernels.boost import BoostedTrees, boost
 from clearwood.kernels.cart import cart_leaves, grow_cart, weakest_links
 from clearwood.kernels.forest import PackedForest
+from clearwood.kernels.lasso import LassoFamily, LassoPath, lasso_path
 from clearwood.kernels.level import simd_level
 from clearwood.kernels.mars import HINGE_KINDS, HingeSearch, search_hinges
 from clearwood.kernels.parallelism import limited, threads
@@ -22,6 +23,8 @@ __all__ = [
     "Background",
     "BoostedTrees",
     "HingeSearch",
+    "LassoFamily",
+    "LassoPath",
     "PackedForest",
     "Trees",
     "UbjsonDocument",
@@ -36,6 +39,7 @@ __all__ = [
     "exponential",
     "grow_cart",
     "interventional",
+    "lasso_path",
     "limited",
     "path_dependent",
     "search_hinges",

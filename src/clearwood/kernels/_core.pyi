@@ -80,6 +80,28 @@ class PackedForest:
         self, values: NDArray[np.floating[Any]], out: NDArray[np.int32], n_threads: int
     ) -> None: ...
 
+# lasso
+def lasso_path(
+    start: NDArray[np.int64],
+    rows: NDArray[np.uint32],
+    scale: NDArray[np.float64],
+    dense: NDArray[np.float64],
+    response: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    fold: NDArray[np.int32],
+    n_folds: int,
+    family: int,
+    ratio: float,
+    patience: int,
+    one_error: bool,
+    tolerance: float,
+    penalties: NDArray[np.float64],
+    losses: NDArray[np.float64],
+    intercept: NDArray[np.float64],
+    coefficients: NDArray[np.float64],
+    n_threads: int,
+) -> int: ...
+
 # mars
 def mars_forward(
     columns: NDArray[np.float64],

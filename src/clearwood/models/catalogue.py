@@ -22,6 +22,7 @@ FAMILIES = (
     "spline",
     "gam",
     "mars",
+    "rules",
     "trees",
     "boosting",
     "stacking",

@@ -20,6 +20,7 @@ void bind_certify(nb::module_& m);
 void bind_exponential(nb::module_& m);
 void bind_parallel(nb::module_& m);
 void bind_forest(nb::module_& m);
+void bind_lasso(nb::module_& m);
 void bind_mars(nb::module_& m);
 void bind_rank(nb::module_& m);
 void bind_shapley(nb::module_& m);
@@ -57,6 +58,7 @@ NB_MODULE(_core, m) {
   clearwood::bind_exponential(m);
   clearwood::bind_parallel(m);
   clearwood::bind_forest(m);
+  clearwood::bind_lasso(m);
   clearwood::bind_mars(m);
   clearwood::bind_rank(m);
   clearwood::bind_shapley(m);

@@ -1,0 +1,1 @@
+"""Rule ensembles (RuleFit): a sparse sum of rules and lines."""
