@@ -29,7 +29,7 @@ def test_roles_and_task_follow_the_target():
     assert (accidents.target, accidents.task) == ("accidents", Task.COUNT)
     assert accidents.role("claim_amount") is Role.IGNORED
     amounts = insurance(100, target="claim_amount")
-    assert (amounts.target, amounts.task) == ("claim_amount", Task.REGRESSION)
+    assert (amounts.target, amounts.task) == ("claim_amount", Task.AMOUNT)
     assert amounts.role("accidents") is Role.IGNORED
     assert amounts.protected == ("gender",)
     assert same(accidents["claim_amount"], amounts["claim_amount"])
@@ -38,7 +38,8 @@ def test_roles_and_task_follow_the_target():
 def test_kinds_are_those_that_reading_the_values_would_find():
     table = insurance(2000)
     labels = {column.name: list(column.labels()) for column in table}
-    again = read(labels, target="accidents", protected="gender", ignore="claim_amount")
+    roles = {"target": "accidents", "exposure": "years", "protected": "gender"}
+    again = read(labels, ignore="claim_amount", **roles)
     assert [c.kind for c in again] == [c.kind for c in table]
     assert again.task is table.task
     assert again.features == table.features
@@ -56,7 +57,7 @@ def test_the_true_mean_matches_the_outcomes_in_every_part_of_the_portfolio(targe
         age < 25,
         (age < 25) & (power > 100),
         age > 72,
-        table["exposure"].values < 0.5,
+        table["years"].values < 0.5,
         table["mileage"].values > 20,
         table["height"].values > 185,
     ]
@@ -67,7 +68,7 @@ def test_the_true_mean_matches_the_outcomes_in_every_part_of_the_portfolio(targe
 
 def test_accidents_vary_as_a_poisson_count_does(portfolio):
     mean = truth.mean(portfolio)
-    squares = (portfolio.y - mean) ** 2 / mean
+    squares = (portfolio.y - mean) ** 2 * portfolio.exposures / mean
     assert squares.mean() == pytest.approx(1.0, abs=0.05)
 
 
@@ -92,9 +93,7 @@ def test_height_follows_gender_as_in_the_lecture_notes(portfolio):
 
 def test_age_and_power_interact(portfolio):
     def log_mean(age, power):
-        row = truth.do(
-            2, age=age, power=power, gender="male", mileage=12, region="town", exposure=1
-        )
+        row = truth.do(2, age=age, power=power, gender="male", mileage=12, region="town", years=1)
         return np.log(truth.mean(row)[0])
 
     young = log_mean(18, 150) - log_mean(18, 80)
@@ -132,7 +131,7 @@ def test_height_has_no_direct_effect():
 
 
 @pytest.mark.parametrize("target", ["accidents", "claim_amount"])
-@pytest.mark.parametrize("column", ["gender", "age", "mileage", "power", "region", "exposure"])
+@pytest.mark.parametrize("column", ["gender", "age", "mileage", "power", "region"])
 def test_direct_effects_are_partial_dependence_up_to_a_constant(column, target):
     """Hiabu (2024), Theorem 8.2.2: no column here is both a cause and an effect of the others."""
     model = insurance_truth(target=target)

@@ -115,7 +115,7 @@ def test_every_main_effect_can_be_seen_three_ways(page):
     choices = [
         b for b in page["importance"].blocks if isinstance(b, Choice) and "Effect" in b.label
     ]
-    assert len(choices) == 7
+    assert len(choices) == 6
     for choice in choices:
         assert len(choice.options) == 3
 

@@ -67,13 +67,13 @@ def _power(rng: np.random.Generator, n: int, v: Values) -> NDArray[Any]:
     return np.round(85 * np.exp(0.004 * (v["age"] - 45) + rng.normal(0, 0.3, n)))
 
 
-def _exposure(rng: np.random.Generator, n: int, _: Values) -> NDArray[Any]:
+def _years(rng: np.random.Generator, n: int, _: Values) -> NDArray[Any]:
     part = np.round(rng.uniform(0.1, 1.0, n), 2)
     return np.where(rng.random(n) < 0.7, 1.0, part)
 
 
 def _accidents(rng: np.random.Generator, n: int, v: Values) -> NDArray[Any]:
-    return rng.poisson(_expected_accidents(v), n).astype(np.float64)
+    return rng.poisson(v["years"] * _accident_rate(v), n).astype(np.float64)
 
 
 def _claim_amount(rng: np.random.Generator, n: int, v: Values) -> NDArray[Any]:
@@ -88,7 +88,8 @@ def _youth(age: NDArray[Any]) -> NDArray[Any]:
     return np.exp(-(age - 18) / 8)
 
 
-def _expected_accidents(v: Values) -> Floats:
+def _accident_rate(v: Values) -> Floats:
+    """Return the mean number of accidents per year."""
     stronger = v["power"] - 85
     log_rate = (
         -2.0
@@ -100,7 +101,7 @@ def _expected_accidents(v: Values) -> Floats:
         + 0.002 * stronger
         + 0.015 * _youth(v["age"]) * stronger
     )
-    rate: Floats = v["exposure"] * np.exp(log_rate)
+    rate: Floats = np.exp(log_rate)
     return rate
 
 
@@ -119,15 +120,15 @@ _NODES: dict[str, _Node] = {
     "height": _Node(Kind.NUMBER, ("gender",), _height),
     "mileage": _Node(Kind.NUMBER, ("gender", "age"), _mileage),
     "power": _Node(Kind.WHOLE, ("age",), _power),
-    "exposure": _Node(Kind.NUMBER, (), _exposure),
+    "years": _Node(Kind.NUMBER, (), _years),
     "accidents": _Node(
-        Kind.WHOLE, ("gender", "age", "region", "mileage", "power", "exposure"), _accidents
+        Kind.WHOLE, ("gender", "age", "region", "mileage", "power", "years"), _accidents
     ),
     "claim_amount": _Node(Kind.NUMBER, ("region", "power", "accidents"), _claim_amount),
 }
 
 #: The columns a model may use.
-FEATURES = tuple(name for name in _NODES if name not in ("accidents", "claim_amount"))
+FEATURES = tuple(name for name in _NODES if name not in ("years", "accidents", "claim_amount"))
 
 
 @dataclass(frozen=True)
@@ -143,15 +144,15 @@ class InsuranceModel:
     - height in cm: ``160 + 20 m + N(0, 10²)``
     - mileage in 1,000 km a year: ``12 exp(0.25 m - 0.01 (age - 45) + N(0, 0.4²))``
     - power in kW: ``85 exp(0.004 (age - 45) + N(0, 0.3²))``
-    - exposure, years insured: 1 with probability 0.7, else uniform from 0.1 to 1
-    - accidents: Poisson with mean ``exposure × rate`` and ``log rate = -2 + 0.3 m
+    - years insured, the exposure: 1 with probability 0.7, else uniform from 0.1 to 1
+    - accidents: Poisson with mean ``years × rate`` and ``log rate = -2 + 0.3 m
       + 0.7 log(mileage / 12) + r + u + 0.04 max(0, age - 70) + 0.002 (power - 85)
       + 0.015 u (power - 85)``, where ``r`` is 0.4, 0.1, 0, -0.3 by region
     - claim amount: the sum of one amount for each accident, gamma with shape 2 and mean
       ``1800 exp(0.004 (power - 85) + s)``, where ``s`` is -0.2, 0, 0.1, 0.3 by region
 
-    Heights and mileages are rounded to one decimal, powers to whole numbers, exposures and amounts
-    to two decimals.
+    Heights and mileages are rounded to one decimal, powers to whole numbers, years and amounts to
+    two decimals.
 
     Height follows from gender and has no effect on accidents, so a model without gender will use
     height as a substitute: Hiabu (2024), Example 27. Gender acts on accidents directly and through
@@ -253,18 +254,21 @@ class InsuranceModel:
         return self._table(self._draw(n, seed, fixed))
 
     def mean(self, table: Table) -> Floats:
-        """Return the true regression function E[Y | X] at the rows of a table.
+        """Return the true mean of the target per year at the rows of a table.
+
+        It is the regression function E[Y | X] of the rate, which a model fitted to the table
+        predicts.
 
         Parameters
         ----------
         table
-            With all causes of the target, complete. `height` is not used.
+            With all causes of the rate, complete. `height` is not used.
 
         Returns
         -------
         ndarray of shape (n_rows,)
         """
-        needed = _NODES["accidents"].parents
+        needed = [name for name in _NODES["accidents"].parents if name in FEATURES]
         return self._mean({name: _complete(table.column(name), name) for name in needed})
 
     def direct_effect(
@@ -275,9 +279,9 @@ class InsuranceModel:
         draws: int = 100_000,
         seed: int = 0,
     ) -> TrueEffect:
-        """Return the average natural direct effect of columns on the target.
+        """Return the average natural direct effect of columns on the target per year.
 
-        It is the change of the target's mean when the columns are set to chosen values while all
+        It is the change of its mean when the columns are set to chosen values while all
         other columns stay as they would have been: Hiabu (2024), Definition 8.2.1. The mean
         over portfolios is taken from random draws; their number and standard errors are in the
         result. All values are compared on the same draws.
@@ -302,7 +306,7 @@ class InsuranceModel:
         --------
         >>> result = InsuranceModel().direct_effect("gender", draws=20_000)
         >>> result.at["gender"], result.effect.round(3)
-        (('female', 'male'), array([-0.034,  0.029]))
+        (('female', 'male'), array([-0.039,  0.033]))
         """
         names = (columns,) if isinstance(columns, str) else tuple(columns)
         for name in names:
@@ -318,8 +322,8 @@ class InsuranceModel:
         )
 
     def _mean(self, values: Values) -> Floats:
-        accidents = _expected_accidents(values)
-        return accidents if self.target == "accidents" else accidents * _severity(values)
+        rate = _accident_rate(values)
+        return rate if self.target == "accidents" else rate * _severity(values)
 
     def _draw(self, n: int, seed: int | tuple[int, int], fixed: Values) -> dict[str, NDArray[Any]]:
         values: dict[str, NDArray[Any]] = {}
@@ -337,8 +341,13 @@ class InsuranceModel:
             dtype = np.int32 if node.levels else np.float64
             columns.append(Column(name, node.kind, values[name].astype(dtype), node.levels))
         other = "claim_amount" if self.target == "accidents" else "accidents"
-        roles = {"gender": Role.PROTECTED, self.target: Role.TARGET, other: Role.IGNORED}
-        task = Task.COUNT if self.target == "accidents" else Task.REGRESSION
+        roles = {
+            "gender": Role.PROTECTED,
+            "years": Role.EXPOSURE,
+            self.target: Role.TARGET,
+            other: Role.IGNORED,
+        }
+        task = Task.COUNT if self.target == "accidents" else Task.AMOUNT
         return Table(tuple(columns), roles, task, source="simulated motor portfolio")
 
     def _points(

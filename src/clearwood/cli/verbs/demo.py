@@ -66,6 +66,8 @@ def demo(
     path : FOLDER
         The folder for the files.
     """
+    import numpy as np
+
     import clearwood as cw
     from clearwood.cli.support.demo_folder import DemoFolder
     from clearwood.cli.support.files import write_columns, write_json
@@ -105,7 +107,8 @@ def demo(
     }
     folder.write(writers)
     truth = cw.datasets.insurance_truth().mean(table)
-    floor = float(find_loss("poisson").per_row(table.y, truth).mean())
+    losses = find_loss("poisson").per_row(table.y, truth)
+    floor = float(np.average(losses, weights=table.weights))
     if json:
         print_json({**bench.to_json(), "true_risk": floor, "folder": path, "files": list(FILES)})
     else:
@@ -117,9 +120,9 @@ def _introduce(table: "Table") -> None:
 
     print_text(
         Text("Clearwood demo", style="bold green"),
-        f"The task: predict the number of {table.target} of {table.n_rows:,} simulated motor "
-        "policies.",
+        f"The task: predict {table.outcome} of {table.n_rows:,} simulated motor policies.",
         f"Features: {', '.join(table.features)}",
+        f"Exposure: {table.exposure}",
         "",
     )
 
@@ -132,7 +135,7 @@ def _report(bench: "Benchmark", floor: float, folder: Path, table: "Table") -> N
         _standings(bench, possible),
         "",
         prose(
-            f"Risk: mean Poisson deviance on held-out rows (lower is better), by "
+            f"Risk: mean Poisson deviance per year on held-out rows (lower is better), by "
             f"{bench.method.plan} with the same folds for all learners. The "
             f"{percent(bench.method.confidence)} intervals account for training rows that folds "
             "share; those of the improvement also for rows that are hard for every learner. The "
@@ -149,7 +152,8 @@ def _report(bench: "Benchmark", floor: float, folder: Path, table: "Table") -> N
     )
     run, model = program(), quoted(folder / "model.cw")
     data = quoted(folder / "insurance.csv")
-    roles = f"--target {table.target} --ignore claim_amount --protected gender"
+    roles = f"--target {table.target} --exposure {table.exposure} --ignore claim_amount"
+    roles += " --protected gender"
     commands(
         "Next",
         [

@@ -182,12 +182,13 @@ def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]
         ),
         "",
     )
-    file = quoted(output)
+    file, named = quoted(output), table.by_header()
+    exposure = "" if named.exposure is None else f" --exposure {quoted(named.exposure)}"
     next_steps = [
         (f"clearwood predict {file} NEW.csv -o predictions.csv", "predict new rows"),
         (f"clearwood inspect {file}", "what is in the file"),
         (
-            f"clearwood benchmark DATA --target {quoted(table.by_header().target or '')}",
+            f"clearwood benchmark DATA --target {quoted(named.target or '')}{exposure}",
             "unbiased risk",
         ),
     ]
@@ -203,6 +204,7 @@ def _document(
         "learner": model.name,
         "task": str(model.task_),
         "target": table.target,
+        **({} if table.exposure is None else {"exposure": table.exposure}),
         "rows": table.n_rows,
         "dropped": table.dropped,
         "features": list(table.features),

@@ -34,7 +34,7 @@ def inspect(model: ModelFile, *, json: Json = False) -> None:
 def _contents(file: "models.ModelFile") -> Iterator[tuple[str, str]]:
     yield "learner", f"{file.learner}: {file.title}" if file.title else file.learner
     if file.task is not None:
-        yield "predicts", f"{file.target or 'a separate target'} ({file.task})"
+        yield "predicts", f"{file.outcome or 'a separate target'} ({file.task})"
     for place, column in enumerate(file.columns[:SHOWN]):
         levels = f", {len(column.levels)} levels" if column.levels else ""
         role = ", protected" if column.role.value == "protected" else ""

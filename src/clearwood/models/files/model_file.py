@@ -64,6 +64,11 @@ class ModelFile(Result):
     sha256: str = ""
 
     @property
+    def outcome(self) -> str | None:
+        """What is predicted: the target, with an exposure per unit of it."""
+        return None if self.schema is None else self.schema.outcome
+
+    @property
     def target(self) -> str | None:
         """The column it predicts."""
         return None if self.schema is None else self.schema.target
@@ -93,7 +98,7 @@ class ModelFile(Result):
         facts = [("learner", f"{self.learner}: {self.title}" if self.title else self.learner)]
         if self.task is not None:
             facts.append(
-                ("predicts", f"{self.target or 'a target passed separately'} ({self.task})")
+                ("predicts", f"{self.outcome or 'a target passed separately'} ({self.task})")
             )
         if self.columns:
             facts.append(("columns", _listed([_described(column) for column in self.columns])))
