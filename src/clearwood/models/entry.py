@@ -40,6 +40,8 @@ class Job:
     monotone
         For each encoded column 1 where predictions must rise with it, -1 where they must fall, else
         0; empty where no column is constrained.
+    columns
+        The table's column that each encoded column holds; empty text for a part of one.
     """
 
     task: Task
@@ -51,6 +53,7 @@ class Job:
     n_rows: int = 0
     zeros: float = 0.0
     monotone: tuple[int, ...] = ()
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

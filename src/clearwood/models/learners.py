@@ -330,6 +330,7 @@ class Learner(BaseEstimator):
             n_rows=len(target),
             zeros=0.0 if self.task_.is_classification else float(np.mean(target == 0)),
             monotone=constraints(self.monotone, encoder),
+            columns=tuple("" if one.part else one.source for one in encoder.columns_),
         )
 
     def _training_rows(

@@ -150,6 +150,7 @@ def spline_basis(
     n_splines: int = 20,
     select: bool = True,
     extrapolate: Extrapolate = "constant",
+    warp: bool = True,
 ) -> tuple[SplineBasis, Floats]:
     """Make the basis of a column of numbers, and its penalties.
 
@@ -165,6 +166,8 @@ def spline_basis(
         Whether straight lines are penalised as well, so that a term can vanish.
     extrapolate
         How curves go on beyond the range.
+    warp
+        Whether heavy tails are penalised on a scale between values and ranks.
 
     Returns
     -------
@@ -175,7 +178,7 @@ def spline_basis(
     """
     low, high = (distinct[0], distinct[-1]) if len(distinct) else (0.0, 0.0)
     empty = np.zeros(0)
-    warp_from, warp_to = _warp(distinct, counts) if len(distinct) > 1 else (empty, empty)
+    warp_from, warp_to = _warp(distinct, counts) if warp and len(distinct) > 1 else (empty, empty)
     basis = SplineBasis(
         knots=empty,
         centre=empty,

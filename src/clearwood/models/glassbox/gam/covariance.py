@@ -2,7 +2,9 @@
 
 The Bayesian covariance V_β = P φ takes the smoothing parameters as known and covers too little;
 V_c = V_β + J H⁻¹ Jᵀ adds their uncertainty to first order, with J = ∂β/∂ρ = −P(E∘β) and the
-criterion's Hessian H (Wood, Pya & Säfken 2016).
+criterion's Hessian H (Wood, Pya & Säfken 2016). Where the criterion is flat, as for a term that has
+vanished, a first-order correction is zero although less smooth curves fit as well; there V_c is
+taken at the least smooth parameter that the criterion hardly prefers another to.
 """
 
 import numpy as np
@@ -12,14 +14,28 @@ from clearwood._shared.arrays import Floats
 from clearwood.models.glassbox.gam.design import Design
 from clearwood.models.glassbox.gam.fitting import Fit
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
+from clearwood.models.glassbox.gam.shapes import Projection
+from clearwood.models.glassbox.gam.smoothness import State, evaluate, first_rho
 from clearwood.models.glassbox.gam.softmax import ClassFit
 
-__all__ = ["MOST_DEVIATIONS", "class_covariance", "corrected", "deviations", "scale"]
+__all__ = [
+    "MOST_DEVIATIONS",
+    "class_covariance",
+    "corrected",
+    "deviations",
+    "least_smooth",
+    "projected_deviations",
+    "scale",
+]
 
 #: Beyond this many coefficients over all classes, their joint covariance is not computed.
 MOST_DEVIATIONS = 2_000
 #: Least curvature of the criterion that a direction of smoothing parameters counts with.
 LEAST_CURVATURE = 0.1
+#: A loss of the criterion that makes no difference: a likelihood ratio of 1.13.
+INDIFFERENT = 0.12
+#: Draws that bands under constraints come from.
+DRAWS = 400
 
 
 def scale(design: Design, fit: Fit, y: Floats, weights: Floats, family: FamilyName) -> float:
@@ -35,13 +51,53 @@ def scale(design: Design, fit: Fit, y: Floats, weights: Floats, family: FamilyNa
 
 def corrected(fit: Fit, phi: float) -> Floats:
     """Return V_c."""
-    return np.asarray(fit.state.inverse * phi + _of_smoothness(fit))
+    state = evaluate(fit.working, least_smooth(fit))
+    return np.asarray(state.inverse * phi + _of_smoothness(state))
 
 
-def _of_smoothness(fit: Fit) -> Floats:
+def least_smooth(fit: Fit) -> Floats:
+    """Lower each flat smoothing parameter as far as the criterion loses next to nothing.
+
+    A change of one penalty by diag(δ) changes log|A| by log|I + δP| and D by βᵀδ(I + Pδ)⁻¹β, with
+    the rows and columns of P that the penalty applies to.
+    """
+    state, working = fit.state, fit.working
+    rho = fit.rho.copy()
+    explained = float(state.coefficients @ working.moment)
+    residual = max(float(working.total) - explained, 1e-300)
+    floor = float(first_rho(working)[0]) - 9.0 if len(rho) else 0.0
+    for k in np.flatnonzero((np.diag(state.hessian) < LEAST_CURVATURE) & (rho > floor)):
+        low, high = floor, float(rho[k])
+        for _ in range(8):
+            middle = (low + high) / 2
+            lost = _loss(fit, int(k), middle - float(rho[k]), residual)
+            low, high = (middle, high) if lost > INDIFFERENT else (low, middle)
+        rho[k] = high
+    return rho
+
+
+def _loss(fit: Fit, k: int, step: float, residual: float) -> float:
+    """Return how much the criterion rises when one smoothing parameter changes."""
+    state, freedom = fit.state, fit.working.freedom
+    on = np.flatnonzero(fit.working.penalties[:, k])
+    beta = state.coefficients[on]
+    change = state.each_penalty[on, k] * np.expm1(step)
+    mixed = np.eye(len(on)) + state.inverse[np.ix_(on, on)] * change
+    sign, log_det = np.linalg.slogdet(mixed)
+    if sign <= 0:
+        return np.inf
+    after = max(residual + float((beta * change) @ np.linalg.solve(mixed, beta)), 1e-300)
+    if freedom is None:
+        fit_change = (after - residual) / 2
+    else:
+        fit_change = freedom / 2 * np.log(after / residual)
+    log_penalty = float(np.log1p(change / state.penalty[on]).sum())
+    return float(fit_change + (log_det - log_penalty) / 2)
+
+
+def _of_smoothness(state: State) -> Floats:
     """Return what the uncertainty of the smoothing parameters adds."""
-    state = fit.state
-    if not len(fit.rho):
+    if not state.each_penalty.shape[1]:
         return np.zeros_like(state.inverse)
     slopes = -state.inverse @ (state.each_penalty * state.coefficients[:, None])
     values, vectors = np.linalg.eigh(state.hessian)
@@ -65,6 +121,7 @@ def class_covariance(design: Design, fit: ClassFit, weights: Floats) -> Floats |
     scores = np.stack([design.score(beta) for beta in fit.coefficients.T], axis=1)
     shares = np.exp(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
     information = np.zeros((n_classes * width, n_classes * width))
+    states = []
     for one in range(n_classes):
         mine = slice(one * width, (one + 1) * width)
         for other in range(one + 1):
@@ -75,7 +132,9 @@ def class_covariance(design: Design, fit: ClassFit, weights: Floats) -> Floats |
             block = sign * design.gram(weights * np.abs(cell))
             information[mine, there] = block
             information[there, mine] = block
-        information[mine, mine] += np.diag(fit.fits[one].state.penalty)
+        state = evaluate(fit.fits[one].working, least_smooth(fit.fits[one]))
+        information[mine, mine] += np.diag(state.penalty)
+        states.append(state)
     # the same constant added to all classes changes nothing; it is taken out below
     ridge = 1e-10 * np.trace(information) / len(information)
     information.flat[:: len(information) + 1] += ridge
@@ -83,7 +142,28 @@ def class_covariance(design: Design, fit: ClassFit, weights: Floats) -> Floats |
     centring = np.kron(np.eye(n_classes) - 1 / n_classes, np.eye(width))
     covariance = centring @ cho_solve(factor, centring)
     extra = np.zeros_like(covariance)
-    for one, single in enumerate(fit.fits):
+    for one, state in enumerate(states):
         mine = slice(one * width, (one + 1) * width)
-        extra[mine, mine] = _of_smoothness(single)
+        extra[mine, mine] = _of_smoothness(state)
     return np.asarray(covariance + centring @ extra @ centring)
+
+
+def projected_deviations(
+    free: Floats, covariance: Floats, projection: Projection, centre: Floats
+) -> Floats:
+    """Return deviations of coefficients under constraints: draws, each projected.
+
+    Parameters
+    ----------
+    free, covariance
+        The coefficients without constraints, and their covariance.
+    projection
+        Makes coefficients keep the constraints.
+    centre
+        The coefficients that the fit under constraints has.
+    """
+    # a fixed stream, so that a fit is the same every time
+    draws = np.random.default_rng(0).standard_normal((DRAWS, len(free)))
+    factor = deviations(covariance)
+    kept = [projection(free + factor @ draw[: factor.shape[1]]) for draw in draws]
+    return np.asarray((np.array(kept) - centre).T / np.sqrt(DRAWS))

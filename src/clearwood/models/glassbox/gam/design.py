@@ -1,6 +1,6 @@
 """The terms of a model over the training rows, and sums over these rows."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from typing import Literal
@@ -123,12 +123,16 @@ class Design:
         if self.matrix is not None:
             return np.asarray(self.matrix @ beta)
         total = np.full(self.n_rows, beta[0])
-        for term, at in zip(self.terms, self.at, strict=True):
-            total += self.term_values(term, beta[at])
+        for one in range(len(self.terms)):
+            total += self.term_values(one, beta)
         return total
 
-    def term_values(self, term: Term, beta: Floats) -> Floats:
+    def term_values(self, one: int, beta: Floats) -> Floats:
         """Return what one term adds to every row."""
+        term, at = self.terms[one], self.at[one]
+        if self.matrix is not None:
+            return np.asarray(self.matrix[:, at] @ beta[at])
+        beta = beta[at]
         if term.kind != "pair":
             return np.asarray((term.table @ beta)[term.codes])
         first, second = (self.terms[part] for part in term.parts)
@@ -217,6 +221,7 @@ def build_design(
     n_splines: int = 20,
     select: bool = True,
     extrapolate: Extrapolate = "constant",
+    unwarped: Collection[int] = (),
     bins: int | None = None,
 ) -> Design:
     """Build the functions of every column from all rows; columns without any are left out.
@@ -231,6 +236,8 @@ def build_design(
         Of rows; those of weight zero have no part in the functions.
     n_splines, select, extrapolate
         As in `GamRegressor`.
+    unwarped
+        Columns that keep their own scale even if their tails are heavy.
     bins
         Replace the values of a column by the means of this many bins; None decides by the size of
         the matrix of all functions.
@@ -246,12 +253,19 @@ def build_design(
         else:
             term = _number_term(
                 column, values, weights, bins, n_splines=n_splines, select=select,
-                extrapolate=extrapolate,
+                extrapolate=extrapolate, warp=column not in unwarped,
             )  # fmt: skip
         if term is not None:
             terms.append(term)
     design = Design(tuple(terms), len(matrix), None)
-    return _held(design, dense=len(matrix) * design.width <= DENSE_CELLS)
+    is_dense = len(matrix) * design.width <= DENSE_CELLS
+    if not is_dense and bins is None:
+        # many levels: tables of sums by pairs of distinct values would be too large
+        return build_design(
+            matrix, categorical=categorical, weights=weights, n_splines=n_splines, select=select,
+            extrapolate=extrapolate, unwarped=unwarped, bins=BINS,
+        )  # fmt: skip
+    return _held(design, dense=is_dense)
 
 
 def _held(design: Design, *, dense: bool) -> Design:
@@ -284,6 +298,7 @@ def _number_term(
     n_splines: int,
     select: bool,
     extrapolate: Extrapolate,
+    warp: bool,
 ) -> Term | None:
     missing = np.isnan(values)
     distinct, codes = np.unique(values[~missing], return_inverse=True)
@@ -298,6 +313,7 @@ def _number_term(
         n_splines=n_splines,
         select=select,
         extrapolate=extrapolate,
+        warp=warp,
     )
     if not penalties.shape[1]:
         return None

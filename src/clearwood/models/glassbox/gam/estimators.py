@@ -1,33 +1,47 @@
 """Generalised additive models as estimators."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Setting, bad_value, unknown_choice, words
+from clearwood.models.glassbox.gam.backfitting import backfit
 from clearwood.models.glassbox.gam.bases import Extrapolate
 from clearwood.models.glassbox.gam.covariance import (
     class_covariance,
     corrected,
     deviations,
+    projected_deviations,
     scale,
 )
 from clearwood.models.glassbox.gam.design import Design, build_design
-from clearwood.models.glassbox.gam.fitting import Fit, fit_score
+from clearwood.models.glassbox.gam.fitting import Fit, constrain, fit_score
+from clearwood.models.glassbox.gam.pairs import pair_term, screen, weak_pairs
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
+from clearwood.models.glassbox.gam.shapes import Projection, constraint_rows
 from clearwood.models.glassbox.gam.softmax import fit_classes
+from clearwood.models.glassbox.gam.term_table import class_table, term_table
 from clearwood.models.glassbox.score import Link, ProductTerm, ScoreParts, Spread, SumOfProducts
 
 __all__ = ["GamClassifier", "GamRegressor", "parts_of"]
 
+Method = Literal["direct", "backfitting"]
+
 
 def parts_of(
-    design: Design, coefficients: Floats, deviating: Floats | None, link: Link
+    design: Design,
+    coefficients: Floats,
+    deviating: Floats | None,
+    link: Link,
+    *,
+    freedom: float = np.inf,
 ) -> ScoreParts:
     """Describe a score by its terms.
 
@@ -41,6 +55,8 @@ def parts_of(
         Deviations of the coefficients, of shape (coefficients, outputs, deviations).
     link
         Turns the score into the prediction.
+    freedom
+        Degrees of freedom that the scale of the deviations is estimated with.
     """
 
     def products(columns: Floats) -> SumOfProducts:
@@ -55,7 +71,7 @@ def parts_of(
     spread = None
     if deviating is not None:
         flat = deviating.reshape(len(deviating), -1)
-        spread = Spread(ScoreParts(products(flat)), deviating.shape[2], float("inf"), "covariance")
+        spread = Spread(ScoreParts(products(flat)), deviating.shape[2], freedom, "covariance")
     return ScoreParts(products(coefficients), None, link, spread)
 
 
@@ -67,22 +83,29 @@ class _Gam(BaseEstimator):
         *,
         n_splines: int = 20,
         select: bool = True,
+        pairs: int | Sequence[tuple[int, int]] = 0,
         extrapolate: Extrapolate = "constant",
+        method: Method = "direct",
         categorical: Sequence[int] = (),
+        monotone: Sequence[int] = (),
+        convex: Sequence[int] = (),
+        concave: Sequence[int] = (),
+        names: Sequence[str] = (),
     ) -> None:
         self.n_splines = n_splines
         self.select = select
+        self.pairs = pairs
         self.extrapolate = extrapolate
+        self.method = method
         self.categorical = categorical
+        self.monotone = monotone
+        self.convex = convex
+        self.concave = concave
+        self.names = names
 
     def _design(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Design, Floats]:
         """Check settings and rows, and build the terms."""
-        if self.extrapolate not in ("constant", "linear"):
-            raise unknown_choice(
-                "extrapolate", self.extrapolate, ("constant", "linear"), kind=Setting
-            )
-        if isinstance(self.n_splines, bool) or not 4 <= self.n_splines <= 1_000:
-            raise bad_value("n_splines", self.n_splines, "it must be from 4 to 1000")
+        self._check_settings()
         matrix = np.asarray(X, np.float64)
         self.n_features_in_ = matrix.shape[1]
         weights = np.ones(len(matrix))
@@ -95,17 +118,112 @@ class _Gam(BaseEstimator):
             n_splines=self.n_splines,
             select=self.select,
             extrapolate=self.extrapolate,
+            # a curve that is convex on another scale need not be so on its own
+            unwarped=[*self.convex, *self.concave],
         )
         return design, weights
 
-    def _keep_single(
-        self, design: Design, fit: Fit, y: Floats, weights: Floats, family: FamilyName
-    ) -> None:
-        """Keep what predictions, bands and tables need of the fit of one score."""
+    def _check_settings(self) -> None:
+        for name, known in {
+            "extrapolate": ("constant", "linear"),
+            "method": ("direct", "backfitting"),
+        }.items():
+            if getattr(self, name) not in known:
+                raise unknown_choice(name, getattr(self, name), known, kind=Setting)
+        if isinstance(self.n_splines, bool) or not 4 <= self.n_splines <= 1_000:
+            raise bad_value("n_splines", self.n_splines, "it must be from 4 to 1000")
+        if isinstance(self.pairs, int) and (isinstance(self.pairs, bool) or self.pairs < 0):
+            raise bad_value("pairs", self.pairs, "it must be a number of pairs or a list of pairs")
+        shaped = [*np.flatnonzero(self.monotone), *self.convex, *self.concave]
+        for column in shaped:
+            if column in self.categorical:
+                raise InputError(
+                    f"column {self._name(column)!r} is a category, which has no direction",
+                    parameter="monotone",
+                    value=self._name(column),
+                )
+            if not isinstance(self.pairs, int) and column in np.ravel(self.pairs):
+                raise InputError(
+                    f"column {self._name(column)!r} cannot have a shape and be in a pair",
+                    parameter="pairs",
+                    value=self._name(column),
+                )
+        both = set(self.convex) & set(self.concave)
+        if both:
+            raise InputError(
+                f"column {self._name(both.pop())!r} cannot be both convex and concave",
+                parameter="convex",
+            )
+
+    def _name(self, column: int) -> str:
+        return self.names[column] if len(self.names) else f"x{column}"
+
+    def _fit_single(self, design: Design, y: Floats, weights: Floats, family: FamilyName) -> None:
+        """Fit one score, and keep what predictions, bands and tables need."""
+        fit = fit_score(design, y, weights=weights, family=family)
+        if not isinstance(self.pairs, int) or self.pairs:
+            design, fit = self._with_pairs(design, fit, y, weights, family)
+        if self.method == "backfitting":
+            beta, self.rounds_ = backfit(design, y, weights, family, fit.state.penalty)
+            fit = replace(fit, coefficients=beta)
         phi = scale(design, fit, y, weights, family)
-        deviating = deviations(corrected(fit, phi))[:, None, :]
-        self.parts_ = parts_of(design, fit.coefficients[:, None], deviating, FAMILIES[family].link)
+        covariance = corrected(fit, phi)
+        bend = np.zeros(self.n_features_in_, int)
+        bend[list(self.convex)], bend[list(self.concave)] = 1, -1
+        shape = constraint_rows(design, monotone=tuple(self.monotone), bend=tuple(bend))
+        if len(shape):
+            free = fit.coefficients
+            fit = constrain(design, y, fit, shape, weights=weights, family=family)
+            projection = Projection(shape, fit.state.inverse)
+            deviating = projected_deviations(free, covariance, projection, fit.coefficients)
+        else:
+            deviating = deviations(covariance)
+        used = 1 - np.diag(fit.state.inverse) * fit.state.penalty
+        rows = max(float(weights.sum()), float((weights > 0).sum()))
+        freedom = max(rows - float(used.sum()), 1.0)
+        has_scale = FAMILIES[family].has_scale
+        self.parts_ = parts_of(
+            design,
+            fit.coefficients[:, None],
+            deviating[:, None, :],
+            FAMILIES[family].link,
+            freedom=freedom if has_scale else np.inf,
+        )
         self.scale_ = phi
+        self.edf_ = float(used.sum())
+        self.term_table_ = term_table(
+            design,
+            fit,
+            weights=weights,
+            phi=phi,
+            residual_freedom=freedom if has_scale else None,
+            monotone=self.monotone,
+            names=self.names,
+        )
+
+    def _with_pairs(
+        self, design: Design, fit: Fit, y: Floats, weights: Floats, family: FamilyName
+    ) -> tuple[Design, Fit]:
+        """Add the pairs that are set, or those that matter."""
+        if isinstance(self.pairs, int):
+            phi = scale(design, fit, y, weights, family)
+            shaped = {*np.flatnonzero(self.monotone), *self.convex, *self.concave}
+            chosen = screen(
+                design, fit, y, weights, family, phi=phi, most=self.pairs, left_out=shaped
+            )
+        else:
+            place = {term.columns[0]: i for i, term in enumerate(design.terms)}
+            # columns without any term, such as constant ones, have no pairs either
+            chosen = [(place[a], place[b]) for a, b in self.pairs if {a, b} <= set(place)]
+        added = [pair_term(design, first, second) for first, second in chosen]
+        while added:
+            larger = design.with_pairs(added)
+            with_pairs = fit_score(larger, y, weights=weights, family=family)
+            weak = weak_pairs(larger, with_pairs, added) if isinstance(self.pairs, int) else []
+            if not weak:
+                return larger, with_pairs
+            added = [term for term in added if term not in weak]
+        return design, fit
 
     def _score(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
@@ -113,7 +231,58 @@ class _Gam(BaseEstimator):
 
 
 class GamRegressor(RegressorMixin, _Gam):
-    """An additive model of smooth curves for numbers, counts and amounts."""
+    """An additive model of smooth curves for numbers, counts and amounts.
+
+    The score is an intercept plus a penalised cubic B-spline of every column of numbers and a
+    shrunk effect of every level; its mean is the score (gaussian) or its exponential (poisson,
+    gamma). How smooth each curve is, and whether it is needed at all, is chosen by restricted
+    maximum likelihood.
+
+    Parameters
+    ----------
+    family
+        Distribution of the target: "gaussian", "poisson" (counts, rates) or "gamma" (amounts above
+        zero, whose spread grows with their mean).
+    n_splines
+        B-splines of each column: an upper bound of the detail, not the smoothness.
+    select
+        Whether straight lines are penalised as well, so that a term can vanish.
+    pairs
+        Pairs of columns to add: how many at most are searched for, or positions.
+    extrapolate
+        Beyond the training range curves stay "constant" or go on "linear".
+    method
+        "direct" solves for all terms at once; "backfitting" smooths term by term, with the same
+        result.
+    categorical
+        Positions of columns of category codes.
+    monotone
+        For each column 1 (rising), -1 (falling) or 0; or nothing.
+    convex, concave
+        Positions of columns whose curves bend one way.
+    names
+        Names of columns, for the table of terms.
+
+    Attributes
+    ----------
+    parts_ : ScoreParts
+        The terms, with the spread that bands come from.
+    term_table_ : list of dict
+        What each term is and does; see `clearwood.models.glassbox.gam.term_table.term_table`.
+    edf_ : float
+        Effective degrees of freedom of the whole model.
+    scale_ : float
+        Estimated scale of the noise (gaussian: its variance).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((300, 2))
+    >>> y = np.sin(6 * X[:, 0]) + 0.1 * rng.normal(size=300)
+    >>> model = GamRegressor().fit(X, y)
+    >>> [(row["term"], round(row["edf"], 1)) for row in model.term_table_]
+    [('x0', 7.8), ('x1', 0.0)]
+    """
 
     def __init__(
         self,
@@ -121,11 +290,26 @@ class GamRegressor(RegressorMixin, _Gam):
         family: FamilyName = "gaussian",
         n_splines: int = 20,
         select: bool = True,
+        pairs: int | Sequence[tuple[int, int]] = 0,
         extrapolate: Extrapolate = "constant",
+        method: Method = "direct",
         categorical: Sequence[int] = (),
+        monotone: Sequence[int] = (),
+        convex: Sequence[int] = (),
+        concave: Sequence[int] = (),
+        names: Sequence[str] = (),
     ) -> None:
         super().__init__(
-            n_splines=n_splines, select=select, extrapolate=extrapolate, categorical=categorical
+            n_splines=n_splines,
+            select=select,
+            pairs=pairs,
+            extrapolate=extrapolate,
+            method=method,
+            categorical=categorical,
+            monotone=monotone,
+            convex=convex,
+            concave=concave,
+            names=names,
         )
         self.family = family
 
@@ -134,8 +318,7 @@ class GamRegressor(RegressorMixin, _Gam):
         target = np.asarray(y, np.float64)
         _check_target(target, self.family)
         design, weights = self._design(X, sample_weight)
-        fit = fit_score(design, target, weights=weights, family=self.family)
-        self._keep_single(design, fit, target, weights, self.family)
+        self._fit_single(design, target, weights, self.family)
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
@@ -144,19 +327,43 @@ class GamRegressor(RegressorMixin, _Gam):
 
 
 class GamClassifier(ClassifierMixin, _Gam):
-    """An additive model of smooth curves for classes."""
+    """An additive model of smooth curves for classes.
+
+    Of two classes, the logit of the second is the score. Of more, each class has a score of its
+    own and the softmax joins them; see `clearwood.models.glassbox.gam.softmax`.
+
+    Parameters
+    ----------
+    n_splines, select, pairs, extrapolate, method, categorical, monotone, convex, concave, names
+        As in `GamRegressor`; pairs, backfitting and shapes are for two classes.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels.
+    parts_, term_table_, edf_, scale_
+        As in `GamRegressor`; with more than two classes the table has one row for each class and
+        term, without tests.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2))
+    >>> y = X[:, 0] > 0
+    >>> float(GamClassifier().fit(X, y).predict_proba([[2.0, 0.0]])[0, 1].round(2))
+    1.0
+    """
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit curves and their smoothness."""
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
-        design, weights = self._design(X, sample_weight)
         if len(self.classes_) < 2:
             raise InputError("the target has a single class", parameter="y")
+        design, weights = self._design(X, sample_weight)
         if len(self.classes_) == 2:
-            target = codes.astype(np.float64)
-            fit = fit_score(design, target, weights=weights, family="binomial")
-            self._keep_single(design, fit, target, weights, "binomial")
+            self._fit_single(design, codes.astype(np.float64), weights, "binomial")
             return self
+        self._check_several()
         many = fit_classes(design, codes, len(self.classes_), weights=weights)
         covariance = class_covariance(design, many, weights)
         deviating = None
@@ -165,7 +372,28 @@ class GamClassifier(ClassifierMixin, _Gam):
             deviating = deviations(covariance).reshape(shape).transpose(1, 0, 2)
         self.parts_ = parts_of(design, many.coefficients, deviating, "softmax")
         self.scale_ = 1.0
+        self.term_table_ = class_table(
+            design, many, weights=weights, classes=self.classes_.tolist(), names=self.names
+        )
+        self.edf_ = float(sum(row["edf"] for row in self.term_table_)) + len(self.classes_) - 1
         return self
+
+    def _check_several(self) -> None:
+        """Raise where a setting is for two classes only."""
+        set_to = {
+            "pairs": self.pairs if isinstance(self.pairs, int) else len(self.pairs),
+            "method": self.method != "direct",
+            "monotone": np.any(self.monotone),
+            "convex": len(self.convex),
+            "concave": len(self.concave),
+        }
+        for name, value in set_to.items():
+            if value:
+                raise InputError(
+                    words(Setting(name), " is not possible with more than two classes"),
+                    parameter=name,
+                    value=getattr(self, name),
+                )
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return the score: that of the second of two classes, or one for each class."""
@@ -175,11 +403,10 @@ class GamClassifier(ClassifierMixin, _Gam):
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Return the probabilities of the classes, in the order of ``classes_``."""
         score = self._score(X)
-        if len(self.classes_) == 2:
-            share = FAMILIES["binomial"].mean(score[:, 0])
-            return np.stack([1 - share, share], axis=1)
-        score = np.exp(score - score.max(axis=1, keepdims=True))
-        return np.asarray(score / score.sum(axis=1, keepdims=True))
+        if len(self.classes_) > 2:
+            return np.asarray(softmax(score, axis=1))
+        share = FAMILIES["binomial"].mean(score[:, 0])
+        return np.stack([1 - share, share], axis=1)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the most probable class."""
@@ -190,14 +417,11 @@ def _check_target(y: Floats, family: FamilyName) -> None:
     """Raise where a target is impossible under its family."""
     if family not in FAMILIES or family == "binomial":
         raise unknown_choice("family", family, ("gaussian", "poisson", "gamma"), kind=Setting)
-    low, expected = {"gamma": (0.0, "above"), "poisson": (0.0, "at least")}.get(
-        family, (-np.inf, "")
-    )
-    bad = (y <= low) if family == "gamma" else (y < low)
-    if bad.any():
+    below = {"gamma": y <= 0, "poisson": y < 0, "gaussian": np.zeros(0)}[family]
+    if below.any():
+        expected = "above 0" if family == "gamma" else "0 or more"
         raise InputError(
-            f"the target must be {expected} 0 for a {family} model, and {int(bad.sum())} rows "
-            "are not",
+            f"a {family} model needs targets {expected}; {int(below.sum())} of {len(y)} are not",
             parameter="family",
             value=family,
             hint=words("set ", Setting("family", "gaussian"), "."),

@@ -1,13 +1,14 @@
 """Fits of one score: least squares, or iterated working models, with automatic smoothness."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood.models.glassbox.gam.design import Design
 from clearwood.models.glassbox.gam.response import FAMILIES, Family, FamilyName
+from clearwood.models.glassbox.gam.shapes import Projection
 from clearwood.models.glassbox.gam.smoothness import (
     State,
     Working,
@@ -17,7 +18,7 @@ from clearwood.models.glassbox.gam.smoothness import (
     improve,
 )
 
-__all__ = ["Fit", "fit_folds", "fit_score"]
+__all__ = ["Fit", "constrain", "fit_folds", "fit_score"]
 
 MAX_ITERATIONS = 60
 #: From this iteration on the smoothing parameters stay, so that the coefficients converge.
@@ -135,6 +136,39 @@ def fit_folds(
     return fits
 
 
+def constrain(
+    design: Design,
+    y: Floats,
+    fit: Fit,
+    rows: Floats,
+    *,
+    weights: Floats | None = None,
+    family: FamilyName = "gaussian",
+) -> Fit:
+    """Fit again under the constraints that the products of rows and coefficients are not negative.
+
+    The smoothing parameters are those of the fit without constraints.
+    """
+    problem = _Problem(design, y, weights, family, None)
+    beta = Projection(rows, fit.state.inverse)(fit.coefficients)
+    if problem.family.is_quadratic:
+        return replace(fit, coefficients=beta)
+    score, penalty = design.score(beta), fit.state.penalty
+    last = problem.deviance(beta, score, penalty)
+    working, state = fit.working, fit.state
+    iteration, gained = 0, np.inf
+    while iteration < MAX_ITERATIONS and gained > TOLERANCE * (abs(last) + 0.1):
+        iteration += 1
+        working = problem.working(score)
+        state = evaluate(working, fit.rho)
+        new = Projection(rows, state.inverse)(state.coefficients)
+        new_score = design.score(new)
+        now = problem.deviance(new, new_score, penalty)
+        beta, score, now = problem.halved(beta, score, new, new_score, now, penalty)
+        gained, last = abs(last - now), now
+    return Fit(beta, fit.rho, working, state, fit.iterations + iteration)
+
+
 class _Problem:
     """The rows of a fit, and the steps of its iterations."""
 
@@ -219,7 +253,7 @@ class _Problem:
             new_score = self.design.score(new)
             now = self.deviance(new, new_score, state.penalty)
             if iteration > 1 or start is not None:
-                new, new_score, now = self._halved(beta, score, new, new_score, now, state.penalty)
+                new, new_score, now = self.halved(beta, score, new, new_score, now, state.penalty)
             beta, score = new, new_score
             working = self.working(score, working.gram if steady else None)
             if converged and abs(last - now) < TOLERANCE * (abs(now) + 0.1):
@@ -227,7 +261,7 @@ class _Problem:
             last = now
         return Fit(beta, rho, working, evaluate(working, rho), iteration)
 
-    def _halved(
+    def halved(
         self,
         old: Floats,
         old_score: Floats,

@@ -13,7 +13,16 @@ from scipy.linalg import lapack
 
 from clearwood._shared.arrays import Floats
 
-__all__ = ["RHO_LIMIT", "State", "Working", "awake", "evaluate", "first_rho", "improve"]
+__all__ = [
+    "RHO_LIMIT",
+    "State",
+    "Working",
+    "awake",
+    "criterion",
+    "evaluate",
+    "first_rho",
+    "improve",
+]
 
 #: Logarithms of smoothing parameters stay within this.
 RHO_LIMIT = 20.0
@@ -119,7 +128,8 @@ def evaluate(working: Working, rho: Floats) -> State:
     )
 
 
-def _value(working: Working, rho: Floats) -> float:
+def criterion(working: Working, rho: Floats) -> float:
+    """Return the criterion at given smoothing parameters."""
     penalty = working.penalties @ np.exp(rho)
     lower, failed = _factor(working.gram, penalty)
     if failed:
@@ -167,7 +177,7 @@ def improve(
             return rho, state, True
         for halving in range(10):
             new = np.clip(rho + step / 2**halving, -RHO_LIMIT, RHO_LIMIT)
-            value = _value(working, new)
+            value = criterion(working, new)
             if value <= state.value + 1e-10 * abs(state.value):
                 break
         else:
