@@ -28,8 +28,11 @@ def _gam(job: Job) -> Any:
     if job.task.is_classification:
         one_of(job, "family", [None, "binomial"])
         return GamClassifier(**settings)
-    one_of(job, "family", [None, "gaussian", "poisson", "gamma"])
-    usual: Any = "poisson" if job.task is Task.COUNT else "gaussian"
+    one_of(job, "family", [None, "gaussian", "poisson", "gamma", "tweedie"])
+    usual: Any = {
+        Task.COUNT: "poisson",
+        Task.AMOUNT: "tweedie" if job.zeros else "gamma",
+    }.get(job.task, "gaussian")
     return GamRegressor(family=family or usual, **settings)
 
 
@@ -93,6 +96,10 @@ ENTRIES = (
         section="Hiabu 4.3; Rosso 8",
         loss="deviance of the family + λ · curvature of each curve, λ by fREML",
         estimates="mean; probability",
+        advice="Take it to see how each column acts, with bands that hold: curves, levels and "
+        "tests of a model that predicts nearly as well as boosting as long as columns act "
+        "separately. It is the fastest of the accurate glass boxes. Where columns interact, glass "
+        "predicts better; a few pairs can be added by name or searched for.",
         build=_gam,
         defaults={
             "family": None,

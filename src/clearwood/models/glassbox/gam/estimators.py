@@ -241,8 +241,8 @@ class GamRegressor(RegressorMixin, _Gam):
     Parameters
     ----------
     family
-        Distribution of the target: "gaussian", "poisson" (counts, rates) or "gamma" (amounts above
-        zero, whose spread grows with their mean).
+        Distribution of the target: "gaussian", "poisson" (counts, rates), "gamma" (amounts above
+        zero, whose spread grows with their mean) or "tweedie" (amounts of which some are zero).
     n_splines
         B-splines of each column: an upper bound of the detail, not the smoothness.
     select
@@ -415,14 +415,21 @@ class GamClassifier(ClassifierMixin, _Gam):
 
 def _check_target(y: Floats, family: FamilyName) -> None:
     """Raise where a target is impossible under its family."""
-    if family not in FAMILIES or family == "binomial":
-        raise unknown_choice("family", family, ("gaussian", "poisson", "gamma"), kind=Setting)
-    below = {"gamma": y <= 0, "poisson": y < 0, "gaussian": np.zeros(0)}[family]
-    if below.any():
+    known = [name for name in FAMILIES if name != "binomial"]
+    if family not in known:
+        raise unknown_choice("family", family, known, kind=Setting)
+    below = y <= 0 if family == "gamma" else y < 0
+    if below.any() and family != "gaussian":
         expected = "above 0" if family == "gamma" else "0 or more"
         raise InputError(
             f"a {family} model needs targets {expected}; {int(below.sum())} of {len(y)} are not",
             parameter="family",
             value=family,
-            hint=words("set ", Setting("family", "gaussian"), "."),
+            hint=words("set ", Setting("family", "gaussian" if (y < 0).any() else "tweedie"), "."),
+        )
+    if family != "gaussian" and not y.any():
+        raise InputError(
+            f"a {family} model needs targets above 0, and all are 0",
+            parameter="family",
+            value=family,
         )

@@ -1,4 +1,4 @@
-"""Distributions of the target: the four families, their links and working models."""
+"""Distributions of the target: the families, their links and working models."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,9 +10,11 @@ from clearwood._shared.arrays import Floats
 
 __all__ = ["FAMILIES", "Family", "FamilyName"]
 
-FamilyName = Literal["gaussian", "binomial", "poisson", "gamma"]
+FamilyName = Literal["gaussian", "binomial", "poisson", "gamma", "tweedie"]
 #: Scores beyond this give the same mean to all the digits that matter.
 LIMIT = 30.0
+#: The variance of amounts that can be zero is this power of their mean, times the scale.
+POWER = 1.5
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Family:
                 return np.asarray(np.log(share / (1 - share)))
             case "poisson":
                 return np.log(y + 0.1)
+            case "tweedie":
+                return np.log(y + 0.1 * np.mean(y))
             case "gamma":
                 return np.log(y)
 
@@ -74,6 +78,9 @@ class Family:
             case "gamma":
                 mean = self.mean(score)
                 return (y - mean) / mean, np.ones_like(y)
+            case "tweedie":
+                mean = self.mean(score)
+                return (y - mean) / mean, mean ** (2 - POWER)
 
     def deviance(self, y: Floats, score: Floats) -> Floats:
         """Return twice the loss of log likelihood against a perfect fit, for each row."""
@@ -88,6 +95,11 @@ class Family:
             case "gamma":
                 ratio = y / self.mean(score)
                 return np.asarray(2 * (ratio - 1 - np.log(ratio)))
+            case "tweedie":
+                mean = self.mean(score)
+                own = y ** (2 - POWER) / ((1 - POWER) * (2 - POWER))
+                slope = mean ** (1 - POWER) / (1 - POWER)
+                return np.asarray(2 * (own - y * slope + mean ** (2 - POWER) / (2 - POWER)))
 
 
 FAMILIES: dict[FamilyName, Family] = {
@@ -95,4 +107,5 @@ FAMILIES: dict[FamilyName, Family] = {
     "binomial": Family("binomial", "logistic", has_scale=False),
     "poisson": Family("poisson", "log", has_scale=False),
     "gamma": Family("gamma", "log", has_scale=True),
+    "tweedie": Family("tweedie", "log", has_scale=True),
 }
