@@ -120,3 +120,142 @@ def test_a_saved_model_predicts_the_same(task, tmp_path):
     spread, kept = (m.estimator_.parts_.spread for m in (model, again))
     encoded = model.encoder_.transform(as_table(frame))
     np.testing.assert_array_equal(spread.parts(encoded), kept.parts(encoded))
+
+
+def test_separated_classes_do_not_diverge():
+    x = np.linspace(0, 1, 100)[:, None]
+    for select in (True, False):
+        model = GamClassifier(select=select).fit(x, x[:, 0] > 0.5)
+        shares = model.predict_proba(x)
+        assert np.isfinite(shares).all()
+        assert np.isfinite(model.parts_.spread.parts(x)).all()
+        assert (model.predict(x) == (x[:, 0] > 0.5)).all()
+
+
+def test_columns_without_functions_are_left_out():
+    matrix, signal, rng = rows(100)
+    constant = np.full(100, 2.0)
+    missing = np.full(100, np.nan)
+    level = np.zeros(100)
+    wide = np.column_stack([matrix[:, 0], constant, missing, level])
+    model = GamRegressor(categorical=(3,)).fit(wide, signal)
+    assert [row["term"] for row in model.term_table_] == ["x0"]
+    alone = GamRegressor().fit(matrix[:, :1], signal)
+    np.testing.assert_allclose(model.predict(wide), alone.predict(matrix[:, :1]))
+    with_gaps = np.where(rng.random(100) < 0.5, np.nan, constant)[:, None]
+    model = GamRegressor().fit(with_gaps, np.isnan(with_gaps[:, 0]) + 0.1 * signal)
+    assert [row["kind"] for row in model.term_table_] == ["missing"]
+    assert np.diff(model.predict([[2.0], [np.nan]]))[0] > 0.8
+
+
+def test_a_target_without_variation_gives_a_constant():
+    matrix, _, _ = rows(60)
+    np.testing.assert_allclose(
+        GamRegressor(categorical=(3,)).fit(matrix, np.full(60, 7.0)).predict(matrix), 7
+    )
+
+
+@pytest.mark.parametrize("distinct", [2, 3, 4, 5, 6, 12])
+def test_few_distinct_values(distinct):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, distinct, 200)[:, None].astype(float)
+    y = np.sqrt(x[:, 0]) + 0.05 * rng.normal(size=200)
+    model = GamRegressor().fit(x, y)
+    assert np.corrcoef(model.predict(x), y)[0, 1] > 0.9
+    assert (model.term_table_[0]["kind"] == "line") == (distinct < 5)
+
+
+def test_more_terms_than_rows():
+    rng = np.random.default_rng(0)
+    x = rng.random((25, 30))
+    y = 3 * x[:, 0] + 0.1 * rng.normal(size=25)
+    model = GamRegressor().fit(x, y)
+    assert np.isfinite(model.predict(rng.random((50, 30)))).all()
+    assert np.isfinite([row["edf"] for row in model.term_table_]).all()
+    assert model.edf_ < 25
+
+
+def test_an_unseen_level_adds_nothing():
+    matrix, signal, _ = rows()
+    model = GamRegressor(categorical=(3,)).fit(matrix, signal)
+    at = np.tile(matrix[:1], (2, 1))
+    at[:, 3] = [9, np.nan]
+    without = at.copy()
+    term = next(term for term in model.parts_.products.terms if term.columns == (3,))
+    np.testing.assert_array_equal(term(without), 0)
+
+
+def test_curves_are_constant_or_straight_beyond_the_training_range():
+    rng = np.random.default_rng(0)
+    x = rng.random((300, 1))
+    heavy = np.exp(4 * rng.normal(size=(300, 1)))
+    for column in (x, heavy):
+        y = np.log(column[:, 0] + 0.1) + 0.1 * rng.normal(size=300)
+        low, high = column.min(), column.max()
+        far = high + (high - low) * np.array([0.0, 0.5, 1.0, 1.5])[:, None]
+        flat = GamRegressor().fit(column, y).predict(far)
+        np.testing.assert_allclose(flat, flat[0])
+        straight = GamRegressor(extrapolate="linear").fit(column, y).predict(far)
+        assert abs(straight[1] - straight[0]) > 1e-3
+        np.testing.assert_allclose(np.diff(straight, 2), 0, atol=1e-9)
+        h = (high - low) * 1e-6
+        slope = np.diff(
+            GamRegressor(extrapolate="linear")
+            .fit(column, y)
+            .predict([[high - h], [high], [high + h]])
+        )
+        np.testing.assert_allclose(slope[0], slope[1], rtol=1e-3)
+
+
+def test_small_weights_do_not_make_rows_fewer():
+    matrix, signal, rng = rows()
+    y = targets(signal, rng)["gaussian"]
+    plain = GamRegressor(categorical=(3,)).fit(matrix, y)
+    small = GamRegressor(categorical=(3,)).fit(matrix, y, sample_weight=np.full(len(y), 1e-3))
+    np.testing.assert_allclose(small.predict(matrix), plain.predict(matrix), atol=1e-3)
+    assert small.edf_ == pytest.approx(plain.edf_, abs=0.05)
+
+
+def test_large_numbers_keep_their_digits():
+    matrix, signal, rng = rows()
+    y = targets(signal, rng)["gaussian"]
+    plain = GamRegressor(categorical=(3,)).fit(matrix, y).predict(matrix)
+    shifted = GamRegressor(categorical=(3,)).fit(matrix, y + 1e7).predict(matrix)
+    np.testing.assert_allclose(shifted - 1e7, plain, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"extrapolate": "cubic"}, "extrapolate='cubic' is not a known value"),
+        ({"method": "direkt"}, "did you mean 'direct'"),
+        ({"n_splines": 2}, "n_splines=2: it must be from 4 to 1000"),
+        ({"pairs": -1}, "pairs=-1: it must be a number of pairs"),
+        ({"family": "binomial"}, "family='binomial' is not a known value"),
+        ({"family": "gamma"}, "gamma model needs targets above 0"),
+        ({"family": "poisson"}, "poisson model needs targets 0 or more"),
+        ({"monotone": (0, 0, 0, 1)}, "column 'x3' is a category"),
+        ({"convex": (0,), "concave": (0,)}, "'x0' cannot be both convex and concave"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_named(settings, message):
+    matrix, signal, _ = rows(50)
+    with pytest.raises(cw.InputError, match=message):
+        GamRegressor(categorical=(3,), **settings).fit(matrix, signal)
+
+
+def test_settings_for_two_classes_are_refused_with_more():
+    matrix, signal, _ = rows(60)
+    with pytest.raises(cw.InputError, match="pairs is not possible with more than two classes"):
+        GamClassifier(pairs=1).fit(matrix, np.digitize(signal, [-0.5, 0.5]))
+
+
+def test_amounts_with_zeros_have_a_family_of_their_own():
+    rng = np.random.default_rng(0)
+    x = rng.random((600, 1))
+    mean = np.exp(np.sin(6 * x[:, 0]))
+    y = np.array([rng.gamma(2, 1, rng.poisson(m)).sum() for m in mean])
+    frame = pd.DataFrame({"x": x[:, 0]})
+    model = cw.learner("gam", task="amount").fit(frame, y)
+    assert model.estimator_.family == "tweedie"
+    assert np.corrcoef(np.log(model.predict(frame)), np.log(mean))[0, 1] > 0.95

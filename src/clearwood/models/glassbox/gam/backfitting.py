@@ -38,11 +38,8 @@ def backfit(
         The coefficients, and rounds over the terms in all.
     """
     kind = FAMILIES[family]
-    mean = float(np.average(y, weights=weights))
     beta, rounds = np.zeros(design.width), 0
-    beta[0] = {"identity": mean, "log": np.log(mean), "logistic": np.log(mean / (1 - mean))}[
-        kind.link
-    ]
+    beta[0] = kind.score(float(np.average(y, weights=weights)))
     for _ in range(1 if kind.is_quadratic else MAX_SCORINGS):
         score = design.score(beta)
         residual, weight = kind.working(y, score)

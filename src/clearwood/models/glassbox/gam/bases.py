@@ -76,9 +76,10 @@ class SplineBasis:
         beyond = values - inside if self.extrapolate == "linear" else np.zeros_like(values)
         if not len(self.warp_from):
             return inside + beyond
-        # ranks stand still beyond the range, so that only the half from the values goes on
-        slope = 0.5 / (self.high - self.low)
-        return np.asarray(np.interp(inside, self.warp_from, self.warp_to) + slope * beyond)
+        # beyond the range, the slope of the scale at its end
+        slopes = np.diff(self.warp_to)[[0, -1]] / np.diff(self.warp_from)[[0, -1]]
+        further = beyond * np.where(beyond < 0, slopes[0], slopes[1])
+        return np.asarray(np.interp(inside, self.warp_from, self.warp_to) + further)
 
     def splines(self, scaled: Floats) -> Floats:
         """Evaluate the B-splines, straight beyond the outer knots; or the line itself."""

@@ -46,7 +46,7 @@ def scale(design: Design, fit: Fit, y: Floats, weights: Floats, family: FamilyNa
     residual, weight = kind.working(y, design.score(fit.coefficients))
     rows = max(float(weights.sum()), float((weights > 0).sum()))
     used = float((1 - np.diag(fit.state.inverse) * fit.state.penalty).sum())
-    return float(weights * weight @ residual**2) / max(rows - used, 1.0)
+    return max(float(weights * weight @ residual**2) / max(rows - used, 1.0), 1e-100)
 
 
 def corrected(fit: Fit, phi: float) -> Floats:

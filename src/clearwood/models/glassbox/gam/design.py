@@ -306,6 +306,8 @@ def _number_term(
     if bins is not None and len(distinct) > bins:
         distinct, counts, codes = _binned(distinct, counts, codes, bins)
     used = counts > 0
+    if not used.any():
+        return None
     basis, penalties = spline_basis(
         distinct[used],
         counts[used],

@@ -63,6 +63,16 @@ class Family:
             case "log":
                 return np.exp(np.clip(score, -LIMIT, LIMIT))
 
+    def score(self, mean: float) -> float:
+        """Return the score at a mean."""
+        match self.link:
+            case "identity":
+                return mean
+            case "logistic":
+                return float(np.log(mean / (1 - mean)))
+            case "log":
+                return float(np.log(mean))
+
     def working(self, y: Floats, score: Floats) -> tuple[Floats, Floats]:
         """Return the residuals on the scale of the score, and the weight of each row."""
         match self.name:

@@ -82,7 +82,7 @@ def _positive_factor(gram: Floats, penalty: Floats) -> Floats:
 
 
 def _residual(working: Working, explained: float) -> float:
-    return max(working.total - explained, 1e-10 * working.total, 1e-300)
+    return max(working.total - explained, 1e-10 * working.total, 1e-100)
 
 
 def _criterion(working: Working, residual: float, log_det: float, penalty: Floats) -> float:
