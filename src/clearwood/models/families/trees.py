@@ -108,37 +108,56 @@ _ensemble = partial(
     complexity=7,
 )
 
+_single = partial(
+    Entry,
+    family="tree",
+    tasks=ANY,
+    reading="tree",
+    source="clearwood CartRegressor, CartClassifier",
+    loss="squared error, Gini impurity or Poisson deviance + penalty · number of leaves",
+    estimates="mean; probability",
+    build=_tree,
+    space={
+        "prune": Choice(True, "one-se"),  # noqa: FBT003 - a value, not a switch
+        "max_depth": Whole(2, 12),
+        "min_samples_leaf": Whole(1, 50, log=True),
+    },
+    categories="native",
+    missing="native",
+    monotone=True,
+)
+_OF_TREE: dict[str, Any] = {
+    "prune": True,
+    "folds": 5,
+    "max_depth": None,
+    "min_samples_leaf": 5,
+    "criterion": None,
+    "surrogates": 5,
+    "priors": None,
+    "costs": None,
+}
+
 ENTRIES = (
-    Entry(
+    _single(
         name="tree",
         title="Decision tree (CART), pruned by cross-validation",
-        family="tree",
-        tasks=ANY,
-        reading="tree",
-        source="clearwood CartRegressor, CartClassifier",
         section="Hiabu 5.1-5.2; Rosso 8; Shah 2.1; course notes 7",
-        loss="squared error, Gini impurity or Poisson deviance + penalty · number of leaves",
-        estimates="mean; probability",
-        build=_tree,
-        defaults={
-            "prune": True,
-            "folds": 5,
-            "max_depth": None,
-            "min_samples_leaf": 5,
-            "criterion": None,
-            "surrogates": 5,
-            "priors": None,
-            "costs": None,
-        },
-        space={
-            "prune": Choice(True, "one-se"),  # noqa: FBT003 - a value, not a switch
-            "max_depth": Whole(2, 12),
-            "min_samples_leaf": Whole(1, 50, log=True),
-        },
-        categories="native",
-        missing="native",
-        monotone=True,
+        advice="Take it for a model that fits on a page and can be followed by hand, or where many "
+        "values are missing: surrogates stand in for them. Its predictions are steps, usually "
+        "worse than those of 'gam' or boosted trees, and its splits change with small changes of "
+        "the data. The setting prune one-se makes it smaller and somewhat more stable.",
+        defaults=_OF_TREE,
         complexity=3,
+    ),
+    _single(
+        name="bumping",
+        title="Bumping: of trees grown on bootstrap samples, the one that fits all rows best",
+        section="Rosso 5, equation (57)",
+        advice="Take it instead of 'tree' where columns matter only together, so that no first "
+        "split looks useful. It is a single tree, read and drawn like any other, and takes about "
+        "twenty times as long to fit. Where columns matter one by one it gains little.",
+        defaults={**_OF_TREE, "samples": 20},
+        complexity=4,
     ),
     _ensemble(
         name="bagging",

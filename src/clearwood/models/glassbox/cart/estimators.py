@@ -1,7 +1,7 @@
 """The trees of the catalogue as scikit-learn estimators."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,28 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Setting, bad_value, unknown_choice
 from clearwood.models.estimators.folds import Folds
+from clearwood.models.glassbox.cart.bumping import bump
 from clearwood.models.glassbox.cart.pruning import choose, geometric_middles, held_out, risks
+from clearwood.models.glassbox.cart.sample import Sample
 from clearwood.models.glassbox.cart.tree import CartTree, Growth, Presorted
 
 __all__ = ["CartClassifier", "CartRegressor"]
 
 PRUNINGS = (True, False, "one-se")
-
-
-@dataclass(frozen=True)
-class Sample:
-    """What a tree is grown on: the rows, sorted, their target and their weights."""
-
-    X: Floats
-    rows: Presorted
-    target: Floats
-    weight: Floats  # in the criterion
-    cover: Floats  # of the rows
-    growth: Growth
-
-    def grow(self, cover: Floats) -> CartTree:
-        """Grow a full tree on rows that count ``cover`` times their weight."""
-        return self.rows.grow(self.growth, self.target, self.weight * cover, self.cover * cover)
 
 
 class _Cart(BaseEstimator):
@@ -52,6 +38,7 @@ class _Cart(BaseEstimator):
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         surrogates: int = 5,
+        samples: int = 0,
         categorical: Sequence[int] = (),
         monotone: Sequence[int] = (),
         random_state: int = 0,
@@ -62,13 +49,19 @@ class _Cart(BaseEstimator):
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.surrogates = surrogates
+        self.samples = samples
         self.categorical = categorical
         self.monotone = monotone
         self.random_state = random_state
 
     def _limits(self) -> dict[str, Any]:
         """Return the limits of growth, checked."""
-        for name, least in (("max_depth", 1), ("min_samples_leaf", 1), ("surrogates", 0)):
+        for name, least in (
+            ("max_depth", 1),
+            ("min_samples_leaf", 1),
+            ("surrogates", 0),
+            ("samples", 0),
+        ):
             value = getattr(self, name)
             is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
             if not (is_whole and value >= least) and not (name == "max_depth" and value is None):
@@ -89,8 +82,20 @@ class _Cart(BaseEstimator):
 
     def _fit(self, sample: Sample) -> None:
         """Grow the tree, prune it and keep it with the values of its predictions."""
-        full = sample.grow(np.ones(len(sample.target)))
         self.penalty_ = 0.0
+        if self.samples:
+            bumped = bump(
+                sample,
+                self._losses,
+                self._split(sample),
+                samples=self.samples,
+                prune=self.prune,
+                seed=self.random_state,
+            )
+            self.sample_, self.risks_ = bumped.drawn, bumped.risks
+            self.tree_ = replace(bumped.tree, value=self._values(bumped.tree))
+            return
+        full = sample.grow(np.ones(len(sample.target)))
         self.penalties_ = self.risks_ = np.zeros(0)
         if self.prune and full.n_nodes > 1:
             self.penalties_ = geometric_middles(full.levels())
@@ -169,6 +174,9 @@ class CartRegressor(RegressorMixin, _Cart):
     surrogates
         The most surrogates a split has. Only splits on columns with missing values in training have
         any.
+    samples
+        Bumping: trees are grown on so many bootstrap samples too, and of all the trees with at most
+        a cross-validated number of leaves the one that fits all rows best is kept.
     categorical
         Positions of columns that hold codes of categories.
     monotone
@@ -182,7 +190,10 @@ class CartRegressor(RegressorMixin, _Cart):
     penalty_ : float
         The penalty per leaf that was chosen.
     penalties_, risks_ : ndarray
-        The penalties tried and the cross-validated loss of each.
+        The penalties tried and the cross-validated loss of each; with ``samples`` there are no
+        penalties, and the risks are those of 1, 2, ... leaves.
+    sample_ : int
+        With ``samples``: which of them the tree comes from; 0 is the rows themselves.
 
     Examples
     --------
@@ -250,7 +261,9 @@ class CartClassifier(ClassifierMixin, _Cart):
 
     Parameters
     ----------
-    prune, folds, max_depth, min_samples_leaf, surrogates, categorical, monotone, random_state
+    prune, folds, max_depth, min_samples_leaf, surrogates, samples, categorical
+        As in `CartRegressor`.
+    monotone, random_state
         As in `CartRegressor`; monotone constraints hold for the probability of the second of two
         classes.
     criterion
@@ -291,6 +304,7 @@ class CartClassifier(ClassifierMixin, _Cart):
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         surrogates: int = 5,
+        samples: int = 0,
         priors: Sequence[float] | Literal["equal"] | None = None,
         costs: Sequence[Sequence[float]] | None = None,
         categorical: Sequence[int] = (),
@@ -304,6 +318,7 @@ class CartClassifier(ClassifierMixin, _Cart):
             max_depth=max_depth,
             min_samples_leaf=min_samples_leaf,
             surrogates=surrogates,
+            samples=samples,
             categorical=categorical,
             monotone=monotone,
             random_state=random_state,

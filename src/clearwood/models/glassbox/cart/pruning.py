@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats, Index
 from clearwood.models.glassbox.cart.tree import CartTree
 
-__all__ = ["HeldOut", "choose", "geometric_middles", "held_out", "risks"]
+__all__ = ["HeldOut", "choose", "geometric_middles", "held_out", "risks", "sizes"]
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,8 @@ def held_out(
     penalties
         In rising order.
     """
-    start = np.searchsorted(penalties, tree.levels())  # from here on the node is a leaf
+    start, stop = _ranges(tree, penalties)
     parent = tree.parent
-    stop = np.full(tree.n_nodes, len(penalties))
-    for node, above in enumerate(parent.tolist()):
-        if above >= 0:
-            stop[node] = min(stop[above], start[above])
     counts = start < stop
     nodes, rows = [], []
     at, row = leaves.astype(np.intp), np.arange(len(leaves))
@@ -88,6 +84,24 @@ def held_out(
         squares=_added_over_ranges(weights[row] * loss**2, start[ends], stop[ends], len(penalties)),
         weight=float(weights.sum()),
     )
+
+
+def _ranges(tree: CartTree, penalties: Floats) -> tuple[Index, Index]:
+    """Return the penalties, from the first to before the second, at which each node is a leaf."""
+    start = np.searchsorted(penalties, tree.levels())
+    stop = np.full(tree.n_nodes, len(penalties))
+    for node, above in enumerate(tree.parent.tolist()):
+        if above >= 0:
+            stop[node] = min(stop[above], start[above])
+    return start, stop
+
+
+def sizes(tree: CartTree, penalties: Floats) -> Index:
+    """Return the number of leaves of the tree pruned at each penalty."""
+    start, stop = _ranges(tree, penalties)
+    ends = start < stop
+    counts = _added_over_ranges(np.ones(ends.sum()), start[ends], stop[ends], len(penalties))
+    return counts.astype(np.intp)
 
 
 def _added_over_ranges(values: Floats, start: Index, stop: Index, n: int) -> Floats:
