@@ -23,6 +23,7 @@ FAMILIES = (
     "gam",
     "mars",
     "rules",
+    "glass",
     "trees",
     "boosting",
     "stacking",

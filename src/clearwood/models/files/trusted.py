@@ -224,6 +224,7 @@ _OURS = _names(
         "clearwood.models.glassbox.rules.estimators": "RulesClassifier RulesPoisson RulesRegressor",
         "clearwood.models.glassbox.mars.bases": "Hinge InLevels IsMissing Stacked",
         "clearwood.models.glassbox.mars.estimators": "MarsClassifier MarsPoisson MarsRegressor",
+        "clearwood.models.glassbox.glass.estimators": "GlassClassifier GlassRegressor",
     }
 )
 

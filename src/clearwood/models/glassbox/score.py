@@ -139,6 +139,10 @@ class TreeArrays:
     category_words: NDArray[np.uint32] | None = None
     unseen_left: NDArray[np.bool_] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields; what they are packed into is made again where it is needed."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     def split_arrays(self) -> Mapping[str, NDArray[Any]]:
         """Return every array of nodes and trees, those of categories filled in."""
         n_nodes = len(self.left)

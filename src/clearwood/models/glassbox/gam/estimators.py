@@ -30,7 +30,7 @@ from clearwood.models.glassbox.gam.softmax import fit_classes
 from clearwood.models.glassbox.gam.term_table import class_table, term_table
 from clearwood.models.glassbox.score import Link, ProductTerm, ScoreParts, Spread, SumOfProducts
 
-__all__ = ["GamClassifier", "GamRegressor", "parts_of"]
+__all__ = ["GamClassifier", "GamRegressor", "check_target", "parts_of"]
 
 Method = Literal["direct", "backfitting"]
 
@@ -316,7 +316,7 @@ class GamRegressor(RegressorMixin, _Gam):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit curves and their smoothness."""
         target = np.asarray(y, np.float64)
-        _check_target(target, self.family)
+        check_target(target, self.family)
         design, weights = self._design(X, sample_weight)
         self._fit_single(design, target, weights, self.family)
         return self
@@ -413,7 +413,7 @@ class GamClassifier(ClassifierMixin, _Gam):
         return np.asarray(self.classes_[np.argmax(self.predict_proba(X), axis=1)])
 
 
-def _check_target(y: Floats, family: FamilyName) -> None:
+def check_target(y: Floats, family: FamilyName) -> None:
     """Raise where a target is impossible under its family."""
     known = [name for name in FAMILIES if name != "binomial"]
     if family not in known:

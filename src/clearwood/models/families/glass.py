@@ -1,0 +1,76 @@
+"""Curves and shallow boosted trees that can be read like an additive model."""
+
+from typing import Any
+
+from clearwood.models.entry import Entry, Job
+from clearwood.models.families.shared import ANY, one_of
+from clearwood.models.spaces import Choice, Real, Whole
+from clearwood.table import Task
+
+__all__ = ["ENTRIES"]
+
+
+def _glass(job: Job) -> Any:
+    from clearwood.models.glassbox.glass import GlassClassifier, GlassRegressor
+
+    settings: dict[str, Any] = {
+        **job.settings,
+        "categorical": job.categorical,
+        "monotone": job.monotone,
+        "random_state": job.seed,
+        "n_jobs": job.n_jobs,
+    }
+    family = settings.pop("family")
+    if job.task.is_classification:
+        one_of(job, "family", [None, "binomial"])
+        return GlassClassifier(**settings)
+    one_of(job, "family", [None, "gaussian", "poisson", "gamma"])
+    return GlassRegressor(family=family or _family(job), **settings)
+
+
+def _family(job: Job) -> Any:
+    """Return the family of the task; that of counts also suits amounts that can be zero."""
+    if job.task is Task.AMOUNT:
+        return "poisson" if job.zeros else "gamma"
+    return "poisson" if job.task is Task.COUNT else "gaussian"
+
+
+ENTRIES = (
+    Entry(
+        name="glass",
+        title="Smooth curves and shallow boosted trees, averaged over folds",
+        family="additive",
+        tasks=ANY,
+        reading="glass box",
+        source="clearwood GlassRegressor, GlassClassifier",
+        section="Hiabu 4.3, 5.4 and 7.4; Rosso 6 and 8",
+        loss="squared error, Poisson or gamma deviance, log loss for classes",
+        estimates="mean; probability",
+        advice="Take it first when a model must be read: it usually predicts as well as boosted "
+        "trees, every prediction is a sum of curves and pairs of columns with bands, and it needs "
+        "no tuning. Take 'gam' for fewer and smoother terms with p-values, and 'gbm' where "
+        "accuracy on many rows matters more than reading.",
+        build=_glass,
+        defaults={
+            "family": None,
+            "order": 2,
+            "pairs": None,
+            "learning_rate": None,
+            "folds": None,
+            "max_trees": 3_000,
+            "l2": 1.0,
+            "min_rows": 5,
+            "n_splines": 20,
+        },
+        space={
+            "order": Choice(1, 2, 3),
+            "learning_rate": Real(0.03, 0.3, log=True),
+            "l2": Real(0.3, 30.0, log=True),
+            "min_rows": Whole(2, 40, log=True),
+        },
+        categories="native",
+        missing="native",
+        native_levels=254,
+        complexity=5,
+    ),
+)

@@ -1,0 +1,389 @@
+"""The two estimators: smooth curves and shallow boosted trees, averaged over folds."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import InputError, Setting, bad_value, unknown_choice
+from clearwood.models.glassbox.gam.design import build_design
+from clearwood.models.glassbox.gam.estimators import check_target
+from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
+from clearwood.models.glassbox.glass.boosting import MANY_ROWS, BoostedLoss, boost_folds
+from clearwood.models.glassbox.glass.curves import FAMILY_OF_LOSS, fold_curves
+from clearwood.models.glassbox.glass.terms import term_shares
+from clearwood.models.glassbox.glass.trees import deviating_trees, jackknife
+from clearwood.models.glassbox.score import Link, ProductTerm, ScoreParts, Spread, SumOfProducts
+
+__all__ = ["GlassClassifier", "GlassRegressor"]
+
+#: Rows over which the shares of terms are computed.
+ROWS_OF_SHARES = 1_000
+#: B-splines of all curves together, beyond which each has fewer: a fit takes the cube of them.
+MOST_CURVES = 600
+LEAST_SPLINES = 5
+_LINKS: dict[BoostedLoss, Link] = {
+    "squared": "identity",
+    "logistic": "logistic",
+    "softmax": "softmax",
+    "poisson": "log",
+    "gamma": "log",
+}
+
+
+class _Glass(BaseEstimator):
+    """What the two estimators share."""
+
+    order: int
+    pairs: int | None
+    learning_rate: float | None
+    folds: int | None
+    max_trees: int
+    l2: float
+    min_rows: int
+    n_splines: int
+    categorical: Sequence[int]
+    monotone: Sequence[int]
+    random_state: int
+    n_jobs: int
+
+    def _fit(
+        self,
+        X: ArrayLike,
+        y: Floats,
+        sample_weight: ArrayLike | None,
+        loss: BoostedLoss,
+        n_outputs: int = 1,
+    ) -> None:
+        """Fit curves and trees of all folds."""
+        matrix = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
+        self._check(matrix)
+        self.n_features_in_ = matrix.shape[1]
+        weights = np.ones(len(y))
+        if sample_weight is not None:
+            weights = np.asarray(sample_weight, np.float64)
+            used = weights > 0
+            matrix, y, weights = matrix[used], y[used], weights[used]
+        n_folds = self.folds or (4 if len(y) >= MANY_ROWS else 8)
+        n_folds = max(2, min(n_folds, len(y) // 2))
+        by_class = loss in ("logistic", "softmax")
+        fold_of_row = _draw_folds(y, n_folds, seed=self.random_state, by_class=by_class)
+        design = build_design(
+            matrix,
+            categorical=self.categorical,
+            weights=weights,
+            n_splines=min(self.n_splines, max(LEAST_SPLINES, MOST_CURVES // matrix.shape[1])),
+        )
+        coefficients = fold_curves(design, y, weights, fold_of_row, loss=loss, n_outputs=n_outputs)
+        boosted = boost_folds(
+            matrix,
+            y,
+            np.stack([[design.score(one) for one in fold.T] for fold in coefficients]),
+            fold_of_row,
+            loss=loss,
+            weights=weights,
+            categorical=self.categorical,
+            monotone=self.monotone,
+            order=self.order,
+            pairs=self.pairs,
+            learning_rate=self.learning_rate,
+            l2=self.l2,
+            min_rows=self.min_rows,
+            max_trees=self.max_trees,
+            seed=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        self.n_folds_ = n_folds
+        self.loss_ = loss
+        self.curves_ = [(term.columns, term.bases, term.width) for term in design.terms]
+        self.coefficients_ = coefficients
+        self.trees_ = boosted.trees
+        self.n_trees_ = boosted.rounds
+        self.held_out_losses_ = boosted.curve
+        self.__dict__.pop("_parts", None)
+        rng = np.random.default_rng(self.random_state)
+        some = rng.permutation(len(y))[:ROWS_OF_SHARES]
+        self.term_table_ = [
+            {"columns": term.columns, "share": term.share, "terms": term.count}
+            for term in term_shares(self.parts_, matrix[some])
+        ]
+
+    def _check(self, matrix: Floats) -> None:
+        """Raise where a setting or the number of rows makes no sense."""
+        if self.order not in (1, 2, 3):
+            raise unknown_choice("order", self.order, ("1", "2", "3"), kind=Setting)
+        for name, least in (("pairs", 0), ("folds", 2), ("max_trees", 0), ("min_rows", 1)):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or value < least):
+                raise bad_value(name, value, f"it must be at least {least}")
+        if self.learning_rate is not None and not 0 < self.learning_rate <= 1:
+            raise bad_value("learning_rate", self.learning_rate, "it must be above 0, at most 1")
+        if not self.l2 >= 0:
+            raise bad_value("l2", self.l2, "it must be at least 0")
+        if len(matrix) < 4:
+            raise InputError(
+                f"{len(matrix)} rows are too few for folds",
+                parameter="X",
+                value=len(matrix),
+                hint="fit it to at least 4 rows.",
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is saved: the parts are put together again when they are needed."""
+        state: dict[str, Any] = super().__getstate__()
+        return {key: value for key, value in state.items() if key != "_parts"}
+
+    @property
+    def parts_(self) -> ScoreParts:
+        """The score as curves and trees, with the deviations of the folds."""
+        check_is_fitted(self, "coefficients_")
+        if "_parts" not in self.__dict__:
+            deviations = np.einsum("kco,kd->cod", self.coefficients_, jackknife(self.n_folds_))
+            trees = self.trees_
+            spread = Spread(
+                ScoreParts(
+                    self._products(deviations.reshape(len(deviations), -1)),
+                    None if trees is None else deviating_trees(trees, self.n_folds_),
+                ),
+                count=self.n_folds_,
+                freedom=self.n_folds_ - 1,
+                source="folds",
+            )
+            mean = self._products(self.coefficients_.mean(axis=0))
+            self._parts = ScoreParts(mean, trees, _LINKS[self.loss_], spread)
+        return self._parts
+
+    def _products(self, coefficients: Floats) -> SumOfProducts:
+        """Describe curves by their coefficients, of shape (coefficients, outputs)."""
+        terms, start = [], 1
+        for columns, bases, width in self.curves_:
+            terms.append(ProductTerm(columns, bases, coefficients[start : start + width].copy()))
+            start += width
+        return SumOfProducts(coefficients[0].copy(), tuple(terms))
+
+    def _score(self, X: ArrayLike) -> Floats:
+        """Compute the score of rows, of shape (rows, outputs)."""
+        check_is_fitted(self, "coefficients_")
+        parts = self.parts_
+        matrix = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
+        score = parts.products(matrix)
+        return score if parts.trees is None else score + parts.trees(matrix, n_jobs=self.n_jobs)
+
+
+def _draw_folds(y: Floats, n_folds: int, *, seed: int, by_class: bool) -> Index:
+    """Draw the fold that holds each row out, of equal sizes, for classes of equal shares."""
+    shuffled = np.random.default_rng(seed).permutation(len(y))
+    if by_class:
+        shuffled = shuffled[np.argsort(y[shuffled], kind="stable")]
+    fold_of_row = np.empty(len(y), np.intp)
+    fold_of_row[shuffled] = np.arange(len(y)) % n_folds
+    return fold_of_row
+
+
+class GlassRegressor(RegressorMixin, _Glass):
+    """Smooth curves and shallow boosted trees, averaged over folds, for numbers.
+
+    The rows are divided into K folds. On the rows that a fold keeps, smooth curves of all columns
+    are fitted (a generalised additive model with automatic smoothness), then shallow trees are
+    boosted on what the curves leave. All folds grow their trees in step, and the number of trees is
+    where the loss on held-out rows, pooled over the folds, is least. The model is the mean of the K
+    models: a sum of functions of at most ``order`` columns each, with bands from the K models by
+    the delete-a-group jackknife.
+
+    Parameters
+    ----------
+    family
+        "gaussian" for numbers, "poisson" for counts and amounts with zeros (log link, mean of any
+        dispersion), "gamma" for positive amounts (log link).
+    order
+        Columns that one term combines at most: 1, 2 or 3.
+    pairs
+        How many pairs of columns may be combined, chosen by a screen of what the curves leave; None
+        for all.
+    learning_rate
+        Factor of each tree; None for 0.1, or 0.2 from 5,000 rows on.
+    folds
+        Number of folds; None for 8, or 4 from 5,000 rows on.
+    max_trees
+        Trees of each fold at most.
+    l2, min_rows
+        Penalty of leaves, in rows, and the rows that a leaf must have at least.
+    n_splines
+        B-splines of each curve; fewer where there are more than 30 columns.
+    categorical
+        Positions of columns of category codes.
+    monotone
+        For each column 1 (the prediction may not fall as it rises), -1 or 0.
+    random_state
+        For the folds and the random thresholds of trees on fewer than 5,000 rows.
+    n_jobs
+        Threads over folds; the result does not depend on it.
+
+    Attributes
+    ----------
+    parts_ : ScoreParts
+        The score as curves and trees, with the deviations of the folds.
+    term_table_ : list of dict
+        The terms by their share of variance; those below 0.1 % are put together with no columns.
+    n_trees_ : int
+        Trees of each fold.
+    held_out_losses_ : ndarray
+        Pooled loss on held-out rows by the number of trees.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((300, 3))
+    >>> y = np.sin(6 * X[:, 0]) + 2 * X[:, 1] * (X[:, 2] > 0.5) + 0.1 * rng.normal(size=300)
+    >>> model = GlassRegressor().fit(X, y)
+    >>> [term["columns"] for term in model.term_table_[:4]]
+    [(0,), (2,), (1,), (1, 2)]
+    """
+
+    def __init__(
+        self,
+        *,
+        family: FamilyName = "gaussian",
+        order: int = 2,
+        pairs: int | None = None,
+        learning_rate: float | None = None,
+        folds: int | None = None,
+        max_trees: int = 3_000,
+        l2: float = 1.0,
+        min_rows: int = 5,
+        n_splines: int = 20,
+        categorical: Sequence[int] = (),
+        monotone: Sequence[int] = (),
+        random_state: int = 0,
+        n_jobs: int = 1,
+    ) -> None:
+        self.family = family
+        self.order = order
+        self.pairs = pairs
+        self.learning_rate = learning_rate
+        self.folds = folds
+        self.max_trees = max_trees
+        self.l2 = l2
+        self.min_rows = min_rows
+        self.n_splines = n_splines
+        self.categorical = categorical
+        self.monotone = monotone
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit curves and trees."""
+        target = np.asarray(y, np.float64)
+        check_target(target, self.family)
+        loss = next(loss for loss, family in FAMILY_OF_LOSS.items() if family == self.family)
+        self._fit(X, target, sample_weight, loss)
+        return self
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """Predict the mean."""
+        return FAMILIES[self.family].mean(self._score(X)[:, 0])
+
+
+class GlassClassifier(ClassifierMixin, _Glass):
+    """Smooth curves and shallow boosted trees, averaged over folds, for classes.
+
+    As `GlassRegressor`, with log loss: one score on the scale of log odds for two classes, else a
+    score for each class, joined by the softmax. Bands and components are those of the scores.
+
+    Parameters
+    ----------
+    order, pairs, learning_rate, folds, max_trees, l2, min_rows, n_splines
+        As in `GlassRegressor`.
+    categorical, monotone, random_state, n_jobs
+        As in `GlassRegressor`. Monotone is for two classes.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes, sorted.
+    parts_, term_table_, n_trees_, held_out_losses_
+        As in `GlassRegressor`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((300, 2))
+    >>> y = np.where(X[:, 0] + 0.3 * rng.normal(size=300) > 0.5, "yes", "no")
+    >>> model = GlassClassifier().fit(X, y)
+    >>> model.predict([[0.1, 0.5], [0.9, 0.5]])
+    array(['no', 'yes'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        *,
+        order: int = 2,
+        pairs: int | None = None,
+        learning_rate: float | None = None,
+        folds: int | None = None,
+        max_trees: int = 3_000,
+        l2: float = 1.0,
+        min_rows: int = 5,
+        n_splines: int = 20,
+        categorical: Sequence[int] = (),
+        monotone: Sequence[int] = (),
+        random_state: int = 0,
+        n_jobs: int = 1,
+    ) -> None:
+        self.order = order
+        self.pairs = pairs
+        self.learning_rate = learning_rate
+        self.folds = folds
+        self.max_trees = max_trees
+        self.l2 = l2
+        self.min_rows = min_rows
+        self.n_splines = n_splines
+        self.categorical = categorical
+        self.monotone = monotone
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit curves and trees."""
+        self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InputError("the target has a single class", parameter="y")
+        several = len(self.classes_) > 2
+        if several and any(self.monotone):
+            raise InputError(
+                "several classes have no common direction",
+                parameter="monotone",
+                value=tuple(self.monotone),
+                hint="constrain a target of two classes.",
+            )
+        self._fit(
+            X,
+            codes.astype(np.float64),
+            sample_weight,
+            "softmax" if several else "logistic",
+            len(self.classes_) if several else 1,
+        )
+        return self
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """Return the score: that of the second of two classes, or one for each class."""
+        score = self._score(X)
+        return score[:, 0] if len(self.classes_) == 2 else score
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Return the probabilities of the classes, in the order of ``classes_``."""
+        score = self._score(X)
+        if len(self.classes_) == 2:
+            share = expit(score[:, 0])
+            return np.stack([1 - share, share], axis=1)
+        return np.asarray(softmax(score, axis=1))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Predict the most probable class."""
+        return np.asarray(self.classes_[np.argmax(self.predict_proba(X), axis=1)])
