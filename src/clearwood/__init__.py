@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from clearwood._shared.errors import ClearwoodWarning, InputError, MissingExtraError
     from clearwood.benchmarking import Benchmark, benchmark
     from clearwood.condensing import Condensed, certify, condense
+    from clearwood.evaluation import Evaluation, evaluate
     from clearwood.explanation import (
         Agreement,
         Contributions,
@@ -45,6 +46,7 @@ __all__ = [
     "Contributions",
     "Decomposition",
     "Effect",
+    "Evaluation",
     "Explanation",
     "Importance",
     "InputError",
@@ -62,6 +64,7 @@ __all__ = [
     "contributions",
     "datasets",
     "effect",
+    "evaluate",
     "explain",
     "forest",
     "importance",

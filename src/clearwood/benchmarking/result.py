@@ -23,6 +23,8 @@ from clearwood.benchmarking.winner import Winner
 from clearwood.checks import Twins
 from clearwood.evaluation import (
     CalibrationCurve,
+    Evaluation,
+    Interval,
     Measures,
     calibration_of,
     measures,
@@ -417,6 +419,57 @@ class Benchmark(Result):
             learner=learner,
             weights=self._weights(rows),
             groups=self._units(rows),
+        )
+
+    def evaluation(self, learner: str, *, threshold: float | None = None) -> Evaluation:
+        """Evaluate the held-out predictions of a learner: measures, lift, curves, by column.
+
+        Intervals are as much wider than those of independent rows as that of the risk is.
+
+        Parameters
+        ----------
+        learner
+            One of the learners.
+        threshold
+            Of two classes, the second is predicted where its probability is above this; by default
+            that of the benchmark.
+
+        Examples
+        --------
+        >>> import clearwood as cw
+        >>> bench = cw.benchmark(cw.datasets.insurance(300), "glm", tune=0, repeats=1)
+        >>> bench.evaluation("glm").by("gender").rows.sum()
+        np.int64(300)
+        """
+        rows, predicted, fits = self._tested(learner)
+        context, one = self.context, self[learner]
+        assert context.table.task is not None
+        return Evaluation(
+            learner=learner,
+            what=str(context.table.outcome),
+            task=context.table.task,
+            source="out of fold",
+            table=context.table,
+            rows=rows,
+            truth=context.codes[rows].astype(np.float64),
+            predicted=predicted,
+            classes=() if context.classes is None else tuple(map(str, context.classes)),
+            needs=context.loss.needs if context.classes is not None else "prediction",
+            fits=fits,
+            confidence=self.method.confidence,
+            threshold=self.method.threshold if threshold is None else threshold,
+            inflation=max(one.inflation, 1.0),
+            judged_by=context.loss,
+            judged=Interval(
+                one.risk,
+                one.se,
+                one.low,
+                one.high,
+                one.interval,
+                context.table.n_rows,
+                one.inflation,
+                confidence=self.method.confidence,
+            ),
         )
 
     def _units(self, rows: Rows) -> NDArray[Any]:

@@ -5,12 +5,15 @@ from typing import TYPE_CHECKING
 from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
+    from clearwood.evaluation.by_column import ByColumn
     from clearwood.evaluation.calibration import (
         CalibrationCurve,
         CalibrationLine,
         calibration_line,
         calibration_of,
     )
+    from clearwood.evaluation.confusion import Confusion
+    from clearwood.evaluation.curves import Lorenz, PrecisionRecall, Roc
     from clearwood.evaluation.intervals import (
         Interval,
         Mean,
@@ -21,24 +24,37 @@ if TYPE_CHECKING:
         origin_interval,
         simultaneous_level,
     )
+    from clearwood.evaluation.lift import Advantage, Lift
+    from clearwood.evaluation.new_rows import evaluate
     from clearwood.evaluation.residuals import Residuals, residuals_of
+    from clearwood.evaluation.result import Evaluation
     from clearwood.evaluation.smooth_calibration import SmoothCalibration, smooth_calibration_of
     from clearwood.evaluation.task_measures import Measures, check_threshold, measures
+    from clearwood.evaluation.truth import truth_of
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
 __all__ = [
+    "Advantage",
+    "ByColumn",
     "CalibrationCurve",
     "CalibrationLine",
+    "Confusion",
+    "Evaluation",
     "Interval",
+    "Lift",
+    "Lorenz",
     "Mean",
     "Measures",
+    "PrecisionRecall",
     "Residuals",
+    "Roc",
     "SmoothCalibration",
     "calibration_line",
     "calibration_of",
     "check_threshold",
     "corrected_interval",
+    "evaluate",
     "holdout_interval",
     "make_interval",
     "measures",
@@ -47,4 +63,5 @@ __all__ = [
     "residuals_of",
     "simultaneous_level",
     "smooth_calibration_of",
+    "truth_of",
 ]

@@ -133,15 +133,21 @@ class Measures(Result):
             }
         )
 
-    def __repr__(self) -> str:
-        level = percent(self.confidence)
-        lines = [f"Measures of {self.rows:,} rows, {level} intervals{self._weighted}:"]
+    @property
+    def lines(self) -> list[str]:
+        """Every measure with its interval, as a line of text."""
         width = max(map(len, self.values), default=0)
+        lines = []
         for name, value in self.values.items():
             low, high = self.interval(name)
             span = f"  ({interval(low, high, 4)})" if np.isfinite(low) else ""
             lines.append(f"  {name.replace('_', ' '):{width}}  {number(value, 4)}{span}")
-        return "\n".join(lines)
+        return lines
+
+    def __repr__(self) -> str:
+        level = percent(self.confidence)
+        head = f"Measures of {self.rows:,} rows, {level} intervals{self._weighted}:"
+        return "\n".join([head, *self.lines])
 
     def _repr_html_(self) -> str:
         rows = [

@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     )
     from clearwood.plot.data import plot_association, plot_profile
     from clearwood.plot.effects import plot_effect
+    from clearwood.plot.evaluation import (
+        plot_by_column,
+        plot_confusion,
+        plot_lift,
+        plot_lorenz,
+        plot_precision_recall,
+        plot_roc,
+    )
     from clearwood.plot.importance import plot_importance, plot_interactions
     from clearwood.plot.lime import plot_lime
     from clearwood.plot.shapley import plot_shapley
@@ -29,7 +37,9 @@ __all__ = [
     "plot_association",
     "plot_benchmark",
     "plot_bias_variance",
+    "plot_by_column",
     "plot_calibration",
+    "plot_confusion",
     "plot_contributions",
     "plot_curve",
     "plot_effect",
@@ -37,9 +47,13 @@ __all__ = [
     "plot_importance",
     "plot_interactions",
     "plot_learning",
+    "plot_lift",
     "plot_lime",
+    "plot_lorenz",
+    "plot_precision_recall",
     "plot_profile",
     "plot_residuals",
+    "plot_roc",
     "plot_shapley",
     "plot_smooth_calibration",
     "plot_what_if",

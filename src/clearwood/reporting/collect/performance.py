@@ -4,10 +4,17 @@ from typing import Literal
 
 import numpy as np
 
-from clearwood._shared.arrays import Bools, Floats
+from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood.benchmarking import Benchmark
-from clearwood.evaluation import Interval, calibration_of, holdout_interval, measures, residuals_of
+from clearwood.evaluation import (
+    Interval,
+    calibration_of,
+    holdout_interval,
+    measures,
+    residuals_of,
+    truth_of,
+)
 from clearwood.losses import default_loss, find_loss
 from clearwood.reporting.collect.findings import Performance
 from clearwood.reporting.collect.subject import Subject
@@ -82,7 +89,7 @@ def of_rows(
     """
     task = subject.task
     assert task is not None
-    codes, known = _codes(subject, table)
+    codes, known = truth_of(table, subject.classes)
     if not known.any():
         raise InputError("none of the target's values is one that the model predicts")
     codes, predicted = codes[known], predicted[known]
@@ -138,27 +145,11 @@ def of_rows(
     )
 
 
-def _codes(subject: Subject, table: Table) -> tuple[Floats, Bools]:
-    """Return the target, classes as positions in the model's; and which rows have a known one."""
-    column = table.target_column
-    if not subject.classes:
-        if column.is_coded:
-            raise InputError(
-                f"the target {table.target!r} is a class and the model predicts a number"
-            )
-        values = column.values.astype(np.float64)
-        return values, np.isfinite(values)
-    place = {label: k for k, label in enumerate(subject.classes)}
-    labels = [None if label is None else str(label) for label in column.labels()]
-    codes = np.array([place.get(label, -1) if label is not None else -1 for label in labels])
-    return codes.astype(np.float64), codes >= 0
-
-
 def _baseline(subject: Subject, codes: Floats, *, has_probabilities: bool) -> Floats:
     """Predict the same for every row: what is typical of the rows the model was fitted to."""
     own, weights = codes, None
     if subject.table.target is not None:
-        all_codes, known = _codes(subject, subject.table)
+        all_codes, known = truth_of(subject.table, subject.classes)
         if known.any():
             own = all_codes[known]
             weights = None if subject.table.weights is None else subject.table.weights[known]

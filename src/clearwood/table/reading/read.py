@@ -39,7 +39,7 @@ from clearwood.table.reading.roles import (
     checked_task,
     keeps_identical,
 )
-from clearwood.table.schema import Schema
+from clearwood.table.schema import ColumnSchema, Schema
 from clearwood.table.table import Table
 from clearwood.table.types import NUMERIC, Kind, Role, Task
 
@@ -271,7 +271,9 @@ class TextOptions(TypedDict, total=False):
 
 
 @remembers_options
-def read_as(source: Any, schema: Schema, **options: Unpack[TextOptions]) -> Table:
+def read_as(
+    source: Any, schema: Schema, *, keep: Sequence[str] = (), **options: Unpack[TextOptions]
+) -> Table:
     """Read a table with the kinds and roles of another, the target included where present.
 
     Parameters
@@ -281,6 +283,8 @@ def read_as(source: Any, schema: Schema, **options: Unpack[TextOptions]) -> Tabl
     schema
         The schema of the table that a model was fitted on. Its features must be present; columns
         that it does not have are left out.
+    keep
+        Columns of numbers to keep that the schema does not have; they are no features.
     **options
         How cells are written: decimal, thousands, missing, delimiter, encoding, as for `read`.
 
@@ -296,8 +300,11 @@ def read_as(source: Any, schema: Schema, **options: Unpack[TextOptions]) -> Tabl
     >>> again.features, again.target, str(again.task)
     (('age',), 'claims', 'count')
     """
+    more = [name for name in dict.fromkeys(keep) if schema.name_of(name) not in schema.names]
+    kept = tuple(ColumnSchema(name, Kind.NUMBER, Role.IGNORED) for name in more)
+    schema = replace(schema, columns=(*schema.columns, *kept))
     raws, origin, dropped = _columns_like(source, schema, options)
-    roles = {c.name: c.role for c in schema.columns if c.role in _BESIDE_FEATURES}
+    roles = {c.name: c.role for c in schema.columns if c.role in _BESIDE_FEATURES or c in kept}
     beside = [raw for raw in raws if raw.name in roles]
     target = schema.target if any(raw.name == schema.target for raw in beside) else None
     if target is not None:

@@ -1,0 +1,288 @@
+"""`clearwood.evaluate`: a fitted model on rows whose target is known."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import Call, InputError, Text, bad_value, words
+from clearwood._shared.numbers import count
+from clearwood.checks import Drift, drift
+from clearwood.evaluation.result import Evaluation
+from clearwood.evaluation.task_measures import check_threshold
+from clearwood.evaluation.truth import truth_of
+from clearwood.losses import Needs
+from clearwood.models import Learner, load
+from clearwood.table import Role, Schema, Table, Task, as_table, read_as
+
+__all__ = ["evaluate"]
+
+#: With fewer rows an evaluation is refused, and with fewer than these it has a remark.
+_FEWEST_ROWS, _FEW_ROWS = 5, 100
+
+
+def evaluate(
+    model: Any,
+    test: Any,
+    data: Any = None,
+    *,
+    against: str | None = None,
+    threshold: float = 0.5,
+    confidence: float = 0.9,
+    name: str | None = None,
+) -> Evaluation:
+    """Evaluate a fitted model on rows that it was not fitted to.
+
+    Parameters
+    ----------
+    model
+        A fitted `Learner`, the path of a model file, or anything with ``predict`` or
+        ``predict_proba`` that takes a data frame of the features.
+    test
+        Rows with the target: a table, a data frame or a path. Weight, exposure and group are those
+        of the rows the model was fitted to, where it is a `Learner`.
+    data
+        The rows that the model was fitted to, to state how far the new ones differ from them.
+    against
+        A column of the new rows with another prediction of the same quantity, such as the current
+        premium per unit of exposure, that the model is compared with in a double lift.
+    threshold
+        Of two classes, the second is predicted where its probability is above this.
+    confidence
+        The level of all intervals.
+    name
+        What the model is called; by default the name of the learner.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    InputError
+        If the rows have no target or lack a column of the model, are too few, or if the other
+        prediction is missing or not positive somewhere.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> data = cw.datasets.load("breast_cancer")
+    >>> model = cw.learner("logistic").fit(data.take(slice(0, 300)))
+    >>> result = cw.evaluate(model, data.take(slice(300, None)))
+    >>> result.measures().interval("auc")[0] > 0.95
+    True
+    """
+    check_threshold(threshold)
+    if not 0.0 < confidence < 1.0:
+        raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
+    if isinstance(model, str | os.PathLike):
+        model = load(model)
+    schema = getattr(model, "schema_", None)
+    table = _with_target(test, schema, against, data)
+    task = _task(model, table)
+    classes = _classes(model, task, table)
+    predicted, needs = _predicted(model, table, task)
+    truth, known = truth_of(table, classes)
+    notes = list(_left_out(table, known, classes))
+    rows = np.flatnonzero(known)
+    if len(rows) < _FEWEST_ROWS:
+        raise InputError(
+            f"there are {count(len(rows), 'row')} with a known {table.target!r}; an evaluation "
+            f"needs {_FEWEST_ROWS} or more",
+            parameter="test",
+            value=len(rows),
+        )
+    bad = ~np.isfinite(predicted.reshape(len(predicted), -1)).all(axis=1)
+    if bad.any():
+        raise InputError(
+            f"the model predicts no number for {count(int(bad.sum()), 'row')}", parameter="model"
+        )
+    levels = _new_levels(table, schema)
+    shifted = None if data is None else _shift(data, table, schema)
+    notes += _remarks(table, truth[rows], predicted[rows], classes, levels, shifted)
+    result = Evaluation(
+        learner=name or getattr(model, "name", None) or type(model).__name__,
+        what=str(table.outcome),
+        task=task,
+        source="new rows",
+        table=table,
+        rows=rows,
+        truth=truth[rows],
+        predicted=predicted[rows],
+        classes=tuple(classes),
+        needs=needs,
+        confidence=confidence,
+        threshold=threshold,
+        against=against,
+        drift=shifted,
+        new_levels=levels,
+        notes=tuple(notes),
+    )
+    if against is not None:
+        result.lift(against=against)  # refuses a column that cannot be compared with
+    return result
+
+
+def _with_target(test: Any, schema: Schema | None, against: str | None, data: Any) -> Table:
+    """Return the new rows as a table with the target that the model predicts."""
+    table = _read(test, schema, against, data)
+    if table.target is None:
+        named = None if schema is None else schema.target
+        raise InputError(
+            "the rows to evaluate have no target"
+            if named is None
+            else f"the rows to evaluate lack the target {named!r}",
+            parameter="test",
+            hint=words(
+                "predictions can only be compared with what was observed; name the target: ",
+                Call("read", ("data",), {"target": "…"}),
+            )
+            if named is None
+            else "predictions can only be compared with what was observed.",
+        )
+    if against is not None:
+        table.column(against)  # refuses one that is not there
+    return table
+
+
+def _read(test: Any, schema: Schema | None, against: str | None, data: Any) -> Table:
+    keep = () if against is None else (against,)
+    if isinstance(test, Table):
+        wanted = schema.target if schema is not None else None
+        if test.target is None and wanted is not None and wanted in test.names:
+            roles = {**test.roles, wanted: Role.TARGET}
+            return replace(test, roles=roles, task=schema.task if schema else None)
+        return test
+    if schema is not None:
+        return read_as(test, schema, keep=keep)
+    if isinstance(data, Table) and data.target is not None:
+        return read_as(test, data.schema, keep=keep)
+    return as_table(test)
+
+
+def _task(model: Any, table: Table) -> Task:
+    task = getattr(model, "task_", None) or table.task
+    assert task is not None  # a table with a target has one
+    return Task(task)
+
+
+def _classes(model: Any, task: Task, table: Table) -> Sequence[str]:
+    if not task.is_classification:
+        return ()
+    labels = getattr(model, "classes_", None)
+    if labels is None:
+        labels = np.unique(table.y)
+    return [str(label) for label in labels]
+
+
+def _predicted(model: Any, table: Table, task: Task) -> tuple[Floats, Needs]:
+    """Predict the rows: probabilities where the model has them."""
+    if isinstance(model, Learner) or hasattr(model, "schema_"):
+        features: Any = table.select(model.schema_.features) if _has(table, model) else table
+    else:
+        features = table.by_header().X.to_frame()
+    if not callable(getattr(model, "predict", None)) and not callable(model):
+        raise InputError(
+            f"{type(model).__name__} has no predict",
+            parameter="model",
+            hint=words("use a fitted ", Call("learner", ("name",)), " or a model file."),
+        )
+    if task.is_classification and hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(features), dtype=np.float64), "probability"
+    answer = np.asarray((getattr(model, "predict", None) or model)(features))
+    if not task.is_classification:
+        return answer.reshape(-1).astype(np.float64), "prediction"
+    if answer.ndim == 2 and answer.shape[1] > 1:
+        return answer.astype(np.float64), "probability"
+    return _positions(answer.reshape(-1), _classes(model, task, table)), "label"
+
+
+def _has(table: Table, model: Any) -> bool:
+    return all(name in table.names for name in model.schema_.features)
+
+
+def _positions(labels: NDArray[Any], classes: Sequence[str]) -> Floats:
+    place = {label: k for k, label in enumerate(classes)}
+    return np.array([place.get(str(label), -1) for label in labels], dtype=np.float64)
+
+
+def _left_out(table: Table, known: NDArray[Any], classes: Sequence[str]) -> list[Text]:
+    """Say which rows do not count: no target, or a class that the model does not know."""
+    notes: list[Text] = []
+    if table.dropped:
+        notes.append(f"{count(table.dropped, 'row')} without {table.target!r} left out")
+    if classes and not known.all():
+        missing = table.target_column.missing
+        column = table.target_column
+        labels = {str(label) for label in column.labels()[~known & ~missing]}
+        if labels:
+            shown = ", ".join(map(repr, sorted(labels)[:3]))
+            notes.append(
+                f"{count(int((~known).sum()), 'row')} left out, with classes that the model "
+                f"does not predict: {shown}"
+            )
+    return notes
+
+
+def _new_levels(table: Table, schema: Schema | None) -> dict[str, tuple[str, ...]]:
+    """Return the levels of each feature that the model was not fitted with."""
+    if schema is None:
+        return {}
+    levels = {}
+    for name in schema.features:
+        if name not in table.names or not schema[name].levels:
+            continue
+        column = table.column(name)
+        if column.is_coded:
+            used = {column.levels[code] for code in np.unique(column.values) if code >= 0}
+            new = sorted(used - set(schema[name].levels))
+            if new:
+                levels[name] = tuple(new)
+    return levels
+
+
+def _shift(data: Any, table: Table, schema: Schema | None) -> Drift:
+    """Compare the distributions of the columns with those the model was fitted to."""
+    first = data
+    if not isinstance(data, Table):
+        first = as_table(data) if schema is None else read_as(data, schema)
+    names = [name for name in first.features if name in table.names]
+    return drift(first, table, columns=names, names=("rows of the fit", "new rows"))
+
+
+def _remarks(
+    table: Table,
+    truth: Floats,
+    predicted: Floats,
+    classes: Sequence[str],
+    levels: dict[str, tuple[str, ...]],
+    shifted: Drift | None,
+) -> list[Text]:
+    """Return what the reader should know about the rows."""
+    notes: list[Text] = []
+    if len(truth) < _FEW_ROWS:
+        notes.append(f"{count(len(truth), 'row')} are few: intervals are wide and approximate")
+    if classes and len(np.unique(truth)) < 2:
+        label = classes[int(truth[0])]
+        notes.append(f"all rows have the class {label!r}, so nothing can be said about the ranking")
+    flat = predicted.reshape(len(predicted), -1)
+    if (flat == flat[0]).all():
+        notes.append("all predictions are equal, so calibration has no slope and no curve")
+    for name, new in levels.items():
+        shown = ", ".join(map(repr, new[:3])) + (", …" if len(new) > 3 else "")
+        rows = int(np.isin(table.column(name).labels().astype(object), list(new)).sum())
+        notes.append(
+            f"{count(rows, 'row')} have levels of {name!r} that the model was not fitted "
+            f"with: {shown}"
+        )
+    if shifted is not None and shifted.differing:
+        most = ", ".join(repr(entry.column) for entry in shifted.differing[:4])
+        notes.append(
+            f"{count(len(shifted.differing), 'column')} differ from the rows of the fit, most "
+            f"of all {most}: the measures are those of another population"
+        )
+    return notes

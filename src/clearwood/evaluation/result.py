@@ -1,0 +1,579 @@
+"""The evaluation of predictions: measures, curves and tables from the same rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import (
+    InputError,
+    Text,
+    bad_value,
+    did_you_mean,
+    unknown_choice,
+)
+from clearwood._shared.numbers import count, interval, number, percent
+from clearwood._shared.results import Result, document
+from clearwood.checks import Drift
+from clearwood.evaluation.by_column import ByColumn, by_columns
+from clearwood.evaluation.calibration import CalibrationCurve, calibration_of
+from clearwood.evaluation.confusion import Confusion, confusion_of
+from clearwood.evaluation.curves import (
+    Lorenz,
+    PrecisionRecall,
+    Roc,
+    lorenz_curve,
+    precision_recall_curve,
+    roc_curve,
+)
+from clearwood.evaluation.intervals import Interval, Kind, holdout_interval
+from clearwood.evaluation.lift import Lift, double_lift_of, lift_of
+from clearwood.evaluation.link_regression import link_of
+from clearwood.evaluation.pairs import Pairs
+from clearwood.evaluation.residuals import Residuals, residuals_of
+from clearwood.evaluation.smooth_calibration import SmoothCalibration, smooth_calibration_of
+from clearwood.evaluation.task_measures import Measures, check_threshold, measures
+from clearwood.losses import Loss, Needs, default_loss, find_loss
+from clearwood.table import Table, Task
+
+__all__ = ["PARTS", "Evaluation"]
+
+#: What an evaluation can draw, by name.
+PARTS = (
+    "measures",
+    "lift",
+    "lorenz",
+    "calibration",
+    "smooth_calibration",
+    "roc",
+    "precision_recall",
+    "confusion",
+    "residuals",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(Result):
+    """How well predictions agree with the truth, on rows that the model was not fitted to.
+
+    Made by `clearwood.evaluate` for new rows and by `Benchmark.evaluation` out of fold. All means,
+    shares and bins are by weight: where the table has an exposure, the target is a rate and the
+    weight is weight × exposure. Rows of one group count as one observation in every interval.
+
+    Parameters
+    ----------
+    learner
+        The name of the model.
+    what
+        What is predicted: "accidents per year".
+    task
+        The task.
+    source
+        "new rows" or "out of fold".
+    table
+        The rows.
+    rows
+        The position in the table of each prediction: a row has several after repeats.
+    truth, predicted
+        Of each prediction; classes as positions in `classes`, with a column of probabilities each.
+    classes
+        The labels; empty for numbers.
+    needs
+        What is predicted of classes: "probability", "label" or "margin"; "prediction" for numbers.
+    fits
+        Which fit made each prediction.
+    confidence
+        The level of all intervals.
+    threshold
+        Of two classes, the second is predicted where its probability is above this.
+    inflation
+        By how much standard errors are larger than those of independent rows, as fits share rows.
+    against
+        The name of a column with another prediction, for the double lift; None without one.
+    drift
+        How far the rows differ from those the model was fitted to; None where these are not known.
+    new_levels
+        Levels that the model was not fitted with, by column.
+    judged_by, judged
+        The loss and the risk of the benchmark that the predictions come from; by default the loss
+        of the task, and its mean.
+    notes
+        Remarks for the reader.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> data = cw.datasets.insurance(400, seed=1)
+    >>> model = cw.learner("glm").fit(data)
+    >>> result = cw.evaluate(model, cw.datasets.insurance(400, seed=2), data)
+    >>> result.lift(bins=4).rows.sum()
+    np.int64(400)
+    """
+
+    learner: str
+    what: str
+    task: Task
+    source: Literal["new rows", "out of fold"]
+    table: Table
+    rows: Index
+    truth: Floats
+    predicted: Floats
+    classes: tuple[str, ...] = ()
+    needs: Needs = "prediction"
+    fits: Index = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    confidence: float = 0.9
+    threshold: float = 0.5
+    inflation: float = 1.0
+    against: str | None = None
+    drift: Drift | None = None
+    new_levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    judged_by: Loss | None = None
+    judged: Interval | None = None
+    notes: tuple[Text, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(np.unique(self.rows))
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows count by a weight or an exposure."""
+        return self.table.weights is not None
+
+    @cached_property
+    def weights(self) -> Floats:
+        """The weight of each prediction; those of one row share its weight."""
+        times = np.bincount(self.rows, minlength=self.table.n_rows)
+        own = np.ones(self.table.n_rows) if self.table.weights is None else self.table.weights
+        return np.asarray((own / np.maximum(times, 1))[self.rows])
+
+    @property
+    def _copies(self) -> int:
+        """Return how many predictions a row has."""
+        return max(round(len(self.rows) / max(self.n_rows, 1)), 1)
+
+    @property
+    def units(self) -> NDArray[Any]:
+        """The independent observation of each prediction: its group, or its row."""
+        groups = self.table.groups
+        return self.rows if groups is None else groups[self.rows]
+
+    @cached_property
+    def loss(self) -> Loss:
+        """The loss that predictions are judged by."""
+        if self.judged_by is not None:
+            return self.judged_by
+        if self.task.is_classification and self.needs != "probability":
+            return find_loss("zero-one")
+        if self.task in (Task.COUNT, Task.AMOUNT) and (self.predicted <= 0).any():
+            return find_loss("squared")
+        return default_loss(self.task, self.truth)
+
+    @cached_property
+    def losses(self) -> Floats:
+        """The loss of each prediction."""
+        return self.loss.per_row(self.truth, self.predicted)
+
+    def risk(self) -> Interval:
+        """Return the mean loss with its interval; out of fold, that of the benchmark."""
+        if self.judged is not None:
+            return self.judged
+        plain = holdout_interval(self.losses, self.weights, self.confidence, groups=self.units)
+        half = self.inflation * (plain.high - plain.estimate)
+        return Interval(
+            plain.estimate,
+            self.inflation * plain.se,
+            plain.estimate - half,
+            plain.estimate + half,
+            plain.kind,
+            plain.n,
+            self.inflation,
+            confidence=self.confidence,
+        )
+
+    @cached_property
+    def _measures(self) -> Measures:
+        return self._measured(self.threshold)
+
+    def _measured(self, threshold: float) -> Measures:
+        result = measures(
+            self.task,
+            self.truth,
+            self.predicted,
+            needs=self.needs,
+            splits=self.fits if len(self.fits) else None,
+            weights=self.weights,
+            groups=self.units,
+            threshold=threshold,
+            confidence=self.confidence,
+            inflation=self.inflation,
+        )
+        return replace(result, is_weighted=self.is_weighted)
+
+    def measures(self, *, threshold: float | None = None) -> Measures:
+        """Return the measures that suit the task, each with an interval.
+
+        Parameters
+        ----------
+        threshold
+            Of two classes, the second is predicted where its probability is above this; by default
+            that of the evaluation.
+        """
+        if threshold is None or threshold == self.threshold:
+            return self._measures
+        return self._measured(threshold)
+
+    def lift(
+        self,
+        *,
+        bins: int | Sequence[float] = 10,
+        against: str | None = None,
+        label: str | None = None,
+    ) -> Lift:
+        """Return observed and predicted means in bins of about equal weight.
+
+        Parameters
+        ----------
+        bins
+            How many bins; or the values between bins, such as the cut points of grades.
+        against
+            A column with another prediction, such as the current premium, of the same quantity
+            (per unit of exposure, where there is one): a double lift, in bins of the ratio of the
+            two, both with the observed total.
+        label
+            The class whose probability is meant; by default the last.
+        """
+        pairs, what, kind = self._pairs(label)
+        options: dict[str, Any] = {
+            "kind": kind,
+            "bins": bins,
+            "confidence": self.confidence,
+            "inflation": self.inflation,
+            "copies": self._copies,
+            **self._about(what),
+        }
+        if against is None:
+            return lift_of(pairs, **options)
+        other = self._other(against)
+        self._check_positive(pairs)
+        loss = default_loss(Task.BINARY) if kind == "probability" else self.loss
+        return double_lift_of(pairs, other, loss=loss, against=against, **options)
+
+    def _other(self, name: str) -> Floats:
+        """Return another prediction, checked."""
+        column = self.table.column(name)
+        if column.is_coded or column.values.dtype.kind != "f":
+            raise bad_value("against", name, f"it must be a column of numbers, not {column.kind}")
+        values = np.asarray(column.values, dtype=np.float64)[self.rows]
+        missing = int(np.unique(self.rows[~np.isfinite(values)]).size)
+        if missing:
+            raise InputError(
+                f"the column {name!r} is missing in {count(missing, 'row')} of {self.n_rows:,}",
+                parameter="against",
+                value=name,
+                hint="leave these rows out: every row needs both predictions.",
+            )
+        if (values <= 0).any():
+            low = int(np.unique(self.rows[values <= 0]).size)
+            raise InputError(
+                f"the column {name!r} is not positive in {count(low, 'row')} of {self.n_rows:,}",
+                parameter="against",
+                value=name,
+                hint="a double lift compares two predictions by their ratio.",
+            )
+        return values
+
+    def _check_positive(self, pairs: Pairs) -> None:
+        if (pairs.predicted <= 0).any() or not (pairs.weights * pairs.truth).sum() > 0:
+            raise InputError(
+                "a double lift needs positive predictions and a positive mean of the target",
+                parameter="against",
+                hint="it compares two predictions by their ratio.",
+            )
+
+    def lorenz(self, *, label: str | None = None) -> Lorenz:
+        """Return the Lorenz curve of the target, rows in the order of the prediction."""
+        pairs, what, _ = self._pairs(label)
+        if (pairs.truth < 0).any() or not (pairs.weights * pairs.truth).sum() > 0:
+            raise InputError(
+                f"{what!r} has negative values or no positive one, so it has no Lorenz curve",
+                parameter="target",
+            )
+        return lorenz_curve(pairs, self._fits, self.confidence, self.inflation, **self._about(what))
+
+    def roc(self, *, label: str | None = None) -> Roc:
+        """Return the receiver operating characteristic of a class against the rest."""
+        pairs, what = self._of_class(label)
+        return roc_curve(pairs, self._fits, self.confidence, self.inflation, **self._about(what))
+
+    def precision_recall(self, *, label: str | None = None) -> PrecisionRecall:
+        """Return precision against recall of a class."""
+        pairs, what = self._of_class(label)
+        return precision_recall_curve(
+            pairs, self._fits, self.confidence, self.inflation, **self._about(what)
+        )
+
+    def confusion(self, *, threshold: float | None = None) -> Confusion:
+        """Return how often each class is predicted where each is true.
+
+        Parameters
+        ----------
+        threshold
+            Of two classes, the second is predicted where its probability is above this; by default
+            that of the evaluation.
+        """
+        self._check_classes("confusion")
+        at = self.threshold if threshold is None else threshold
+        check_threshold(at)
+        is_binary = len(self.classes) == 2
+        if self.needs == "probability":
+            chosen = self.predicted[:, 1] > at if is_binary else self.predicted.argmax(axis=1)
+        else:
+            chosen = self.predicted > 0 if self.needs == "margin" else self.predicted
+        known = np.flatnonzero(self.weights > 0)
+        return confusion_of(
+            self.truth[known],
+            np.asarray(chosen, dtype=np.intp)[known],
+            self.weights[known],
+            np.unique(self.units[known], return_inverse=True)[1],
+            classes=self.classes,
+            threshold=at if is_binary and self.needs == "probability" else None,
+            confidence=self.confidence,
+            inflation=self.inflation,
+            **self._about(self.what),
+        )
+
+    def calibration(self, *, bins: int = 10, label: str | None = None) -> CalibrationCurve:
+        """Return observed means in bins of the prediction, with the calibration line."""
+        if self.classes and self.needs != "probability":
+            raise self._no_probabilities()
+        result = calibration_of(
+            self.truth,
+            self.predicted,
+            classes=self.classes or None,
+            target=self.what,
+            label=label,
+            bins=bins,
+            confidence=self.confidence,
+            learner=self.learner,
+            weights=self.weights,
+            groups=self.units,
+        )
+        return replace(result, is_weighted=self.is_weighted)
+
+    def smooth_calibration(self, *, label: str | None = None) -> SmoothCalibration:
+        """Return what is observed as a smooth curve of the prediction, with a band."""
+        pairs, what, kind = self._pairs(label)
+        link = "logit" if kind == "probability" else link_of(self.task, pairs.predicted)
+        result = smooth_calibration_of(
+            pairs.truth,
+            pairs.predicted,
+            link=link,
+            confidence=self.confidence,
+            weights=pairs.weights,
+            groups=pairs.units,
+            inflation=self.inflation,
+            learner=self.learner,
+            what=what,
+        )
+        return replace(result, is_weighted=self.is_weighted)
+
+    def residuals(self) -> Residuals:
+        """Return quantiles of the residuals of predicted numbers."""
+        if self.classes:
+            raise InputError(f"{self.what!r} is a class, and classes have no residuals")
+        result = residuals_of(
+            self.truth,
+            self.predicted,
+            learner=self.learner,
+            what=self.what,
+            weights=self.weights,
+        )
+        return replace(result, is_weighted=self.is_weighted)
+
+    def by(self, *columns: str, label: str | None = None) -> ByColumn:
+        """Return observed against expected in the bands of a column, or of a pair of columns.
+
+        Parameters
+        ----------
+        *columns
+            One or two columns of the table, features or not. Numbers are in at most ten bands of
+            about equal weight, five of each in a pair; missing values are a band.
+        label
+            The class whose probability is meant; by default the last.
+        """
+        if not 1 <= len(columns) <= 2:
+            raise bad_value("columns", columns, "name one column, or two")
+        if len(set(columns)) < len(columns):
+            raise bad_value("columns", columns, "name two different columns")
+        pairs, what, _ = self._pairs(label, keep_zero=True)
+        taken = [self.table.column(name).take(self.rows) for name in columns]
+        is_ratio = bool((pairs.truth >= 0).all() and (pairs.predicted >= 0).all())
+        known = np.flatnonzero(pairs.weights > 0)
+        pairs = Pairs(
+            pairs.truth[known],
+            pairs.predicted[known],
+            pairs.weights[known],
+            np.unique(pairs.units[known], return_inverse=True)[1].astype(np.intp),
+            0,
+        )
+        return by_columns(
+            pairs,
+            self.losses[known],
+            [column.take(known) for column in taken],
+            compared="ratio" if is_ratio else "difference",
+            confidence=self.confidence,
+            inflation=self.inflation,
+            copies=self._copies,
+            **self._about(what),
+        )
+
+    @property
+    def _fits(self) -> Index:
+        fits = self.fits if len(self.fits) else np.zeros(len(self.rows), dtype=np.intp)
+        return np.asarray(fits[self.weights > 0], dtype=np.intp)
+
+    def _about(self, what: str) -> dict[str, Any]:
+        return {"learner": self.learner, "what": what, "is_weighted": self.is_weighted}
+
+    def _pairs(
+        self, label: str | None = None, *, keep_zero: bool = False
+    ) -> tuple[Pairs, str, Kind]:
+        """Return truth and predictions of a number, or of the membership in a class."""
+        truth, predicted, what, kind = self.truth, self.predicted, self.what, "number"
+        if self.classes:
+            place = self._place(label)
+            if self.needs == "label":
+                raise self._no_probabilities()
+            truth = (truth == place).astype(np.float64)
+            predicted = predicted[:, place] if predicted.ndim == 2 else predicted
+            what, kind = f"P({self.what} = {self.classes[place]})", "probability"
+        elif label is not None:
+            raise InputError(
+                f"{self.what!r} is a number and has no class {label!r}",
+                parameter="label",
+                value=label,
+            )
+        if keep_zero:
+            units = np.unique(self.units, return_inverse=True)[1].astype(np.intp)
+            return Pairs(truth, predicted, self.weights, units, 0), what, kind  # type: ignore[return-value]
+        return Pairs.of(truth, predicted, self.weights, self.units), what, kind  # type: ignore[return-value]
+
+    def _of_class(self, label: str | None) -> tuple[Pairs, str]:
+        self._check_classes("a curve of thresholds")
+        pairs, what, _ = self._pairs(label)
+        if len(np.unique(pairs.truth)) < 2:
+            raise InputError(
+                f"the rows have one class only, so {what} cannot be ranked",
+                parameter="target",
+                hint="use rows with both members and non-members of the class.",
+            )
+        return pairs, what
+
+    def _place(self, label: str | None) -> int:
+        if label is None:
+            return len(self.classes) - 1
+        if str(label) not in self.classes:
+            raise InputError(
+                f"{self.what!r} has no class {label!r}",
+                parameter="label",
+                value=label,
+                hint=did_you_mean(str(label), self.classes),
+            )
+        return self.classes.index(str(label))
+
+    def _check_classes(self, thing: str) -> None:
+        if not self.classes:
+            raise InputError(f"{thing} needs classes, and {self.what!r} is a number")
+
+    def _no_probabilities(self) -> InputError:
+        return InputError(
+            f"{self.learner!r} predicts classes without probabilities",
+            parameter="model",
+            hint="use a learner that has them, such as 'logistic' or 'gbm'.",
+        )
+
+    def parts(self) -> dict[str, Result]:
+        """Return every part that the predictions have, by name; those they lack are left out."""
+        parts: dict[str, Result] = {}
+        for name in PARTS:
+            try:
+                parts[name] = getattr(self, name)()
+            except InputError:
+                continue
+        if self.against is not None:
+            parts["double_lift"] = self.lift(against=self.against)
+        return parts
+
+    def _columns(self) -> dict[str, Any]:
+        return dict(self.measures().to_frame("dict"))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all parts as plain JSON values, and observed against expected by feature."""
+        return document(
+            {
+                "learner": self.learner,
+                "target": self.what,
+                "task": str(self.task),
+                "source": self.source,
+                "rows": self.n_rows,
+                "weight": float(self.weights.sum()),
+                "confidence": self.confidence,
+                "loss": self.loss.name,
+                "risk": self.risk(),
+                "inflation": self.inflation,
+                **self.parts(),
+                "by_column": {
+                    name: _listed(self.by(name)) for name in self.table.features if self._has_by
+                },
+                "drift": None if self.drift is None else self.drift.to_json(),
+                "new_levels": self.new_levels,
+                "notes": [str(note) for note in self.notes],
+            }
+        )
+
+    @property
+    def _has_by(self) -> bool:
+        return not self.classes or self.needs == "probability"
+
+    def plot(self, part: str = "lift", **options: Any) -> Any:
+        """Draw a part (Altair).
+
+        Parameters
+        ----------
+        part
+            One of `PARTS` but "measures".
+        **options
+            Those of the part's method, such as ``against="premium"`` of the lift.
+        """
+        if part not in PARTS[1:]:
+            raise unknown_choice("part", part, PARTS[1:])
+        return getattr(self, part)(**options).plot()
+
+    def __repr__(self) -> str:
+        risk = self.risk()
+        weighted = ", weighted" if self.is_weighted else ""
+        head = (
+            f"Evaluation of {self.learner!r}, {self.what}: {count(self.n_rows, 'row')}, "
+            f"{self.source}{weighted}"
+        )
+        mean = (
+            f"  {self.loss.risk_title} {number(risk.estimate, 4)} "
+            f"({interval(risk.low, risk.high, 4)}, {percent(self.confidence)})"
+        )
+        lines = [head, mean]
+        lines += self.measures().lines
+        lines += [f"note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return self.measures()._repr_html_()
+
+
+def _listed(result: Result) -> dict[str, Any]:
+    return dict(result.to_frame("dict"))

@@ -1,0 +1,273 @@
+"""Evaluations: laws of weights and totals, other forms of a result, and bad input."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
+
+import clearwood as cw
+from clearwood import InputError
+from clearwood.evaluation import Evaluation
+
+
+def policies(n=600, seed=0):
+    """Policies with a premium, an area with a level that is rare, and gaps."""
+    rng = np.random.default_rng(seed)
+    age = rng.uniform(18, 80, n)
+    area = rng.choice(["north", "south", "west"], n)
+    years = rng.uniform(0.2, 1.0, n)
+    rate = np.exp(-1.0 + 0.02 * (50 - age) + 0.5 * (area == "south"))
+    frame = {
+        "age": np.where(rng.random(n) < 0.05, np.nan, age).tolist(),
+        "area": area.tolist(),
+        "years": years.tolist(),
+        "claims": rng.poisson(years * rate).tolist(),
+    }
+    return frame, rate
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    frame, _ = policies(1500)
+    data = cw.read(frame, target="claims", exposure="years", task="count")
+    return cw.learner("glm").fit(data), data
+
+
+@pytest.fixture(scope="module")
+def evaluated(fitted):
+    model, data = fitted
+    frame, rate = policies(seed=1)
+    frame["premium"] = (1.7 * rate).tolist()
+    return cw.evaluate(model, frame, data, against="premium")
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    data = cw.datasets.load("breast_cancer")
+    train, test = data.take(slice(0, 300)), data.take(slice(300, None))
+    return cw.learner("lda").fit(train), train, test
+
+
+def test_measures_are_of_rates_weighted_by_exposure(fitted, evaluated):
+    frame, _ = policies(seed=1)
+    claims, years = np.array(frame["claims"]), np.array(frame["years"])
+    expected = float((years * fitted[0].predict(frame)).sum())
+    measured = evaluated.measures()
+    assert measured["observed_expected"] == pytest.approx(claims.sum() / expected)
+    assert measured.is_weighted
+    assert measured["calibration_in_the_large"] == pytest.approx(np.log(claims.sum() / expected))
+
+
+def test_bins_and_bands_have_the_total_of_the_target(evaluated):
+    frame, _ = policies(seed=1)
+    total, exposure = sum(frame["claims"]), sum(frame["years"])
+    for part in (evaluated.lift(), evaluated.by("age"), evaluated.by("area", "age")):
+        assert (part.weight @ part.observed) == pytest.approx(total)
+        assert part.weight.sum() == pytest.approx(exposure)
+        assert part.rows.sum() == 600
+    assert evaluated.lift().weight == pytest.approx(np.full(10, exposure / 10), rel=0.05)
+
+
+def test_both_predictions_of_a_double_lift_have_the_observed_total(evaluated):
+    lift = evaluated.lift(against="premium", bins=5)
+    total = lift.weight @ lift.observed
+    assert lift.weight @ lift.predicted == pytest.approx(total)
+    assert lift.weight @ lift.other == pytest.approx(total)
+    assert (np.diff(lift.predicted / lift.other) > 0).all()
+    assert lift.advantage.low < 0 < lift.advantage.high or lift.advantage.clear
+
+
+def test_a_model_has_no_advantage_over_itself(fitted):
+    frame, _ = policies(seed=1)
+    frame["same"] = fitted[0].predict(frame).tolist()
+    result = cw.evaluate(fitted[0], frame, against="same")
+    gain = result.lift(against="same").advantage
+    assert (gain.difference, gain.low, gain.high) == pytest.approx((0, 0, 0), abs=1e-12)
+
+
+def test_whole_weights_are_repeated_rows_of_one_group():
+    rng = np.random.default_rng(0)
+    n = 200
+    score = np.round(rng.normal(size=n), 1)
+    base = {
+        "score": score.tolist(),
+        "kind": rng.choice(list("ab"), n).tolist(),
+        "y": np.where(rng.random(n) < 1 / (1 + np.exp(-score)), "yes", "no").tolist(),
+        "row": np.arange(n).tolist(),
+        "weight": rng.integers(1, 4, n).tolist(),
+    }
+    rows = np.repeat(np.arange(n), base["weight"])
+    repeated = {k: [v[i] for i in rows] for k, v in base.items() if k != "weight"}
+    ignored = {"target": "y", "group": "row"}
+    one = cw.read(base, weight="weight", **ignored)
+    two = cw.read(repeated, **ignored)
+    model = cw.learner("logistic").fit(one.select(["score", "kind", "y"]))
+    first, second = cw.evaluate(model, one), cw.evaluate(model, two)
+    pairs = [
+        (getattr(first, name)(), getattr(second, name)())
+        for name in ("roc", "precision_recall", "lorenz", "lift", "smooth_calibration")
+    ]
+    pairs += [(first.by(*names), second.by(*names)) for names in (["kind"], ["kind", "score"])]
+    for weighted, again in pairs:
+        left, right = weighted.to_frame("dict"), again.to_frame("dict")
+        for name in set(left) - {"rows", "kind", "score"}:
+            np.testing.assert_allclose(left[name], right[name], rtol=1e-6, err_msg=name)
+    assert first.confusion().weight.tolist() == second.confusion().weight.tolist()
+
+
+def test_two_classes_agree_with_scikit_learn(cancer):
+    model, _, test = cancer
+    result = cw.evaluate(model, test)
+    p, y = model.predict_proba(test)[:, 1], test.y == model.classes_[1]
+    assert result.roc().auc == pytest.approx(roc_auc_score(y, p))
+    precision = result.precision_recall()
+    assert precision.average_precision == pytest.approx(average_precision_score(y, p))
+    assert result.roc().ks == pytest.approx(stats.ks_2samp(p[~y], p[y]).statistic)
+    table = result.confusion(threshold=0.3)
+    assert table.weight.tolist() == confusion_matrix(y, p > 0.3).tolist()
+    assert table["sensitivity"] == pytest.approx((p[y] > 0.3).mean())
+    gini = result.lorenz()
+    assert gini.normalised == pytest.approx(2 * result.roc().auc - 1)
+
+
+def test_a_perfect_model_and_a_constant_one():
+    data = cw.read(
+        {"x": np.arange(120.0).tolist(), "y": (np.arange(120) % 7).tolist()},
+        target="y",
+        task="regression",
+    )
+    perfect = cw.evaluate(lambda frame: np.arange(120) % 7.0, data, name="perfect").measures()
+    assert perfect["r2"] == 1.0
+    assert perfect["calibration_slope"] == pytest.approx(1.0)
+    assert perfect["observed_expected"] == pytest.approx(1.0)
+    assert perfect["gini_normalised"] == pytest.approx(1.0)
+    assert perfect["ici"] == pytest.approx(0.0, abs=1e-9)
+    constant = cw.evaluate(lambda frame: np.full(120, np.mean(data.y)), data)
+    flat = constant.measures()
+    assert flat["r2"] == pytest.approx(0.0)
+    assert flat["gini"] == pytest.approx(0.0, abs=1e-12)
+    assert np.isnan(flat["calibration_slope"])
+    assert any("all predictions are equal" in str(note) for note in constant.notes)
+    json.dumps(constant.to_json(), allow_nan=False)
+
+
+def test_out_of_fold_rows_count_once_however_often_they_are_repeated():
+    data = cw.datasets.load("breast_cancer")
+    bench = cw.benchmark(data, ["lda"], tune=0, repeats=2)
+    result = bench.evaluation("lda")
+    assert result.source == "out of fold"
+    assert result.n_rows == data.n_rows
+    assert result.by("mean radius").rows.sum() == data.n_rows
+    assert result.confusion().weight.sum() == pytest.approx(data.n_rows)
+    assert dict(result.measures().values) == pytest.approx(dict(bench.measures("lda").values))
+    assert result.risk().estimate == bench["lda"].risk
+    assert result.inflation >= 1
+
+
+def test_every_part_has_a_frame_json_text_and_a_figure(evaluated, cancer):
+    model, train, test = cancer
+    for result in (evaluated, cw.evaluate(model, test, train)):
+        for name, part in result.parts().items():
+            assert part.to_frame("dict"), name
+            json.dumps(part.to_json(), allow_nan=False)
+            assert repr(part)
+            if name != "measures":
+                json.dumps(part.plot().to_dict(), allow_nan=False)
+        json.dumps(result.to_json(), allow_nan=False)
+        assert "auc" in repr(result) or "gini" in repr(result)
+        assert "<table>" in result._repr_html_()
+        assert list(result.to_frame("dict"))[:2] == ["measure", "value"]
+    json.dumps(evaluated.by("age", "area").plot().to_dict(), allow_nan=False)
+
+
+def test_three_classes_are_ranked_one_against_the_rest():
+    wine = cw.datasets.load("wine")
+    result = cw.evaluate(cw.learner("lda").fit(wine), wine)
+    assert result.roc(label="class_1").what == "P(target = class_1)"
+    assert result.confusion().weight.shape == (3, 3)
+    with pytest.raises(InputError, match="has no class 'class_9'"):
+        result.lift(label="class_9")
+
+
+# Bad input
+
+
+def test_rows_without_the_target_are_refused(fitted):
+    frame, _ = policies(50)
+    del frame["claims"]
+    with pytest.raises(InputError, match="lack the target 'claims'"):
+        cw.evaluate(fitted[0], frame)
+
+
+def test_new_levels_and_another_population_are_stated(fitted):
+    frame, _ = policies(300, seed=3)
+    frame["area"] = ["east"] * 20 + frame["area"][20:]
+    frame["age"] = (np.array(frame["age"]) + 30).tolist()
+    with pytest.warns(cw.ClearwoodWarning, match="'east'"):
+        result = cw.evaluate(fitted[0], frame, fitted[1])
+    assert result.new_levels == {"area": ("east",)}
+    assert result.drift.differing[0].column == "age"
+    text = " ".join(map(str, result.notes))
+    assert "20 rows have levels of 'area'" in text
+    assert "'age'" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda p: [-1.0, *p[1:]], "'premium' is not positive in 1 row of 60"),
+        (lambda p: [np.nan, np.nan, *p[2:]], "'premium' is missing in 2 rows of 60"),
+    ],
+    ids=["negative", "missing"],
+)
+def test_another_prediction_that_cannot_be_compared_is_refused(fitted, change, message):
+    frame, rate = policies(60)
+    frame["premium"] = change(rate.tolist())
+    with pytest.raises(InputError, match=message):
+        cw.evaluate(fitted[0], frame, against="premium")
+
+
+def test_a_column_that_is_not_there_is_answered_with_the_nearest(fitted, evaluated):
+    frame, _ = policies(60)
+    with pytest.raises(InputError, match="there is no column 'premum'"):
+        cw.evaluate(fitted[0], frame, against="premum")
+    with pytest.raises(InputError, match=r"there is no column 'ag'.*'age'"):
+        evaluated.by("ag")
+    with pytest.raises(InputError, match="name one column, or two"):
+        evaluated.by("age", "area", "years")
+
+
+def test_too_few_rows_are_refused(fitted):
+    with pytest.raises(InputError, match="there are 4 rows with a known 'claims'"):
+        cw.evaluate(fitted[0], fitted[1].head(4))
+    with pytest.raises(InputError, match="4 rows"):
+        cw.evaluate(fitted[0], policies(4)[0])
+
+
+def test_one_class_only_has_no_ranking(cancer):
+    model, _, test = cancer
+    same = test.take(np.flatnonzero(test.y == test.y[0]))
+    with pytest.raises(InputError, match="'target' is constant"):
+        cw.evaluate(model, same.to_frame("dict"))
+    result = cw.evaluate(model, same)
+    assert np.isnan(result.measures()["auc"])
+    assert any("all rows have the class" in str(note) for note in result.notes)
+    with pytest.raises(InputError, match="one class only"):
+        result.roc()
+    json.dumps(result.to_json(), allow_nan=False)
+
+
+@pytest.mark.parametrize("option", [{"confidence": 1.5}, {"threshold": 0.0}])
+def test_levels_outside_their_range_are_refused(fitted, option):
+    with pytest.raises(InputError, match=next(iter(option))):
+        cw.evaluate(fitted[0], policies(60)[0], **option)
+
+
+def test_numbers_have_no_curve_of_thresholds(evaluated):
+    with pytest.raises(InputError, match="needs classes"):
+        evaluated.roc()
+    assert isinstance(evaluated, Evaluation)
+    with pytest.raises(InputError, match="lifts"):
+        evaluated.plot("lifts")
