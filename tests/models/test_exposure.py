@@ -1,5 +1,7 @@
 """Models of rates: fitted to the target per unit of exposure, weighted by weight times exposure."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -134,3 +136,13 @@ def test_a_saved_model_keeps_its_exposure(policies, tmp_path):
     again = cw.load(tmp_path / "model.cw")
     assert again.schema_.outcome == "claims per year"
     np.testing.assert_array_equal(again.expected(data), model.expected(data))
+
+
+def test_totals_are_not_compared_with_rates(portfolio, policies):
+    rows, _ = portfolio()
+    whole, _ = policies
+    model = cw.learner("tree", max_depth=2).fit(whole)
+    totals = cw.read(rows, target="claims", ignore=["policy", "weight"], task="count")
+    for compare in (model.score, partial(cw.explain, model), partial(cw.report, model)):
+        with pytest.raises(cw.InputError, match=r"predicts claims per year.*exposure='years'"):
+            compare(totals)

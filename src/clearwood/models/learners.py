@@ -444,10 +444,30 @@ class Learner(BaseEstimator):
         encoded = self._encode(X)
         return np.asarray(self.estimator_.decision_function(encoded), dtype=np.float64)
 
+    def check_outcome(self, data: Any) -> None:
+        """Refuse a table whose target is a total where the fitted model predicts a rate.
+
+        Parameters
+        ----------
+        data
+            Anything; only tables with the model's target are checked.
+        """
+        schema = getattr(self, "schema_", None)
+        if schema is None or schema.exposure is None or not isinstance(data, Table):
+            return
+        if data.target == schema.target and data.exposure is None:
+            raise InputError(
+                f"the model predicts {schema.outcome}, but the table has {data.target!r} without "
+                "an exposure",
+                parameter="exposure",
+                hint=words("read the table with ", Option("exposure", schema.exposure), "."),
+            )
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Compute the accuracy for classes, R² for numbers; training rows give too good a score."""
         truth = y
         if y is None and isinstance(X, Table):
+            self.check_outcome(X)
             truth = X.y
             sample_weight = X.weights if sample_weight is None else sample_weight
         predicted = self.predict(X)

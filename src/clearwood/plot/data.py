@@ -77,7 +77,7 @@ def plot_profile(profile: "Profile", *, width: int = _WIDTH, height: int = 80) -
     if profile.n_missing:
         words += f", {percent(profile.missing_share)} missing"
     if profile.is_weighted:
-        words += "; rows count by their weights"
+        words += "; weighted"
     return chart.properties(
         title=alt.TitleParams(cut(profile.name, 40), anchor="start"), description=words
     )

@@ -100,6 +100,8 @@ class Explained:
             )
         self.model = model
         self.data = as_rows(data) if isinstance(data, Mapping) else as_data(data)
+        if isinstance(model, Learner):
+            model.check_outcome(self.data)
         self.output = output
         self.decomposing: dict[str, Any] = {
             "max_order": max_order,

@@ -88,6 +88,8 @@ def _read(model: Any, data: Any, like: Table | None = None) -> Table:
     if isinstance(data, Table):
         if schema is not None and any(name not in data.names for name in schema.features):
             as_table(data, schema=schema)  # raises, naming the columns that are missing
+        if isinstance(model, Learner):
+            model.check_outcome(data)
         return data
     if schema is not None:
         if isinstance(data, np.ndarray | list | tuple):
