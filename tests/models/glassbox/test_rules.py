@@ -118,7 +118,8 @@ def test_the_list_of_rules_computes_the_score(kind):
     score = np.tile(list(listed.constant.values()), (len(X), 1))
     texts = {}
     for rule in model.kept_rules_:
-        text = " and ".join(c.written(f"x{j}") for j, c in rule.conditions.items())
+        gaps = np.isnan(X).any(axis=0)
+        text = " and ".join(c.written(f"x{j}", gaps=gaps[j]) for j, c in rule.conditions.items())
         texts[text] = rule(X)
     for row in listed.rows:
         if row.kind == "rule":

@@ -48,8 +48,8 @@ class Between:
         """Number of bounds."""
         return max(math.isfinite(self.low) + math.isfinite(self.high), 1)
 
-    def written(self, name: str, levels: tuple[str, ...] = ()) -> str:  # noqa: ARG002
-        """Write the condition for a column of this name."""
+    def written(self, name: str, levels: tuple[str, ...] = (), *, gaps: bool = True) -> str:  # noqa: ARG002
+        """Write the condition for a column of this name; missing values only if it has ``gaps``."""
         low, high = number(self.low, 4), number(self.high, 4)
         if self.low == math.inf:
             return f"{name} is missing"
@@ -61,7 +61,7 @@ class Between:
             text = f"{name} > {low}"
         else:
             text = f"{low} < {name} ≤ {high}"
-        return f"({text} or missing)" if self.missing else text
+        return f"({text} or missing)" if self.missing and gaps else text
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,17 +97,18 @@ class Among:
         """Number of conditions that it reads as."""
         return 1
 
-    def written(self, name: str, levels: tuple[str, ...] = ()) -> str:
-        """Write the condition for a column of this name, with the names of its levels."""
+    def written(self, name: str, levels: tuple[str, ...] = (), *, gaps: bool = True) -> str:
+        """Write the condition for a column of this name; missing values only if it has ``gaps``."""
 
-        def names(codes: Bools) -> str:
+        def names(codes: Bools) -> list[str]:
             known = np.flatnonzero(codes[:-1])
             listed = [levels[code] if code < len(levels) else str(code) for code in known]
-            return " or ".join([*listed, *(["missing"] if codes[-1] else [])])
+            return [*listed, *(["missing"] if codes[-1] and gaps else [])]
 
-        if np.count_nonzero(self.member[:-1]) > len(self.member) / 2:
-            return f"{name} is not {names(~self.member)}" if not self.member.all() else name
-        return f"{name} is {names(self.member)}"
+        inside, outside = names(self.member), names(~self.member)
+        if outside and len(outside) < len(inside):
+            return f"{name} is not {' or '.join(outside)}"
+        return f"{name} is {' or '.join(inside)}"
 
 
 Condition = Between | Among

@@ -159,6 +159,7 @@ class _Rules(BaseEstimator):
         with_line = np.flatnonzero(np.any(of_lines != 0, axis=1))
         self.line_spreads_ = scales[with_line]
         self.n_candidates_ = len(rules)
+        self.has_gaps_ = np.isnan(X).any(axis=0)
         self.penalty_ = float(path.penalties[path.chosen])
         terms = tuple(
             ProductTerm((columns[k][0],), (lines[k],), of_lines[k][None, :]) for k in with_line
@@ -214,7 +215,11 @@ class _Rules(BaseEstimator):
 
         def rule_text(rule: Rule) -> str:
             return " and ".join(
-                condition.written(name(column), tuple(levels[column]) if levels else ())
+                condition.written(
+                    name(column),
+                    tuple(levels[column]) if levels else (),
+                    gaps=bool(self.has_gaps_[column]),
+                )
                 for column, condition in rule.conditions.items()
             )
 
@@ -301,11 +306,12 @@ class RulesRegressor(RegressorMixin, _Rules):
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(size=(300, 2))
-    >>> y = 3.0 * ((X[:, 0] > 0.5) & (X[:, 1] > 0.3)) + 0.1 * rng.normal(size=300)
-    >>> model = RulesRegressor().fit(X, y)
-    >>> bool(model.rules_.rows[0].coefficient > 1)
-    True
+    >>> X = np.column_stack([rng.integers(0, 4, 300), rng.integers(0, 2, 300)])
+    >>> y = 3.0 * ((X[:, 0] > 1) & (X[:, 1] > 0)) + 0.1 * rng.normal(size=300)
+    >>> model = RulesRegressor(choose="one-se").fit(X, y)
+    >>> print(model.list_rules(["rooms", "garden"]))
+    0.0167 and 1 rule or line:
+      + 2.95  if rooms > 1.962 and garden > 0.707 (29.7 % of rows)
     """
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
+from sklearn import config_context
 from sklearn.tree import DecisionTreeRegressor
 
 from clearwood._shared.arrays import Bools, Floats, Index
@@ -151,7 +152,15 @@ class _Tree:
             splitter="random",
             random_state=int(rng.integers(2**31)),
         )
-        tree.fit(values, target, sample_weight=weights)
+        # rows and settings were checked before; for small trees checks take longer than splits
+        numbers = np.ascontiguousarray(values, np.float32)
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            tree.fit(
+                numbers,
+                np.ascontiguousarray(target),
+                sample_weight=weights,
+                check_input=bool(np.isnan(numbers).any()),
+            )
         return cls(tree, orders)
 
     def nodes(self, X: Floats) -> Iterator[tuple[Rule, Bools, bool]]:
