@@ -117,7 +117,7 @@ def test_gaps_and_categories_enter_as_indicators():
     frame, signal, rng = people()
     model = cw.learner("mars").fit(frame, 10 * signal + rng.normal(size=len(frame)))
     names = model.encoder_.get_feature_names_out()
-    formula = model.estimator_.formula(names, [(), (), ("east", "north", "south", "west")])
+    formula = model.estimator_.equation(names, [(), (), ("east", "north", "south", "west")])
     by_term = dict(zip(formula.term, formula.coefficient, strict=True))
     assert by_term["[bmi is missing]"] == pytest.approx(15, abs=1)
     assert by_term["[region is east or north]"] == pytest.approx(10, abs=1) or by_term[
@@ -132,7 +132,7 @@ def test_gaps_and_categories_enter_as_indicators():
 def test_the_written_formula_computes_the_prediction():
     X, y = generated("friedman")
     model = MarsRegressor(degree=2).fit(X - 0.5, y)
-    text = " ".join(str(model.formula(list("abcdef"))).splitlines())
+    text = " ".join(str(model.equation(list("abcdef"))).splitlines())
     text = text.replace("−", "-").replace("·", "*").replace("max(0,", "np.maximum(0,")
     values = dict(zip("abcdef", (X - 0.5).T, strict=True))
     computed = eval(text, {"np": np, **values})

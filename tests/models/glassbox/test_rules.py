@@ -141,7 +141,7 @@ def _lines(model, X):
 def test_the_written_list_names_columns_and_levels():
     frame, signal, rng = houses()
     model = cw.learner("rules", choose="one-se").fit(frame, signal + 0.2 * rng.normal(size=400))
-    listed = model.estimator_.list_rules(
+    listed = model.estimator_.equation(
         model.encoder_.get_feature_names_out(), [(), (), ("Lund", "Malmö", "Ystad")]
     )
     text = str(listed)
@@ -245,3 +245,15 @@ DRAWN = {"check_sample_weight_equivalence_on_dense_data": "rows are drawn at ran
 )
 def test_a_learner_keeps_scikit_learns_conventions(estimator, check):
     check(estimator)
+
+
+def test_equations_of_learners_are_in_the_words_of_the_table():
+    frame, signal, rng = houses()
+    y = signal + 0.2 * rng.normal(size=len(signal))
+    rules = cw.models.equation(cw.learner("rules").fit(frame, y))
+    assert {name for row in rules.rows for name in row.columns} <= {"size", "age", "town"}
+    assert any("Malmö" in row.rule for row in rules.rows)
+    formula = cw.models.equation(cw.learner("mars").fit(frame, y))
+    assert any("[town is Malmö]" in term for term in formula.term)
+    with pytest.raises(InputError, match="'ridge' is not a fitted learner whose score"):
+        cw.models.equation(cw.learner("ridge").fit(frame, y))

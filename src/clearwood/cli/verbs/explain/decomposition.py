@@ -64,6 +64,7 @@ def decomposition(
     import clearwood as cw
     from clearwood.cli.support.files import write_columns, write_json
     from clearwood.explanation import readable_order
+    from clearwood.models import equation, has_equation
 
     names = ["importance", "components", "effects", "interactions", "shapley", "terms"]
     names += ["shapley-interactions"] if interactions else []
@@ -108,6 +109,8 @@ def decomposition(
     _summary(why.decomposition, values, folder, files)
     if readable_order(why) is not None:
         print_text("", prose(repr(why.terms())), terminal_table(tables["terms"], width()))
+    if has_equation(fitted):
+        print_text("", "The score of a row", str(equation(fitted)))
 
 
 def _check_folder(folder: Path, files: list[Path], *, force: bool) -> None:

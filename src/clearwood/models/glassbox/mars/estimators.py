@@ -132,7 +132,7 @@ class _Mars(BaseEstimator):
         beyond = (values < self.low_) | (values > self.high_)  # False where missing
         return np.asarray(np.count_nonzero(beyond, axis=0))
 
-    def formula(
+    def equation(
         self, names: Sequence[str] | None = None, levels: Sequence[Sequence[str]] | None = None
     ) -> Formula:
         """Write the fitted score as a sum of products.
@@ -215,7 +215,7 @@ class MarsRegressor(RegressorMixin, _Mars):
     --------
     >>> X = np.linspace(0, 1, 201)[:, None]
     >>> model = MarsRegressor(min_span=1).fit(X, 5 + 3 * np.maximum(X[:, 0] - 0.4, 0))
-    >>> print(model.formula(["dose"]))
+    >>> print(model.equation(["dose"]))
     5
       + 3 · max(0, dose − 0.4)
     """

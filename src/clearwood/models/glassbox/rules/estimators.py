@@ -159,7 +159,7 @@ class _Rules(BaseEstimator):
         with_line = np.flatnonzero(np.any(of_lines != 0, axis=1))
         self.line_spreads_ = scales[with_line]
         self.n_candidates_ = len(rules)
-        self.has_gaps_ = np.isnan(X).any(axis=0)
+        self.has_gaps_: Bools = np.asarray(np.isnan(X).any(axis=0))
         self.penalty_ = float(path.penalties[path.chosen])
         terms = tuple(
             ProductTerm((columns[k][0],), (lines[k],), of_lines[k][None, :]) for k in with_line
@@ -194,9 +194,9 @@ class _Rules(BaseEstimator):
     @property
     def rules_(self) -> RuleList:
         """The rules and lines, with columns named x0, x1, ..."""
-        return self.list_rules()
+        return self.equation()
 
-    def list_rules(
+    def equation(
         self, names: Sequence[str] | None = None, levels: Sequence[Sequence[str]] | None = None
     ) -> RuleList:
         """List the rules and lines, the most important first.
@@ -309,7 +309,7 @@ class RulesRegressor(RegressorMixin, _Rules):
     >>> X = np.column_stack([rng.integers(0, 4, 300), rng.integers(0, 2, 300)])
     >>> y = 3.0 * ((X[:, 0] > 1) & (X[:, 1] > 0)) + 0.1 * rng.normal(size=300)
     >>> model = RulesRegressor(choose="one-se").fit(X, y)
-    >>> print(model.list_rules(["rooms", "garden"]))
+    >>> print(model.equation(["rooms", "garden"]))
     0.0167 and 1 rule or line:
       + 2.95  if rooms > 1.962 and garden > 0.707 (29.7 % of rows)
     """
