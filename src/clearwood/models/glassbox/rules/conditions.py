@@ -167,4 +167,6 @@ class Line:
 
     def written(self, name: str) -> str:
         """Write the line for a column of this name."""
-        return f"{name}, from {number(self.low, 4)} to {number(self.high, 4)}"
+        sign, centre = "+" if self.centre < 0 else "−", number(abs(self.centre), 4)
+        low, high = number(self.low, 4), number(self.high, 4)
+        return f"({name} {sign} {centre}), {name} held within {low} and {high}"

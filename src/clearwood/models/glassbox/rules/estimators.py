@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from clearwood._shared.arrays import Floats
+from clearwood._shared.arrays import Bools, Floats
 from clearwood.kernels import LassoFamily, lasso_path
 from clearwood.models.glassbox.rows import (
     check_classes,
