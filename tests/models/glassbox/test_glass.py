@@ -1,20 +1,21 @@
 """Curves and shallow trees averaged over folds: what they add up to, keep to, and refuse."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import t as student
+from sklearn.datasets import load_iris
 from sklearn.metrics import log_loss
 
 import clearwood as cw
 from clearwood import InputError
-from clearwood.models.glassbox.glass import GlassClassifier, GlassRegressor
+from clearwood.models.glassbox.glass import GlassClassifier, GlassRegressor, boosting
 from clearwood.models.glassbox.glass.binning import bin_columns, category_orders
 from clearwood.models.glassbox.glass.boosting import MANY_ROWS, boost_folds
 from clearwood.models.glassbox.glass.screen import chosen_pairs
-from clearwood.models.glassbox.glass.terms import term_shares
 from clearwood.models.glassbox.glass.trees import deviating_trees, jackknife
 
 
@@ -227,8 +228,8 @@ def test_screened_pairs_are_those_that_interact():
     y = matrix[:, 0] + 3 * (matrix[:, 1] > 0.5) * (matrix[:, 4] > 0.3) + np.sin(5 * matrix[:, 3])
     y += 0.1 * rng.standard_normal(600)
     model = GlassRegressor(pairs=1).fit(matrix, y)
-    pairs = {term["columns"] for term in model.term_table_ if len(term["columns"]) == 2}
-    assert pairs == {(1, 4)}
+    why = cw.explain(model, matrix)
+    assert [sorted(names) for names in why.components if len(names) == 2] == [["x1", "x4"]]
     assert np.mean((model.predict(matrix) - y) ** 2) < 0.05
 
 
@@ -263,18 +264,6 @@ def test_the_screen_scores_a_pair_by_its_best_four_cells():
         np.testing.assert_array_equal(kept, kept.T)
 
 
-def test_shares_of_terms_add_up_and_name_what_matters():
-    matrix, y = mixed(500)
-    model = GlassRegressor(categorical=(2,)).fit(matrix, y)
-    table = model.term_table_
-    assert np.isclose(sum(term["share"] for term in table), 1.0)
-    assert {(0,), (1,), (2,), (3,), (0, 1)} <= {term["columns"] for term in table}
-    largest = [term["share"] for term in table if term["columns"]]
-    assert largest == sorted(largest, reverse=True)
-    shares = {term.columns: term.share for term in term_shares(model.parts_, matrix)}
-    assert shares[0, 1] > 0.02
-
-
 @pytest.mark.parametrize("task", ["regression", "binary", "multiclass", "count"])
 def test_bands_of_effects_are_the_jackknife_over_folds(task):
     """The band is that of the folds' own partial dependences."""
@@ -300,6 +289,51 @@ def test_bands_of_effects_are_the_jackknife_over_folds(task):
         curves.append(np.sqrt((each**2).sum()))
     half = np.asarray(effect.high - effect.low).ravel() / 2
     np.testing.assert_allclose(half, student.ppf(0.95, 4) * np.array(curves), rtol=1e-6)
+
+
+@pytest.mark.parametrize("random_thresholds", [True, False])
+@pytest.mark.parametrize("kind", ["number", "two", "count", "amount"])
+def test_predictions_keep_their_direction_everywhere(kind, random_thresholds, monkeypatch):
+    """The target goes against both directions, by itself and together with a third column."""
+    if not random_thresholds:
+        monkeypatch.setattr(boosting, "MANY_ROWS", 100)
+    rng = np.random.default_rng(0)
+    matrix = rng.random((600, 4))
+    matrix[:40, 0] = np.nan
+    first = np.nan_to_num(matrix[:, 0], nan=0.5)
+    score = np.sin(9 * first) + np.cos(7 * matrix[:, 1]) * (matrix[:, 2] > 0.5) + matrix[:, 3]
+    y = {
+        "number": score,
+        "two": score > 0.5,
+        "count": rng.poisson(np.exp(score)),
+        "amount": np.exp(score),
+    }[kind]
+    family = {"number": "gaussian", "count": "poisson", "amount": "gamma"}.get(kind)
+    make = GlassClassifier if kind == "two" else partial(GlassRegressor, family=family)
+    model = make(monotone=(1, -1, 0, 0), order=3, min_rows=2, max_trees=300).fit(matrix, y)
+    assert model.n_trees_ > 2
+    grid = np.linspace(-0.2, 1.2, 200)
+    for column, direction in ((0, 1), (1, -1)):
+        rows = np.repeat(matrix[rng.choice(600, 100)], 200, axis=0)
+        rows[:, column] = np.tile(grid, 100)
+        score = model.parts_(rows).reshape(100, 200)
+        steps = direction * np.diff(score, axis=1)
+        assert steps.min() > -1e-8 * np.ptp(score)
+        assert steps.max() > 0
+
+
+def test_a_direction_for_several_classes_is_refused():
+    matrix, y = mixed(60)
+    with pytest.raises(InputError, match="several classes have no common direction"):
+        GlassClassifier(monotone=(1, 0, 0, 0)).fit(matrix, np.digitize(y, [1, 2]))
+
+
+def test_the_learner_keeps_directions():
+    matrix, y = mixed(300)
+    data = cw.read(pd.DataFrame({"a": matrix[:, 0], "b": matrix[:, 1], "y": y}), target="y")
+    model = cw.learner("glass", monotone={"a": "up"}).fit(data)
+    grid = pd.DataFrame({"a": np.linspace(0, 1, 50), "b": 0.7})
+    assert (np.diff(model.predict(grid)) >= -1e-12).all()
 
 
 def test_a_constant_column_and_a_missing_one_are_left_alone():
@@ -330,6 +364,14 @@ def test_an_unseen_level_is_treated_as_missing_by_the_learner():
     with pytest.warns(cw.ClearwoodWarning, match="never seen"):
         predictions = model.predict(new)
     np.testing.assert_array_equal(predictions, model.predict(missing))
+
+
+def test_separable_classes_on_few_rows_are_predicted_with_sensible_probabilities():
+    """Curves alone would be sure of every row, right or wrong."""
+    X, y = load_iris(return_X_y=True)
+    train = np.arange(150) % 3 > 0
+    model = GlassClassifier().fit(X[train], y[train])
+    assert log_loss(y[~train], model.predict_proba(X[~train])) < 0.3
 
 
 def test_perfectly_separated_classes_have_finite_scores():
@@ -365,7 +407,8 @@ def test_a_target_without_signal_has_hardly_any_tree():
         ({"folds": 1}, r"folds=1: it must be at least 2"),
         ({"learning_rate": 0.0}, r"learning_rate=0.0: it must be above 0"),
         ({"l2": -1.0}, r"l2=-1.0: it must be at least 0"),
-        ({"family": "gamma"}, r"above 0 for a gamma model"),
+        ({"family": "gamma"}, r"needs targets above 0; 20 of 50 are not.*family=.gaussian"),
+        ({"family": "tweedie"}, r"family=.tweedie. is not a known value"),
         ({"family": "binomial"}, r"family='binomial' is not a known value"),
     ],
 )

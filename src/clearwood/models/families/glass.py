@@ -71,6 +71,7 @@ ENTRIES = (
         categories="native",
         missing="native",
         native_levels=254,
+        monotone=True,
         complexity=5,
     ),
 )

@@ -9,7 +9,7 @@ each step chooses the smoothness of its class.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+from scipy.special import log_softmax, logsumexp
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood.models.glassbox.gam.design import Design
@@ -47,6 +47,7 @@ def fit_classes(
     weights: Floats | None = None,
     start: ClassFit | None = None,
     search: bool = True,
+    max_rounds: int = MAX_ROUNDS,
 ) -> ClassFit:
     """Fit the scores of classes.
 
@@ -62,6 +63,8 @@ def fit_classes(
         A fit of the same design, to start from.
     search
         Whether the smoothing parameters are chosen; otherwise those of ``start`` stay.
+    max_rounds
+        Rounds over the classes at most.
     """
     weights = np.ones(len(classes)) if weights is None else weights
     indicators = (classes[:, None] == np.arange(n_classes)).astype(float)
@@ -72,7 +75,7 @@ def fit_classes(
     else:
         scores = np.stack([design.score(beta) for beta in start.coefficients.T], axis=1)
     last = np.inf
-    for rounds in range(1, MAX_ROUNDS + 1):
+    for rounds in range(1, max_rounds + 1):
         for one in range(n_classes):
             others = logsumexp(np.delete(scores, one, axis=1), axis=1)
             # λ settles within few rounds; after that only coefficients move
@@ -88,9 +91,8 @@ def fit_classes(
             )
             fits[one] = fit
             scores[:, one] = design.score(fit.coefficients)
-        loss = -2 * float(
-            weights @ np.log(softmax(scores, axis=1)[np.arange(len(classes)), classes])
-        )
+        own = log_softmax(scores, axis=1)[np.arange(len(classes)), classes]
+        loss = -2 * float(weights @ own)
         loss += sum(float(fit.state.penalty @ fit.coefficients**2) for fit in fits if fit)
         if abs(last - loss) < 1e-7 * (abs(loss) + 0.1):
             break

@@ -11,23 +11,19 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError, Setting, bad_value, unknown_choice
+from clearwood._shared.errors import InputError, Setting, bad_value, unknown_choice, words
 from clearwood.models.glassbox.gam.design import build_design
-from clearwood.models.glassbox.gam.estimators import check_target
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
 from clearwood.models.glassbox.glass.boosting import MANY_ROWS, BoostedLoss, boost_folds
 from clearwood.models.glassbox.glass.curves import FAMILY_OF_LOSS, fold_curves
-from clearwood.models.glassbox.glass.terms import term_shares
 from clearwood.models.glassbox.glass.trees import deviating_trees, jackknife
 from clearwood.models.glassbox.score import Link, ProductTerm, ScoreParts, Spread, SumOfProducts
 
 __all__ = ["GlassClassifier", "GlassRegressor"]
 
-#: Rows over which the shares of terms are computed.
-ROWS_OF_SHARES = 1_000
 #: B-splines of all curves together, beyond which each has fewer: a fit takes the cube of them.
-MOST_CURVES = 600
-LEAST_SPLINES = 5
+MOST_SPLINES = 600
+LEAST_SPLINES = 6
 _LINKS: dict[BoostedLoss, Link] = {
     "squared": "identity",
     "logistic": "logistic",
@@ -78,13 +74,21 @@ class _Glass(BaseEstimator):
             matrix,
             categorical=self.categorical,
             weights=weights,
-            n_splines=min(self.n_splines, max(LEAST_SPLINES, MOST_CURVES // matrix.shape[1])),
+            n_splines=self._splines(matrix),
         )
-        coefficients = fold_curves(design, y, weights, fold_of_row, loss=loss, n_outputs=n_outputs)
+        coefficients, scores = fold_curves(
+            design,
+            y,
+            weights,
+            fold_of_row,
+            loss=loss,
+            n_outputs=n_outputs,
+            monotone=self.monotone,
+        )
         boosted = boost_folds(
             matrix,
             y,
-            np.stack([[design.score(one) for one in fold.T] for fold in coefficients]),
+            scores,
             fold_of_row,
             loss=loss,
             weights=weights,
@@ -107,12 +111,11 @@ class _Glass(BaseEstimator):
         self.n_trees_ = boosted.rounds
         self.held_out_losses_ = boosted.curve
         self.__dict__.pop("_parts", None)
-        rng = np.random.default_rng(self.random_state)
-        some = rng.permutation(len(y))[:ROWS_OF_SHARES]
-        self.term_table_ = [
-            {"columns": term.columns, "share": term.share, "terms": term.count}
-            for term in term_shares(self.parts_, matrix[some])
-        ]
+
+    def _splines(self, matrix: Floats) -> int:
+        """Return the B-splines of each curve: few where there are few rows or many columns."""
+        each = min(MOST_SPLINES, 2 * len(matrix)) // max(matrix.shape[1], 1)
+        return int(min(self.n_splines, max(LEAST_SPLINES, each)))
 
     def _check(self, matrix: Floats) -> None:
         """Raise where a setting or the number of rows makes no sense."""
@@ -186,6 +189,22 @@ def _draw_folds(y: Floats, n_folds: int, *, seed: int, by_class: bool) -> Index:
     return fold_of_row
 
 
+def _check_target(y: Floats, loss: BoostedLoss) -> None:
+    """Raise where the mean of a log link cannot be that of the target."""
+    if loss == "squared":
+        return
+    bad = (y <= 0) if loss == "gamma" else (y < 0)
+    if bad.any() or not y.any():
+        other = "gaussian" if (y < 0).any() or not y.any() else "poisson"
+        least = "above 0" if loss == "gamma" or not y.any() else "of 0 or more"
+        raise InputError(
+            f"this family needs targets {least}; {int(bad.sum()) or len(y)} of {len(y)} are not",
+            parameter="family",
+            value=FAMILY_OF_LOSS[loss],
+            hint=words("set ", Setting("family", other), "."),
+        )
+
+
 class GlassRegressor(RegressorMixin, _Glass):
     """Smooth curves and shallow boosted trees, averaged over folds, for numbers.
 
@@ -215,7 +234,8 @@ class GlassRegressor(RegressorMixin, _Glass):
     l2, min_rows
         Penalty of leaves, in rows, and the rows that a leaf must have at least.
     n_splines
-        B-splines of each curve; fewer where there are more than 30 columns.
+        B-splines of each curve at most. All curves together have at most 600, and at most twice as
+        many as there are rows, but each has at least 6.
     categorical
         Positions of columns of category codes.
     monotone
@@ -229,8 +249,6 @@ class GlassRegressor(RegressorMixin, _Glass):
     ----------
     parts_ : ScoreParts
         The score as curves and trees, with the deviations of the folds.
-    term_table_ : list of dict
-        The terms by their share of variance; those below 0.1 % are put together with no columns.
     n_trees_ : int
         Trees of each fold.
     held_out_losses_ : ndarray
@@ -242,8 +260,8 @@ class GlassRegressor(RegressorMixin, _Glass):
     >>> X = rng.random((300, 3))
     >>> y = np.sin(6 * X[:, 0]) + 2 * X[:, 1] * (X[:, 2] > 0.5) + 0.1 * rng.normal(size=300)
     >>> model = GlassRegressor().fit(X, y)
-    >>> [term["columns"] for term in model.term_table_[:4]]
-    [(0,), (2,), (1,), (1, 2)]
+    >>> model.predict([[0.5, 0.5, 0.1], [0.5, 0.5, 0.9]]).round(1)
+    array([0.1, 1.1])
     """
 
     def __init__(
@@ -280,8 +298,11 @@ class GlassRegressor(RegressorMixin, _Glass):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit curves and trees."""
         target = np.asarray(y, np.float64)
-        check_target(target, self.family)
-        loss = next(loss for loss, family in FAMILY_OF_LOSS.items() if family == self.family)
+        losses = {family: loss for loss, family in FAMILY_OF_LOSS.items() if family != "binomial"}
+        if self.family not in losses:
+            raise unknown_choice("family", self.family, losses, kind=Setting)
+        loss = losses[self.family]
+        _check_target(target, loss)
         self._fit(X, target, sample_weight, loss)
         return self
 
@@ -307,7 +328,7 @@ class GlassClassifier(ClassifierMixin, _Glass):
     ----------
     classes_ : ndarray
         The classes, sorted.
-    parts_, term_table_, n_trees_, held_out_losses_
+    parts_, n_trees_, held_out_losses_
         As in `GlassRegressor`.
 
     Examples
