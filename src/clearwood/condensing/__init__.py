@@ -15,6 +15,7 @@ from clearwood.condensing.proof.certify import certify
 from clearwood.condensing.reading.path import Path
 from clearwood.condensing.reading.prune import Pruned
 from clearwood.condensing.reading.rules import Rule, Rules
+from clearwood.condensing.reading.surrogates import SurrogateSplit, with_surrogates
 from clearwood.condensing.single_tree import condense
 
 __all__ = [
@@ -34,9 +35,11 @@ __all__ = [
     "Region",
     "Rule",
     "Rules",
+    "SurrogateSplit",
     "Verdict",
     "certify",
     "condense",
     "from_json",
     "load",
+    "with_surrogates",
 ]

@@ -24,6 +24,7 @@ from clearwood.condensing.proof.certificate import Certificate
 from clearwood.condensing.reading.path import path
 from clearwood.condensing.reading.prune import prune
 from clearwood.condensing.reading.rules import rules
+from clearwood.condensing.reading.surrogates import SurrogateSplit
 from clearwood.condensing.reading.svg import Picture, html, to_svg
 from clearwood.condensing.reading.text import to_text
 from clearwood.forest import Forest, links
@@ -85,6 +86,9 @@ class Condensed(Result):
         all leaves are certified.
     certificate
         What is proved, where and how.
+    surrogates
+        For a single tree with surrogates: which splits stand in for others where a value is
+        missing. They are questions of the tree as well, so this is for reading; files leave it out.
 
     See Also
     --------
@@ -110,6 +114,7 @@ class Condensed(Result):
     certificate: Certificate
     tolerance: float | None = None
     fallback: Forest | None = None
+    surrogates: tuple[SurrogateSplit, ...] = ()
 
     def __post_init__(self) -> None:
         if self.fallback is None and not self.diagram.certified.all():

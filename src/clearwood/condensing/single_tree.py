@@ -38,6 +38,7 @@ from clearwood.condensing.diagram import Diagram
 from clearwood.condensing.names import with_names_of
 from clearwood.condensing.proof.certificate import Certificate, Region
 from clearwood.condensing.proof.fingerprint import of_diagram, of_forest
+from clearwood.condensing.reading.surrogates import with_surrogates
 from clearwood.forest import Forest, from_model, rounded
 from clearwood.kernels import threads
 
@@ -137,7 +138,7 @@ def condense(
     certificate = _certificate(request, solution, diagram, forest=of_forest(imported))
     if not certificate.is_everywhere:
         _warn_of_little(certificate)
-    return Condensed(
+    condensed = Condensed(
         diagram=diagram,
         shell=shell_of(forest),
         equal=equal,
@@ -147,6 +148,7 @@ def condense(
         certificate=certificate,
         fallback=None if certificate.is_everywhere else _fallback(forest, request, solution),
     )
+    return with_surrogates(condensed, model)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from clearwood.models.files.model_file import ModelFile
     from clearwood.models.files.packing import pack_estimator, unpack_estimator
     from clearwood.models.files.save import inspect, load, save
+    from clearwood.models.glassbox.cart.tree import CartTree
     from clearwood.models.glassbox.equations import equation, has_equation
     from clearwood.models.glassbox.score import (
         Basis,
@@ -29,6 +30,7 @@ else:
 __all__ = [
     "PATIENCE",
     "Basis",
+    "CartTree",
     "Choice",
     "Dimension",
     "Entry",

@@ -268,6 +268,47 @@ def test_the_forest_of_a_learner_predicts_what_the_learner_predicts():
     np.testing.assert_array_equal(forest.predict(table), model.predict(table))
 
 
+def surveyed(n=600):
+    """Return a table where age tells much of an income that is often missing."""
+    rng = np.random.default_rng(0)
+    age = rng.integers(18, 80, n).astype(float)
+    income = age / 2 + rng.normal(size=n) * 6
+    region = rng.choice(["north", "south", "east"], n)
+    y = 10 * (income > 22) + 5 * (region == "north") + rng.normal(size=n) * 3
+    income[rng.random(n) < 0.2] = np.nan
+    columns = {"age": age, "income": income, "region": region.tolist(), "y": y}
+    return as_table(columns, target="y")
+
+
+def test_drawings_of_a_tree_list_its_surrogates():
+    table = surveyed()
+    model = cw.learner("tree", max_depth=2, prune="one-se").fit(table)
+    one = cw.condense(model)
+    np.testing.assert_array_equal(one.predict(table), model.predict(table))
+    (surrogate,) = one.surrogates
+    assert surrogate.split.startswith("income ≤ ")
+    assert surrogate.surrogate.startswith("age ≤ ")
+    tree = model.estimator_.tree_
+    assert surrogate.agreement == tree.surrogates["agreement"][0]
+    line = f"{surrogate.split}: {surrogate.surrogate} ("
+    assert line in one.to_text()
+    assert "If missing: income" in one.to_svg()
+    assert "└─ no: income is known" in one.to_text()
+    assert not cw.condense(cw.learner("tree").fit(cw.datasets.load("wine"))).surrogates
+    page = cw.report(model, table, sections=["tree"], quick=True, sample=40).to_html()
+    assert "takes the place of another where its value is missing" in page
+
+
+def test_a_surrogate_that_goes_the_other_way_is_written_so():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    X, y = np.column_stack([x, rng.normal(size=400) - x]), (x > 0).astype(float)
+    X[rng.random(400) < 0.1, 0] = np.nan
+    (surrogate,) = cw.condense(CartRegressor(min_samples_leaf=5, max_depth=1).fit(X, y)).surrogates
+    assert surrogate.split.startswith("x0 ≤ ")
+    assert surrogate.surrogate.startswith("x1 > ")
+
+
 # Pruning
 
 

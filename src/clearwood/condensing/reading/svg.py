@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clearwood.condensing.reading.surrogates import surrogate_lines
 from clearwood.condensing.reading.wording import Wording, too_large
 
 if TYPE_CHECKING:
@@ -91,7 +92,10 @@ def to_svg(condensed: "Condensed", *, units: Mapping[str, str] | None = None) ->
     start: list[float] = [8]
     for level in range(len(widths)):
         start.append(start[-1] + widths[level] + _GAP)
-    height = (1 + max(box.y for box in boxes)) * _ROW + 16
+    below = (1 + max(box.y for box in boxes)) * _ROW + 16
+    notes = [f"If missing: {line}" for line in surrogate_lines(condensed)]
+    height = below + len(notes) * _ROW
+    start[-1] = max(start[-1], *(len(note) * _CHARACTER + 16 for note in notes), 0)
     parts = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="cw-tree" role="img" '
@@ -105,6 +109,10 @@ def to_svg(condensed: "Condensed", *, units: Mapping[str, str] | None = None) ->
         for child, side in zip(box.children, ("yes", "no"), strict=False):
             parts.append(_edge(box, child, side, start, widths))
     parts += [_drawn(box, start, widths) for box in boxes]
+    for row, note in enumerate(notes):
+        parts.append(
+            f'<text class="note" x="8" y="{below + (row + 0.5) * _ROW:.1f}">{escape(note)}</text>'
+        )
     return "\n".join([*parts, "</svg>"])
 
 

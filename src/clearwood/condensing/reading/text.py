@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from clearwood.condensing.reading.surrogates import surrogate_lines
 from clearwood.condensing.reading.wording import Wording
 
 if TYPE_CHECKING:
@@ -57,4 +58,7 @@ def to_text(
         left, right = int(diagram.left[node]), int(diagram.right[node])
         stack.append((right, f"{indent}└─ no: ", f"{indent}   ", level + 1))
         stack.append((left, f"{indent}├─ yes: ", f"{indent}│  ", level + 1))
+    others = surrogate_lines(condensed)
+    if others:
+        lines += ["", "Where a value is missing, another split stands in for its own:", *others]
     return "\n".join(lines)

@@ -11,7 +11,7 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import ClearwoodWarning, InputError
-from clearwood.condensing import Condensed, condense
+from clearwood.condensing import Condensed, condense, with_surrogates
 from clearwood.explanation import (
     Decomposition,
     Effect,
@@ -215,7 +215,8 @@ class ExplainedModel:
         """Return one tree in place of the model."""
         if self.forest is None:
             raise InputError("the model is not a sum over trees")
-        return condense(self.forest, self.table, time_limit=time_limit)
+        condensed = condense(self.forest, self.table, time_limit=time_limit)
+        return with_surrogates(condensed, self.model)
 
     def _named(self, columns: Sequence[str]) -> dict[str, str]:
         """Map a result's columns to the table's: a model fitted to an array has only positions."""

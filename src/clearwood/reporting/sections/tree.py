@@ -38,6 +38,7 @@ def section(findings: Findings) -> Section:
             blocks.append(_partly(condensed))
         blocks.append(_widget(findings, condensed, places))
         blocks += _rules(findings, condensed)
+        blocks += _surrogates(condensed)
         title = "The certificate: what is proved, and how to check it"
         blocks.append(More(title, _certificate(condensed)))
     return Section("tree", "One tree", tuple(blocks))
@@ -207,6 +208,19 @@ def _rules(findings: Findings, condensed: Condensed) -> list[Block]:
         which = f"the {len(kept):,} with the most rows, of {len(rules):,}"
     caption = f"Rules: exactly one applies to each row; {which}, those with the most rows first"
     return [Sheet("rules", caption, columns, tuple(rows), shown=10, bars=("share of rows (%)",))]
+
+
+def _surrogates(condensed: Condensed) -> list[Block]:
+    """List the splits that stand in for others where a value is missing."""
+    if not condensed.surrogates:
+        return []
+    rows = [
+        (item.split, item.surrogate, _in_percent(item.agreement), _in_percent(item.gain))
+        for item in condensed.surrogates
+    ]
+    columns = ("split", "surrogate", "rows that agree (%)", "above the majority rule (%)")
+    caption = "Surrogates: the split that takes the place of another where its value is missing"
+    return [Sheet("surrogates", caption, columns, tuple(rows), shown=10)]
 
 
 def _in_percent(share: float | None) -> float | None:
