@@ -88,7 +88,10 @@ class Condensed(Result):
         What is proved, where and how.
     surrogates
         For a single tree with surrogates: which splits stand in for others where a value is
-        missing. They are questions of the tree as well, so this is for reading; files leave it out.
+        missing. They are questions of ``diagram`` as well, so this is for reading; files leave it
+        out.
+    outline
+        That tree without its surrogates, as texts and pictures show it; None where there are none.
 
     See Also
     --------
@@ -115,6 +118,7 @@ class Condensed(Result):
     tolerance: float | None = None
     fallback: Forest | None = None
     surrogates: tuple[SurrogateSplit, ...] = ()
+    outline: Diagram | None = None
 
     def __post_init__(self) -> None:
         if self.fallback is None and not self.diagram.certified.all():

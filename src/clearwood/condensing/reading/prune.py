@@ -155,7 +155,8 @@ def prune(condensed: "Condensed", data: Any) -> Pruned:
         share_certified=None,
     )
     fallback = None if smaller.certified.all() else condensed.fallback
-    tree = replace(condensed, diagram=smaller, certificate=certificate, fallback=fallback)
+    own = replace(condensed, surrogates=(), outline=None)  # those of the tree before
+    tree = replace(own, diagram=smaller, certificate=certificate, fallback=fallback)
     return Pruned(tree=tree, n_leaves_before=condensed.n_leaves, n_rows=len(matrix))
 
 

@@ -1,7 +1,7 @@
 """Which splits stand in for others where a value is missing, in the user's columns.
 
-A condensed tree has these splits as questions of its own, after "is known". The list of them says
-which split each stands in for, and how often the two agree.
+A condensed tree has these splits as questions of its own, after "is known". Texts and pictures show
+the tree without them and list them: which split each stands in for, and how often the two agree.
 """
 
 from collections.abc import Mapping
@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.numbers import percent
+from clearwood.condensing.diagram import Diagram
 from clearwood.condensing.reading.wording import Condition, Wording
 from clearwood.models import CartTree
 
 if TYPE_CHECKING:
     from clearwood.condensing.condensed import Condensed
 
-__all__ = ["SurrogateSplit", "surrogate_lines", "with_surrogates"]
+__all__ = ["SurrogateSplit", "drawn", "surrogate_lines", "with_surrogates"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class SurrogateSplit:
 
     Parameters
     ----------
+    where
+        The conditions that lead to the split; empty at the root.
     split
         The condition under which a row goes left.
     surrogate
@@ -39,6 +42,7 @@ class SurrogateSplit:
         perfect.
     """
 
+    where: tuple[str, ...]
     split: str
     surrogate: str
     agreement: float
@@ -50,26 +54,56 @@ def with_surrogates(condensed: "Condensed", model: Any) -> "Condensed":
     tree = getattr(getattr(model, "estimator_", model), "tree_", None)
     if not isinstance(tree, CartTree) or not tree.nodes["n_surrogates"].any():
         return condensed
-    found = []
-    nodes = np.flatnonzero(tree.nodes["n_surrogates"])
-    owner = np.repeat(nodes, tree.nodes["n_surrogates"][nodes])
-    splits = _conditions(condensed, tree, tree.nodes, owner)
-    first = tree.nodes["first_surrogate"][nodes]
-    count = tree.nodes["n_surrogates"][nodes]
-    places = np.concatenate([np.arange(a, a + n) for a, n in zip(first, count, strict=True)])
-    others = _conditions(condensed, tree, tree.surrogates, places)
-    for split, other, at in zip(splits, others, places.tolist(), strict=True):
-        agreement, gain = (float(tree.surrogates[key][at]) for key in ("agreement", "gain"))
-        item = SurrogateSplit(split, other, agreement, gain)
-        if item not in found:
-            found.append(item)
-    return replace(condensed, surrogates=tuple(found))
+    inner = np.flatnonzero(~tree.is_leaf)
+    splits = dict(zip(inner.tolist(), _sides(condensed, tree, tree.nodes, inner), strict=True))
+    others = _sides(condensed, tree, tree.surrogates, np.arange(len(tree.surrogates["column"])))
+    where: dict[int, tuple[str, ...]] = {0: ()}
+    result = []
+    for node, (left, right) in splits.items():  # parents come first
+        where[int(tree.nodes["left"][node])] = (*where[node], left)
+        where[int(tree.nodes["right"][node])] = (*where[node], right)
+        first = int(tree.nodes["first_surrogate"][node])
+        for at in range(first, first + int(tree.nodes["n_surrogates"][node])):
+            agreement, gain = (float(tree.surrogates[key][at]) for key in ("agreement", "gain"))
+            result.append(SurrogateSplit(where[node], left, others[at][0], agreement, gain))
+    return replace(condensed, surrogates=tuple(result), outline=_outline(condensed, tree))
 
 
-def _conditions(
+def drawn(condensed: "Condensed") -> "Condensed":
+    """Return what texts and pictures show: the tree itself, whose surrogates they list."""
+    return condensed if condensed.outline is None else replace(condensed, diagram=condensed.outline)
+
+
+def _outline(condensed: "Condensed", tree: CartTree) -> Diagram:
+    """Return the tree without its surrogates."""
+    n_nodes, nodes = tree.n_nodes, tree.nodes
+    is_set = nodes["first_word"] >= 0
+    of_class = condensed.equal == "class"
+    value = np.empty((n_nodes, 0)) if of_class else tree.value
+    return replace(
+        condensed.diagram,
+        feature=np.where(tree.is_leaf, -1, nodes["column"]),
+        threshold=nodes["threshold"],
+        default_left=nodes["missing_left"],
+        zero_missing=np.zeros(n_nodes, bool),
+        category_start=np.where(is_set, nodes["first_word"], -1),
+        category_size=np.where(is_set, nodes["n_words"], 0),
+        category_words=tree.words,
+        unseen_left=nodes["missing_left"] & is_set,
+        left=nodes["left"],
+        right=nodes["right"],
+        outcome=np.where(tree.is_leaf & of_class, tree.value.argmax(axis=1), -1),
+        value=value,
+        low=value,
+        high=value,
+        certified=np.ones(n_nodes, bool),
+    )
+
+
+def _sides(
     condensed: "Condensed", tree: CartTree, source: Mapping[str, NDArray[Any]], at: NDArray[Any]
-) -> list[str]:
-    """Write the conditions under which rows go left, by a diagram that is a chain of them."""
+) -> list[tuple[str, str]]:
+    """Write the conditions to go left and right at questions, by a diagram that chains them."""
     n = len(at)
     chain = np.arange(n)
     empty = np.full((n + 2, condensed.diagram.n_outputs), 0.0)
@@ -98,13 +132,14 @@ def _conditions(
     )
     wording = Wording(replace(condensed, diagram=diagram, fallback=None))
     flipped = source["flipped"][at] if "flipped" in source else np.zeros(n, bool)
-    conditions = []
+    result = []
     for node in range(n):
         question = wording.questions[node]
         assert question is not None
-        condition = Condition(question.column, missing=False, unseen=False)
-        conditions.append(wording.condition(condition.and_also(question, left=not flipped[node])))
-    return conditions
+        known = Condition(question.column, missing=False, unseen=False)
+        left, right = (wording.condition(known.and_also(question, left=x)) for x in (True, False))
+        result.append((right, left) if flipped[node] else (left, right))
+    return result
 
 
 def surrogate_lines(condensed: "Condensed") -> list[str]:
@@ -113,12 +148,20 @@ def surrogate_lines(condensed: "Condensed") -> list[str]:
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> splits = (SurrogateSplit("bmi ≤ 27", "bp ≤ 94", 0.8, 0.5),)
-    >>> surrogate_lines(SimpleNamespace(surrogates=splits))
-    ['bmi ≤ 27: bp ≤ 94 (80 % agree)']
+    >>> split = SurrogateSplit(("age ≤ 30",), "bmi ≤ 27", "bp ≤ 94", 0.8, 0.5)
+    >>> surrogate_lines(SimpleNamespace(surrogates=(split,)))
+    ['bmi ≤ 27 (where age ≤ 30): bp ≤ 94 (80 % agree)']
     """
-    lines: dict[str, list[str]] = {}
+    lines: dict[tuple[tuple[str, ...], str], list[str]] = {}
     for item in condensed.surrogates:
         text = f"{item.surrogate} ({percent(item.agreement)} agree)"
-        lines.setdefault(item.split, []).append(text)
-    return [f"{split}: {', then '.join(others)}" for split, others in lines.items()]
+        lines.setdefault((item.where, item.split), []).append(text)
+    return [
+        f"{split}{_where(where)}: {', then '.join(others)}"
+        for (where, split), others in lines.items()
+    ]
+
+
+def _where(conditions: tuple[str, ...]) -> str:
+    """Write which rows a split is for."""
+    return f" (where {' and '.join(conditions)})" if conditions else ""

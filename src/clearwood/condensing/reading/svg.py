@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clearwood.condensing.reading.surrogates import surrogate_lines
+from clearwood.condensing.reading.surrogates import drawn, surrogate_lines
 from clearwood.condensing.reading.wording import Wording, too_large
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ def to_svg(condensed: "Condensed", *, units: Mapping[str, str] | None = None) ->
     >>> svg.startswith("<svg"), svg.count('class="leaf"')
     (True, 2)
     """
+    title = repr(condensed)
+    condensed = drawn(condensed)
     if condensed.n_leaves > _MOST_LEAVES:
         raise too_large(
             f"{condensed.n_leaves:,} leaves; pictures show up to {_MOST_LEAVES}",
@@ -93,7 +95,7 @@ def to_svg(condensed: "Condensed", *, units: Mapping[str, str] | None = None) ->
     for level in range(len(widths)):
         start.append(start[-1] + widths[level] + _GAP)
     below = (1 + max(box.y for box in boxes)) * _ROW + 16
-    notes = [f"If missing: {line}" for line in surrogate_lines(condensed)]
+    notes = [f"If missing, {line}" for line in surrogate_lines(condensed)]
     height = below + len(notes) * _ROW
     start[-1] = max(start[-1], *(len(note) * _CHARACTER + 16 for note in notes), 0)
     parts = [
@@ -102,7 +104,7 @@ def to_svg(condensed: "Condensed", *, units: Mapping[str, str] | None = None) ->
             f'viewBox="0 0 {start[-1]:.0f} {height:.0f}" width="{start[-1]:.0f}" '
             f'height="{height:.0f}">'
         ),
-        f"<title>{escape(repr(condensed))}</title>",
+        f"<title>{escape(title)}</title>",
         f"<style>{_STYLE}\n  </style>",
     ]
     for box in boxes:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from clearwood.condensing.reading.surrogates import surrogate_lines
+from clearwood.condensing.reading.surrogates import drawn, surrogate_lines
 from clearwood.condensing.reading.wording import Wording
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def to_text(
        ├─ yes: yes
        └─ no: no
     """
+    condensed = drawn(condensed)
     wording = Wording(condensed, units=units)
     diagram = condensed.diagram
     lines: list[str] = []

@@ -215,10 +215,16 @@ def _surrogates(condensed: Condensed) -> list[Block]:
     if not condensed.surrogates:
         return []
     rows = [
-        (item.split, item.surrogate, _in_percent(item.agreement), _in_percent(item.gain))
+        (
+            " and ".join(item.where) or "all rows",
+            item.split,
+            item.surrogate,
+            _in_percent(item.agreement),
+            _in_percent(item.gain),
+        )
         for item in condensed.surrogates
     ]
-    columns = ("split", "surrogate", "rows that agree (%)", "above the majority rule (%)")
+    columns = ("where", "split", "surrogate", "rows that agree (%)", "above the majority (%)")
     caption = "Surrogates: the split that takes the place of another where its value is missing"
     return [Sheet("surrogates", caption, columns, tuple(rows), shown=10)]
 

@@ -19,7 +19,7 @@ struct CartRows {
   const std::int32_t* order;    // rows by value, missing ones last, at j * n_rows; not of categories
   const std::int32_t* n_levels;  // codes of a category run from 0 to n_levels - 1; 0 for numbers
   const std::int8_t* monotone;  // 1: predictions rise with the column, -1: they fall, 0: free
-  const bool* surrogates;       // whether splits on the column have surrogates
+  const bool* surrogates;       // whether splits on the column have surrogates: it has gaps
   const double* target;         // numbers, or codes of classes
   const double* weight;         // in the criterion
   const double* cover;          // in counts of rows; 0 leaves a row out
@@ -96,7 +96,8 @@ CartTree grow_cart(const CartRows& rows, const CartLimits& limits, void (*poll)(
 
 // Up to `most` surrogates of a split, best first, at the end of `tree.surrogates`. `side` has 1, 0
 // or -1 (missing) for every row; `node_rows` are the node's; a numeric column's are in
-// `sorted[column]`, by value. Returns how many there are.
+// `sorted[column]`, by value. A surrogate on a column without gaps is the last. Returns how many
+// there are.
 std::size_t find_surrogates(const CartRows& rows, std::int32_t column, const std::int8_t* side,
                             const std::int32_t* node_rows,
                             const std::vector<const std::int32_t*>& sorted, std::size_t n,

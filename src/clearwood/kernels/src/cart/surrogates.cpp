@@ -116,6 +116,10 @@ std::size_t find_surrogates(const CartRows& rows, std::int32_t column, const std
   if (candidates.size() > static_cast<std::size_t>(most)) {
     candidates.resize(static_cast<std::size_t>(most));
   }
+  // the column of one without missing values decides for every row, so what follows has no say
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (!rows.surrogates[candidates[i].question.column]) candidates.resize(i + 1);
+  }
   for (Candidate& one : candidates) {
     if (!one.words.empty()) {
       one.question.first_word = static_cast<std::int32_t>(tree.words.size());

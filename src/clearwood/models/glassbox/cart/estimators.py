@@ -173,7 +173,7 @@ class CartRegressor(RegressorMixin, _Cart):
         Limits of the full tree. Rows of a leaf are counted, not weighed.
     surrogates
         The most surrogates a split has. Only splits on columns with missing values in training have
-        any.
+        any, and a surrogate on a column without is the last one.
     samples
         Bumping: trees are grown on so many bootstrap samples too, and of all the trees with at most
         a cross-validated number of leaves the one that fits all rows best is kept.
