@@ -7,7 +7,7 @@ from clearwood._shared.lazy import lazy
 if TYPE_CHECKING:
     from clearwood.models import catalogue
     from clearwood.models.entry import Entry, Job
-    from clearwood.models.estimators.stages import PATIENCE, Stages, fit_boosting
+    from clearwood.models.estimators.stages import PATIENCE, Rows, Stages, fit_boosting
     from clearwood.models.files.model_file import ModelFile
     from clearwood.models.files.packing import pack_estimator, unpack_estimator
     from clearwood.models.files.save import inspect, load, save
@@ -39,6 +39,7 @@ __all__ = [
     "ModelFile",
     "ProductTerm",
     "Real",
+    "Rows",
     "ScoreParts",
     "Spread",
     "Stages",

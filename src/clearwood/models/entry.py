@@ -1,7 +1,7 @@
 """The description of one learner in the catalogue."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -93,6 +93,8 @@ class Entry:
         them nowhere else.
     stages
         For boosted trees: how to stop them early and how to predict with fewer trees.
+    resolve
+        Values of settings whose default is None, from a job's task and number of rows.
     monotone
         Whether it can keep predictions rising or falling with a column (`Job.monotone`).
     advice
@@ -126,6 +128,7 @@ class Entry:
     native_levels: int | None = None
     fit_options: Callable[[Job], Mapping[str, Any]] | None = None
     stages: Stages | None = None
+    resolve: Callable[[Job], Mapping[str, Any]] | None = None
     monotone: bool = False
     advice: str = ""
     complexity: int = 5
@@ -136,6 +139,12 @@ class Entry:
     def available(self) -> bool:
         """Whether the package it needs is installed."""
         return self.module is None or find_spec(self.module) is not None
+
+    def resolved(self, job: Job) -> Job:
+        """Return the job with values for settings that are None."""
+        values = {} if self.resolve is None else self.resolve(job)
+        values = {k: v for k, v in values.items() if k in job.settings and job.settings[k] is None}
+        return replace(job, settings={**job.settings, **values}) if values else job
 
     def require(self) -> None:
         """Raise, naming the install command, where the package it needs is missing."""

@@ -29,7 +29,7 @@ from clearwood.kernels import limited
 from clearwood.models import catalogue
 from clearwood.models.entry import Categories, Entry, Job
 from clearwood.models.estimators.convergence import convergence_named
-from clearwood.models.estimators.stages import stopped_early
+from clearwood.models.estimators.stages import Rows, with_best_trees
 from clearwood.models.estimators.too_large import too_large_named
 from clearwood.models.monotone import check_columns, check_learner, constraints, ordered_columns
 from clearwood.table import Encoder, Table, Task, as_table, find_task
@@ -103,7 +103,8 @@ def _can(method: str) -> Any:
             return self.task_.is_classification and hasattr(self.estimator_, method)
         if self.task not in (Task.BINARY, Task.MULTICLASS):
             return self.task is None
-        return hasattr(self.entry.build(Job(Task(self.task), self.all_settings)), method)
+        job = Job(Task(self.task), self.all_settings)
+        return hasattr(self.entry.build(self.entry.resolved(job)), method)
 
     return check
 
@@ -304,6 +305,8 @@ class Learner(BaseEstimator):
             limited(effective_n_jobs(self.n_jobs)),
         ):
             role = "weight" if table.exposure is None else "exposure"
+            if entry.stages is not None and self.all_settings[entry.stages.setting] is None:
+                job = with_best_trees(entry, job, Rows(encoded, target, weight), table.groups)
             self.estimator_ = _fit(entry, job, encoded, target, weight, role)
         self.training_ = {
             "rows": table.n_rows,
@@ -312,6 +315,7 @@ class Learner(BaseEstimator):
             "model_columns": encoded.shape[1],
             "source": table.source,
             "ranges": _ranges(table),
+            "settings": _resolved(self.all_settings, job.settings),
             "seconds": round(time.perf_counter() - start, 3),
             "versions": dict(_versions()),
         }
@@ -320,7 +324,7 @@ class Learner(BaseEstimator):
     def job(self, settings: Mapping[str, Any], target: NDArray[Any]) -> Job:
         """Return what the entry needs to build an estimator for the columns it has encoded."""
         encoder = self.encoder_
-        return Job(
+        job = Job(
             task=self.task_,
             settings=settings,
             categorical=encoder.categorical_,
@@ -332,6 +336,7 @@ class Learner(BaseEstimator):
             monotone=constraints(self.monotone, encoder),
             columns=tuple("" if one.part else one.source for one in encoder.columns_),
         )
+        return self.entry.resolved(job)
 
     def _training_rows(
         self, X: Any, y: Any, sample_weight: Any
@@ -509,6 +514,11 @@ def _versions() -> Mapping[str, str]:
     return {name: version(name) for name in ("clearwood", "scikit-learn", "numpy")}
 
 
+def _resolved(chosen: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that were None and the values that they had in the fit."""
+    return {key: value for key, value in used.items() if value is not chosen[key]}
+
+
 def _is_array(X: Any) -> bool:
     """Whether scikit-learn's own checks for arrays apply (not a table or a data frame)."""
     return isinstance(X, list | tuple | np.ndarray) or hasattr(X, "toarray") or np.isscalar(X)
@@ -522,8 +532,6 @@ def _fit(
     weight: Floats | None,
     role: str,
 ) -> Any:
-    if entry.stages is not None and job.settings.get("early_stopping"):
-        job = stopped_early(entry, job, encoded, target, weight)
     estimator = entry.build(job)
     options = dict(entry.fit_options(job)) if entry.fit_options else {}
     if weight is None:

@@ -305,25 +305,6 @@ def test_trees_that_cannot_be_added_change_nothing(name):
     assert bench[name].failures == 0
 
 
-@pytest.mark.parametrize("name", BOOSTERS)
-@pytest.mark.parametrize("task", ["regression", "count", "multiclass"])
-def test_stopping_early_fits_all_rows_with_the_trees_that_were_best_on_some(mixed, name, task):
-    name, trees = booster(name)
-    data = cw.read(mixed[task], target="y", task=task)
-    options = {"learning_rate": 0.3, trees: 300, "seed": 1}
-    stopped = cw.learner(name, early_stopping=True, **options).fit(data)
-    count = stopped.entry.stages.trees(stopped.estimator_)
-    assert 1 <= count < 150
-    single = cw.learner(name, **{**options, trees: count}).fit(data)
-    np.testing.assert_array_equal(stopped.predict(data), single.predict(data))
-    assert stopped.entry.stages.trees(cw.learner(name, **options).fit(data).estimator_) == 300
-
-
-def test_early_stopping_is_yes_or_no(numbers):
-    with pytest.raises(cw.InputError, match="early_stopping='auto' is not a known value"):
-        cw.learner("gbm", early_stopping="auto").fit(numbers)
-
-
 def test_a_number_of_trees_is_tuned_along_fits_and_hopeless_ones_are_given_up(numbers):
     space = {"gbm": {"max_iter": Whole(1, 60, log=True), "learning_rate": Real(0.02, 0.2)}}
     options = {"tune": 6, "space": space, "interval": "naive", "outer": 3, "inner": 4}
@@ -339,10 +320,8 @@ def test_a_number_of_trees_is_tuned_along_fits_and_hopeless_ones_are_given_up(nu
 
 
 def test_trees_are_not_tuned_along_fits_where_that_would_judge_something_else(numbers):
-    for given, loss in ((cw.learner("gbm", early_stopping=True), None), ("gbm", None)):
-        context, contender = context_of(numbers, given, loss)
-        result = path_of(contender, context)
-        assert (result is None) == (given != "gbm")
+    context, contender = context_of(numbers, "gbm")
+    assert path_of(contender, context) is not None
     two = cw.read({"x": np.arange(40.0), "y": ["a", "b"] * 20}, target="y")
     context, contender = context_of(two, "gbm", "hinge")
     assert path_of(contender, context) is None

@@ -15,8 +15,8 @@ from sklearn.pipeline import Pipeline
 from clearwood._shared.errors import Call, InputError, Option, bad_value, did_you_mean, words
 from clearwood._shared.numbers import interval
 from clearwood.losses import Loss
-from clearwood.models import Choice, Dimension, Learner, Real, Whole, catalogue
-from clearwood.table import Encoder, Table
+from clearwood.models import Choice, Dimension, Job, Learner, Real, Whole, catalogue
+from clearwood.table import Encoder, Table, Task
 
 __all__ = ["BASELINE", "Contender", "WrappedEstimator", "contenders"]
 
@@ -43,12 +43,15 @@ class Contender:
         What tuning searches; empty where there is nothing to tune.
     complexity
         Orders contenders from simple to complex.
+    n_rows
+        How many rows the table has, on which defaults may depend.
     """
 
     name: str
     template: Any
     space: Space = field(default_factory=dict)
     complexity: int = _UNKNOWN_COMPLEXITY
+    n_rows: int = 0
 
     @property
     def is_baseline(self) -> bool:
@@ -60,6 +63,9 @@ class Contender:
     def defaults(self) -> dict[str, Any]:
         """The values of the searched settings without tuning."""
         known = self.template.get_params(deep=True)
+        if isinstance(self.template, Learner) and self.template.task is not None:
+            job = Job(Task(self.template.task), self.template.all_settings, n_rows=self.n_rows)
+            known |= self.template.entry.resolved(job).settings
         return {key: known[key] for key in self.space}
 
     def build(self, settings: Mapping[str, Any], *, seed: int) -> Any:
@@ -227,7 +233,8 @@ def _contender(name: str | None, learner: Any, table: Table, seed: int) -> Conte
             )
         template = clone(learner).set_params(task=task.value)
         template.check_settings(table)
-        return Contender(name or entry.name, template, dict(entry.space), entry.complexity)
+        space = dict(entry.space)
+        return Contender(name or entry.name, template, space, entry.complexity, table.n_rows)
     if isinstance(learner, type) or not (
         hasattr(learner, "fit") and hasattr(learner, "get_params")
     ):

@@ -16,7 +16,7 @@ from clearwood._shared.arrays import Floats
 from clearwood.benchmarking.running.contenders import Contender
 from clearwood.benchmarking.running.work import Context
 from clearwood.benchmarking.tuning.searches import Settings, drawn
-from clearwood.models import PATIENCE, Learner, Stages, fit_boosting
+from clearwood.models import PATIENCE, Learner, Rows, Stages, fit_boosting
 from clearwood.table import Table
 
 __all__ = ["KnownPredictions", "NotGrown", "Path", "TreePath", "path_of"]
@@ -49,8 +49,6 @@ def path_of(contender: Contender, context: Context) -> "Path | None":
     if (
         stages is None
         or stages.setting not in contender.space
-        # such a learner chooses the number itself
-        or template.all_settings.get("early_stopping")
         # a margin comes from the model, not from its predictions
         or context.loss.needs == "margin"
     ):
@@ -236,7 +234,8 @@ class TreePath(Path):
         seen = watched >= 0 if first.task_.is_classification else np.isfinite(watched)
         # at least as patient as it takes to reach the smallest number of trees
         patience = max(PATIENCE, min(counts))
-        fitted, judged = (X, y, train.weights), (rows[seen], watched[seen])
+        fitted = Rows(X, y, train.weights)
+        judged = Rows(rows, watched, test.weights).take(np.flatnonzero(seen))
         model = fit_boosting(first.entry, job, fitted, judged, patience=patience)
         most = self.stages.trees(model)
         if most < patience:

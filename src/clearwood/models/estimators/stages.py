@@ -1,6 +1,7 @@
-"""Boosted models tree by tree: early stopping, and predictions with fewer trees."""
+"""Boosted models tree by tree: how many trees are best, and predictions with fewer of them."""
 
 import inspect
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,99 +14,233 @@ from clearwood._shared.arrays import Floats, Index
 if TYPE_CHECKING:
     from clearwood.models.entry import Entry, Job
 
-__all__ = ["CATBOOST", "GBM", "LIGHTGBM", "XGBOOST", "Stages", "fit_boosting", "stopped_early"]
+__all__ = ["CATBOOST", "GBM", "LIGHTGBM", "MANY_ROWS", "XGBOOST", "Rows", "Stages"]
+__all__ += ["fit_boosting", "with_best_trees"]
 
 Options = Mapping[str, Any]
 
-#: Trees without any gain on the validation rows after which growing ends.
+#: What all of these libraries call the learning rate.
+_RATE = "learning_rate"
+
+#: Trees without any gain on held-out rows after which growing ends, and the most that are grown
+#: while their number is chosen.
 PATIENCE = 50
-#: The share of the training rows that early stopping holds out, and the fewest of them.
+_MOST_TREES = 1_000
+#: From so many rows on, a tenth of them held out shows the best number of trees; with fewer rows
+#: that is too noisy, and they are held out in turn.
+MANY_ROWS = 10_000
 _SHARE = 0.1
-_LEAST_ROWS = 10
+_FOLDS = 5
+_LEAST_ROWS = 20
+#: All rows bear somewhat more trees than those that were left after holding some out.
+_MORE = 1.1
+#: Trees are grown at this learning rate at least while their number is chosen. What counts is the
+#: number times the rate, so that few trees at a high rate show how many it takes at a low one.
+_QUICK_RATE = 0.15
+#: Trees grown before the first look at the held-out loss, and then between two looks; and those
+#: without any gain after which growing ends, here.
+_FIRST_LOOK = 50
+_NEXT_LOOK = 25
+_SHORT_PATIENCE = 25
+#: A loss that is larger by this share is as good, and takes fewer trees.
+_TOLERANCE = 0.0005
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Encoded rows with their target, and weights if they have any."""
+
+    X: Floats
+    y: NDArray[Any]
+    weight: Floats | None = None
+
+    def take(self, rows: Index) -> "Rows":
+        """Return some of the rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Rows(self.X[rows], self.y[rows], weight)
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights."""
+        return float(len(self.y) if self.weight is None else self.weight.sum())
 
 
 @dataclass(frozen=True)
 class Stages:
-    """How a library's boosted models are stopped early and predict with fewer trees.
+    """How a library's boosted models grow, stop early and predict with fewer trees.
 
     Parameters
     ----------
     setting
         What it calls the number of trees.
     validating
-        From validation rows, their target and a patience: parameters of the estimator, and options
+        From an estimator, validation rows and a patience: parameters of the estimator, and options
         of its ``fit``.
     trees
         How many trees (rounds, with several classes) a fitted estimator has.
-    best
-        With how many of them it had the smallest loss on the validation rows.
+    losses
+        The loss of a fitted estimator on the validation rows after each of the last trees grown.
+    continuing
+        From a new estimator and one that is fitted to the same rows: the estimator whose ``fit``,
+        with the options, adds the trees of the new one to the fitted one.
     at
         Predictions of an estimator with its first so many trees, for each of some rising numbers:
         of rows, as probabilities or as numbers.
     """
 
     setting: str
-    validating: Callable[[Any, Floats, NDArray[Any], int], tuple[Options, Options]]
+    validating: Callable[[Any, Rows, int], tuple[Options, Options]]
     trees: Callable[[Any], int]
-    best: Callable[[Any], int]
+    losses: Callable[[Any], Floats]
+    continuing: Callable[[Any, Any], tuple[Any, Options]]
     at: Callable[[Any, Floats, Sequence[int], bool], Iterator[Floats]]
 
 
 def fit_boosting(
     entry: "Entry",
     job: "Job",
-    rows: tuple[Floats, NDArray[Any], Floats | None],
-    validation: tuple[Floats, NDArray[Any]],
+    rows: Rows,
+    validation: Rows,
     *,
     patience: int = PATIENCE,
+    grown: Any = None,
 ) -> Any:
-    """Fit a boosted model until more trees no longer help on validation rows."""
-    assert entry.stages is not None
-    X, y, weight = rows
-    estimator = entry.build(job)
-    options = dict(entry.fit_options(job)) if entry.fit_options else {}
-    if len(validation[0]):
-        params, more = entry.stages.validating(estimator, *validation, patience)
-        estimator.set_params(**params)
-        options.update(more)
-    return estimator.fit(X, y, **options, **({} if weight is None else {"sample_weight": weight}))
+    """Fit a boosted model until more trees no longer help on validation rows.
 
-
-def stopped_early(
-    entry: "Entry", job: "Job", X: Floats, y: NDArray[Any], weight: Floats | None
-) -> "Job":
-    """Return the job with the number of trees that was best on a tenth of the rows.
-
-    The caller fits all rows with it, so that no row is lost and the model is an ordinary one.
+    With ``grown``, an estimator that was fitted to the same rows, more trees are added to it.
     """
     assert entry.stages is not None
-    train, test = _split(y, job)
-    if len(test) < _LEAST_ROWS:
+    estimator = entry.build(job)
+    options = dict(entry.fit_options(job)) if entry.fit_options else {}
+    if grown is not None:
+        estimator, more = entry.stages.continuing(estimator, grown)
+        options.update(more)
+    if len(validation.y):
+        params, more = entry.stages.validating(estimator, validation, patience)
+        estimator.set_params(**params)
+        options.update(more)
+    if rows.weight is not None:
+        options["sample_weight"] = rows.weight
+    return estimator.fit(rows.X, rows.y, **options)
+
+
+def with_best_trees(entry: "Entry", job: "Job", rows: Rows, groups: NDArray[Any] | None) -> "Job":
+    """Return the job with the number of trees that is best on held-out rows.
+
+    Below `MANY_ROWS` the rows are held out in turn, in five folds that grow in step: the number is
+    where the loss on the held-out rows of all folds together is smallest. From there on, one tenth
+    of the rows is held out. The caller fits all rows with that number, and a tenth more as there
+    are more rows to learn from: so no row is lost, and the model is an ordinary one.
+
+    Rows of one group are held out together.
+    """
+    stages = entry.stages
+    assert stages is not None
+    folds = list(_folds(rows.y, groups, job))
+    if not folds:
         return job
-    rows = (X[train], y[train], None if weight is None else weight[train])
-    grown = fit_boosting(entry, job, rows, (X[test], y[test]))
-    best = max(1, entry.stages.best(grown))
-    return replace(job, settings={**job.settings, entry.stages.setting: best})
+    rate = job.settings[_RATE]
+    quick_rate = max(rate, _QUICK_RATE)
+    quick = replace(job, settings={**job.settings, _RATE: quick_rate})
+    growing = [_Growing(entry, quick, rows.take(train), rows.take(test)) for train, test in folds]
+    total = sum(one.held_out.total for one in growing)
+    count = step = _FIRST_LOOK
+    while True:
+        for one in growing:
+            one.grow(step)
+        pooled = sum(one.losses * (one.held_out.total / total) for one in growing)
+        best = int(np.argmax(pooled <= _nearly(float(np.min(pooled))))) + 1
+        if best + _SHORT_PATIENCE <= count or count >= _MOST_TREES:
+            break
+        step = min(max(_NEXT_LOOK, count // 4), _MOST_TREES - count)
+        count += step
+    number = math.ceil(_MORE * best * quick_rate / rate)
+    return replace(job, settings={**job.settings, stages.setting: number})
 
 
-def _split(y: NDArray[Any], job: "Job") -> tuple[Index, Index]:
-    """Return rows to fit and validation rows; every class stays among those that are fitted."""
-    order = np.random.default_rng(job.seed).permutation(len(y))
-    count = round(_SHARE * len(y))
-    validation = order[:count]
+def _nearly(loss: float) -> float:
+    """Return a loss that is as good; those without a constant, such as Poisson's, may be negative.
+
+    Where there is little noise the loss falls for ever by less and less, and the model would grow
+    without becoming any better.
+    """
+    return loss + _TOLERANCE * max(loss, 0.0)
+
+
+class _Growing:
+    """A boosted model that grows on the rows of one fold, with its loss on those held out."""
+
+    def __init__(self, entry: "Entry", job: "Job", rows: Rows, held_out: Rows) -> None:
+        self.entry, self.job, self.rows, self.held_out = entry, job, rows, held_out
+        self.model: Any = None
+        self.losses: Floats = np.zeros(0)
+
+    def grow(self, count: int) -> None:
+        """Add trees; where no more can be added, the loss stays as it is."""
+        stages = self.entry.stages
+        assert stages is not None
+        job = replace(self.job, settings={**self.job.settings, stages.setting: count})
+        self.model = fit_boosting(
+            self.entry, job, self.rows, self.held_out, patience=_MOST_TREES, grown=self.model
+        )
+        new = stages.losses(self.model)[-count:]
+        self.losses = np.concatenate([self.losses, new, np.full(count - len(new), new[-1])])
+
+
+def _folds(
+    y: NDArray[Any], groups: NDArray[Any] | None, job: "Job"
+) -> Iterator[tuple[Index, Index]]:
+    """Return rows to fit and rows to hold out; every class stays among those that are fitted."""
+    n = len(y)
+    rng = np.random.default_rng(job.seed)
+    order = rng.permutation(n)
+    if job.task.is_classification and groups is None:
+        order = order[np.argsort(y[order], kind="stable")]  # equal shares of a class in each fold
+    # a group counts where it is first met
+    unit = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+    first = np.unique(unit[order], return_index=True)[1]
+    ranks = np.empty(len(first), dtype=np.intp)
+    ranks[np.argsort(first)] = np.arange(len(first))
+    kept = np.zeros(n, dtype=bool)
     if job.task.is_classification:
-        first = np.unique(y[order], return_index=True)[1]
-        validation = np.setdiff1d(validation, order[first])
-    return np.setdiff1d(np.arange(len(y)), validation), np.sort(validation)
+        kept[order[np.unique(y[order], return_index=True)[1]]] = True
+    count = _FOLDS if n < MANY_ROWS else round(1 / _SHARE)
+    for fold in range(count if n < MANY_ROWS else 1):
+        held_out = (ranks[unit] % count == fold) & ~kept
+        if n < _LEAST_ROWS or not held_out.any() or held_out.all():
+            continue
+        yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
 
 # how each library does it --------------------------------------------------------------------
 
 
-def _gbm_validating(_: Any, X: Floats, y: NDArray[Any], patience: int) -> tuple[Options, Options]:
+def _gbm_trees(model: Any) -> int:
+    return int(model.n_iter_)
+
+
+def _lightgbm_trees(model: Any) -> int:
+    return int(model.booster_.current_iteration())
+
+
+def _xgboost_trees(model: Any) -> int:
+    return int(model.get_booster().num_boosted_rounds())
+
+
+def _catboost_trees(model: Any) -> int:
+    return int(model.tree_count_)
+
+
+def _gbm_validating(_: Any, rows: Rows, patience: int) -> tuple[Options, Options]:
     # no tolerance: it would count from the first tree on, where the loss is largest
     params = {"early_stopping": True, "n_iter_no_change": patience, "tol": 0.0}
-    return params, {"X_val": X, "y_val": y}
+    options = {"X_val": rows.X, "y_val": rows.y, "sample_weight_val": rows.weight}
+    return params, options
+
+
+def _gbm_continuing(new: Any, grown: Any) -> tuple[Any, Options]:
+    count = _gbm_trees(grown) + new.max_iter
+    return grown.set_params(warm_start=True, max_iter=count), {}
 
 
 def _gbm_at(model: Any, X: Floats, counts: Sequence[int], classes: bool) -> Iterator[Floats]:  # noqa: FBT001 - an internal table of functions
@@ -116,13 +251,13 @@ def _gbm_at(model: Any, X: Floats, counts: Sequence[int], classes: bool) -> Iter
             yield predicted
 
 
-def _lightgbm_validating(
-    model: Any, X: Floats, y: NDArray[Any], patience: int
-) -> tuple[Options, Options]:
+def _lightgbm_validating(model: Any, rows: Rows, patience: int) -> tuple[Options, Options]:
     options: dict[str, Any] = {"callbacks": [_LightgbmPatience(patience)]}
+    if rows.weight is not None:
+        options["eval_sample_weight"] = [rows.weight]
     if "eval_X" in inspect.signature(model.fit).parameters:
-        return {}, {**options, "eval_X": (X,), "eval_y": (y,)}
-    return {}, {**options, "eval_set": [(X, y)]}
+        return {}, {**options, "eval_X": (rows.X,), "eval_y": (rows.y,)}
+    return {}, {**options, "eval_set": [(rows.X, rows.y)]}
 
 
 class _LightgbmPatience:
@@ -145,23 +280,36 @@ class _LightgbmPatience:
             raise EarlyStopException(env.iteration, env.evaluation_result_list)
 
 
-def _lightgbm_best(model: Any) -> int:
-    (by_metric,) = model.evals_result_.values()
-    return int(np.argmin(next(iter(by_metric.values())))) + 1
+def _xgboost_validating(_: Any, rows: Rows, patience: int) -> tuple[Options, Options]:
+    options: dict[str, Any] = {"eval_set": [(rows.X, rows.y)], "verbose": False}
+    if rows.weight is not None:
+        options["sample_weight_eval_set"] = [rows.weight]
+    return {"early_stopping_rounds": patience}, options
 
 
-def _xgboost_validating(
-    _: Any, X: Floats, y: NDArray[Any], patience: int
-) -> tuple[Options, Options]:
-    return {"early_stopping_rounds": patience}, {"eval_set": [(X, y)], "verbose": False}
+def _catboost_validating(_: Any, rows: Rows, patience: int) -> tuple[Options, Options]:
+    from catboost import Pool
 
-
-def _catboost_validating(
-    _: Any, X: Floats, y: NDArray[Any], patience: int
-) -> tuple[Options, Options]:
     # all trees are kept: the caller chooses the best stage
     params = {"early_stopping_rounds": patience, "use_best_model": False}
-    return params, {"eval_set": (X, y)}
+    return params, {"eval_set": Pool(rows.X, rows.y, weight=rows.weight)}
+
+
+def _of_first_metric(by_metric: Mapping[str, Sequence[float]]) -> Floats:
+    """Return the losses of the first metric; a root of a mean is squared, so that means add up."""
+    name, values = next(iter(by_metric.items()))
+    losses = np.asarray(values, dtype=np.float64)
+    return losses**2 if name.lower() in ("rmse", "rmsle") else losses
+
+
+def _reseeded(setting: str, option: str, trees: Callable[[Any], int]) -> Callable[..., Any]:
+    """Continue a model that is passed to ``fit``, with other random numbers than it began with."""
+
+    def continuing(new: Any, grown: Any) -> tuple[Any, Options]:
+        seed = new.get_params()[setting] + trees(grown)
+        return new.set_params(**{setting: seed}), {option: grown}
+
+    return continuing
 
 
 def _predicting(options: Callable[[int], Options]) -> Callable[..., Iterator[Floats]]:
@@ -178,29 +326,33 @@ def _predicting(options: Callable[[int], Options]) -> Callable[..., Iterator[Flo
 GBM = Stages(
     "max_iter",
     _gbm_validating,
-    lambda model: int(model.n_iter_),
+    _gbm_trees,
     # scores, the first of them before any tree
-    lambda model: int(np.argmax(model.validation_score_)),
+    lambda model: -np.asarray(model.validation_score_[1:]),
+    _gbm_continuing,
     _gbm_at,
 )
 LIGHTGBM = Stages(
     "n_estimators",
     _lightgbm_validating,
-    lambda model: int(model.booster_.current_iteration()),
-    _lightgbm_best,
+    _lightgbm_trees,
+    lambda model: _of_first_metric(next(iter(model.evals_result_.values()))),
+    _reseeded("random_state", "init_model", _lightgbm_trees),
     _predicting(lambda count: {"num_iteration": count}),
 )
 XGBOOST = Stages(
     "n_estimators",
     _xgboost_validating,
-    lambda model: int(model.get_booster().num_boosted_rounds()),
-    lambda model: int(model.best_iteration) + 1,
+    _xgboost_trees,
+    lambda model: _of_first_metric(next(iter(model.evals_result().values()))),
+    _reseeded("random_state", "xgb_model", _xgboost_trees),
     _predicting(lambda count: {"iteration_range": (0, count)}),
 )
 CATBOOST = Stages(
     "iterations",
     _catboost_validating,
-    lambda model: int(model.tree_count_),
-    lambda model: int(model.get_best_iteration()) + 1,
+    _catboost_trees,
+    lambda model: _of_first_metric(model.get_evals_result()["validation"]),
+    _reseeded("random_seed", "init_model", _catboost_trees),
     _predicting(lambda count: {"ntree_end": count}),
 )

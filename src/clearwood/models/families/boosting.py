@@ -6,7 +6,7 @@ from typing import Any
 
 from clearwood._shared.errors import InputError, Option, Setting, words
 from clearwood.models.entry import Entry, Job
-from clearwood.models.estimators.stages import CATBOOST, GBM, LIGHTGBM, XGBOOST
+from clearwood.models.estimators.stages import CATBOOST, GBM, LIGHTGBM, MANY_ROWS, XGBOOST
 from clearwood.models.families.shared import ANY, TWEEDIE_POWER, one_of
 from clearwood.models.spaces import Real, Whole
 from clearwood.table import Task
@@ -17,7 +17,7 @@ __all__ = ["ENTRIES"]
 def _gbm(job: Job) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-    settings = _without_early_stopping(job)
+    settings = dict(job.settings)
     loss, quantile = settings.pop("loss"), settings.pop("quantile")
     shared = {
         **settings,
@@ -49,7 +49,7 @@ def _lightgbm(job: Job) -> Any:
     from lightgbm import LGBMClassifier, LGBMRegressor
 
     settings = {
-        **_without_early_stopping(job),
+        **job.settings,
         "random_state": job.seed,
         "n_jobs": job.n_jobs,
         "subsample_freq": 1,  # without it the share of rows would be ignored
@@ -57,6 +57,8 @@ def _lightgbm(job: Job) -> Any:
         # the same trees whatever the number of threads, and no timing run to choose a layout
         "deterministic": True,
         "force_col_wise": True,
+        # levels with fewer rows would not be split off
+        "min_data_per_group": job.settings["min_child_samples"],
     }
     if job.monotone:
         settings["monotone_constraints"] = list(job.monotone)
@@ -76,7 +78,7 @@ def _xgboost(job: Job) -> Any:
     from xgboost import XGBClassifier, XGBRegressor
 
     settings = {
-        **_without_early_stopping(job),
+        **job.settings,
         "random_state": job.seed,
         "n_jobs": job.n_jobs,
         "tree_method": "hist",
@@ -99,7 +101,7 @@ def _catboost(job: Job) -> Any:
     from catboost import CatBoostClassifier, CatBoostRegressor
 
     settings = {
-        **_without_early_stopping(job),
+        **job.settings,
         "random_seed": job.seed,
         "thread_count": job.n_jobs,
         "verbose": False,
@@ -144,10 +146,11 @@ def _by_task(job: Job, number: Any, counts: str, positive: str, amounts: str) ->
     return number
 
 
-def _without_early_stopping(job: Job) -> dict[str, Any]:
-    """Return the settings of the library; the learner itself does early stopping."""
-    one_of(job, "early_stopping", [True, False])
-    return {key: value for key, value in job.settings.items() if key != "early_stopping"}
+def _by_rows(job: Job, *, size: str, few: int, many: int, trees: str) -> dict[str, Any]:
+    """Return smaller trees and steps for few rows, and a number of trees where none is chosen."""
+    if job.n_rows < MANY_ROWS:
+        return {"learning_rate": 0.05, size: few, trees: 200}
+    return {"learning_rate": 0.1, size: many, trees: 200}
 
 
 def _require_monotone(job: Job, setting: str, breaking: Iterable[str]) -> None:
@@ -193,15 +196,14 @@ ENTRIES = (
         defaults={
             "loss": None,
             "quantile": None,
-            "learning_rate": 0.1,
-            "max_iter": 150,
-            "max_leaf_nodes": 31,
+            "learning_rate": None,
+            "max_iter": None,
+            "max_leaf_nodes": None,
             "max_depth": None,
-            "min_samples_leaf": 20,
-            "l2_regularization": 0.0,
-            "max_features": 1.0,
+            "min_samples_leaf": 10,
+            "l2_regularization": 1.0,
+            "max_features": 0.5,
             "interaction_cst": None,
-            "early_stopping": False,
         },
         space={
             "learning_rate": Real(0.01, 0.3, log=True),
@@ -213,6 +215,7 @@ ENTRIES = (
         },
         native_levels=254,
         stages=GBM,
+        resolve=partial(_by_rows, size="max_leaf_nodes", few=8, many=31, trees="max_iter"),
     ),
     _boosting(
         name="lightgbm",
@@ -222,16 +225,16 @@ ENTRIES = (
         fit_options=_lightgbm_fit_options,
         defaults={
             "objective": None,
-            "n_estimators": 150,
-            "learning_rate": 0.1,
-            "num_leaves": 31,
+            "n_estimators": None,
+            "learning_rate": None,
+            "num_leaves": None,
             "max_depth": -1,
-            "min_child_samples": 20,
+            "min_child_samples": 10,
             "reg_alpha": 0.0,
-            "reg_lambda": 0.0,
+            "reg_lambda": 1.0,
             "subsample": 1.0,
             "colsample_bytree": 1.0,
-            "early_stopping": False,
+            "colsample_bynode": 0.5,
         },
         space={
             "n_estimators": Whole(10, 600, log=True),
@@ -239,9 +242,10 @@ ENTRIES = (
             "num_leaves": Whole(3, 63, log=True),
             "min_child_samples": Whole(3, 60, log=True),
             "reg_lambda": Real(1e-3, 30.0, log=True),
-            "colsample_bytree": Real(0.3, 1.0),
+            "colsample_bynode": Real(0.3, 1.0),
         },
         stages=LIGHTGBM,
+        resolve=partial(_by_rows, size="num_leaves", few=8, many=31, trees="n_estimators"),
         module="lightgbm",
         extra="lightgbm",
     ),
@@ -253,16 +257,16 @@ ENTRIES = (
         build=_xgboost,
         defaults={
             "objective": None,
-            "n_estimators": 200,
-            "learning_rate": 0.1,
-            "max_depth": 4,
+            "n_estimators": None,
+            "learning_rate": None,
+            "max_depth": None,
             "min_child_weight": 1.0,
             "gamma": 0.0,
             "reg_alpha": 0.0,
             "reg_lambda": 1.0,
             "subsample": 1.0,
             "colsample_bytree": 1.0,
-            "early_stopping": False,
+            "colsample_bynode": 0.5,
         },
         space={
             "n_estimators": Whole(10, 600, log=True),
@@ -271,9 +275,10 @@ ENTRIES = (
             "min_child_weight": Real(0.5, 30.0, log=True),
             "reg_lambda": Real(1e-2, 30.0, log=True),
             "subsample": Real(0.5, 1.0),
-            "colsample_bytree": Real(0.3, 1.0),
+            "colsample_bynode": Real(0.3, 1.0),
         },
         stages=XGBOOST,
+        resolve=partial(_by_rows, size="max_depth", few=3, many=6, trees="n_estimators"),
         module="xgboost",
         extra="xgboost",
     ),
@@ -284,12 +289,11 @@ ENTRIES = (
         build=_catboost,
         defaults={
             "loss_function": None,
-            "iterations": 300,
+            "iterations": None,
             "learning_rate": 0.1,
-            "depth": 6,
+            "depth": None,
             "l2_leaf_reg": 3.0,
             "random_strength": 1.0,
-            "early_stopping": False,
         },
         space={
             "iterations": Whole(10, 600, log=True),
@@ -300,6 +304,7 @@ ENTRIES = (
         # its own treatment of categories needs text or integers, and a matrix holds neither
         categories="onehot",
         stages=CATBOOST,
+        resolve=partial(_by_rows, size="depth", few=4, many=6, trees="iterations"),
         module="catboost",
         extra="catboost",
     ),

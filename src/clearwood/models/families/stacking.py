@@ -1,5 +1,6 @@
 """Several learners of the catalogue, combined."""
 
+from dataclasses import replace
 from typing import Any
 
 from clearwood._shared.errors import InputError, Setting, did_you_mean, words
@@ -51,16 +52,7 @@ def _member(name: str, job: Job) -> Any:
             hint=did_you_mean(name, able),
         )
     entry.require()
-    estimator = entry.build(
-        Job(
-            job.task,
-            dict(entry.defaults),
-            seed=job.seed,
-            n_columns=job.n_columns,
-            n_rows=job.n_rows,
-            zeros=job.zeros,
-        )
-    )
+    estimator = entry.build(entry.resolved(replace(job, settings=dict(entry.defaults), n_jobs=1)))
     if job.task.is_classification and not hasattr(estimator, "predict_proba"):
         raise InputError(
             f"{name!r} predicts no probabilities, which 'stacking' needs",

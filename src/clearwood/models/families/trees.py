@@ -53,19 +53,20 @@ def _bagging(job: Job) -> Any:
 def _forest(job: Job, *, kind: str) -> Any:
     from sklearn import ensemble
 
-    settings = dict(job.settings)
-    usual = {
+    settings = {**job.settings, "monotonic_cst": list(job.monotone) or None}
+    name = f"{kind}{'Classifier' if job.task.is_classification else 'Regressor'}"
+    return getattr(ensemble, name)(random_state=job.seed, n_jobs=job.n_jobs, **settings)
+
+
+def _usual_forest(job: Job) -> dict[str, Any]:
+    """Return the settings of forests that depend on the task and on the number of rows."""
+    return {
         # more rows make more even trees, of which fewer are enough, and each takes longer
         "n_estimators": 300 if job.n_rows < 2_500 else 200 if job.n_rows < 10_000 else 100,
         "max_features": "sqrt" if job.task.is_classification else 1 / 3,
         # the shares of classes in leaves of one row are 0 and 1, which log loss punishes
         "min_samples_leaf": 5 if job.task.is_classification else _rows_for_events(job),
     }
-    for key, value in usual.items():
-        settings[key] = value if settings[key] is None else settings[key]
-    settings["monotonic_cst"] = list(job.monotone) or None
-    name = f"{kind}{'Classifier' if job.task.is_classification else 'Regressor'}"
-    return getattr(ensemble, name)(random_state=job.seed, n_jobs=job.n_jobs, **settings)
 
 
 def _rows_for_events(job: Job) -> int:
@@ -179,6 +180,7 @@ ENTRIES = (
         source="scikit-learn RandomForestRegressor, RandomForestClassifier",
         section="Hiabu 5.3; Rosso 9; Shah 2.2; course notes 9",
         build=partial(_forest, kind="RandomForest"),
+        resolve=_usual_forest,
     ),
     _ensemble(
         name="extra-trees",
@@ -186,6 +188,7 @@ ENTRIES = (
         source="scikit-learn ExtraTreesRegressor, ExtraTreesClassifier",
         section="Rosso 9; course notes 9 (random forests with random thresholds)",
         build=partial(_forest, kind="ExtraTrees"),
+        resolve=_usual_forest,
     ),
     Entry(
         name="adaboost",
