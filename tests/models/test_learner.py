@@ -19,7 +19,7 @@ from clearwood.models import Learner
     [
         Learner("ridge", task="regression"),
         Learner("logistic", task="multiclass"),
-        Learner("gbm", task="regression", settings={"max_iter": 30}),
+        Learner("gbm", task="regression", settings={"max_iter": 30, "min_samples_leaf": 20}),
         Learner("tree", task="multiclass", settings={"prune": False}),
     ],
     expected_failed_checks=lambda learner: (

@@ -159,7 +159,7 @@ def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]
         rows += f" ({table.dropped:,} more left out: {table.target} is missing)"
     sampled = f" ({risk['rows']:,} of them)" if risk["rows"] < table.n_rows else ""
     features = ", ".join(table.features)
-    settings = ", ".join(f"{key}={value}" for key, value in model.all_settings.items())
+    settings = ", ".join(f"{key}={value}" for key, value in _settings(model).items())
     monotone = ", ".join(f"{key}={value}" for key, value in (model.monotone or {}).items())
     print_text(
         Text.assemble(
@@ -195,6 +195,11 @@ def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]
     commands("Next", next_steps)
 
 
+def _settings(model: "Learner") -> dict[str, Any]:
+    """Return the settings with the values that they had in the fit, where they depend on rows."""
+    return {**model.all_settings, **model.training_["settings"]}
+
+
 def _document(
     model: "Learner", table: "Table", output: Path, risk: dict[str, Any]
 ) -> dict[str, Any]:
@@ -208,7 +213,7 @@ def _document(
         "rows": table.n_rows,
         "dropped": table.dropped,
         "features": list(table.features),
-        "settings": model.all_settings,
+        "settings": _settings(model),
         "monotone": model.monotone,
         "seed": model.seed,
         "training_risk": risk,

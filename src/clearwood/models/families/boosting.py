@@ -114,7 +114,9 @@ def _catboost(job: Job) -> Any:
         # without a gamma deviance that predicts on the scale of the target
         tweedie = f"Tweedie:variance_power={TWEEDIE_POWER}"
         loss = _by_task(job, None, "Poisson", tweedie, tweedie)
-        settings |= {} if loss is None else {"loss_function": loss}
+        # a single step from a mean of 1 overflows where counts are in the thousands
+        steps = {"loss_function": loss, "leaf_estimation_iterations": 10}
+        settings |= {} if loss is None else steps
     if job.task.is_classification:
         return CatBoostClassifier(**settings)
     return CatBoostRegressor(**settings)
