@@ -172,7 +172,7 @@ def test_more_terms_than_rows():
     model = GamRegressor().fit(x, y)
     assert np.isfinite(model.predict(rng.random((50, 30)))).all()
     assert np.isfinite([row["edf"] for row in model.term_table_]).all()
-    assert model.edf_ < 25
+    assert model.edf_ < 25 + 1e-3
 
 
 def test_an_unseen_level_adds_nothing():

@@ -68,6 +68,7 @@ def test_derivatives_of_the_criterion_agree_with_differences(knows_scale):
         float(y @ y),
         design.penalties,
         None if knows_scale else 79.0,
+        80.0,
     )
     rho = rng.normal(size=design.penalties.shape[1]) + 2
     state = evaluate(working, rho)

@@ -200,14 +200,12 @@ def spline_basis(
     centre = counts @ splines / counts.sum()
     centred = splines - centre
     gram = centred.T @ (counts[:, None] * centred) / (counts.sum() + missing)
-    values, vectors = eigh(gram)
-    keep = values > 1e-9 * values[-1]
-    whitened = vectors[:, keep] / np.sqrt(values[keep])
     if len(basis.knots):
-        curvature, rotation = eigh(whitened.T @ _curvature(basis.knots) @ whitened)
-        straight = curvature < 1e-7 * curvature[-1]
+        transform, curvature = _demmler_reinsch(gram, _curvature(basis.knots))
+        straight = curvature == 0
     else:
-        curvature, rotation, straight = np.zeros(1), np.eye(1), np.ones(1, bool)
+        transform, curvature = 1 / np.sqrt(gram), np.zeros(1)
+        straight = np.ones(1, bool)
     penalties = [straight.astype(float)] if select else []
     if not straight.all():
         bent = np.where(straight, 0.0, curvature)
@@ -215,9 +213,37 @@ def spline_basis(
     if missing > 0:
         penalties = [np.append(penalty, 0.0) for penalty in penalties]
         penalties.append(np.append(np.zeros(len(curvature)), 1.0))
-    basis = replace(basis, centre=centre, transform=whitened @ rotation)
+    basis = replace(basis, centre=centre, transform=transform)
     penalties = [penalty for penalty in penalties if penalty.any()]
     return basis, np.reshape(penalties, (len(penalties), len(curvature) + (missing > 0)))
+
+
+def _demmler_reinsch(gram: Floats, curvature: Floats) -> tuple[Floats, Floats]:
+    """Diagonalise both matrices at once, the first to ones.
+
+    Combinations of splines that are zero at all rows are left out. What remains is orthogonal to
+    them in the second matrix, so that between the rows its functions bend as little as they can.
+
+    Returns
+    -------
+    transform : ndarray of shape (splines, functions)
+    bends : ndarray of shape (functions,)
+        The diagonal of the second matrix, ascending; the first is that of a line, exactly zero.
+    """
+    scaled = curvature * (np.trace(gram) / np.trace(curvature))
+    values, vectors = eigh(gram + 1e-7 * scaled)
+    # the constant, which centring has removed, is zero in both
+    keep = values > 1e-13 * values[-1]
+    whitened = vectors[:, keep] / np.sqrt(values[keep])
+    seen, rotation = eigh(whitened.T @ gram @ whitened)
+    seen, rotation = seen[::-1], rotation[:, ::-1]
+    keep = seen > 1e-4
+    transform = whitened @ (rotation[:, keep] / np.sqrt(seen[keep]))
+    bends = np.einsum("if,ij,jf->f", transform, scaled, transform)
+    order = np.argsort(bends)
+    bends = bends[order]
+    bends[0] = 0.0
+    return transform[:, order], bends
 
 
 def level_basis(levels: Floats, counts: Floats) -> tuple[LevelBasis, Floats]:

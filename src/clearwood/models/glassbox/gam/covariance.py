@@ -15,7 +15,7 @@ from clearwood.models.glassbox.gam.design import Design
 from clearwood.models.glassbox.gam.fitting import Fit
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
 from clearwood.models.glassbox.gam.shapes import Projection
-from clearwood.models.glassbox.gam.smoothness import State, evaluate, first_rho
+from clearwood.models.glassbox.gam.smoothness import State, evaluate
 from clearwood.models.glassbox.gam.softmax import ClassFit
 
 __all__ = [
@@ -44,7 +44,7 @@ def scale(design: Design, fit: Fit, y: Floats, weights: Floats, family: FamilyNa
     if not kind.has_scale:
         return 1.0
     residual, weight = kind.working(y, design.score(fit.coefficients))
-    rows = max(float(weights.sum()), float((weights > 0).sum()))
+    rows = fit.working.rows
     used = float((1 - np.diag(fit.state.inverse) * fit.state.penalty).sum())
     return max(float(weights * weight @ residual**2) / max(rows - used, 1.0), 1e-100)
 
@@ -65,7 +65,7 @@ def least_smooth(fit: Fit) -> Floats:
     rho = fit.rho.copy()
     explained = float(state.coefficients @ working.moment)
     residual = max(float(working.total) - explained, 1e-300)
-    floor = float(first_rho(working)[0]) - 9.0 if len(rho) else 0.0
+    floor = float(np.log(max(float(np.mean(np.diag(working.gram))), 1e-6))) - 12.0
     for k in np.flatnonzero((np.diag(state.hessian) < LEAST_CURVATURE) & (rho > floor)):
         low, high = floor, float(rho[k])
         for _ in range(8):

@@ -179,8 +179,7 @@ class _Gam(BaseEstimator):
         else:
             deviating = deviations(covariance)
         used = 1 - np.diag(fit.state.inverse) * fit.state.penalty
-        rows = max(float(weights.sum()), float((weights > 0).sum()))
-        freedom = max(rows - float(used.sum()), 1.0)
+        freedom = max(fit.working.rows - float(used.sum()), 1.0)
         has_scale = FAMILIES[family].has_scale
         self.parts_ = parts_of(
             design,

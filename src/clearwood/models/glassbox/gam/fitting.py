@@ -131,6 +131,7 @@ def fit_folds(
             total.total - out.total,
             total.penalties,
             fold.freedom,
+            fold.rows,
         )
         fits.append(fold.from_neighbour(working, full, search=search))
     return fits
@@ -194,14 +195,17 @@ class _Problem:
             self.shift = mean if shift is None else shift
 
     @property
+    def rows(self) -> float:
+        """Rows: whole weights are repetitions, and weights below one do not make rows fewer."""
+        return max(float(self.weights.sum()), float((self.weights > 0).sum()))
+
+    @property
     def freedom(self) -> float | None:
         """Rows less unpenalised coefficients, where the scale is estimated."""
         if not self.family.has_scale:
             return None
-        # whole weights are repetitions; weights below one do not make rows fewer
-        rows = max(float(self.weights.sum()), float((self.weights > 0).sum()))
         unpenalised = int((self.penalties.sum(axis=1) == 0).sum())
-        return max(rows - unpenalised, 1.0)
+        return max(self.rows - unpenalised, 1.0)
 
     def working(self, score: Floats, gram: Floats | None = None) -> Working:
         residual, weight = self.family.working(self.y, score + self.offset)
@@ -213,6 +217,7 @@ class _Problem:
             total=float(weight @ target**2),
             penalties=self.penalties,
             freedom=self.freedom,
+            rows=self.rows,
         )
 
     def shifted(self, beta: Floats) -> Floats:

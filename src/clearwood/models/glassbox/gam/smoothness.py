@@ -40,6 +40,8 @@ class Working:
         The diagonals d_k as columns, of shape (coefficients, penalties).
     freedom
         Rows less unpenalised coefficients; None where the scale is known.
+    rows
+        Rows, by their weights.
     """
 
     gram: Floats
@@ -47,6 +49,7 @@ class Working:
     total: float
     penalties: Floats
     freedom: float | None
+    rows: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,10 +145,19 @@ def criterion(working: Working, rho: Floats) -> float:
 def first_rho(working: Working) -> Floats:
     """Return smoothing parameters to start from: curves that follow the data rather closely.
 
-    The functions have unit mean square, so that the weight of the rows sets the scale.
+    The functions have unit mean square, so that the weight of the rows sets the scale. With many
+    functions and few rows the start is smoother, at half as many degrees of freedom as rows: close
+    to interpolation the criterion has minima of its own.
     """
-    rows = float(np.mean(np.diag(working.gram)))
-    return np.full(working.penalties.shape[1], np.log(max(rows, 1e-6)) - 3.0)
+    diagonal = np.diag(working.gram)
+    whole = working.penalties.sum(axis=1)
+    level = float(np.log(max(float(np.mean(diagonal)), 1e-6)))
+    for above in range(-3, 12):
+        # as if the functions of all terms were orthogonal
+        shrunk = diagonal / np.maximum(diagonal + whole * np.exp(level + above), 1e-300)
+        if float(shrunk.sum()) - 1 < working.rows / 2:
+            break
+    return np.full(working.penalties.shape[1], level + above)
 
 
 def awake(working: Working, rho: Floats) -> Floats:

@@ -6,10 +6,11 @@ are fitted in turn until nothing changes, which maximises the penalised likeliho
 each step chooses the smoothness of its class.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
-from scipy.special import log_softmax, logsumexp
+from scipy.special import logsumexp, softmax
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood.models.glassbox.gam.design import Design
@@ -17,7 +18,10 @@ from clearwood.models.glassbox.gam.fitting import Fit, fit_score
 
 __all__ = ["ClassFit", "fit_classes"]
 
-MAX_ROUNDS = 100
+MAX_ROUNDS = 300
+#: Rounds in which smoothing parameters are chosen; after them only coefficients move.
+SEARCHES = 4
+TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,36 +71,74 @@ def fit_classes(
         Rounds over the classes at most.
     """
     weights = np.ones(len(classes)) if weights is None else weights
-    indicators = (classes[:, None] == np.arange(n_classes)).astype(float)
+    problem = _Softmax(design, classes, n_classes, weights)
     fits: list[Fit | None] = [None] * n_classes if start is None else list(start.fits)
-    if start is None:
-        shares = np.log(np.maximum(weights @ indicators, 0.5) / weights.sum())
-        scores = np.repeat(shares[None, :], len(classes), axis=0)
-    else:
-        scores = np.stack([design.score(beta) for beta in start.coefficients.T], axis=1)
-    last = np.inf
-    for rounds in range(1, max_rounds + 1):
+    if start is not None:
+        for one, beta in enumerate(start.coefficients.T):
+            problem.move(one, beta)
+    searches = SEARCHES if search else 1
+    rounds, last, is_done, refit = 0, np.inf, False, True
+    while rounds < max_rounds and not is_done:
+        rounds += 1
         for one in range(n_classes):
-            others = logsumexp(np.delete(scores, one, axis=1), axis=1)
-            # λ settles within few rounds; after that only coefficients move
-            fit = fit_score(
-                design,
-                indicators[:, one],
-                weights=weights,
-                family="binomial",
-                offset=-others,
-                start=fits[one],
-                search=search and rounds <= 8,
-                max_iterations=60 if rounds == 1 else 3,
-            )
-            fits[one] = fit
-            scores[:, one] = design.score(fit.coefficients)
-        own = log_softmax(scores, axis=1)[np.arange(len(classes)), classes]
-        loss = -2 * float(weights @ own)
-        loss += sum(float(fit.state.penalty @ fit.coefficients**2) for fit in fits if fit)
-        if abs(last - loss) < 1e-7 * (abs(loss) + 0.1):
-            break
-        last = loss
-    done = tuple(fit for fit in fits if fit is not None)
+            if refit:
+                fits[one] = problem.fit(one, fits[one], search=search and rounds <= searches)
+            else:
+                problem.step(one, cast("Fit", fits[one]))
+        now = problem.loss(cast("list[Fit]", fits))
+        is_done = rounds > searches and abs(last - now) < TOLERANCE * (abs(now) + 0.1)
+        # steps keep the matrices of the last fits; one that went too far calls for new ones
+        refit = rounds < searches or now > last
+        last = now
+    done = tuple(problem.fit(one, cast("Fit", fit), search=False) for one, fit in enumerate(fits))
     beta = np.stack([fit.coefficients for fit in done], axis=1)
     return ClassFit(beta - beta.mean(axis=1, keepdims=True), done, rounds)
+
+
+class _Softmax:
+    """The rows of a fit and the scores of their classes."""
+
+    def __init__(self, design: Design, classes: Index, n_classes: int, weights: Floats) -> None:
+        self.design, self.classes, self.weights = design, classes, weights
+        self.indicators = (classes[:, None] == np.arange(n_classes)).astype(float)
+        shares = np.maximum(weights @ self.indicators, 0.5) / weights.sum()
+        self.beta = np.zeros((design.width, n_classes))
+        self.beta[0] = np.log(shares)
+        self.scores = np.repeat(self.beta[:1], len(classes), axis=0)
+
+    def move(self, one: int, beta: Floats) -> None:
+        """Set the coefficients of a class."""
+        self.beta[:, one] = beta
+        self.scores[:, one] = self.design.score(beta)
+
+    def fit(self, one: int, start: Fit | None, *, search: bool) -> Fit:
+        """Fit the score of a class, given the others."""
+        others = logsumexp(np.delete(self.scores, one, axis=1), axis=1)
+        if start is not None:
+            start = replace(start, coefficients=self.beta[:, one].copy())
+        fit = fit_score(
+            self.design,
+            self.indicators[:, one],
+            weights=self.weights,
+            family="binomial",
+            offset=-others,
+            start=start,
+            search=search,
+            max_iterations=20 if start is None else 1 + search,
+        )
+        self.move(one, fit.coefficients)
+        return fit
+
+    def step(self, one: int, fit: Fit) -> None:
+        """Take a Newton step for one class with the matrix of its last fit."""
+        missed = self.indicators[:, one] - softmax(self.scores, axis=1)[:, one]
+        gradient = self.design.moment(self.weights * missed)
+        beta = self.beta[:, one]
+        self.move(one, beta + fit.state.inverse @ (gradient - fit.state.penalty * beta))
+
+    def loss(self, fits: list[Fit]) -> float:
+        """Return the penalised deviance."""
+        own = self.scores[np.arange(len(self.classes)), self.classes]
+        deviance = 2 * float(self.weights @ (logsumexp(self.scores, axis=1) - own))
+        penalty = np.stack([fit.state.penalty for fit in fits], axis=1)
+        return deviance + float((penalty * self.beta**2).sum())

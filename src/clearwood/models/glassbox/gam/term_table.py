@@ -15,8 +15,8 @@ from clearwood.models.glassbox.gam.softmax import ClassFit
 
 __all__ = ["class_table", "concurvity", "curve_test", "level_test", "term_table"]
 
-#: A term whose share that other terms can imitate is above this is marked.
-CONCURVE = 0.8
+#: Smoothness of the curves that may imitate another, as a multiple of the rows' weight.
+MODERATE = 3.0
 
 
 def term_table(
@@ -64,7 +64,8 @@ def term_table(
         for one in range(len(design.terms))
     ]
     total = sum(variances) or 1.0
-    shared = concurvity(design, fit)
+    # weights of working models come close to zero where classes are clear, those of rows do not
+    shared = concurvity(design, fit, design.gram(weights))
     rows = []
     for i, (term, at) in enumerate(zip(design.terms, design.at, strict=True)):
         edf = float(used[at].sum())
@@ -207,22 +208,26 @@ def _tail(statistic: float, freedom: float, residual_freedom: float | None) -> f
     return float(stats.f.sf(statistic / freedom, freedom, residual_freedom))
 
 
-def concurvity(design: Design, fit: Fit) -> list[float]:
-    """Return the share of each term's variance that the other terms can imitate.
+def concurvity(design: Design, fit: Fit, gram: Floats) -> list[float]:
+    """Return the share of each term's variance that smooth curves of the other columns imitate.
 
-    With the inverse M of the Gram matrix, (M_jj)⁻¹ is the Gram matrix of what the other terms do
-    not explain of term j.
+    All curves have the same moderate smoothness here, vanished ones included: a copy of a column
+    imitates it whichever of the two the model has kept. With M = (G + S)⁻¹, the Gram matrix of what
+    the other terms leave of term j is (M_jj)⁻¹ − S_j.
     """
-    gram = fit.working.gram.copy()
-    gram.flat[:: len(gram) + 1] += 1e-9 * float(np.trace(gram)) / len(gram)
-    inverse = np.linalg.inv(gram)
-    mean = gram[0, 1:] / gram[0, 0]
+    rows = max(float(gram[0, 0]), 1e-300)
+    penalty = np.full(design.width, 1e-6 * rows)
+    for term, at in zip(design.terms, design.at, strict=True):
+        if term.kind in ("curve", "pair"):
+            penalty[at] += MODERATE * rows * term.penalties[0]
+    inverse = np.linalg.inv(gram + np.diag(penalty))
     shares = []
     for at in design.at:
         beta = fit.coefficients[at]
-        centre = mean[at.start - 1 : at.stop - 1] @ beta
-        whole = float(beta @ gram[at, at] @ beta) - gram[0, 0] * float(centre) ** 2
-        own = float(beta @ np.linalg.solve(inverse[at, at], beta))
-        vanished = whole <= 1e-12 * fit.working.total
-        shares.append(0.0 if vanished else float(np.clip(1 - own / whole, 0.0, 1.0)))
+        centre = float(gram[0, at] @ beta) / rows
+        whole = float(beta @ gram[at, at] @ beta) - rows * centre**2
+        left = np.linalg.inv(inverse[at, at]) - np.diag(penalty[at])
+        vanished = whole <= 1e-12 * rows
+        share = 0.0 if vanished else 1 - float(beta @ left @ beta) / whole
+        shares.append(float(np.clip(share, 0.0, 1.0)))
     return shares
