@@ -209,7 +209,7 @@ def test_small_weights_are_relative():
     matrix, y = mixed(300)
     model = GlassRegressor(categorical=(2,)).fit(matrix, y, sample_weight=np.full(300, 1 / 300))
     plain = GlassRegressor(categorical=(2,)).fit(matrix, y)
-    np.testing.assert_allclose(model.predict(matrix), plain.predict(matrix), atol=0.05)
+    np.testing.assert_allclose(model.predict(matrix), plain.predict(matrix), atol=0.1)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3])

@@ -22,7 +22,7 @@ from clearwood.models.glassbox.gam.covariance import (
     scale,
 )
 from clearwood.models.glassbox.gam.design import Design, build_design
-from clearwood.models.glassbox.gam.fitting import Fit, constrain, fit_score
+from clearwood.models.glassbox.gam.fitting import Fit, constrain, fit_score, relative
 from clearwood.models.glassbox.gam.pairs import pair_term, screen, weak_pairs
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
 from clearwood.models.glassbox.gam.shapes import Projection, constraint_rows
@@ -160,6 +160,7 @@ class _Gam(BaseEstimator):
 
     def _fit_single(self, design: Design, y: Floats, weights: Floats, family: FamilyName) -> None:
         """Fit one score, and keep what predictions, bands and tables need."""
+        weights = relative(weights, len(y), family)
         fit = fit_score(design, y, weights=weights, family=family)
         if not isinstance(self.pairs, int) or self.pairs:
             design, fit = self._with_pairs(design, fit, y, weights, family)

@@ -18,7 +18,7 @@ from clearwood.models.glassbox.gam.smoothness import (
     improve,
 )
 
-__all__ = ["Fit", "constrain", "fit_folds", "fit_score"]
+__all__ = ["Fit", "constrain", "fit_folds", "fit_score", "relative"]
 
 MAX_ITERATIONS = 60
 #: From this iteration on the smoothing parameters stay, so that the coefficients converge.
@@ -81,7 +81,7 @@ def fit_score(
     max_iterations
         Working models to solve at most.
     """
-    problem = _Problem(design, y, weights, family, offset)
+    problem = _Problem(design, y, relative(weights, len(y), family), family, offset)
     if problem.family.is_quadratic:
         return problem.quadratic(start, search=search)
     return problem.iterate(start, search=search, max_iterations=max_iterations)
@@ -114,7 +114,7 @@ def fit_folds(
     search
         Whether each fold chooses its own smoothing parameters, without its held-out rows.
     """
-    everything = _Problem(design, y, weights, family, None)
+    everything = _Problem(design, y, relative(weights, len(y), family), family, None)
     total = everything.working(design.score(full.coefficients))
     fits = []
     for rows in held_out:
@@ -150,7 +150,7 @@ def constrain(
 
     The smoothing parameters are those of the fit without constraints.
     """
-    problem = _Problem(design, y, weights, family, None)
+    problem = _Problem(design, y, relative(weights, len(y), family), family, None)
     beta = Projection(rows, fit.state.inverse)(fit.coefficients)
     if problem.family.is_quadratic:
         return replace(fit, coefficients=beta)
@@ -170,6 +170,20 @@ def constrain(
     return Fit(beta, fit.rho, working, state, fit.iterations + iteration)
 
 
+def relative(weights: Floats | None, n_rows: int, family: FamilyName) -> Floats:
+    """Return weights that add up to the rows at least, where only their ratios matter.
+
+    Where the scale of the noise is estimated, small weights mean noisy rows and not few of them;
+    whole weights, which are repetitions, stay as they are.
+    """
+    if weights is None:
+        return np.ones(n_rows)
+    used = float((weights > 0).sum())
+    if not FAMILIES[family].has_scale or not 0 < weights.sum() < used:
+        return weights
+    return np.asarray(weights * (used / float(weights.sum())))
+
+
 class _Problem:
     """The rows of a fit, and the steps of its iterations."""
 
@@ -177,14 +191,14 @@ class _Problem:
         self,
         design: Design,
         y: Floats,
-        weights: Floats | None,
+        weights: Floats,
         family: FamilyName,
         offset: Floats | None,
         shift: float | None = None,
     ) -> None:
         self.design = design
         self.y = y
-        self.weights = np.ones(len(y)) if weights is None else weights
+        self.weights = weights
         self.family: Family = FAMILIES[family]
         self.offset = np.zeros(len(y)) if offset is None else offset
         self.penalties = design.penalties
