@@ -1,6 +1,7 @@
-"""Draw the figures of the pages on models: run `python docs/_model_figures.py`."""
+"""Draw the figures of the pages on models: run `python docs/_model_figures.py [NAME ...]`."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import clearwood as cw
@@ -8,12 +9,8 @@ import clearwood as cw
 ASSETS = Path(__file__).parent / "assets"
 
 
-def figures() -> Iterator[tuple[str, str]]:
-    """Give the pictures by name, from the models of the pages."""
-    yield "tree", _tree()
-
-
-def _tree() -> str:
+def tree() -> str:
+    """Draw a tree that was fitted to rows with gaps."""
     frame = cw.datasets.load("diabetes").to_frame()
     frame["bmi"] = frame["bmi"].where(frame.index % 4 > 0)
     frame["s5"] = frame["s5"].where(frame.index % 5 != 1)
@@ -21,6 +18,29 @@ def _tree() -> str:
     return cw.condense(model).to_svg()
 
 
+def mars() -> str:
+    """Draw the effect of bmi with its bootstrap band."""
+    return _effect_of_bmi(cw.learner("mars", bands=50))
+
+
+def rules() -> str:
+    """Draw the effect of bmi that all rules add up to."""
+    return _effect_of_bmi(cw.learner("rules"))
+
+
+def _effect_of_bmi(learner: cw.Learner) -> str:
+    """Fit a learner and draw the main effect of one column."""
+    import vl_convert
+
+    data = cw.datasets.load("diabetes")
+    chart = cw.explain(learner.fit(data), data).effect("bmi", kind="component").plot()
+    return str(vl_convert.vegalite_to_svg(chart.to_dict()))
+
+
+#: What draws the picture of each page.
+FIGURES: dict[str, Callable[[], str]] = {"tree": tree, "mars": mars, "rules": rules}
+
+
 if __name__ == "__main__":
-    for name, picture in figures():
-        (ASSETS / f"model-{name}.svg").write_text(picture + "\n", encoding="utf-8")
+    for name in sys.argv[1:] or FIGURES:
+        (ASSETS / f"model-{name}.svg").write_text(FIGURES[name]() + "\n", encoding="utf-8")

@@ -103,18 +103,20 @@ Column prepare(const MarsInput& input, std::size_t j, const Spans& spans, std::s
     }
     return column;
   }
-  std::vector<std::uint32_t> sorted;
-  sorted.reserve(n);
+  // values beside rows: comparing through an index takes twice as long
+  std::vector<std::pair<double, std::uint32_t>> values;
+  values.reserve(n);
   double total = 0, sum = 0;
   for (std::size_t i = 0; i < n; ++i) {
     if (std::isnan(x[i])) continue;
-    sorted.push_back(static_cast<std::uint32_t>(i));
+    values.emplace_back(x[i], static_cast<std::uint32_t>(i));
     total += input.weight[i];
   }
+  std::sort(values.begin(), values.end());
+  std::vector<std::uint32_t> sorted;
+  sorted.reserve(values.size());
+  for (const auto& [value, row] : values) sorted.push_back(row);
   column.has_missing = sorted.size() < n;
-  std::sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return x[a] < x[b] || (x[a] == x[b] && a < b);
-  });
   if (!sorted.empty()) {
     for (const std::uint32_t row : sorted) sum += input.weight[row] * (x[row] - x[sorted.front()]);
     // a missing value contributes nothing to a line, as if it were the mean

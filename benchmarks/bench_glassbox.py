@@ -1,0 +1,97 @@
+"""Readable models beside their peers: fits of the same data."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks._harness import Case, Comparison
+
+Data = tuple[NDArray[np.float64], NDArray[Any]]
+Fit = Callable[[], NDArray[np.float64]]
+
+
+def comparisons(*, quick: bool) -> list[Comparison]:
+    n_rows = 400 if quick else 800
+    return [_mars(n_rows), *(_rules(n_rows, classes=classes) for classes in (False, True))]
+
+
+def friedman(n_rows: int, n_columns: int) -> Data:
+    """Friedman's example: an interaction, a curve, two lines and noise."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(n_rows, n_columns))
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
+    return X, y + 10 * X[:, 3] + 5 * X[:, 4] + rng.normal(size=n_rows)
+
+
+def excess(answer: Any, reference: Any) -> float:
+    """How much larger the error of one fit is than that of ours; negative where it is smaller."""
+    return float(answer / reference - 1)
+
+
+def _mars(n_rows: int) -> Comparison:
+    return Comparison(
+        title=f"mars, {n_rows:,} rows, 5 columns, 21 terms; difference of the GCV error",
+        data=lambda: friedman(n_rows, 5),
+        cases=[
+            Case("clearwood", _our_mars),
+            Case("mars-earth", _mars_earth, package="mars-earth"),
+        ],
+        difference=excess,
+        promises={"mars-earth": 100.0},
+    )
+
+
+def _our_mars(data: Data, threads: int) -> Fit:
+    from clearwood.models.glassbox.mars.estimators import MarsRegressor
+
+    return lambda: np.array(MarsRegressor(max_terms=21, n_jobs=threads).fit(*data).gcv_)
+
+
+def _mars_earth(data: Data, _threads: int) -> Fit:
+    from pymars import Earth
+
+    return lambda: np.array(Earth(max_degree=1, max_terms=21).fit(*data).gcv_)
+
+
+def _rules(n_rows: int, *, classes: bool) -> Comparison:
+    def data() -> tuple[Data, Data]:
+        (X, y), (new, truth) = friedman(n_rows, 10), friedman(n_rows + 1000, 10)
+        if classes:
+            y, truth = (y > 14).astype(int), (truth > 14).astype(int)
+        return (X, y), (new[n_rows:], truth[n_rows:])
+
+    kind = "two classes" if classes else "numbers"
+    return Comparison(
+        title=f"rules, {n_rows:,} rows, 10 columns, {kind}; difference of the error on new rows",
+        data=data,
+        cases=[
+            Case("clearwood", _our_rules),
+            Case("imodels", _imodels, package="imodels"),
+        ],
+        difference=excess,
+        promises={"imodels": 10.0},
+    )
+
+
+def _error(model: Any, data: tuple[Data, Data]) -> NDArray[np.float64]:
+    """Squared error on new rows, of the probability where there are classes."""
+    new, truth = data[1]
+    is_classes = hasattr(model, "predict_proba")
+    predicted = model.predict_proba(new)[:, 1] if is_classes else model.predict(new)
+    return np.array(np.mean((np.asarray(predicted) - truth) ** 2))
+
+
+def _our_rules(data: tuple[Data, Data], threads: int) -> Fit:
+    from clearwood.models.glassbox.rules.estimators import RulesClassifier, RulesRegressor
+
+    kind = RulesClassifier if data[0][1].dtype.kind == "i" else RulesRegressor
+    return lambda: _error(kind(n_jobs=threads).fit(*data[0]), data)
+
+
+def _imodels(data: tuple[Data, Data], _threads: int) -> Fit:
+    from imodels import RuleFitClassifier, RuleFitRegressor
+
+    kind = RuleFitClassifier if data[0][1].dtype.kind == "i" else RuleFitRegressor
+    return lambda: _error(kind(random_state=0).fit(*data[0]), data)
