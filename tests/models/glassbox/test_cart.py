@@ -312,6 +312,23 @@ def test_a_surrogate_that_goes_the_other_way_is_written_so():
     assert surrogate.surrogate.startswith("x1 > ")
 
 
+def test_explanations_are_exact_with_surrogates():
+    table = surveyed(300)
+    model = cw.learner("tree").fit(table)
+    assert model.estimator_.tree_.nodes["n_surrogates"].any()
+    why = cw.explain(model, table)
+    assert why.is_exact
+    frame = table.to_frame()
+    ages = [25.0, 60.0]
+    by_hand = [model.predict(frame.assign(age=age)).mean() for age in ages]
+    curve = why.effect("age", kind="pdp", grid=ages, centred=False)
+    np.testing.assert_allclose(curve.values, by_hand, rtol=1e-9)
+    assert curve.values[0] < curve.values[1]  # age is a surrogate only, of income
+    values = why.shapley(table.head(20))
+    total = values.values.sum(axis=1) + values.baseline
+    np.testing.assert_allclose(total, model.predict(table.head(20)), rtol=1e-9)
+
+
 # Pruning
 
 
@@ -568,7 +585,7 @@ def test_settings_that_cannot_be_are_named(settings, match):
     [
         ({"costs": [[0, 1, 1]]}, "2 rows and columns"),
         ({"costs": [[1, 1], [1, 0]]}, "zeros in the diagonal"),
-        ({"costs": [[0, 0], [1, 0]]}, "above 0 for every class"),
+        ({"costs": [[0, 0], [1, 0]]}, "a cost above 0 of missing it"),
         ({"priors": [0.5, 0.6]}, "sum to 1"),
         ({"priors": "even"}, "sum to 1"),
         ({"criterion": "poisson"}, "criterion='poisson'"),
@@ -584,6 +601,8 @@ def test_targets_that_do_not_fit_are_named():
     X, y = noisy_steps()
     with pytest.raises(InputError, match="without negative values"):
         CartRegressor(criterion="poisson").fit(X, y)
+    with pytest.raises(InputError, match="squares are infinite"):
+        CartRegressor().fit(X, y * 1e200)
     with pytest.raises(InputError, match="two classes; there are 3 classes"):
         CartClassifier(monotone=(1, 0, 0, 0)).fit(X, np.digitize(y, [0, 1]))
     with pytest.raises(InputError, match=r"costs.* is for classes"):

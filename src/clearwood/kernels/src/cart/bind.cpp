@@ -3,9 +3,12 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "cart/cart.hpp"
 #include "common/parallel.hpp"
@@ -95,7 +98,9 @@ nb::dict grow(Matrix<double> columns, Matrix<std::int32_t> order, Vector<std::in
     if (n_classes) require(target.data()[i] >= 0 && target.data()[i] < n_classes, "unknown class");
   }
   require(n_sampled > 0, "no row has a weight");
+  std::vector<bool> is_met;
   for (std::size_t j = 0; j < n_columns; ++j) {
+    is_met.assign(n_rows, false);
     for (std::size_t i = 0; i < n_rows; ++i) {
       const double value = columns.data()[j * n_rows + i];
       const std::int32_t row = order.data()[j * n_rows + i];
@@ -103,6 +108,8 @@ nb::dict grow(Matrix<double> columns, Matrix<std::int32_t> order, Vector<std::in
         require(!(value < 0.0) && !(value >= n_levels.data()[j]), "unknown category");
       } else {
         require(row >= 0 && static_cast<std::size_t>(row) < n_rows, "unknown row");
+        require(!is_met[static_cast<std::size_t>(row)], "a row is met twice");
+        is_met[static_cast<std::size_t>(row)] = true;
       }
     }
   }
@@ -235,12 +242,12 @@ void links(Vector<std::int32_t> left, Vector<std::int32_t> right, Vector<double>
   require(n > 0 && right.shape(0) == n && risk.shape(0) == n && out.shape(0) == n,
           "nodes of different lengths");
   for (std::size_t i = 0; i < n; ++i) {
+    require(std::isfinite(risk.data()[i]), "a risk is not a number");
     if (left.data()[i] < 0) continue;
     for (const std::int32_t child : {left.data()[i], right.data()[i]}) {
       require(child > static_cast<std::int32_t>(i) && static_cast<std::size_t>(child) < n,
               "children come after their parent");
     }
-    require(risk.data()[i] == risk.data()[i], "a risk is not a number");
   }
   nb::gil_scoped_release released;
   weakest_links(n, left.data(), right.data(), risk.data(), out.data());

@@ -38,7 +38,7 @@ void weakest_links(std::size_t n_nodes, const std::int32_t* left, const std::int
     return false;
   };
   double penalty = 0.0;
-  while (!is_leaf[0]) {
+  while (!is_leaf[0] && !queue.empty()) {
     const auto [least, i] = queue.top();
     queue.pop();
     if (is_leaf[i] || least != gain[i] || has_vanished(i)) continue;

@@ -65,7 +65,9 @@ class _Cart(BaseEstimator):
             value = getattr(self, name)
             is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
             if not (is_whole and value >= least) and not (name == "max_depth" and value is None):
-                raise bad_value(name, value, f"a whole number from {least} on", kind=Setting)
+                raise bad_value(
+                    name, value, f"it must be a whole number from {least} on", kind=Setting
+                )
         if self.prune not in PRUNINGS:
             raise unknown_choice("prune", self.prune, map(str, PRUNINGS), kind=Setting)
         return {
@@ -224,6 +226,15 @@ class CartRegressor(RegressorMixin, _Cart):
             weight = 1 / rate if rate > 0 else 0.0
             growth = Growth("poisson", prior_mean=rate, prior_weight=weight, **limits)
         elif criterion == "squared_error":
+            with np.errstate(over="ignore"):
+                square = float(cover @ (target * target))
+            if not np.isfinite(square):
+                raise InputError(
+                    "the target is too large: its squares are infinite",
+                    parameter="target",
+                    value=float(np.abs(target).max()),
+                    hint="divide it by a power of ten.",
+                )
             growth = Growth("squared", **limits)
         else:
             raise unknown_choice("criterion", criterion, ("squared_error", "poisson"), kind=Setting)
@@ -368,15 +379,18 @@ class CartClassifier(ClassifierMixin, _Cart):
         costs = np.asarray(self.costs, dtype=np.float64)
         size = f"{n_classes} rows and columns"
         if costs.shape != (n_classes, n_classes):
-            raise bad_value("costs", self.costs, f"a matrix of {size}", kind=Setting)
+            raise bad_value("costs", self.costs, f"it must be a matrix with {size}", kind=Setting)
         off = ~np.eye(n_classes, dtype=bool)
         if not np.isfinite(costs).all() or (costs < 0).any() or costs[~off].any():
             raise bad_value(
-                "costs", self.costs, "costs from 0 on, with zeros in the diagonal", kind=Setting
+                "costs",
+                self.costs,
+                "costs must be 0 or more, with zeros in the diagonal",
+                kind=Setting,
             )
         if (costs.sum(axis=1) == 0).any():
             raise bad_value(
-                "costs", self.costs, "a cost above 0 for every class that is true", kind=Setting
+                "costs", self.costs, "every class needs a cost above 0 of missing it", kind=Setting
             )
         return costs
 
@@ -395,7 +409,7 @@ class CartClassifier(ClassifierMixin, _Cart):
             raise bad_value(
                 "priors",
                 self.priors,
-                f"{len(totals)} probabilities above 0 that sum to 1, or 'equal'",
+                f"it must be {len(totals)} probabilities above 0 that sum to 1, or 'equal'",
                 kind=Setting,
             )
         shares = totals / totals.sum()
