@@ -16,6 +16,7 @@ from clearwood.cli.verbs import (
     benchmark,
     condense,
     demo,
+    evaluate,
     fit,
     inspect,
     models,
@@ -35,6 +36,7 @@ class _Verbs(VerbGroup):
         "benchmark",
         "fit",
         "predict",
+        "evaluate",
         "explain",
         "condense",
         "certify",
@@ -58,6 +60,7 @@ app.command()(models.models)
 app.command()(benchmark.benchmark)
 app.command()(fit.fit)
 app.command()(predict.predict)
+app.command()(evaluate.evaluate)
 app.add_typer(explanations, name="explain")
 app.command()(condense.condense)
 app.command()(condense.certify)

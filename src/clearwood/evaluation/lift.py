@@ -13,7 +13,7 @@ from clearwood._shared.numbers import count, interval, number, percent
 from clearwood._shared.results import Result
 from clearwood.evaluation.intervals import Kind, Mean, around
 from clearwood.evaluation.pairs import Pairs, bins_of
-from clearwood.losses import Loss
+from clearwood.losses import Loss, find_loss
 
 __all__ = ["Advantage", "Lift", "double_lift_of", "lift_of"]
 
@@ -119,7 +119,7 @@ class Lift(Result):
         side = "smaller" if gain.difference >= 0 else "larger"
         low, high = sorted((abs(gain.low), abs(gain.high))) if gain.clear else (gain.low, gain.high)
         return (
-            f"{text}. The mean {gain.loss} loss is {number(abs(gain.difference))} "
+            f"{text}. The {find_loss(gain.loss).risk_title} is {number(abs(gain.difference))} "
             f"({interval(low, high)}, {percent(self.confidence)}) {side} than that of "
             f"{self.against!r}"
         )

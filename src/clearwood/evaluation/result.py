@@ -529,7 +529,7 @@ class Evaluation(Result):
                 "inflation": self.inflation,
                 **self.parts(),
                 "by_column": {
-                    name: _listed(self.by(name)) for name in self.table.features if self._has_by
+                    name: _listed(self.by(name)) for name in self.table.features if self.has_numbers
                 },
                 "drift": None if self.drift is None else self.drift.to_json(),
                 "new_levels": self.new_levels,
@@ -538,8 +538,9 @@ class Evaluation(Result):
         )
 
     @property
-    def _has_by(self) -> bool:
-        return not self.classes or self.needs == "probability"
+    def has_numbers(self) -> bool:
+        """Whether predictions are numbers or probabilities, not classes alone."""
+        return not self.classes or self.needs != "label"
 
     def plot(self, part: str = "lift", **options: Any) -> Any:
         """Draw a part (Altair).

@@ -31,13 +31,13 @@ def plot_lift(lift: "Lift") -> Any:
     series = {"observed": lift.observed, "predicted": lift.predicted}
     if lift.other is not None:
         series = {**series, str(lift.against): lift.other}
-    what = "prediction" if lift.against is None else f"{lift.learner} / {lift.against}"
+    what = "the prediction" if lift.against is None else f"{lift.learner} / {lift.against}"
     spans = [f"{number(a)} to {number(b)}" for a, b in zip(lift.start, lift.end, strict=True)]
     figure = _series(
         names,
         series,
         (lift.low, lift.high),
-        x=alt.X("band:N", sort=names, title=f"bins of the {what}", axis=alt.Axis(labelAngle=0)),
+        x=alt.X("band:N", sort=names, title=f"bins of {what}", axis=alt.Axis(labelAngle=0)),
         y=f"mean {lift.what}{_weighted(lift)}",
         more={"from": spans, "rows": lift.rows.tolist(), "weight": lift.weight.tolist()},
         joined=True,

@@ -1,6 +1,7 @@
 """The report: everything about a model on one page that works offline."""
 
 from clearwood.reporting.build import report
+from clearwood.reporting.evaluated import evaluation_page
 from clearwood.reporting.page.blocks import (
     Block,
     Cell,
@@ -29,5 +30,6 @@ __all__ = [
     "Section",
     "Sheet",
     "Widget",
+    "evaluation_page",
     "report",
 ]

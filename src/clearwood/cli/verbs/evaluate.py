@@ -1,0 +1,113 @@
+"""`clearwood evaluate`: from a model file and new rows to how well it predicts them."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clearwood._shared.errors import InputError
+from clearwood.cli.support.console import print_json, print_text, prose, text_without, width
+from clearwood.cli.support.options import Force, Json, ModelFile, Reading, read_table
+from clearwood.cli.support.verb import verb
+from clearwood.cli.verbs.explain.options import Confidence
+
+if TYPE_CHECKING:
+    from clearwood.evaluation import Evaluation
+
+__all__ = ["evaluate"]
+
+
+@verb
+def evaluate(
+    model: ModelFile,
+    test: Path,
+    *,
+    data: Path | None = None,
+    against: str | None = None,
+    by: list[str] | None = None,
+    threshold: float = 0.5,
+    confidence: Confidence = 0.9,
+    files: list[Path] | None = None,
+    title: str | None = None,
+    force: Force = False,
+    json: Json = False,
+    reading: Reading,
+) -> None:
+    """Evaluate a saved model on new rows: measures with intervals, lift, calibration, by column.
+
+    Parameters
+    ----------
+    test
+        New rows, with the features and the target of the model.
+    data : FILE
+        The rows that the model was fitted to, to state how far the new ones differ from them.
+    against : COLUMN
+        Another prediction of the same quantity, such as the current premium (per unit of exposure,
+        where there is one), for a double lift.
+    by : COLUMN
+        Print observed against expected by this column, or by a pair of columns: A,B. Repeatable.
+    threshold : P
+        Of two classes, the second is predicted where its probability is above P.
+    files : FILE
+        A file for the result, whose ending gives the format: .html for a page, .json for all parts,
+        .csv or .parquet for the measures, .svg or .png for the lift. Repeatable.
+    title : TEXT
+        The page's title.
+    """
+    import clearwood as cw
+    from clearwood.cli.support.files import check_output
+    from clearwood.cli.support.results import RESULTS
+
+    outputs = files or []
+    inputs = [one for one in (model, test, data) if one is not None]
+    for path in outputs:
+        check_output(path, *RESULTS, force=force, inputs=inputs, needs_ending=True)
+    fitted = cw.load(model)
+    if not isinstance(fitted, cw.Learner):
+        raise InputError(
+            f"'{model}' holds a {type(fitted).__name__} without the names of its features",
+            hint="evaluate it in Python, after cw.load.",
+        )
+    keep = () if against is None else (against,)
+    rows = read_table(test, schema=fitted.schema_, keep=keep, **vars(reading))
+    training = None
+    if data is not None:
+        training = read_table(data, schema=fitted.schema_, **vars(reading))
+    result = cw.evaluate(
+        fitted, rows, training, against=against, threshold=threshold, confidence=confidence
+    )
+    bands = [result.by(*text.split(",")) for text in by or ()]
+    for path in outputs:
+        _write(path, result, title=title, force=force)
+    if json:
+        document = {**result.to_json(), "by": [one.to_json() for one in bands]}
+        print_json({**document, "files": [str(path) for path in outputs]})
+        return
+    _show(result, bands)
+    print_text(*(f"Wrote {path}" for path in outputs))
+
+
+def _write(path: Path, result: "Evaluation", *, title: str | None, force: bool) -> None:
+    """Write a page, or the result as what the ending of the file's name stands for."""
+    from clearwood.cli.support.console import written
+    from clearwood.cli.support.results import write_result
+    from clearwood.reporting import evaluation_page
+
+    if path.suffix.lower() != ".html":
+        write_result(path, result, force=force)
+        return
+    command = shlex.join(["clearwood", *sys.argv[1:]]) if sys.argv[1:] else None
+    evaluation_page(result, title=title, command=command).save(path, force=force)
+    written.append(path)
+
+
+def _show(result: "Evaluation", bands: list[Any]) -> None:
+    from clearwood.cli.support.tables import terminal_table
+
+    print_text(prose(text_without(result, "notes")))
+    print_text(*(prose(f"note: {note}") for note in result.notes))
+    parts = [result.lift()] if result.has_numbers else []
+    if result.against is not None:
+        parts.append(result.lift(against=result.against))
+    for part in (*parts, *bands):
+        print_text("", prose(repr(part)), terminal_table(part.to_frame("dict"), width()))

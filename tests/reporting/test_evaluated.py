@@ -1,0 +1,48 @@
+"""The page of an evaluation."""
+
+import numpy as np
+import pytest
+
+import clearwood as cw
+from clearwood.reporting import Chart, Choice, evaluation_page
+
+
+@pytest.fixture(scope="module")
+def evaluations():
+    data = cw.datasets.load("breast_cancer").select(["mean radius", "mean texture", "target"])
+    numbers = cw.datasets.load("diabetes").select(["age", "sex", "bmi", "target"])
+    return {
+        "classes": cw.evaluate(cw.learner("lda").fit(data), data, data),
+        "numbers": cw.evaluate(cw.learner("ols").fit(numbers), numbers),
+        "one value": cw.evaluate(lambda frame: np.full(len(frame), 150.0), numbers),
+    }
+
+
+SECTIONS = {
+    "classes": ["Summary", "Lift", "Calibration", "Classes", "By column", "Population"],
+    "numbers": ["Summary", "Lift", "Calibration", "By column"],
+    "one value": ["Summary", "Lift", "Calibration", "By column"],
+}
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_sections_are_those_that_the_predictions_have(evaluations, name):
+    page = evaluation_page(evaluations[name])
+    assert [section.title for section in page.sections] == SECTIONS[name]
+    assert "<h1" in page.to_html()
+
+
+def test_columns_that_are_off_come_first(evaluations):
+    page = evaluation_page(evaluations["one value"])
+    section = next(section for section in page.sections if section.name == "columns")
+    columns, pairs = (block for block in section.blocks if isinstance(block, Choice))
+    assert columns.options[0][0] == "bmi"
+    assert all(isinstance(blocks[0], Chart) for _, blocks in (*columns.options, *pairs.options))
+    assert "bmi" in pairs.options[0][0]
+
+
+def test_the_page_opens_in_a_browser_without_network(evaluations, open_page):
+    page = open_page(evaluation_page(evaluations["classes"], command="clearwood evaluate"))
+    for name in ("ROC curve", "Confusion"):
+        page.get_by_role("tab", name=name).click()
+    page.locator("#ranking svg.marks:visible").first.wait_for()
