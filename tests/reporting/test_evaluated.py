@@ -45,4 +45,6 @@ def test_the_page_opens_in_a_browser_without_network(evaluations, open_page):
     page = open_page(evaluation_page(evaluations["classes"], command="clearwood evaluate"))
     for name in ("ROC curve", "Confusion"):
         page.get_by_role("tab", name=name).click()
-    page.locator("#ranking svg.marks:visible").first.wait_for()
+    drawn = page.locator("#ranking svg.marks:visible")
+    drawn.first.wait_for()
+    assert drawn.count() == 1
