@@ -24,6 +24,8 @@ __all__ = ["GlassClassifier", "GlassRegressor"]
 #: B-splines of all curves together, beyond which each has fewer: a fit takes the cube of them.
 MOST_SPLINES = 600
 LEAST_SPLINES = 6
+#: A class with fewer rows than this for each fold is rare.
+RARE = 5
 _LINKS: dict[BoostedLoss, Link] = {
     "squared": "identity",
     "logistic": "logistic",
@@ -68,8 +70,8 @@ class _Glass(BaseEstimator):
             matrix, y, weights = matrix[used], y[used], weights[used]
         n_folds = self.folds or (4 if len(y) >= MANY_ROWS else 8)
         n_folds = max(2, min(n_folds, len(y) // 2))
-        by_class = loss in ("logistic", "softmax")
-        fold_of_row = _draw_folds(y, n_folds, seed=self.random_state, by_class=by_class)
+        is_class = loss in ("logistic", "softmax")
+        fold_of_row = _draw_folds(y, n_folds, seed=self.random_state, is_class=is_class)
         design = build_design(
             matrix,
             categorical=self.categorical,
@@ -179,10 +181,14 @@ class _Glass(BaseEstimator):
         return score if parts.trees is None else score + parts.trees(matrix, n_jobs=self.n_jobs)
 
 
-def _draw_folds(y: Floats, n_folds: int, *, seed: int, by_class: bool) -> Index:
-    """Draw the fold that holds each row out, of equal sizes, for classes of equal shares."""
+def _draw_folds(y: Floats, n_folds: int, *, seed: int, is_class: bool) -> Index:
+    """Draw the fold that holds each row out, of equal sizes.
+
+    A rare class has the same share in every fold. Otherwise shares vary as they would from sample
+    to sample, which the jackknife needs to see how far the constant varies.
+    """
     shuffled = np.random.default_rng(seed).permutation(len(y))
-    if by_class:
+    if is_class and np.unique(y, return_counts=True)[1].min() < RARE * n_folds:
         shuffled = shuffled[np.argsort(y[shuffled], kind="stable")]
     fold_of_row = np.empty(len(y), np.intp)
     fold_of_row[shuffled] = np.arange(len(y)) % n_folds
