@@ -32,11 +32,11 @@ FAMILIES = (
 
 #: The learners compared by default: simple ones, readable ones and the usual strong ones.
 _USUAL = {
-    Task.REGRESSION: ("baseline", "ridge", "tree", "forest", "gbm"),
-    Task.COUNT: ("baseline", "glm", "tree", "forest", "gbm"),
-    Task.AMOUNT: ("baseline", "glm", "tree", "forest", "gbm"),
-    Task.BINARY: ("baseline", "logistic", "tree", "forest", "gbm"),
-    Task.MULTICLASS: ("baseline", "logistic", "tree", "forest", "gbm"),
+    Task.REGRESSION: ("baseline", "ridge", "glass", "tree", "forest", "gbm"),
+    Task.COUNT: ("baseline", "glm", "glass", "tree", "forest", "gbm"),
+    Task.AMOUNT: ("baseline", "glm", "glass", "tree", "forest", "gbm"),
+    Task.BINARY: ("baseline", "logistic", "glass", "tree", "forest", "gbm"),
+    Task.MULTICLASS: ("baseline", "logistic", "glass", "tree", "forest", "gbm"),
 }
 
 _entries: dict[str, Entry] = {}
@@ -88,7 +88,7 @@ def usual(task: Task | str) -> tuple[str, ...]:
     Examples
     --------
     >>> usual("count")
-    ('baseline', 'glm', 'tree', 'forest', 'gbm')
+    ('baseline', 'glm', 'glass', 'tree', 'forest', 'gbm')
     """
     return _USUAL[Task(task)]
 
