@@ -21,7 +21,8 @@ from clearwood.models.glassbox.score import Link, ProductTerm, ScoreParts, Sprea
 
 __all__ = ["GlassClassifier", "GlassRegressor"]
 
-#: B-splines of all curves together, beyond which each has fewer: a fit takes the cube of them.
+#: Columns that have curves, and B-splines of all curves together, beyond which each has fewer.
+MOST_CURVES = 100
 MOST_SPLINES = 600
 LEAST_SPLINES = 6
 #: A class with fewer rows than this for each fold is rare.
@@ -72,9 +73,11 @@ class _Glass(BaseEstimator):
         n_folds = max(2, min(n_folds, len(y) // 2))
         is_class = loss in ("logistic", "softmax")
         fold_of_row = _draw_folds(y, n_folds, seed=self.random_state, is_class=is_class)
+        # a fit of curves takes the cube of their number: with many columns there are only trees
+        few = matrix.shape[1] <= MOST_CURVES
         design = build_design(
-            matrix,
-            categorical=self.categorical,
+            matrix if few else matrix[:, :0],
+            categorical=self.categorical if few else (),
             weights=weights,
             n_splines=self._splines(matrix),
         )
@@ -241,7 +244,8 @@ class GlassRegressor(RegressorMixin, _Glass):
         Penalty of leaves, in rows, and the rows that a leaf must have at least.
     n_splines
         B-splines of each curve at most. All curves together have at most 600, and at most twice as
-        many as there are rows, but each has at least 6.
+        many as there are rows, but each has at least 6. With more than 100 columns there are only
+        trees.
     categorical
         Positions of columns of category codes.
     monotone
