@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from clearwood.evaluation import Evaluation, evaluate
     from clearwood.explanation import (
         Agreement,
+        Coefficients,
         Contributions,
         Decomposition,
         Effect,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         Shapley,
         WhatIf,
     )
+    from clearwood.explanation.coefficients.coefficients import coefficients
     from clearwood.explanation.explain import explain
     from clearwood.explanation.one_call import (
         agreement,
@@ -42,6 +44,7 @@ __all__ = [
     "Agreement",
     "Benchmark",
     "ClearwoodWarning",
+    "Coefficients",
     "Condensed",
     "Contributions",
     "Decomposition",
@@ -60,6 +63,7 @@ __all__ = [
     "agreement",
     "benchmark",
     "certify",
+    "coefficients",
     "condense",
     "contributions",
     "datasets",

@@ -186,10 +186,27 @@ def test_what_cannot_be_done_is_refused_with_exit_code_2(refused, model, claims,
 
 def test_help_lists_the_verbs_and_each_has_its_own(cli):
     whole = cli("explain", "--help").out
-    verbs = ("effect", "importance", "agreement", "shapley", "lime", "what-if", "contributions")
+    verbs = (
+        *("effect", "importance", "agreement", "shapley", "lime", "what-if"),
+        *("contributions", "coefficients"),
+    )
     for verb in verbs:
         assert verb in whole
         own = cli("explain", verb, "--help")
         assert own.code == 0
         assert "--json" in own.out
     assert cli("--help").out.index("explain") < cli("--help").out.index("condense")
+
+
+def test_coefficients_are_those_of_the_library(cli, claims):
+    fit = ("fit", claims, "--target", "accidents", "-l", "glm", "--set", "alpha=0", "-o", "glm.cw")
+    assert cli(*fit).code == 0
+    words = ("explain", "coefficients", "glm.cw", claims, "--base", "region=south")
+    answer = cli(*words, "--errors", "robust", "-o", "c.csv", "-o", "c.svg")
+    assert answer.code == 0, answer.err
+    table = cw.read(claims, target="accidents")
+    expected = cw.coefficients(cw.load("glm.cw"), table, base={"region": "south"}, errors="robust")
+    assert answer.out.startswith(repr(expected))
+    written = Path("c.csv").read_text().splitlines()
+    assert len(written) == 1 + len(expected.values)
+    assert Path("c.svg").read_text().startswith("<svg")

@@ -18,6 +18,7 @@ __all__ = [
     "Search",
     "ShapleyMethod",
     "SpreadSource",
+    "StandardErrors",
     "ValueFunction",
 ]
 
@@ -49,6 +50,9 @@ ShapleyMethod = Literal["auto", "subsets", "kernel", "permutation"]
 #: How observational values model the other columns, given those of the coalition.
 Conditional = Literal["auto", "gaussian", "copula", "kernel", "forest"]
 LimeSelection = Literal["forward", "lasso"]
+
+#: Which standard errors coefficients have.
+StandardErrors = Literal["auto", "model", "robust", "cluster"]
 
 # Condensing.
 #: What must be equal: the predicted class, or the value it is derived from.

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.adapter.predictor import Predictor
     from clearwood.explanation.adapter.supported import NotDecomposableError
     from clearwood.explanation.agreement.result import Agreement, Comparison
+    from clearwood.explanation.coefficients.result import Coefficients, ColumnTest
     from clearwood.explanation.decomposition.about import About, BackgroundInfo
     from clearwood.explanation.decomposition.components import Components
     from clearwood.explanation.decomposition.decomposition import Decomposition
@@ -44,6 +45,8 @@ __all__ = [
     "AdditiveGame",
     "Agreement",
     "BackgroundInfo",
+    "Coefficients",
+    "ColumnTest",
     "Comparison",
     "ComponentVariances",
     "Components",

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from clearwood.plot.agreement import plot_agreement
     from clearwood.plot.benchmark import plot_benchmark, plot_curve
     from clearwood.plot.changes import plot_contributions, plot_what_if
+    from clearwood.plot.coefficients import plot_coefficients
     from clearwood.plot.curves import (
         plot_bias_variance,
         plot_calibration,
@@ -39,6 +40,7 @@ __all__ = [
     "plot_bias_variance",
     "plot_by_column",
     "plot_calibration",
+    "plot_coefficients",
     "plot_confusion",
     "plot_contributions",
     "plot_curve",

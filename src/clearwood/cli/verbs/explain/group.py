@@ -3,6 +3,7 @@
 import typer
 
 from clearwood.cli.support.verb import VerbGroup
+from clearwood.cli.verbs.explain.coefficients import coefficients
 from clearwood.cli.verbs.explain.decomposition import decomposition
 from clearwood.cli.verbs.explain.effect import effect
 from clearwood.cli.verbs.explain.importance import agreement, importance
@@ -28,6 +29,6 @@ app = typer.Typer(
 )
 for _verb in (
     *(decomposition, effect, importance, agreement),
-    *(shapley, lime, what_if, contributions),
+    *(shapley, lime, what_if, contributions, coefficients),
 ):
     app.command()(_verb)

@@ -1,0 +1,338 @@
+"""The coefficients of linear learners, with standard errors, in the user's units and levels."""
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+import numpy as np
+from scipy import stats
+
+from clearwood._shared.arrays import Floats
+from clearwood._shared.choices import StandardErrors
+from clearwood._shared.errors import (
+    Call,
+    InputError,
+    Option,
+    Setting,
+    bad_value,
+    unknown_choice,
+    words,
+)
+from clearwood._shared.messages import tell
+from clearwood._shared.weights import counted
+from clearwood.explanation.coefficients.contrasts import Contrast, contrasts_of
+from clearwood.explanation.coefficients.covariance import Errors, Family, Fitted
+from clearwood.explanation.coefficients.result import Coefficients, ColumnTest
+from clearwood.explanation.games.scores import score_of
+from clearwood.models import Learner
+from clearwood.table import Table, as_table, read_as
+
+__all__ = ["coefficients"]
+
+#: A further step of the fit that would move a coefficient by more than this share of its standard
+#: error shows that the model was fitted to other rows.
+_MOST_OFF = 0.25
+
+
+def coefficients(
+    model: Learner,
+    data: Any,
+    *,
+    base: Mapping[str, str] | None = None,
+    errors: StandardErrors = "auto",
+    confidence: float = 0.9,
+) -> Coefficients:
+    """Compute the coefficients of a linear learner in the units and levels of the table.
+
+    Whatever the encoding inside the model, a number has one coefficient for one unit more, and each
+    level of a category one that compares it with the base level. For models with a log link their
+    exponentials are relativities; for logistic regression, odds ratios.
+
+    Standard errors are those of maximum likelihood, so they need a model without a penalty: "ols",
+    "glm" with ``alpha=0``, "logistic" with ``penalty="none"``. Coefficients of penalised models are
+    shrunk, and have none here.
+
+    Parameters
+    ----------
+    model
+        A fitted learner that is linear in its columns, such as "ols", "glm" or "logistic".
+    data
+        The rows it was fitted to: a table with the target, or anything that can be read as one.
+    base
+        The base level of some columns: ``{"region": "town"}``. By default the most frequent one, by
+        weight and exposure.
+    errors
+        "model": right if the model and its variance are right. "robust": right also for another
+        variance (White 1980, HC1); each row counts as one observation. "cluster": right also if
+        rows of one group depend on each other; the table needs a group. "auto": "cluster" for a
+        table with a group, "robust" for one with weights, else "model".
+    confidence
+        Of the intervals.
+
+    Returns
+    -------
+    Coefficients
+
+    Notes
+    -----
+    With an exposure e, y/e is fitted with weight e: for Poisson regression this is the offset log
+    e. Weights without an exposure count rows as repeated in "model".
+
+    Coefficients are statements about the model's columns given the others, not about what would
+    happen if a column were changed.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> policies = cw.datasets.insurance(5_000)
+    >>> model = cw.learner("glm", alpha=0).fit(policies)
+    >>> table = cw.coefficients(model, policies, base={"region": "town"})
+    >>> table.names()[:4]
+    ('constant', 'gender = male', 'gender = female', 'age')
+    >>> city = table.names().index("region = city")
+    >>> bool(table.ratio_low[city] < 1.49 < table.ratio_high[city])  # exp(0.4), the truth
+    True
+    """
+    if not 0 < confidence < 1:
+        raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
+    learner = _checked(model)
+    table = _training_table(learner, data)
+    rows, _ = counted(table.weights, table.n_rows)
+    table = table.take(rows) if len(rows) < table.n_rows else table
+    features = as_table(table, schema=learner.schema_)
+    matrix = learner.encoder_.transform(features)
+    score = score_of(learner.estimator_)
+    if score is None or score.coefficients is None or score.coefficients.shape[1] != 1:
+        raise _not_linear(learner)
+    start = float(score.of(np.zeros((1, matrix.shape[1])))[0, 0])
+    vector = np.concatenate([[start], score.coefficients[:, 0]])
+    weights = np.ones(table.n_rows) if table.weights is None else table.weights
+    lines = contrasts_of(learner.encoder_, features, weights / weights.sum(), dict(base or {}))
+    combined = np.stack([line.weights for line in lines])
+    values = combined @ vector
+    outcome = table.outcome or "the target"
+    if learner.task_.is_classification:
+        outcome = f"{outcome} = {learner.classes_[1]}"
+    table_of: dict[str, Any] = {
+        "columns": tuple(line.column for line in lines),
+        "levels": tuple(line.level for line in lines),
+        "bases": tuple(line.base for line in lines),
+        "is_base": np.array([line.is_base for line in lines]),
+        "shares": np.array([line.share for line in lines]),
+        "values": values,
+        "confidence": confidence,
+        "unit": score.unit,
+        "outcome": outcome,
+        "model": learner.name,
+        "n_rows": table.n_rows,
+    }
+    chosen = _chosen_errors(errors, table)
+    family = _family(learner)
+    if family is None:
+        return Coefficients(
+            **table_of, **_without_errors(len(lines)), notes=(_why_no_errors(learner),)
+        )
+    fitted = Fitted(
+        family=family,
+        power=float(learner.all_settings.get("power", 1.5)),
+        matrix=np.column_stack([np.ones(len(matrix)), matrix]),
+        coefficients=vector,
+        y=_numeric_target(learner, table),
+        weights=weights,
+        counts=np.ones(table.n_rows) if table.row_weights is None else table.row_weights,
+    )
+    return Coefficients(
+        **table_of, **_with_errors(fitted, lines, chosen, confidence, values, table)
+    )
+
+
+def _checked(model: Any) -> Learner:
+    """Refuse what is not a fitted learner that is linear."""
+    if not isinstance(model, Learner) or not hasattr(model, "estimator_"):
+        raise InputError(
+            f"coefficients are of a fitted learner, not of {type(model).__name__}",
+            parameter="model",
+            hint=words("fit one: ", Call("learner", ("'glm'",), {"alpha": 0}), "."),
+        )
+    if model.task_.is_classification and len(model.classes_) != 2:
+        raise InputError(
+            f"there are {len(model.classes_)} classes; tables of coefficients are for two",
+            parameter="model",
+            value=model.name,
+        )
+    if score_of(model.estimator_) is None:
+        raise _not_linear(model)
+    return model
+
+
+def _not_linear(model: Learner) -> InputError:
+    return InputError(
+        f"learner {model.name!r} is not linear in its columns, so it has no table of coefficients",
+        parameter="model",
+        value=model.name,
+        hint="fit 'ols', 'glm' or 'logistic', or look at the effects of its columns.",
+    )
+
+
+def _training_table(model: Learner, data: Any) -> Table:
+    """Return the rows the model was fitted to, as a table with the target."""
+    table = data if isinstance(data, Table) else read_as(data, model.schema_)
+    model.check_outcome(table)
+    if table.target is None:
+        raise InputError(
+            "the table has no target",
+            parameter="data",
+            hint=words("standard errors need it: ", Call("read", ("data",), {"target": "…"}), "."),
+        )
+    if table.n_rows != model.training_["rows"]:
+        raise InputError(
+            f"the model was fitted to {model.training_['rows']:,} rows, and the table has "
+            f"{table.n_rows:,}",
+            parameter="data",
+            value=table.n_rows,
+            hint="pass the rows that it was fitted to.",
+        )
+    return table
+
+
+def _chosen_errors(errors: StandardErrors, table: Table) -> Errors:
+    if errors not in get_args(StandardErrors):
+        raise unknown_choice("errors", errors, get_args(StandardErrors))
+    if errors == "cluster" and table.groups is None:
+        raise InputError(
+            "clustered standard errors need groups, and the table has none",
+            parameter="errors",
+            value=errors,
+            hint=words("read the table with ", Option("group", "COLUMN"), "."),
+        )
+    if errors != "auto":
+        return errors
+    if table.groups is not None:
+        return "cluster"
+    return "model" if table.row_weights is None else "robust"
+
+
+def _family(model: Learner) -> Family | None:
+    """Return the family that the learner fits without a penalty; None for others."""
+    settings = model.all_settings
+    if model.name == "ols":
+        return "normal"
+    if model.name == "glm" and settings["alpha"] == 0:
+        return model.estimator_.distribution_  # type: ignore[no-any-return]
+    if model.name == "logistic" and settings["penalty"] == "none":
+        return None if settings["class_weight"] is not None else "binomial"
+    return None
+
+
+def _why_no_errors(model: Learner) -> str:
+    """Say why there are no standard errors, and what to fit for some."""
+    setting = {"glm": Setting("alpha", 0), "logistic": Setting("penalty", "none")}.get(model.name)
+    if setting is None:
+        return (
+            f"learner {model.name!r} is not fitted by maximum likelihood without a penalty, so its "
+            "coefficients have no standard errors here; 'ols' and 'glm' can have some"
+        )
+    return str(
+        words(
+            "the penalty shrinks the coefficients, so they have no standard errors; fit with ",
+            setting,
+            " for some",
+        )
+    )
+
+
+def _numeric_target(model: Learner, table: Table) -> Floats:
+    if model.task_.is_classification:
+        return np.asarray(table.y == model.classes_[1], np.float64)
+    return np.asarray(table.y, np.float64)
+
+
+def _without_errors(n: int) -> dict[str, Any]:
+    unknown = np.full(n, np.nan)
+    names = ("standard_errors", "low", "high", "p_values")
+    more = {"tests": (), "errors": None, "n_groups": None, "dispersion": np.nan}
+    return {**dict.fromkeys(names, unknown), **more}
+
+
+def _with_errors(
+    fitted: Fitted,
+    lines: list[Contrast],
+    errors: Errors,
+    confidence: float,
+    values: Floats,
+    table: Table,
+) -> dict[str, Any]:
+    """Return standard errors, intervals, tests and what to note about them."""
+    groups = table.groups if errors == "cluster" else None
+    n_groups = None if groups is None else len(np.unique(groups))
+    combined = np.stack([line.weights for line in lines])
+    covariance = combined @ fitted.covariance(errors, groups) @ combined.T
+    spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    bases = np.array([line.is_base for line in lines])
+    unsure = [k for k, line in enumerate(lines) if not fitted.is_estimable(line.weights)]
+    spread[unsure] = np.nan
+    left = np.abs(fitted.steps_left(combined))
+    known = ~bases & np.isfinite(spread) & (spread > 0)
+    if (left[known] > _MOST_OFF * spread[known]).any():
+        raise InputError(
+            "the model was fitted to other rows: its coefficients are not the best for these",
+            parameter="data",
+            hint="pass the rows that it was fitted to, with the same weights and exposure.",
+        )
+    notes = []
+    if unsure:
+        names = list(dict.fromkeys(lines[k].column or "the constant" for k in unsure))
+        notes.append(
+            f"the rows do not determine the coefficients of {', '.join(map(repr, names))}: other "
+            "columns contain the same information"
+        )
+        tell(notes[-1])
+    if n_groups is not None and n_groups < 30:
+        notes.append(
+            f"{n_groups} groups are few for clustered standard errors, which are then too small"
+        )
+    if fitted.is_separated:
+        notes.append(
+            "some probabilities are fitted as 0 or 1: columns that separate the classes have no "
+            "finite coefficients"
+        )
+    law = stats.norm() if fitted.family != "normal" else stats.t(_freedom(fitted, n_groups))
+    reach = law.ppf(0.5 + confidence / 2) * spread
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p_values = 2 * law.sf(np.abs(values) / spread)
+    p_values[bases] = np.nan
+    spread[bases] = 0.0
+    return {
+        "standard_errors": spread,
+        "low": values - np.where(bases, 0.0, reach),
+        "high": values + np.where(bases, 0.0, reach),
+        "p_values": p_values,
+        "tests": _tests(lines, values, covariance, spread),
+        "errors": errors,
+        "n_groups": n_groups,
+        "dispersion": fitted.dispersion,
+        "notes": tuple(notes),
+    }
+
+
+def _freedom(fitted: Fitted, n_groups: int | None) -> float:
+    return max(fitted.freedom if n_groups is None else n_groups - 1.0, 1.0)
+
+
+def _tests(
+    lines: list[Contrast], values: Floats, covariance: Floats, spread: Floats
+) -> tuple[ColumnTest, ...]:
+    """Test for each column that all its coefficients are zero."""
+    tests = []
+    for name in dict.fromkeys(line.column for line in lines if line.column):
+        own = [
+            k
+            for k, line in enumerate(lines)
+            if line.column == name and not line.is_base and np.isfinite(spread[k])
+        ]
+        if not own:
+            continue
+        part = covariance[np.ix_(own, own)]
+        statistic = float(values[own] @ np.linalg.pinv(part, hermitian=True) @ values[own])
+        freedom = int(np.linalg.matrix_rank(part, hermitian=True))
+        tests.append(ColumnTest(name, statistic, freedom, float(stats.chi2.sf(statistic, freedom))))
+    return tuple(tests)

@@ -1,0 +1,151 @@
+"""Covariances of the coefficients of unpenalised generalised linear models."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from clearwood._shared.arrays import Bools, Floats
+
+__all__ = ["Errors", "Family", "Fitted"]
+
+Errors = Literal["model", "robust", "cluster"]
+Family = Literal["normal", "poisson", "gamma", "tweedie", "binomial"]
+
+#: Directions of the matrix with a smaller share of the largest eigenvalue are not determined.
+_SINGULAR = 1e-10
+#: Probabilities as near to 0 or 1 are a sign of classes that a combination of columns separates.
+_CERTAIN = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fitted generalised linear model with the link of its family's usual use.
+
+    Parameters
+    ----------
+    family
+        "normal" has the identity link, "binomial" the logit, the others the logarithm.
+    power
+        Of the variance, for "tweedie".
+    matrix
+        The model's matrix, its first column 1.
+    coefficients
+        Of its columns.
+    y
+        The target: a rate where there is an exposure; 0 and 1 for "binomial".
+    weights
+        Of the rows: weight times exposure.
+    counts
+        How many observations each row stands for: its weight without the exposure.
+    """
+
+    family: Family
+    power: float
+    matrix: Floats
+    coefficients: Floats
+    y: Floats
+    weights: Floats
+    counts: Floats
+
+    def covariance(self, errors: Errors, groups: NDArray[Any] | None = None) -> Floats:
+        """Return the covariance of the coefficients; of estimable combinations it is unique.
+
+        "model" is the inverse information times the dispersion; "robust" the sandwich of White
+        (1980) with the factor n / (n - p), HC1; "cluster" the same over groups, with the factor
+        G / (G - 1) · (n - 1) / (n - p).
+        """
+        inverse = self._inverse
+        if errors == "model":
+            return np.asarray(self.dispersion * inverse)
+        scores, n = self._scores, len(self.y)
+        factor = n / max(n - self.rank, 1)
+        if errors == "cluster":
+            assert groups is not None
+            labels, which = np.unique(groups, return_inverse=True)
+            sums = np.zeros((len(labels), scores.shape[1]))
+            np.add.at(sums, which, scores)
+            scores = sums
+            factor = len(labels) / max(len(labels) - 1, 1) * (n - 1) / max(n - self.rank, 1)
+        half = scores @ inverse
+        return np.asarray(factor * half.T @ half)
+
+    @property
+    def dispersion(self) -> float:
+        """The dispersion: 1 for counts and classes, else by Pearson's statistic."""
+        if self.family in ("poisson", "binomial"):
+            return 1.0
+        mean, _, variance = self._moments
+        pearson = float(self.weights @ ((self.y - mean) ** 2 / variance))
+        return pearson / max(self.freedom, 1.0)
+
+    @property
+    def is_separated(self) -> bool:
+        """Whether the probability of some class is all but certain."""
+        mean, _, _ = self._moments
+        certain = (mean < _CERTAIN) | (mean > 1 - _CERTAIN)
+        return self.family == "binomial" and bool(certain.any())
+
+    @property
+    def freedom(self) -> float:
+        """Observations less the rank of the matrix."""
+        return float(self.counts.sum()) - self.rank
+
+    @property
+    def rank(self) -> int:
+        """How many combinations of the coefficients the rows determine."""
+        return int(self._eigen[3].sum())
+
+    def is_estimable(self, weights: Floats) -> bool:
+        """Whether the rows determine a combination of the coefficients."""
+        scale, _, vectors, kept = self._eigen
+        scaled = weights * scale
+        outside = vectors[:, ~kept].T @ scaled
+        return bool(np.abs(outside).max(initial=0.0) <= 1e-5 * np.abs(scaled).max(initial=0.0))
+
+    def steps_left(self, weights: Floats) -> Floats:
+        """Return how far combinations would move in one more step of the fit."""
+        return np.asarray(weights @ (self._inverse @ self._scores.sum(axis=0)))
+
+    @cached_property
+    def _moments(self) -> tuple[Floats, Floats, Floats]:
+        """The mean, its derivative by the score, and the variance up to the dispersion."""
+        score = self.matrix @ self.coefficients
+        ones = np.ones(len(score))
+        if self.family == "normal":
+            return score, ones, ones
+        if self.family == "binomial":
+            mean = np.asarray(expit(score))
+            variance = np.maximum(mean * (1 - mean), 1e-300)
+            return mean, variance, variance
+        mean = np.exp(score)
+        power = {"poisson": 1.0, "gamma": 2.0}.get(self.family, self.power)
+        return mean, mean, mean**power
+
+    @cached_property
+    def _scores(self) -> Floats:
+        """The derivative of each row's log-likelihood, up to the dispersion."""
+        mean, slope, variance = self._moments
+        return np.asarray(
+            (self.weights * (self.y - mean) * slope / variance)[:, None] * self.matrix
+        )
+
+    @cached_property
+    def _eigen(self) -> tuple[Floats, Floats, Floats, Bools]:
+        """The scales of the columns, eigenvalues and eigenvectors of the information so scaled."""
+        _, slope, variance = self._moments
+        information = self.matrix.T @ ((self.weights * slope**2 / variance)[:, None] * self.matrix)
+        # columns of any size count alike in what is singular
+        scale = 1.0 / np.sqrt(np.maximum(np.diag(information), 1e-300))
+        values, vectors = np.linalg.eigh(information * np.outer(scale, scale))
+        return scale, values, vectors, values > _SINGULAR * values[-1]
+
+    @cached_property
+    def _inverse(self) -> Floats:
+        """A generalised inverse of the information."""
+        scale, values, vectors, kept = self._eigen
+        half = vectors[:, kept] / np.sqrt(values[kept]) * scale[:, None]
+        return np.asarray(half @ half.T)

@@ -1,0 +1,219 @@
+"""The table of coefficients."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearwood._shared.arrays import Bools, Floats
+from clearwood._shared.numbers import IN_TABLES, count, number, percent
+from clearwood._shared.results import Result, html_table
+from clearwood.explanation.coefficients.covariance import Errors
+from clearwood.explanation.scales import Unit
+
+__all__ = ["Coefficients", "ColumnTest"]
+
+_ERRORS = {
+    "model": "standard errors by the model",
+    "robust": "robust standard errors (HC1)",
+    "cluster": "standard errors clustered by group",
+}
+
+
+@dataclass(frozen=True)
+class ColumnTest(Result):
+    """Whether a column has any effect: the Wald test that all its coefficients are zero.
+
+    Parameters
+    ----------
+    column
+        The user's column.
+    statistic, freedom
+        Chi-squared, and its degrees of freedom.
+    p_value
+        The probability of so large a statistic if the column had no effect.
+    """
+
+    column: str
+    statistic: float
+    freedom: int
+    p_value: float
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Coefficients(Result):
+    """The coefficients of a linear model, in the units and levels of the table.
+
+    Made by `clearwood.coefficients`. The first line is the constant: the score where all numbers
+    are zero and all categories have their base level. The others are for one unit more of a number,
+    one step more of a rank, or a level compared with the base level of its column.
+
+    Parameters
+    ----------
+    columns
+        The user's column of each line; empty for the constant.
+    levels
+        The level of each line, "missing", or a part of a date; empty for numbers.
+    bases
+        What the level is compared with; empty for numbers.
+    is_base
+        Whether the line is that of the base level, whose coefficient is zero.
+    shares
+        The share of the rows, by weight and exposure, that have the level.
+    values
+        The coefficients.
+    standard_errors, low, high, p_values
+        Of the coefficients, with the interval; NaN where they are not known.
+    tests
+        One test for each column.
+    errors
+        Which standard errors these are; None where there are none.
+    confidence
+        The coverage of the intervals.
+    unit
+        What the coefficients add up to: "prediction", "log of the mean" or "log odds".
+    outcome
+        What is predicted: the target, per unit of exposure where there is one.
+    model
+        The learner.
+    n_rows, n_groups
+        Rows with weight; groups, for clustered errors.
+    dispersion
+        Of the family: 1 for counts and classes.
+    notes
+        What the reader should know.
+    """
+
+    columns: tuple[str, ...]
+    levels: tuple[str, ...]
+    bases: tuple[str, ...]
+    is_base: Bools
+    shares: Floats
+    values: Floats
+    standard_errors: Floats
+    low: Floats
+    high: Floats
+    p_values: Floats
+    tests: tuple[ColumnTest, ...]
+    errors: Errors | None
+    confidence: float
+    unit: Unit
+    outcome: str
+    model: str
+    n_rows: int
+    n_groups: int | None
+    dispersion: float
+    notes: tuple[str, ...] = ()
+    _derived = ("ratios", "ratio_low", "ratio_high")
+
+    @property
+    def ratio_name(self) -> str | None:
+        """What the exponential of a coefficient is called; None on the scale of the target."""
+        return {Unit.LOG_MEAN: "ratio", Unit.LOG_ODDS: "odds ratio"}.get(self.unit)
+
+    @property
+    def ratios(self) -> Floats | None:
+        """The factor by which a line multiplies the mean or the odds: a relativity."""
+        return None if self.ratio_name is None else np.exp(self.values)
+
+    @property
+    def ratio_low(self) -> Floats | None:
+        """The lower ends of the ratios' intervals."""
+        return None if self.ratio_name is None else np.exp(self.low)
+
+    @property
+    def ratio_high(self) -> Floats | None:
+        """The upper ends of the ratios' intervals."""
+        return None if self.ratio_name is None else np.exp(self.high)
+
+    def names(self) -> tuple[str, ...]:
+        """Return the name of each line: "constant", "age", "region = city"."""
+        return tuple(
+            "constant" if not column else f"{column} = {level}" if base else _joined(column, level)
+            for column, level, base in zip(self.columns, self.levels, self.bases, strict=True)
+        )
+
+    def _columns(self) -> Mapping[str, Any]:
+        columns = {
+            "column": list(self.columns),
+            "level": list(self.levels),
+            "base": list(self.bases),
+            "share": self.shares,
+            "coefficient": self.values,
+            "standard_error": self.standard_errors,
+            "low": self.low,
+            "high": self.high,
+            "p_value": self.p_values,
+        }
+        if self.ratio_name is not None:
+            columns |= {
+                "ratio": self.ratios,
+                "ratio_low": self.ratio_low,
+                "ratio_high": self.ratio_high,
+            }
+        return columns
+
+    def _headlines(self) -> tuple[str, str]:
+        rows = count(self.n_rows, "row")
+        groups = "" if self.n_groups is None else f" in {count(self.n_groups, 'group')}"
+        errors = "no standard errors" if self.errors is None else _ERRORS[self.errors]
+        return f"Coefficients of {self.model}: {self.unit} of {self.outcome}", (
+            f"{rows}{groups}, {errors}"
+        )
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        headings = ["", "coefficient", "se", f"{percent(self.confidence)} interval", "p"]
+        if self.ratio_name is not None:
+            headings.append(self.ratio_name)
+        lines = []
+        for k, name in enumerate(self.names()):
+            if self.is_base[k]:
+                cells = [name, "base", "", "", ""]
+            else:
+                ends = f"{_written(self.low[k])} to {_written(self.high[k])}"
+                known = bool(np.isfinite(self.standard_errors[k]))
+                cells = [
+                    name,
+                    _written(self.values[k]),
+                    _written(self.standard_errors[k]) if known else "–",
+                    ends if known else "–",
+                    _p_written(self.p_values[k]) if known else "–",
+                ]
+            if self.ratios is not None:
+                cells.append(_written(self.ratios[k]))
+            lines.append(cells)
+        return headings, lines
+
+    def __repr__(self) -> str:
+        headings, lines = self._cells()
+        widths = [max(map(len, cells)) for cells in zip(headings, *lines, strict=True)]
+        widths[0] = min(widths[0], 30)
+        text = [*self._headlines(), ""]
+        for cells in (headings, *lines):
+            first = cells[0] if len(cells[0]) <= widths[0] else cells[0][: widths[0] - 1] + "…"
+            rest = [f"{cell:>{w}}" for cell, w in zip(cells[1:], widths[1:], strict=True)]
+            text.append("  ".join([f"{first:<{widths[0]}}", *rest]).rstrip())
+        return "\n".join([*text, *(f"note: {note}" for note in self.notes)])
+
+    def plot(self) -> Any:
+        """Draw the coefficients, or ratios, with their intervals (Altair)."""
+        from clearwood.plot import plot_coefficients
+
+        return plot_coefficients(self)
+
+    def _repr_html_(self) -> str:
+        headings, lines = self._cells()
+        return html_table("; ".join(self._headlines()), headings, lines, self.notes)
+
+
+def _joined(column: str, level: str) -> str:
+    return f"{column}, {level}" if level else column
+
+
+def _written(value: float) -> str:
+    return number(value, IN_TABLES) if np.isfinite(value) else "–"
+
+
+def _p_written(value: float) -> str:
+    return "<0.0001" if value < 0.0001 else number(value, 2)

@@ -1,0 +1,303 @@
+"""Coefficients in the user's units: equal to statsmodels', whatever the encoding inside."""
+
+import numpy as np
+import pytest
+
+import clearwood as cw
+from clearwood.table import calendar_features
+
+REGIONS = ("city", "town", "village")
+
+
+def rows_of(n=700, seed=0):
+    rng = np.random.default_rng(seed)
+    region = rng.choice(REGIONS, n, p=[0.5, 0.3, 0.2])
+    age = rng.uniform(18, 80, n)
+    score = 0.02 * (age - 50) + 0.5 * (region == "city")
+    years = rng.uniform(0.2, 1.5, n)
+    return {
+        "age": age,
+        "region": region,
+        "years": years,
+        "firm": rng.integers(0, 40, n),
+        "weight": rng.integers(1, 4, n),
+        "cost": 3 + score + rng.normal(0, 0.5 + 0.01 * age, n),
+        "claims": rng.poisson(years * np.exp(score - 0.5)),
+        "paid": rng.gamma(2.0, np.exp(score) / 2),
+        "left": np.where(rng.random(n) < 1 / (1 + np.exp(-score)), "yes", "no"),
+    }
+
+
+ROWS = rows_of()
+TARGETS = ("cost", "claims", "paid", "left")
+
+
+def read(target, **roles):
+    """Read the rows with some of the columns that are no features in a role, and no others."""
+    beside = {"years", "firm", "weight", *TARGETS} - {target, *roles.values()}
+    return cw.read(ROWS, target=target, ignore=sorted(beside), **roles)
+
+
+def design(base="city"):
+    others = [region for region in REGIONS if region != base]
+    dummies = [ROWS["region"] == region for region in others]
+    matrix = np.column_stack([np.ones(len(ROWS["age"])), ROWS["age"], *dummies]).astype(float)
+    return matrix, ["constant", "age", *(f"region = {region}" for region in others)]
+
+
+def same_as(table, fit, names, rtol=1e-3):
+    at = [table.names().index(name) for name in names]
+    np.testing.assert_allclose(table.values[at], fit.params, rtol=rtol, atol=1e-4)
+    np.testing.assert_allclose(table.standard_errors[at], fit.bse, rtol=rtol)
+    low, high = np.asarray(fit.conf_int(0.1)).T
+    np.testing.assert_allclose(table.low[at], low, rtol=rtol, atol=1e-3)
+    np.testing.assert_allclose(table.high[at], high, rtol=rtol, atol=1e-3)
+    np.testing.assert_allclose(table.p_values[at], fit.pvalues, rtol=0.02, atol=1e-4)
+
+
+@pytest.fixture(scope="module")
+def sm():
+    return pytest.importorskip("statsmodels.api")
+
+
+def covariance_of(errors):
+    if errors == "cluster":
+        return {"cov_type": "cluster", "cov_kwds": {"groups": ROWS["firm"]}}
+    return {"cov_type": {"model": "nonrobust", "robust": "HC1"}[errors]}
+
+
+EVERY_ERROR = pytest.mark.parametrize("errors", ["model", "robust", "cluster"])
+
+
+@EVERY_ERROR
+@pytest.mark.parametrize("base", REGIONS)
+def test_least_squares_is_that_of_statsmodels(sm, errors, base):
+    data = read("cost", group="firm")
+    model = cw.learner("ols").fit(data)
+    table = cw.coefficients(model, data, base={"region": base}, errors=errors)
+    matrix, names = design(base)
+    fit = sm.OLS(ROWS["cost"], matrix).fit(**covariance_of(errors), use_t=True)
+    same_as(table, fit, names)
+    assert table.dispersion == pytest.approx(fit.scale, rel=1e-6)
+
+
+@EVERY_ERROR
+def test_rates_are_those_with_the_log_of_the_exposure_as_offset(sm, errors):
+    data = read("claims", exposure="years", group="firm")
+    model = cw.learner("glm", alpha=0).fit(data)
+    matrix, names = design()
+    family = sm.families.Poisson()
+    glm = sm.GLM(ROWS["claims"], matrix, family=family, offset=np.log(ROWS["years"]))
+    table = cw.coefficients(model, data, base={"region": "city"}, errors=errors)
+    fit = glm.fit(**covariance_of(errors))
+    same_as(table, fit, names, rtol=3e-3)
+    np.testing.assert_allclose(table.ratios, np.exp(table.values))
+
+
+def test_amounts_are_those_of_a_gamma_regression(sm):
+    data = read("paid", task="amount")
+    model = cw.learner("glm", alpha=0).fit(data)
+    matrix, names = design()
+    family = sm.families.Gamma(link=sm.families.links.Log())
+    same_as(
+        cw.coefficients(model, data, base={"region": "city"}),
+        sm.GLM(ROWS["paid"], matrix, family=family).fit(),
+        names,
+        rtol=3e-3,
+    )
+
+
+@EVERY_ERROR
+def test_odds_ratios_are_those_of_a_logistic_regression(sm, errors):
+    data = read("left", group="firm")
+    model = cw.learner("logistic", penalty="none").fit(data)
+    table = cw.coefficients(model, data, base={"region": "city"}, errors=errors)
+    matrix, names = design()
+    left = (ROWS["left"] == "yes").astype(float)
+    fit = sm.Logit(left, matrix).fit(disp=0, **covariance_of(errors))
+    same_as(table, fit, names, rtol=5e-3)
+    assert "left = yes" in repr(table)
+
+
+def test_one_factor_of_counts_has_the_error_of_its_claims():
+    data = cw.read(
+        {name: ROWS[name] for name in ("region", "years", "claims")},
+        target="claims",
+        exposure="years",
+    )
+    table = cw.coefficients(cw.learner("glm", alpha=0).fit(data), data, base={"region": "town"})
+    claims = {name: ROWS["claims"][ROWS["region"] == name].sum() for name in REGIONS}
+    at = table.names().index("region = village")
+    expected = np.sqrt(1 / claims["village"] + 1 / claims["town"])
+    assert table.standard_errors[at] == pytest.approx(expected, rel=1e-4)
+
+
+def test_weights_count_as_repeated_rows():
+    data = read("claims", weight="weight")
+    repeated = data.take(np.repeat(np.arange(data.n_rows), ROWS["weight"]))
+    plain = cw.read(
+        repeated, target="claims", ignore=["years", "firm", "weight", *TARGETS[::2], "left"]
+    )
+    one, two = (
+        cw.coefficients(cw.learner("glm", alpha=0).fit(rows), rows, errors="model")
+        for rows in (data, plain)
+    )
+    np.testing.assert_allclose(one.values, two.values, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(one.standard_errors, two.standard_errors, rtol=1e-3)
+
+
+def test_policies_cut_into_parts_have_the_same_table(policies):
+    one, two = (
+        cw.coefficients(cw.learner("glm", alpha=0).fit(table), table, errors=errors)
+        for errors in ("cluster",)
+        for table in policies
+    )
+    np.testing.assert_allclose(one.values, two.values, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(one.standard_errors, two.standard_errors, rtol=2e-2)
+    np.testing.assert_allclose(one.shares, two.shares)
+
+
+def test_every_kind_of_column_adds_up_to_the_prediction():
+    """Gaps, dates, ranks and answers: the lines that apply to a row sum to its score."""
+    rng = np.random.default_rng(1)
+    n = 300
+    rows = {
+        "age": np.where(rng.random(n) < 0.2, np.nan, rng.uniform(18, 80, n)),
+        "town": rng.choice(np.array(["Bern", "Chur", None], object), n),
+        "size": rng.choice(["S", "M", "L"], n),
+        "smokes": rng.choice(["no", "yes"], n),
+        "start": np.datetime64("2020-01-01") + rng.integers(0, 900, n).astype("timedelta64[D]"),
+        "y": rng.normal(size=n),
+    }
+    data = cw.read(rows, target="y", kinds={"size": ["S", "M", "L"]})
+    model = cw.learner("ols").fit(data)
+    table = cw.coefficients(model, data)
+    lines = dict(zip(table.names(), table.values, strict=True))
+    for k in range(20):
+        total = lines["constant"]
+        age = data["age"].values[k]
+        median = np.nanmedian(data["age"].values)
+        total += lines["age"] * (median if np.isnan(age) else age)
+        total += lines["age = missing"] if np.isnan(age) else 0.0
+        total += lines[f"town = {data['town'].labels()[k] or 'missing'}"]
+        total += lines[f"size = {data['size'].labels()[k]}"]
+        total += lines[f"smokes = {data['smokes'].labels()[k]}"]
+        day = data["start"].values[k : k + 1]
+        for name, value in lines.items():
+            if name.startswith("start, "):
+                total += value * calendar_features(day, [name.removeprefix("start, ")])[0][0]
+        assert total == pytest.approx(model.predict(data[k])[0])
+
+
+def test_the_base_is_the_level_of_most_exposure():
+    heavy = np.where(ROWS["region"] == "village", 50.0, ROWS["years"])
+    rows = {"region": ROWS["region"], "years": heavy, "claims": ROWS["claims"]}
+    data = cw.read(rows, target="claims", exposure="years")
+    table = cw.coefficients(cw.learner("glm", alpha=0).fit(data), data)
+    assert set(table.bases) == {"", "village"}
+    assert table.shares[table.is_base][0] == pytest.approx(
+        heavy[ROWS["region"] == "village"].sum() / heavy.sum()
+    )
+
+
+def test_tests_of_columns_find_the_one_without_effect():
+    noise = np.random.default_rng(5).choice(["a", "b", "c"], len(ROWS["age"]))
+    rows = {"age": ROWS["age"], "region": ROWS["region"], "noise": noise, "cost": ROWS["cost"]}
+    data = cw.read(rows, target="cost")
+    table = cw.coefficients(cw.learner("ols").fit(data), data)
+    p_values = {test.column: test.p_value for test in table.tests}
+    assert p_values["age"] < 1e-6
+    assert p_values["region"] < 1e-3
+    assert p_values["noise"] > 0.05
+    assert {test.column: test.freedom for test in table.tests}["region"] == 2
+
+
+@pytest.mark.parametrize(
+    ("learner", "settings", "hint"),
+    [("glm", {}, "alpha=0"), ("ridge", {}, "'ols' and 'glm'"), ("lasso", {}, "'ols' and 'glm'")],
+)
+def test_penalised_coefficients_have_no_errors_and_a_reason(learner, settings, hint):
+    data = read("claims", exposure="years")
+    model = cw.learner(learner, **settings).fit(data)
+    table = cw.coefficients(model, data)
+    assert table.errors is None
+    assert np.isnan(table.standard_errors).all()
+    assert hint in table.notes[0]
+    score = model.predict(data)[0]
+    lines = dict(zip(table.names(), table.values, strict=True))
+    total = (
+        lines["constant"] + lines["age"] * ROWS["age"][0] + lines[f"region = {ROWS['region'][0]}"]
+    )
+    assert (np.exp(total) if learner == "glm" else total) == pytest.approx(score)
+
+
+def test_columns_with_the_same_information_are_named():
+    rows = {"age": ROWS["age"], "months": 12 * ROWS["age"], "claims": ROWS["claims"]}
+    data = cw.read(rows, target="claims", task="count")
+    model = cw.learner("glm", alpha=0).fit(data)
+    with pytest.warns(cw.ClearwoodWarning, match="'age', 'months'.*same information"):
+        table = cw.coefficients(model, data)
+    assert np.isnan(table.standard_errors[1:]).all()
+
+
+def test_separated_classes_are_noted():
+    rows = {"x": np.arange(40.0), "y": np.where(np.arange(40) < 20, "no", "yes")}
+    data = cw.read(rows, target="y")
+    model = cw.learner("logistic", penalty="none").fit(data)
+    assert "separate the classes" in cw.coefficients(model, data).notes[-1]
+
+
+def test_the_frame_has_a_line_for_each_level():
+    data = read("claims", exposure="years")
+    frame = cw.coefficients(cw.learner("glm", alpha=0).fit(data), data).to_frame("dict")
+    assert frame["column"] == ["", "age", "region", "region", "region"]
+    assert frame["ratio"][2] == 1.0
+
+
+MODEL = cw.learner("glm", alpha=0).fit(read("claims", exposure="years"))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda d: cw.coefficients(MODEL, d, base={"region": "vilage"}), "did you mean 'village'"),
+        (lambda d: cw.coefficients(MODEL, d, base={"age": "18"}), "'age' is a number"),
+        (lambda d: cw.coefficients(MODEL, d, base={"regio": "city"}), "did you mean 'region'"),
+        (lambda d: cw.coefficients(MODEL, d, errors="clusters"), "errors='clusters'"),
+        (lambda d: cw.coefficients(MODEL, d, errors="cluster"), "need groups"),
+        (lambda d: cw.coefficients(MODEL, d, confidence=90), "between 0 and 1"),
+        (lambda d: cw.coefficients(MODEL, d.head(50)), "fitted to 700 rows, and the table has 50"),
+        (lambda d: cw.coefficients(cw.learner("tree").fit(d), d), "'tree' is not linear"),
+        (lambda d: cw.coefficients(cw.learner("glm"), d), "of a fitted learner"),
+        (lambda _: cw.coefficients(MODEL, read("claims")), "predicts claims per year"),
+    ],
+)
+def test_bad_input_has_clear_words(call, message):
+    with pytest.raises(cw.InputError, match=message):
+        call(read("claims", exposure="years"))
+
+
+def test_rows_that_the_model_was_not_fitted_to_are_refused():
+    rows = rows_of(seed=3)
+    names = ("age", "region", "years", "claims")
+    rows["claims"] = rows["claims"] + 2 * (rows["region"] == "town")
+    other = cw.read({name: rows[name] for name in names}, target="claims", exposure="years")
+    with pytest.raises(cw.InputError, match="fitted to other rows"):
+        cw.coefficients(MODEL, other)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_frames_of_every_library_are_read(library):
+    pytest.importorskip(library)
+    data = read("claims", exposure="years")
+    table = cw.coefficients(MODEL, data.to_frame(library))
+    np.testing.assert_allclose(table.values, cw.coefficients(MODEL, data).values)
+
+
+@pytest.mark.parametrize("target", ["claims", "cost"])
+def test_the_figure_has_a_mark_for_every_line_but_the_constant(target):
+    data = read(target)
+    model = cw.learner("glm", alpha=0) if target == "claims" else cw.learner("ols")
+    table = cw.coefficients(model.fit(data), data)
+    *_, points = table.plot().to_dict()["layer"]
+    assert [row["line"] for row in points["data"]["values"]] == list(table.names()[1:])
