@@ -1,0 +1,250 @@
+"""How well learners predict with their defaults, beside explainable boosting with its own.
+
+The tables are those of ``../shared/data``, cut to 2,000 rows; scikit-learn's own where that folder
+is missing. For every learner of the catalogue the table has the geometric mean, over tables, of its
+loss relative to that of the default explainable boosting machine (root mean squared error or log
+loss on held-out rows of the same folds), and how many times less CPU time it takes. The losses of
+explainable boosting are kept in ``build/``, as they take most of an hour.
+"""
+
+import json
+import math
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import KFold, StratifiedKFold
+from threadpoolctl import threadpool_limits
+
+import clearwood as cw
+from benchmarks._harness import ROOT
+from clearwood.models import catalogue
+
+__all__ = ["Relative", "relative", "report"]
+
+DATA = ROOT.parent / "shared" / "data"
+KEPT = ROOT / "build" / "default-ebm.json"
+ROWS = 2_000
+FOLDS, USED_FOLDS = 5, 3
+#: What the loss of a learner may be at most, relative to explainable boosting.
+PROMISED = {"gbm": 1.04, "lightgbm": 1.04, "xgboost": 1.04, "catboost": 1.04}
+#: A probability of zero would outweigh all other rows.
+_LEAST = 1e-6
+#: Seconds after which a learner is not fitted to further tables.
+_ENOUGH = 120.0
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of the shared tables: its target, the columns to drop, and the target's scale."""
+
+    file: str
+    target: str
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    classes: bool = False
+    log: bool = False
+    unit: float = 1.0
+
+
+_COMPAS = ("sex", "age", "race", "juv_fel_count", "juv_misd_count", "juv_other_count")
+_TITANIC = ("alive", "class", "who", "adult_male", "embark_town", "alone")
+SHARED = {
+    "california": Source("california_housing.csv", "median_house_value", unit=1e5),
+    "bike": Source("bike_sharing.csv", "cnt", ("instant", "dteday", "casual", "registered")),
+    "hitters": Source("hitters.csv", "Salary", log=True),
+    "wage": Source("wage.csv", "wage", ("logwage", "region")),
+    "carseats": Source("carseats.csv", "Sales"),
+    "diamonds": Source("diamonds.csv", "price", log=True),
+    "mpg": Source("mpg.csv", "mpg", ("name",)),
+    "adult": Source("adult.csv", "income", ("fnlwgt",), classes=True),
+    "compas": Source(
+        "compas.csv",
+        "two_year_recid",
+        keep=(*_COMPAS, "priors_count", "c_charge_degree"),
+        classes=True,
+    ),
+    "german": Source("german_credit.csv", "credit_risk", classes=True),
+    "titanic": Source("titanic.csv", "survived", _TITANIC, classes=True),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A table: a data frame of features, and the target as numbers or class codes."""
+
+    name: str
+    X: Any
+    y: NDArray[Any]
+    classes: bool
+
+    @property
+    def target(self) -> NDArray[Any]:
+        """The target as learners are given it: classes as words, so that they are not numbers."""
+        return np.array([f"class {code}" for code in self.y]) if self.classes else self.y
+
+    def splits(self) -> Iterator[tuple[int, NDArray[Any], NDArray[Any]]]:
+        """Return the first folds: their number, rows to fit and rows to judge."""
+        kind = StratifiedKFold if self.classes else KFold
+        splits = kind(FOLDS, shuffle=True, random_state=0).split(self.X, self.y)
+        for fold, (train, test) in zip(range(USED_FOLDS), splits, strict=False):
+            yield fold, train, test
+
+    def loss(self, predicted: NDArray[Any], test: NDArray[Any]) -> float:
+        """Return the root mean squared error, or the log loss of probabilities."""
+        y = self.y[test]
+        if not self.classes:
+            return math.sqrt(np.mean((y - predicted) ** 2))
+        shares = np.clip(predicted, _LEAST, 1 - _LEAST)
+        shares = shares / shares.sum(axis=1, keepdims=True)
+        return float(-np.mean(np.log(shares[np.arange(len(y)), y])))
+
+
+@dataclass(frozen=True)
+class Relative:
+    """A learner's defaults beside those of explainable boosting.
+
+    Parameters
+    ----------
+    learner
+        Its name.
+    loss
+        The geometric mean over tables of its loss relative to explainable boosting.
+    quicker
+        How many times less CPU time a fit takes, likewise.
+    seconds
+        The mean CPU time of a fit.
+    tables
+        The relative loss on each table.
+    """
+
+    learner: str
+    loss: float
+    quicker: float
+    seconds: float
+    tables: Mapping[str, float]
+
+
+def report(*, quick: bool, path: Path) -> int:
+    """Print the table, write its figures and count the learners that fall short."""
+    tables = list(_tables())
+    if quick:
+        tables = [rows for rows in tables if len(rows.y) < ROWS][:4]
+    usual = ["gbm", "lightgbm", "xgboost", "forest", "tree", "ridge", "logistic"]
+    names = [name for name in catalogue.names(installed=True) if not quick or name in usual]
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        peer = {rows.name: _explainable_boosting(rows) for rows in tables}
+        print(f"\n{'learner':14}{'rel. loss':>10}{'quicker':>9}{'s a fit':>9}{'tables':>8}")
+        results = []
+        for name in names:
+            result = relative(name, tables, peer)
+            if result is not None:
+                results.append(result)
+                print(
+                    f"{name:14}{result.loss:10.3f}{result.quicker:8.0f}x{result.seconds:9.3f}"
+                    f"{len(result.tables):8}",
+                    flush=True,
+                )
+    path.write_text(json.dumps([asdict(one) for one in results], indent=1) + "\n", "utf-8")
+    print(f"\ndefaults: written to {path}")
+    if not DATA.is_dir():
+        return 0  # the promises are about other tables
+    return sum(one.loss > PROMISED.get(one.learner, math.inf) for one in results)
+
+
+def relative(
+    name: str, tables: Sequence[Rows], peer: Mapping[str, Mapping[str, list[float]]]
+) -> Relative | None:
+    """Fit a learner's defaults to the tables that it can predict; None where there is none."""
+    losses, ratios, seconds = {}, [], []
+    spent = 0.0
+    for rows in tables:
+        task = "binary" if rows.classes else "regression"
+        if task not in catalogue.get(name).tasks or spent > _ENOUGH:
+            continue
+        of_folds, times = [], []
+        for _, train, test in rows.splits():
+            start = time.process_time()
+            model = cw.learner(name, task=task).fit(rows.X.iloc[train], rows.target[train])
+            times.append(time.process_time() - start)
+            if rows.classes and not hasattr(model, "predict_proba"):
+                return None
+            judged = rows.X.iloc[test]
+            predicted = model.predict_proba(judged) if rows.classes else model.predict(judged)
+            of_folds.append(rows.loss(predicted, test))
+        spent += sum(times)
+        losses[rows.name] = float(np.mean(of_folds) / np.mean(peer[rows.name]["loss"]))
+        ratios.append(float(np.mean(peer[rows.name]["seconds"]) / np.mean(times)))
+        seconds.append(float(np.mean(times)))
+    if not losses:
+        return None
+    mean, quicker = (
+        float(np.exp(np.mean(np.log(values)))) for values in (list(losses.values()), ratios)
+    )
+    return Relative(name, mean, quicker, float(np.mean(seconds)), losses)
+
+
+def _explainable_boosting(rows: Rows) -> dict[str, list[float]]:
+    """Return losses and CPU seconds of interpret's defaults, kept from an earlier run if any."""
+    kept = json.loads(KEPT.read_text("utf-8")) if KEPT.is_file() else {}
+    if rows.name in kept:
+        return dict(kept[rows.name])
+    from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
+
+    kind = ExplainableBoostingClassifier if rows.classes else ExplainableBoostingRegressor
+    result: dict[str, list[float]] = {"loss": [], "seconds": []}
+    print(f"explainable boosting of {rows.name} ...", flush=True)
+    for _, train, test in rows.splits():
+        start = time.process_time()
+        model = kind(n_jobs=1, random_state=0).fit(rows.X.iloc[train], rows.y[train])
+        result["seconds"].append(time.process_time() - start)
+        judged = rows.X.iloc[test]
+        predicted = model.predict_proba(judged) if rows.classes else model.predict(judged)
+        result["loss"].append(rows.loss(predicted, test))
+    KEPT.parent.mkdir(parents=True, exist_ok=True)
+    KEPT.write_text(json.dumps({**kept, rows.name: result}, indent=1), "utf-8")
+    return result
+
+
+def _tables() -> Iterator[Rows]:
+    """Return the shared tables, or scikit-learn's where there are none."""
+    if not DATA.is_dir():
+        print(f"no tables at {DATA}: diabetes and breast cancer of scikit-learn instead")
+        from sklearn.datasets import load_breast_cancer, load_diabetes
+
+        for name, load in (("diabetes", load_diabetes), ("breast cancer", load_breast_cancer)):
+            X, y = load(return_X_y=True, as_frame=True)
+            yield Rows(name, X, y.to_numpy(), classes=name == "breast cancer")
+        return
+    for name, source in SHARED.items():
+        yield _read(name, source)
+
+
+def _read(name: str, source: Source) -> Rows:
+    """Read a shared table; rows without a target and constant columns are left out."""
+    import pandas as pd
+
+    frame = pd.read_csv(DATA / source.file, keep_default_na=False, na_values=[""])
+    frame = frame[[*source.keep, source.target]] if source.keep else frame
+    frame = frame.drop(columns=list(source.drop))
+    frame = frame[frame[source.target].notna()].reset_index(drop=True)
+    varying = [one for one in frame if one == source.target or frame[one].nunique() > 1]
+    frame = frame[varying]
+    if len(frame) > ROWS:
+        frame = frame.sample(ROWS, random_state=0).reset_index(drop=True)
+    raw = frame.pop(source.target)
+    if source.classes:
+        y: NDArray[Any] = pd.factorize(raw, sort=True)[0]
+    else:
+        y = np.log(raw.to_numpy(float)) if source.log else raw.to_numpy(float) / source.unit
+    for column in frame:
+        is_number = pd.api.types.is_numeric_dtype(frame[column]) and frame[column].dtype != bool
+        text = frame[column].astype(str).where(frame[column].notna(), np.nan).astype(object)
+        frame[column] = frame[column].astype(float) if is_number else text
+    return Rows(name, frame, y, classes=source.classes)
