@@ -8,6 +8,7 @@ from clearwood.kernels.lasso import LassoFamily, LassoPath, lasso_path
 from clearwood.kernels.level import simd_level
 from clearwood.kernels.mars import HINGE_KINDS, HingeSearch, search_hinges
 from clearwood.kernels.parallelism import limited, threads
+from clearwood.kernels.planted import PlantedLeaves, PlantedLoss, plant
 from clearwood.kernels.shapley import (
     Background,
     component_sets,
@@ -26,6 +27,8 @@ __all__ = [
     "LassoFamily",
     "LassoPath",
     "PackedForest",
+    "PlantedLeaves",
+    "PlantedLoss",
     "Trees",
     "UbjsonDocument",
     "UbjsonError",
@@ -42,6 +45,7 @@ __all__ = [
     "lasso_path",
     "limited",
     "path_dependent",
+    "plant",
     "search_hinges",
     "simd_level",
     "threads",

@@ -123,6 +123,18 @@ def mars_forward(
     n_threads: int,
 ) -> int: ...
 
+# planted
+def plant(
+    bins: NDArray[np.uint8],
+    n_bins: NDArray[np.int32],
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    start: NDArray[np.float64],
+    n_families: int,
+    options: dict[str, Any],
+    n_threads: int,
+) -> dict[str, NDArray[Any]]: ...
+
 # rank
 def rank_columns(
     values: NDArray[np.floating[Any]],

@@ -24,6 +24,7 @@ FAMILIES = (
     "mars",
     "rules",
     "glass",
+    "planted",
     "trees",
     "boosting",
     "stacking",

@@ -225,6 +225,9 @@ _OURS = _names(
         "clearwood.models.glassbox.mars.bases": "Hinge InLevels IsMissing Stacked",
         "clearwood.models.glassbox.mars.estimators": "MarsClassifier MarsPoisson MarsRegressor",
         "clearwood.models.glassbox.glass.estimators": "GlassClassifier GlassRegressor",
+        "clearwood.models.glassbox.planted.estimators": "PlantedClassifier PlantedPoisson "
+        "PlantedRegressor",
+        "clearwood.models.glassbox.planted.leaves": "Steps",
     }
 )
 

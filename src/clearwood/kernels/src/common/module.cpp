@@ -22,6 +22,7 @@ void bind_parallel(nb::module_& m);
 void bind_forest(nb::module_& m);
 void bind_lasso(nb::module_& m);
 void bind_mars(nb::module_& m);
+void bind_planted(nb::module_& m);
 void bind_rank(nb::module_& m);
 void bind_shapley(nb::module_& m);
 void bind_ubjson(nb::module_& m);
@@ -60,6 +61,7 @@ NB_MODULE(_core, m) {
   clearwood::bind_forest(m);
   clearwood::bind_lasso(m);
   clearwood::bind_mars(m);
+  clearwood::bind_planted(m);
   clearwood::bind_rank(m);
   clearwood::bind_shapley(m);
   clearwood::bind_ubjson(m);

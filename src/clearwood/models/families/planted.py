@@ -1,0 +1,68 @@
+"""Random planted forests."""
+
+from typing import Any
+
+from clearwood.models.entry import Entry, Job
+from clearwood.models.families.shared import ANY
+from clearwood.models.spaces import Choice, Real, Whole
+from clearwood.table import Task
+
+__all__ = ["ENTRIES"]
+
+
+def _planted(job: Job) -> Any:
+    from clearwood.models.glassbox.planted import estimators
+
+    shared = {
+        "categorical": job.categorical,
+        "random_state": job.seed,
+        "n_jobs": job.n_jobs,
+        **job.settings,
+    }
+    if job.task.is_classification:
+        return estimators.PlantedClassifier(**shared)
+    if job.task in (Task.COUNT, Task.AMOUNT):
+        return estimators.PlantedPoisson(**shared)
+    return estimators.PlantedRegressor(**shared)
+
+
+ENTRIES = (
+    Entry(
+        name="planted",
+        title="Random planted forest: a sum of trees, each of a few columns",
+        family="additive",
+        tasks=ANY,
+        reading="glass box",
+        source="clearwood PlantedRegressor, PlantedPoisson, PlantedClassifier",
+        section="Hiabu, Mammen and Meyer 2020, algorithm 1",
+        loss="squared error, Poisson deviance (counts and amounts) or log loss",
+        estimates="mean; probability",
+        advice="Take it as a forest that can be read: with order 1 it is additive, with order 2 "
+        "it adds pairs, and no smoothness is assumed, so that jumps stay jumps. It has no bands "
+        "and many small leaves; 'glass' usually predicts better and reads more easily.",
+        build=_planted,
+        defaults={
+            "order": 2,
+            "n_trees": 50,
+            "n_splits": 100,
+            "n_thresholds": 10,
+            "share": 0.4,
+            "max_candidates": 50,
+            "min_rows": 5,
+            "l2": 1.0,
+            "learning_rate": None,
+            "bootstrap": True,
+        },
+        space={
+            "order": Choice(1, 2, 3),
+            "n_splits": Whole(20, 300, log=True),
+            "share": Real(0.1, 1.0),
+            "min_rows": Whole(2, 40, log=True),
+            "learning_rate": Real(0.1, 1.0, log=True),
+        },
+        categories="native",
+        missing="native",
+        native_levels=254,
+        complexity=5,
+    ),
+)

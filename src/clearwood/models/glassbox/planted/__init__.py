@@ -1,0 +1,1 @@
+"""Random planted forests: trees for small sets of columns, added up."""
