@@ -257,3 +257,25 @@ def test_equations_of_learners_are_in_the_words_of_the_table():
     assert any("[town is Malmö]" in term for term in formula.term)
     with pytest.raises(InputError, match="'ridge' is not a fitted learner whose score"):
         cw.models.equation(cw.learner("ridge").fit(frame, y))
+
+
+@pytest.mark.parametrize("name", ["mars", "rules"])
+def test_amounts_are_predicted_with_a_log_link(name):
+    frame, signal, rng = houses()
+    y = np.exp(signal) * rng.gamma(2.0, 500.0, len(signal))
+    model = cw.learner(name, task="amount").fit(frame, y)
+    predicted = model.predict(frame)
+    assert predicted.min() > 0
+    # the log link with Poisson's loss keeps the total
+    assert predicted.mean() == pytest.approx(y.mean(), rel=0.01)
+    assert np.corrcoef(np.log(predicted), signal)[0, 1] > 0.8
+
+
+@pytest.mark.parametrize("name", ["mars", "rules"])
+def test_rates_with_exposure_count_by_exposure(name):
+    frame, signal, rng = houses()
+    exposure = rng.uniform(0.2, 1.0, len(signal))
+    rate = rng.poisson(exposure * np.exp(signal / 2)) / exposure
+    model = cw.learner(name, task="count").fit(frame, rate, sample_weight=exposure)
+    total = np.average(model.predict(frame), weights=exposure)
+    assert total == pytest.approx(np.average(rate, weights=exposure), rel=0.01)

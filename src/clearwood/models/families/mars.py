@@ -21,7 +21,7 @@ def _mars(job: Job) -> Any:
     }
     if job.task.is_classification:
         return estimators.MarsClassifier(**shared)
-    if job.task is Task.COUNT:
+    if job.task in (Task.COUNT, Task.AMOUNT):  # amounts: the log link keeps them positive
         return estimators.MarsPoisson(**shared)
     return estimators.MarsRegressor(**shared)
 

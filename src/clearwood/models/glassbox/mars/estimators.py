@@ -5,27 +5,22 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
-from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood.models.glassbox.mars.bands import Draw, spread_of_draws
 from clearwood.models.glassbox.mars.formula import Formula
 from clearwood.models.glassbox.mars.selection import Search, Selection
-from clearwood.models.glassbox.rows import check_classes, check_counts, level_counts, row_weights
+from clearwood.models.glassbox.rows import level_counts
 from clearwood.models.glassbox.score import Link, ProductTerm, ScoreParts, Spread, SumOfProducts
+from clearwood.models.glassbox.scored import Scored, ScoredClasses, ScoredCounts, ScoredNumbers
 from clearwood.models.glassbox.settings import check_choice, check_real, check_whole
 
 __all__ = ["MarsClassifier", "MarsPoisson", "MarsRegressor"]
 
-_CHECKS: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
 
-
-class _Mars(BaseEstimator):
+class _Mars(Scored):
     """What regression and classification share: the search, bands, formula."""
 
     def __init__(
@@ -60,11 +55,6 @@ class _Mars(BaseEstimator):
         self.categorical = categorical
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _search(self, X: Floats) -> Search:
         """Check the settings and put the search together."""
@@ -120,15 +110,9 @@ class _Mars(BaseEstimator):
         generators = np.random.default_rng(self.random_state).spawn(self.bands)
         return spread_of_draws([draw(generator) for generator in generators])
 
-    def _score(self, X: ArrayLike) -> Floats:
-        """Compute the score of rows, of shape (rows, outputs)."""
-        check_is_fitted(self, "parts_")
-        return self.parts_(validate_data(self, X, reset=False, **_CHECKS))
-
     def outside(self, X: ArrayLike) -> NDArray[np.intp]:
         """Count, for each column, the rows whose value lies outside the training range."""
-        check_is_fitted(self, "parts_")
-        values = validate_data(self, X, reset=False, **_CHECKS)
+        values = self._matrix(X)
         beyond = (values < self.low_) | (values > self.high_)  # False where missing
         return np.asarray(np.count_nonzero(beyond, axis=0))
 
@@ -147,12 +131,8 @@ class _Mars(BaseEstimator):
         check_is_fitted(self, "parts_")
         return Formula.of(self.parts_.products, names, levels, outputs=self._outputs())
 
-    def _outputs(self) -> tuple[str, ...]:
-        """Name the scores that terms add to."""
-        return ("",)
 
-
-class MarsRegressor(RegressorMixin, _Mars):
+class MarsRegressor(ScoredNumbers, _Mars):
     """Multivariate adaptive regression splines for numbers (Friedman 1991).
 
     The forward pass adds pairs of hinges max(0, x - t) and max(0, t - x), times a term that is in
@@ -222,8 +202,7 @@ class MarsRegressor(RegressorMixin, _Mars):
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Search for the terms and fit their coefficients."""
-        rows, target, weight = _rows(self, X, y, sample_weight)
-        target = target.astype(np.float64)
+        rows, target, weight = self._numbers(X, y, sample_weight)
         search = self._search(rows)
         selection = search(rows, target[:, None], weight)
         n, root = float(weight.sum()), np.sqrt(weight)
@@ -241,12 +220,8 @@ class MarsRegressor(RegressorMixin, _Mars):
         self._keep(selection, score, "identity", self._spread(draw))
         return self
 
-    def predict(self, X: ArrayLike) -> Floats:
-        """Predict the mean."""
-        return self._score(X)[:, 0]
 
-
-class MarsPoisson(RegressorMixin, _Mars):
+class MarsPoisson(ScoredCounts, _Mars):
     """Multivariate adaptive regression splines for counts and rates.
 
     The search of `MarsRegressor`, then a Poisson regression on its terms with a log link and a
@@ -263,10 +238,8 @@ class MarsPoisson(RegressorMixin, _Mars):
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Search for the terms and fit their coefficients."""
-        rows, target, weight = _rows(self, X, y, sample_weight)
-        target = target.astype(np.float64)
+        rows, target, weight = self._numbers(X, y, sample_weight)
         search = self._search(rows)
-        check_counts(target)
         selection = search(rows, target[:, None], weight)
 
         def draw(rng: np.random.Generator) -> Draw:
@@ -278,17 +251,8 @@ class MarsPoisson(RegressorMixin, _Mars):
         self._keep(selection, score, "log", self._spread(draw))
         return self
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = True
-        return tags
 
-    def predict(self, X: ArrayLike) -> Floats:
-        """Predict the mean."""
-        return np.exp(self._score(X)[:, 0])
-
-
-class MarsClassifier(ClassifierMixin, _Mars):
+class MarsClassifier(ScoredClasses, _Mars):
     """Multivariate adaptive regression splines for classes.
 
     The search fits the indicators of the classes by least squares, with terms common to all of
@@ -306,11 +270,8 @@ class MarsClassifier(ClassifierMixin, _Mars):
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Search for the terms and fit their coefficients."""
-        rows, target, weight = _rows(self, X, y, sample_weight, numeric=False)
-        check_classification_targets(target)
-        self.classes_, codes = np.unique(target, return_inverse=True)
+        rows, codes, weight = self._classes(X, y, sample_weight)
         n_classes = len(self.classes_)
-        check_classes(n_classes)
         search = self._search(rows)
         response = np.eye(n_classes)[codes]
         response = response[:, 1:] if n_classes == 2 else response
@@ -325,44 +286,6 @@ class MarsClassifier(ClassifierMixin, _Mars):
         link: Link = "logistic" if n_classes == 2 else "softmax"
         self._keep(selection, score, link, self._spread(draw))
         return self
-
-    def decision_function(self, X: ArrayLike) -> Floats:
-        """Compute log odds for two classes, else one score per class."""
-        score = self._score(X)
-        return score[:, 0] if score.shape[1] == 1 else score
-
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Compute the probabilities of the classes."""
-        score = self._score(X)
-        if score.shape[1] == 1:
-            positive = expit(score[:, 0])
-            return np.column_stack([1 - positive, positive])
-        return np.asarray(softmax(score, axis=1))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the most probable class."""
-        probabilities = self.predict_proba(X)
-        labels: NDArray[Any] = self.classes_[np.argmax(probabilities, axis=1)]
-        return labels
-
-    def _outputs(self) -> tuple[str, ...]:
-        if len(self.classes_) == 2:
-            return ("",)
-        return tuple(str(label) for label in self.classes_)
-
-
-def _rows(
-    estimator: BaseEstimator,
-    X: ArrayLike,
-    y: ArrayLike,
-    sample_weight: ArrayLike | None,
-    *,
-    numeric: bool = True,
-) -> tuple[Floats, NDArray[Any], Floats]:
-    """Check training rows, and return those of positive weight with targets and weights."""
-    matrix, target = validate_data(estimator, X, y, y_numeric=numeric, **_CHECKS)
-    weight, used = row_weights(sample_weight, matrix)
-    return matrix[used], target[used], weight
 
 
 def _resampled(

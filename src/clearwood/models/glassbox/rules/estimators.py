@@ -1,34 +1,25 @@
 """Rule ensembles for numbers, counts and classes, as scikit-learn estimators."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.arrays import Bools, Floats
 from clearwood.kernels import LassoFamily, lasso_path
-from clearwood.models.glassbox.rows import (
-    check_classes,
-    check_counts,
-    level_counts,
-    row_weights,
-)
+from clearwood.models.glassbox.rows import level_counts
 from clearwood.models.glassbox.rules.chains import chains
 from clearwood.models.glassbox.rules.conditions import Among, Between, Line, Rule
 from clearwood.models.glassbox.rules.growing import Grower, merged
 from clearwood.models.glassbox.rules.listing import RuleList, write_rows
 from clearwood.models.glassbox.score import Link, ProductTerm, ScoreParts, SumOfProducts
+from clearwood.models.glassbox.scored import Scored, ScoredClasses, ScoredCounts, ScoredNumbers
 from clearwood.models.glassbox.settings import check_choice, check_real, check_whole
 
 __all__ = ["RulesClassifier", "RulesPoisson", "RulesRegressor"]
 
-_CHECKS: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
 #: What the standard deviation of a typical rule is: lines are scaled to it (Friedman and Popescu).
 _TYPICAL = 0.4
 _LINKS: dict[LassoFamily, Link] = {
@@ -39,10 +30,8 @@ _LINKS: dict[LassoFamily, Link] = {
 }
 
 
-class _Rules(BaseEstimator):
+class _Rules(Scored):
     """What regression, counts and classes share: growing rules, the lasso, the list."""
-
-    _numeric: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -77,11 +66,6 @@ class _Rules(BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
     def _grower(self, X: Floats) -> Grower:
         """Check the settings and put the growing of trees together."""
         check_whole("folds", self.folds, 2)
@@ -97,14 +81,6 @@ class _Rules(BaseEstimator):
             min_leaf=check_whole("min_leaf", self.min_leaf, 1),
             levels=level_counts(X, self.categorical),
         )
-
-    def _training(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Floats, NDArray[Any], Floats]:
-        """Check training rows, and return those of positive weight with targets and weights."""
-        matrix, target = validate_data(self, X, y, y_numeric=self._numeric, **_CHECKS)
-        weight, used = row_weights(sample_weight, matrix)
-        return matrix[used], target[used], weight
 
     def _fit(
         self, X: Floats, response: Floats, weight: Floats, family: LassoFamily, strata: NDArray[Any]
@@ -186,11 +162,6 @@ class _Rules(BaseEstimator):
                 found.append((int(column), Line(float(low), float(high), centre)))
         return found
 
-    def _score(self, X: ArrayLike) -> Floats:
-        """Compute the score of rows, of shape (rows, outputs)."""
-        check_is_fitted(self, "parts_")
-        return self.parts_(validate_data(self, X, reset=False, **_CHECKS))
-
     @property
     def rules_(self) -> RuleList:
         """The rules and lines, with columns named x0, x1, ..."""
@@ -242,12 +213,8 @@ class _Rules(BaseEstimator):
         constant = dict(zip(outputs, map(float, self.parts_.products.constant), strict=True))
         return RuleList(constant, write_rows(terms, outputs))
 
-    def _outputs(self) -> tuple[str, ...]:
-        """Name the scores that rules add to."""
-        return ("",)
 
-
-class RulesRegressor(RegressorMixin, _Rules):
+class RulesRegressor(ScoredNumbers, _Rules):
     """A rule ensemble for numbers (RuleFit, Friedman and Popescu 2008).
 
     Small trees are boosted on random rows with random thresholds. Each of their nodes is a rule: a
@@ -316,16 +283,11 @@ class RulesRegressor(RegressorMixin, _Rules):
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow rules and fit their coefficients."""
-        rows, target, weight = self._training(X, y, sample_weight)
-        response = target.astype(np.float64)[None, :]
-        return self._fit(rows, response, weight, "gaussian", np.zeros(len(rows)))
-
-    def predict(self, X: ArrayLike) -> Floats:
-        """Predict the mean."""
-        return self._score(X)[:, 0]
+        rows, target, weight = self._numbers(X, y, sample_weight)
+        return self._fit(rows, target[None, :], weight, "gaussian", np.zeros(len(rows)))
 
 
-class RulesPoisson(RegressorMixin, _Rules):
+class RulesPoisson(ScoredCounts, _Rules):
     """A rule ensemble for counts and rates, with a log link.
 
     Parameters and attributes are those of `RulesRegressor`; a rule multiplies the mean by the
@@ -341,22 +303,11 @@ class RulesPoisson(RegressorMixin, _Rules):
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow rules and fit their coefficients."""
-        rows, target, weight = self._training(X, y, sample_weight)
-        response = target.astype(np.float64)[None, :]
-        check_counts(response)
-        return self._fit(rows, response, weight, "poisson", response[0] > 0)
-
-    def predict(self, X: ArrayLike) -> Floats:
-        """Predict the mean."""
-        return np.exp(self._score(X)[:, 0])
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = True
-        return tags
+        rows, target, weight = self._numbers(X, y, sample_weight)
+        return self._fit(rows, target[None, :], weight, "poisson", target > 0)
 
 
-class RulesClassifier(ClassifierMixin, _Rules):
+class RulesClassifier(ScoredClasses, _Rules):
     """A rule ensemble for classes: logistic, or with one score per class where there are more.
 
     Parameters and attributes are those of `RulesRegressor`, and ``classes_``. With more than two
@@ -371,42 +322,13 @@ class RulesClassifier(ClassifierMixin, _Rules):
     array([0, 1, 2])
     """
 
-    _numeric: ClassVar[bool] = False
-
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow rules and fit their coefficients."""
-        rows, target, weight = self._training(X, y, sample_weight)
-        check_classification_targets(target)
-        self.classes_, codes = np.unique(target, return_inverse=True)
-        check_classes(len(self.classes_))
+        rows, codes, weight = self._classes(X, y, sample_weight)
         response = np.eye(len(self.classes_))[codes].T
         if len(self.classes_) == 2:
             return self._fit(rows, response[1:], weight, "logistic", codes)
         return self._fit(rows, response, weight, "multinomial", codes)
-
-    def decision_function(self, X: ArrayLike) -> Floats:
-        """Compute log odds for two classes, else one score per class."""
-        score = self._score(X)
-        return score[:, 0] if score.shape[1] == 1 else score
-
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Compute the probabilities of the classes."""
-        score = self._score(X)
-        if score.shape[1] == 1:
-            positive = expit(score[:, 0])
-            return np.column_stack([1 - positive, positive])
-        return np.asarray(softmax(score, axis=1))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the most probable class."""
-        probabilities = self.predict_proba(X)
-        labels: NDArray[Any] = self.classes_[np.argmax(probabilities, axis=1)]
-        return labels
-
-    def _outputs(self) -> tuple[str, ...]:
-        if len(self.classes_) == 2:
-            return ("",)
-        return tuple(str(label) for label in self.classes_)
 
 
 def _simple(X: Floats, levels: NDArray[np.int32]) -> Any:
