@@ -147,7 +147,7 @@ ENTRIES = (
         "values are missing: surrogates stand in for them. Its predictions are steps, usually "
         "worse than those of 'gam' or boosted trees, and its splits change with small changes of "
         "the data. The setting prune one-se makes it smaller and somewhat more stable.",
-        defaults=_OF_TREE,
+        defaults={**_OF_TREE, "optimal": False},
         complexity=3,
     ),
     _single(

@@ -11,9 +11,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError, Setting, bad_value, unknown_choice
+from clearwood._shared.errors import InputError, Setting, bad_value, unknown_choice, words
 from clearwood.models.estimators.folds import Folds
 from clearwood.models.glassbox.cart.bumping import bump
+from clearwood.models.glassbox.cart.optimal import DEPTHS, best_tree
 from clearwood.models.glassbox.cart.pruning import choose, geometric_middles, held_out, risks
 from clearwood.models.glassbox.cart.sample import Sample
 from clearwood.models.glassbox.cart.tree import CartTree, Growth, Presorted
@@ -39,6 +40,7 @@ class _Cart(BaseEstimator):
         min_samples_leaf: int = 1,
         surrogates: int = 5,
         samples: int = 0,
+        optimal: bool = False,
         categorical: Sequence[int] = (),
         monotone: Sequence[int] = (),
         random_state: int = 0,
@@ -50,6 +52,7 @@ class _Cart(BaseEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.surrogates = surrogates
         self.samples = samples
+        self.optimal = optimal
         self.categorical = categorical
         self.monotone = monotone
         self.random_state = random_state
@@ -85,6 +88,8 @@ class _Cart(BaseEstimator):
     def _fit(self, sample: Sample) -> None:
         """Grow the tree, prune it and keep it with the values of its predictions."""
         self.penalty_ = 0.0
+        if self.optimal:
+            self._check_optimal(sample)
         if self.samples:
             bumped = bump(
                 sample,
@@ -105,7 +110,60 @@ class _Cart(BaseEstimator):
             one_se = self.prune == "one-se"
             self.penalty_ = choose(self.penalties_, self.risks_, errors, one_se=one_se)
             full = full.pruned(self.penalty_)
+        if self.optimal:
+            full = self._optimal(sample, full)
         self.tree_ = replace(full, value=self._values(full))
+
+    def _optimal(self, sample: Sample, pruned: CartTree) -> CartTree:
+        """Return the best tree of a depth where its cross-validated loss is below the pruned one's.
+
+        The pruned tree's is the least of many losses, so rather too small a bound.
+        """
+        self.optimal_depth_ = 0
+        if pruned.n_nodes == 1 and not len(self.risks_):
+            return pruned  # nothing to split by
+        depths = [d for d in DEPTHS if self.max_depth is None or d <= self.max_depth]
+        total = dict.fromkeys(depths, 0.0)
+        for train, test in self._split(sample):
+            for depth in depths:
+                tree = best_tree(sample, train, depth, seed=self.random_state)
+                losses = self._losses(tree.value, sample.target[test])
+                leaves = tree.leaves(sample.X[test]).astype(np.intp)
+                total[depth] += float(sample.weight[test] @ losses(leaves, np.arange(len(test))))
+        weight = float(sample.weight.sum())
+        self.optimal_risks_ = {depth: loss / weight for depth, loss in total.items()}
+        own = float(self.risks_[np.searchsorted(self.penalties_, self.penalty_)])
+        best = min(depths, key=total.__getitem__, default=0)
+        if not best or self.optimal_risks_[best] >= own:
+            return pruned
+        self.optimal_depth_ = best
+        rows = np.flatnonzero(sample.cover > 0)
+        return best_tree(sample, rows, best, seed=self.random_state)
+
+    def _check_optimal(self, sample: Sample) -> None:
+        """Refuse settings that the search for the best tree does not know."""
+        growth = sample.growth
+        reasons = {
+            "prune": not self.prune,
+            "samples": bool(self.samples),
+            "criterion": growth.criterion not in ("squared", "gini"),
+            "costs": growth.costs is not None,
+        }
+        chosen = Setting("optimal", self.optimal)
+        for name in (name for name, refused in reasons.items() if refused):
+            raise InputError(
+                words(chosen, " and ", Setting(name, getattr(self, name)), " exclude each other"),
+                parameter="optimal",
+                value=self.optimal,
+                hint="the best tree is searched for by squared error or Gini's index, and taken "
+                "where cross-validation prefers it to the pruned one.",
+            )
+        if any(self.monotone):
+            raise InputError(
+                words(chosen, " cannot keep monotone constraints"),
+                parameter="optimal",
+                value=self.optimal,
+            )
 
     def _risks(self, sample: Sample) -> tuple[Floats, Floats]:
         """Cross-validate every penalty; the trees of the folds use the sorted rows again."""
@@ -179,6 +237,9 @@ class CartRegressor(RegressorMixin, _Cart):
     samples
         Bumping: trees are grown on so many bootstrap samples too, and of all the trees with at most
         a cross-validated number of leaves the one that fits all rows best is kept.
+    optimal
+        Also search for the best tree of two or three levels, all splits at once, and take it where
+        cross-validation prefers it to the pruned tree. It has no surrogates.
     categorical
         Positions of columns that hold codes of categories.
     monotone
@@ -196,6 +257,9 @@ class CartRegressor(RegressorMixin, _Cart):
         penalties, and the risks are those of 1, 2, ... leaves.
     sample_ : int
         With ``samples``: which of them the tree comes from; 0 is the rows themselves.
+    optimal_depth_, optimal_risks_ : int, dict
+        With ``optimal``: the depth of the best tree, 0 where the pruned one is kept; and the
+        cross-validated loss for each depth.
 
     Examples
     --------
@@ -272,7 +336,7 @@ class CartClassifier(ClassifierMixin, _Cart):
 
     Parameters
     ----------
-    prune, folds, max_depth, min_samples_leaf, surrogates, samples, categorical
+    prune, folds, max_depth, min_samples_leaf, surrogates, samples, optimal, categorical
         As in `CartRegressor`.
     monotone, random_state
         As in `CartRegressor`; monotone constraints hold for the probability of the second of two
@@ -316,6 +380,7 @@ class CartClassifier(ClassifierMixin, _Cart):
         min_samples_leaf: int = 1,
         surrogates: int = 5,
         samples: int = 0,
+        optimal: bool = False,
         priors: Sequence[float] | Literal["equal"] | None = None,
         costs: Sequence[Sequence[float]] | None = None,
         categorical: Sequence[int] = (),
@@ -330,6 +395,7 @@ class CartClassifier(ClassifierMixin, _Cart):
             min_samples_leaf=min_samples_leaf,
             surrogates=surrogates,
             samples=samples,
+            optimal=optimal,
             categorical=categorical,
             monotone=monotone,
             random_state=random_state,
