@@ -146,7 +146,8 @@ ENTRIES = (
         advice="Take it for a model that fits on a page and can be followed by hand, or where many "
         "values are missing: surrogates stand in for them. Its predictions are steps, usually "
         "worse than those of 'gam' or boosted trees, and its splits change with small changes of "
-        "the data. The setting prune one-se makes it smaller and somewhat more stable.",
+        "the data. The setting prune one-se makes it smaller and somewhat more stable; optimal "
+        "searches for the best small tree.",
         defaults={**_OF_TREE, "optimal": False},
         complexity=3,
     ),
@@ -156,7 +157,7 @@ ENTRIES = (
         section="Rosso 5, equation (57)",
         advice="Take it instead of 'tree' where columns matter only together, so that no first "
         "split looks useful. It is a single tree, read and drawn like any other, and takes about "
-        "twenty times as long to fit. Where columns matter one by one it gains little.",
+        "twenty times as long to fit. Where columns matter one by one it gains nothing.",
         defaults={**_OF_TREE, "samples": 20},
         complexity=4,
     ),
