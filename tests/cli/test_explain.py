@@ -54,6 +54,17 @@ def test_the_summary_names_the_value_function_and_the_background(cli, model, cla
     assert max(len(line) for line in answer.out.splitlines()) <= 80
 
 
+@pytest.mark.parametrize(("learner", "words"), [("mars", "max(0, "), ("rules", "% of rows)")])
+def test_a_model_that_can_be_written_out_is_shown_so(cli, claims, learner, words):
+    fitted = cli("fit", claims, "--target", "accidents", "--learner", learner, "-o", "own.cw")
+    assert fitted.code == 0, fitted.err
+    answer = cli("explain", "own.cw", claims, "-o", "out")
+    assert answer.code == 0, answer.err
+    written = answer.out.partition("The score of a row")[2]
+    assert words in written
+    assert max(len(line) for line in answer.out.splitlines()) <= 80
+
+
 def test_some_rows_path_dependent_with_interactions_as_parquet(cli, model, claims):
     pq = pytest.importorskip("pyarrow.parquet")
     answer = cli(

@@ -110,7 +110,7 @@ def decomposition(
     if readable_order(why) is not None:
         print_text("", prose(repr(why.terms())), terminal_table(tables["terms"], width()))
     if has_equation(fitted):
-        print_text("", "The score of a row", str(equation(fitted)))
+        print_text("", "The score of a row", prose(str(equation(fitted))))
 
 
 def _check_folder(folder: Path, files: list[Path], *, force: bool) -> None:
