@@ -14,7 +14,11 @@ Fit = Callable[[], NDArray[np.float64]]
 
 def comparisons(*, quick: bool) -> list[Comparison]:
     n_rows = 400 if quick else 800
-    return [_mars(n_rows), *(_rules(n_rows, classes=classes) for classes in (False, True))]
+    return [
+        _gam(n_rows),
+        _mars(n_rows),
+        *(_rules(n_rows, classes=classes) for classes in (False, True)),
+    ]
 
 
 def friedman(n_rows: int, n_columns: int) -> Data:
@@ -28,6 +32,37 @@ def friedman(n_rows: int, n_columns: int) -> Data:
 def excess(answer: Any, reference: Any) -> float:
     """How much larger the error of one fit is than that of ours; negative where it is smaller."""
     return float(answer / reference - 1)
+
+
+def _gam(n_rows: int) -> Comparison:
+    def data() -> tuple[Data, Data]:
+        (X, y), (new, truth) = friedman(n_rows, 5), friedman(n_rows + 1000, 5)
+        return (X, y), (new[n_rows:], truth[n_rows:])
+
+    return Comparison(
+        title=f"gam, {n_rows:,} rows, 5 columns, smoothness chosen; difference of the error on new "
+        "rows",
+        data=data,
+        cases=[
+            Case("clearwood", _our_gam),
+            Case("pyGAM", _pygam, package="pygam"),
+        ],
+        difference=excess,
+        promises={"pyGAM": 10.0},
+    )
+
+
+def _our_gam(data: tuple[Data, Data], _threads: int) -> Fit:
+    from clearwood.models.glassbox.gam import GamRegressor
+
+    return lambda: _error(GamRegressor().fit(*data[0]), data)
+
+
+def _pygam(data: tuple[Data, Data], _threads: int) -> Fit:
+    from pygam import LinearGAM
+
+    X, y = data[0]
+    return lambda: _error(LinearGAM().gridsearch(X, y, progress=False), data)
 
 
 def _mars(n_rows: int) -> Comparison:

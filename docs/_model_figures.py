@@ -18,6 +18,18 @@ def tree() -> str:
     return cw.condense(model).to_svg()
 
 
+def gam() -> str:
+    """Draw the four strongest curves of an additive model with their bands."""
+    import altair as alt
+    import vl_convert
+
+    data = cw.datasets.load("diabetes")
+    why = cw.explain(cw.learner("gam").fit(data), data)
+    charts = [why.effect(name, kind="component").plot() for name in ("s5", "bmi", "bp", "s6")]
+    rows = [alt.hconcat(*charts[:2]), alt.hconcat(*charts[2:])]
+    return str(vl_convert.vegalite_to_svg(alt.vconcat(*rows).to_dict()))
+
+
 def mars() -> str:
     """Draw the effect of bmi with its bootstrap band."""
     return _effect_of_bmi(cw.learner("mars", bands=50))
@@ -38,7 +50,12 @@ def _effect_of_bmi(learner: cw.Learner) -> str:
 
 
 #: What draws the picture of each page.
-FIGURES: dict[str, Callable[[], str]] = {"tree": tree, "mars": mars, "rules": rules}
+FIGURES: dict[str, Callable[[], str]] = {
+    "tree": tree,
+    "gam": gam,
+    "mars": mars,
+    "rules": rules,
+}
 
 
 if __name__ == "__main__":

@@ -36,6 +36,9 @@ ENTRIES = (
         section="Hiabu 4.3.1; Rosso 8",
         loss="squared error or log loss + alpha · Σ β²",
         estimates="mean; probability",
+        advice="Take gam instead, which chooses the smoothness of every curve by itself, shrinks "
+        "levels and has bands. This is the textbook's model: the same knots and one ridge penalty "
+        "for all curves.",
         build=_spline,
         defaults={"n_knots": 6, "alpha": 1.0},
         space={"n_knots": Whole(3, 12), "alpha": Real(1e-3, 1e3, log=True)},

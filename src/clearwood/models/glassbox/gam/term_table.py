@@ -65,7 +65,8 @@ def term_table(
     ]
     total = sum(variances) or 1.0
     # weights of working models come close to zero where classes are clear, those of rows do not
-    shared = concurvity(design, fit, design.gram(weights))
+    gram = design.gram(weights)
+    shared = concurvity(design, fit, gram)
     rows = []
     for i, (term, at) in enumerate(zip(design.terms, design.at, strict=True)):
         edf = float(used[at].sum())
@@ -73,8 +74,12 @@ def term_table(
             statistic, freedom, p = level_test(fit, at, phi, residual_freedom)
         else:
             freedom = float(np.clip(reference[at].sum(), min(1.0, term.width), term.width))
-            beta, covariance = fit.coefficients[at], state.inverse[at, at] * phi
-            statistic, p = curve_test(beta, covariance, freedom, residual_freedom)
+            # of the values at the rows, of which coefficients of products are no measure
+            size = 1e-12 * max(float(np.trace(gram[at, at])), 1e-300)
+            root = np.linalg.cholesky(gram[at, at] + size * np.eye(term.width)).T
+            values = root @ fit.coefficients[at]
+            covariance = root @ (state.inverse[at, at] * phi) @ root.T
+            statistic, p = curve_test(values, covariance, freedom, residual_freedom)
         low, high = _range(term)
         rows.append(
             {
@@ -145,24 +150,24 @@ def _range(term: Term) -> tuple[float | None, float | None]:
 
 
 def curve_test(
-    beta: Floats, covariance: Floats, freedom: float, residual_freedom: float | None
+    values: Floats, covariance: Floats, freedom: float, residual_freedom: float | None
 ) -> tuple[float, float]:
     """Test that a term is zero (Wood 2013, On p-values for smooth components).
 
-    The statistic is βᵀ V⁻ β with a pseudo-inverse of rank r, the term's degrees of freedom, which
-    need not be whole: of r = k + ν, directions 1 to k − 1 count fully, and directions k and k + 1
-    by the matrix [[1, ρ], [ρ, ν]] with ρ² = ν(1 − ν)/2. Its sign is arbitrary, so both are
-    averaged. Under the null hypothesis it is a sum of χ² variables with weights 1 and the
-    eigenvalues of that matrix; here a scaled χ² (or F) with the same mean and variance.
+    The statistic is fᵀ V⁻ f for the term's values f, with a pseudo-inverse of rank r, the term's
+    degrees of freedom, which need not be whole: of r = k + ν, directions 1 to k − 1 count fully,
+    and directions k and k + 1 by the matrix [[1, ρ], [ρ, ν]] with ρ² = ν(1 − ν)/2. Its sign is
+    arbitrary, so both are averaged. Under the null hypothesis it is a sum of χ² variables with
+    weights 1 and the eigenvalues of that matrix; here a scaled χ² (or F) with the same mean and
+    variance.
 
     Returns
     -------
     statistic, p
     """
-    values, vectors = eigh(covariance)
-    order = np.argsort(values)[::-1]
-    values, scores = np.maximum(values[order], 1e-300), (vectors.T @ beta)[order]
-    scores = scores / np.sqrt(values)
+    variances, vectors = eigh(covariance)
+    order = np.argsort(variances)[::-1]
+    scores = (vectors.T @ values)[order] / np.sqrt(np.maximum(variances[order], 1e-300))
     whole = min(int(np.floor(freedom + 1e-9)), len(scores))
     part = freedom - whole
     if part < 1e-6 or whole == len(scores):
