@@ -53,7 +53,9 @@ def test_degrees_of_freedom_and_tests_agree_with_mgcv(seed, family):
         model = GamRegressor(family=family, select=False).fit(x, y)
     edf, p = MGCV[seed, family]
     np.testing.assert_allclose([row["edf"] for row in model.term_table_], edf, atol=0.1)
-    np.testing.assert_allclose([row["p"] for row in model.term_table_], p, rtol=0.25, atol=1e-5)
+    np.testing.assert_allclose(
+        [row["p_value"] for row in model.term_table_], p, rtol=0.25, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("knows_scale", [True, False])
@@ -267,5 +269,5 @@ def test_a_column_without_effect_vanishes():
     model = GamRegressor().fit(x, np.sin(6 * x[:, 0]) + 0.3 * rng.normal(size=500))
     noise = model.term_table_[1]
     assert noise["edf"] < 0.1
-    assert noise["p"] > 0.05
+    assert noise["p_value"] > 0.05
     assert noise["share"] < 1e-3

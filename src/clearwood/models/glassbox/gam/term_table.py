@@ -84,11 +84,12 @@ def term_table(
         rows.append(
             {
                 "term": _title(term, names),
+                "columns": term.columns,
                 "kind": term.kind,
                 "edf": edf,
                 "reference_df": freedom,
                 "statistic": statistic,
-                "p": p,
+                "p_value": p,
                 "share": variances[i] / total,
                 "concurvity": shared[i],
                 "monotone": int(monotone[term.columns[0]])
@@ -124,8 +125,10 @@ def class_table(
                 {
                     "class": label,
                     "term": _title(term, names),
+                    "columns": term.columns,
                     "kind": term.kind,
                     "edf": float(used[at].sum()),
+                    "p_value": None,
                     "share": variance / total,
                     "low": low,
                     "high": high,
