@@ -40,6 +40,11 @@ def rules() -> str:
     return _effect_of_bmi(cw.learner("rules"))
 
 
+def planted() -> str:
+    """Draw the effect of bmi that all families add up to."""
+    return _effect_of_bmi(cw.learner("planted"))
+
+
 def _effect_of_bmi(learner: cw.Learner) -> str:
     """Fit a learner and draw the main effect of one column."""
     import vl_convert
@@ -55,6 +60,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "gam": gam,
     "mars": mars,
     "rules": rules,
+    "planted": planted,
 }
 
 
