@@ -18,6 +18,7 @@ def comparisons(*, quick: bool) -> list[Comparison]:
         _gam(n_rows),
         _mars(n_rows),
         *(_rules(n_rows, classes=classes) for classes in (False, True)),
+        _tree(n_rows * 25),
     ]
 
 
@@ -130,3 +131,34 @@ def _imodels(data: tuple[Data, Data], _threads: int) -> Fit:
 
     kind = RuleFitClassifier if data[0][1].dtype.kind == "i" else RuleFitRegressor
     return lambda: _error(kind(random_state=0).fit(*data[0]), data)
+
+
+def _tree(n_rows: int) -> Comparison:
+    return Comparison(
+        title=f"tree, {n_rows:,} rows, 8 columns, not pruned; difference of the training error",
+        data=lambda: friedman(n_rows, 8),
+        cases=[
+            Case("clearwood", _our_tree),
+            Case("scikit-learn", _sklearn_tree, package="scikit-learn"),
+        ],
+        difference=excess,
+        promises={"scikit-learn": 2.0},
+    )
+
+
+def _training_error(model: Any, data: Data) -> NDArray[np.float64]:
+    return np.array(np.mean((model.predict(data[0]) - data[1]) ** 2))
+
+
+def _our_tree(data: Data, _threads: int) -> Fit:
+    from clearwood.models.glassbox.cart.estimators import CartRegressor
+
+    model = CartRegressor(prune=False, min_samples_leaf=5)
+    return lambda: _training_error(model.fit(*data), data)
+
+
+def _sklearn_tree(data: Data, _threads: int) -> Fit:
+    from sklearn.tree import DecisionTreeRegressor
+
+    model = DecisionTreeRegressor(min_samples_leaf=5, random_state=0)
+    return lambda: _training_error(model.fit(*data), data)
