@@ -16,6 +16,7 @@ def comparisons(*, quick: bool) -> list[Comparison]:
     n_rows = 400 if quick else 800
     return [
         _gam(n_rows),
+        *(_glass(n_rows, classes=classes) for classes in (False, True)),
         _mars(n_rows),
         *(_rules(n_rows, classes=classes) for classes in (False, True)),
         _tree(n_rows * 25),
@@ -91,17 +92,48 @@ def _mars_earth(data: Data, _threads: int) -> Fit:
     return lambda: np.array(Earth(max_degree=1, max_terms=21).fit(*data).gcv_)
 
 
-def _rules(n_rows: int, *, classes: bool) -> Comparison:
-    def data() -> tuple[Data, Data]:
-        (X, y), (new, truth) = friedman(n_rows, 10), friedman(n_rows + 1000, 10)
-        if classes:
-            y, truth = (y > 14).astype(int), (truth > 14).astype(int)
-        return (X, y), (new[n_rows:], truth[n_rows:])
+def train_and_new(n_rows: int, *, classes: bool) -> tuple[Data, Data]:
+    """Rows to fit, and new rows of the same example; as two classes where these are wanted."""
+    (X, y), (new, truth) = friedman(n_rows, 10), friedman(n_rows + 1000, 10)
+    if classes:
+        y, truth = (y > 14).astype(int), (truth > 14).astype(int)
+    return (X, y), (new[n_rows:], truth[n_rows:])
 
+
+def _glass(n_rows: int, *, classes: bool) -> Comparison:
+    kind = "two classes" if classes else "numbers"
+    return Comparison(
+        title=f"glass, {n_rows:,} rows, 10 columns, {kind}; difference of the error on new rows",
+        data=lambda: train_and_new(n_rows, classes=classes),
+        cases=[
+            Case("clearwood", _our_glass),
+            Case("interpret", _ebm, package="interpret"),
+        ],
+        difference=excess,
+        promises={"interpret": 20.0},
+    )
+
+
+def _our_glass(data: tuple[Data, Data], threads: int) -> Fit:
+    from clearwood.models.glassbox.glass import GlassClassifier, GlassRegressor
+
+    kind = GlassClassifier if data[0][1].dtype.kind == "i" else GlassRegressor
+    return lambda: _error(kind(n_jobs=threads).fit(*data[0]), data)
+
+
+def _ebm(data: tuple[Data, Data], threads: int) -> Fit:
+    from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
+
+    is_classes = data[0][1].dtype.kind == "i"
+    kind = ExplainableBoostingClassifier if is_classes else ExplainableBoostingRegressor
+    return lambda: _error(kind(random_state=0, n_jobs=threads).fit(*data[0]), data)
+
+
+def _rules(n_rows: int, *, classes: bool) -> Comparison:
     kind = "two classes" if classes else "numbers"
     return Comparison(
         title=f"rules, {n_rows:,} rows, 10 columns, {kind}; difference of the error on new rows",
-        data=data,
+        data=lambda: train_and_new(n_rows, classes=classes),
         cases=[
             Case("clearwood", _our_rules),
             Case("imodels", _imodels, package="imodels"),

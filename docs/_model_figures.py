@@ -45,6 +45,11 @@ def planted() -> str:
     return _effect_of_bmi(cw.learner("planted"))
 
 
+def glass() -> str:
+    """Draw the effect of bmi with its band from the folds."""
+    return _effect_of_bmi(cw.learner("glass"))
+
+
 def _effect_of_bmi(learner: cw.Learner) -> str:
     """Fit a learner and draw the main effect of one column."""
     import vl_convert
@@ -58,6 +63,7 @@ def _effect_of_bmi(learner: cw.Learner) -> str:
 FIGURES: dict[str, Callable[[], str]] = {
     "tree": tree,
     "gam": gam,
+    "glass": glass,
     "mars": mars,
     "rules": rules,
     "planted": planted,

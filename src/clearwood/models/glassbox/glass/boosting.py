@@ -19,7 +19,8 @@ __all__ = ["MANY_ROWS", "Boosted", "BoostedLoss", "boost_folds"]
 #: From this many rows on, thresholds are the best of a histogram, with fewer folds and larger
 #: steps; below, random thresholds give smoother shapes and a lower loss.
 MANY_ROWS = 5_000
-LEAVES_OF_PAIRS = 8
+#: Leaves of a tree: a path may split on the same column again.
+LEAVES = 8
 PATIENCE = 100
 
 BoostedLoss = Literal["squared", "logistic", "softmax", "poisson", "gamma"]
@@ -110,11 +111,9 @@ def boost_folds(
         unit *= float(np.average(y, weights=weights))
     least = min_rows * unit * (0.15 if loss in ("logistic", "softmax") else 1.0)
     allowed = None
-    leaves, depth = (2**order, order)
     if pairs is not None and n_columns > 1:
         g, h = _derivatives(loss, y, offset, fold_of_row, weights)
         allowed = chosen_pairs(binned, g, h, pairs, categorical)
-        leaves, depth = LEAVES_OF_PAIRS, LEAVES_OF_PAIRS
     grown = boost(
         binned.bins,
         binned.n_bins,
@@ -130,8 +129,8 @@ def boost_folds(
         learning_rate=learning_rate or (0.2 if many else 0.1),
         l2=l2 * unit,
         least=least,
-        max_leaves=leaves,
-        max_depth=depth,
+        max_leaves=LEAVES,
+        max_depth=LEAVES - 1,
         order=order,
         random_thresholds=not many,
         max_rounds=max_trees,
