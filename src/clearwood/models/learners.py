@@ -379,7 +379,7 @@ class Learner(BaseEstimator):
 
     def _chosen_task(self) -> Task:
         if self.task not in list(Task):
-            raise unknown_choice("task", self.task, Task)
+            raise unknown_choice("task", self.task, map(str, Task))
         return Task(self.task)
 
     def _encode(self, X: Any) -> Floats:

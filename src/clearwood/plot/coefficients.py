@@ -29,7 +29,11 @@ def plot_coefficients(result: "Coefficients") -> Any:
     data = plain(rows)
     name = result.ratio_name or "coefficient"
     title = name if result.errors is None else f"{name}, {percent(result.confidence)} interval"
-    scale = alt.Scale(zero=False) if result.ratio_name is None else alt.Scale(type="log")
+    scale = (
+        alt.Scale(zero=False)
+        if result.ratio_name is None
+        else alt.Scale(type="log", nice=False, padding=12)
+    )
     y = alt.Y("line:N", sort=[row["line"] for row in rows], title=None)
     base = chart_of(data).encode(y=y)
     bar = base.mark_bar(height=2, opacity=0.9).encode(
