@@ -23,8 +23,8 @@ if TYPE_CHECKING:
         Shapley,
         WhatIf,
     )
-    from clearwood.explanation.coefficients.coefficients import coefficients
     from clearwood.explanation.explain import explain
+    from clearwood.explanation.linear.coefficients import coefficients
     from clearwood.explanation.one_call import (
         agreement,
         contributions,

@@ -141,3 +141,26 @@ def test_models_that_are_no_sum_of_few_terms_have_no_such_section(claims):
     forest = cw.learner("gbm", max_iter=5).fit(claims)
     page = report(forest, claims, quick=True, sections=["terms", "data"])
     assert [section.name for section in page.sections] == ["data"]
+
+
+@pytest.mark.parametrize("alpha", [0, 0.1])
+def test_a_linear_learner_is_shown_as_its_coefficients(policies, alpha):
+    whole, _ = policies
+    model = cw.learner("glm", alpha=alpha).fit(whole)
+    page = report(model, whole, sections=["terms"], quick=True)
+    (shown,) = page.sections
+    (sheet,) = (block for block in shown.blocks if isinstance(block, Sheet))
+    table = cw.coefficients(model, whole)
+    assert [row[0] for row in sheet.rows] == list(table.names())
+    assert ("p-value" in sheet.columns) == (alpha == 0)
+    assert "log of the mean of claims per year" in shown.blocks[0].paragraphs[0]
+    at = sheet.columns.index("ratio")
+    assert_allclose([row[at] for row in sheet.rows], table.ratios, rtol=1e-5)
+    assert any(isinstance(block, Note) for block in shown.blocks) == (alpha > 0)
+
+
+def test_rows_that_a_linear_learner_was_not_fitted_to_have_no_coefficients(policies):
+    whole, _ = policies
+    model = cw.learner("glm", alpha=0).fit(whole)
+    page = report(model, whole.head(200), sections=["terms"], quick=True)
+    assert not [b for one in page.sections for b in one.blocks if isinstance(b, Sheet)]

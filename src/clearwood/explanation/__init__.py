@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from clearwood.explanation.adapter.predictor import Predictor
     from clearwood.explanation.adapter.supported import NotDecomposableError
     from clearwood.explanation.agreement.result import Agreement, Comparison
-    from clearwood.explanation.coefficients.result import Coefficients, ColumnTest
     from clearwood.explanation.decomposition.about import About, BackgroundInfo
     from clearwood.explanation.decomposition.components import Components
     from clearwood.explanation.decomposition.decomposition import Decomposition
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
     from clearwood.explanation.games.trees import TreeGame
     from clearwood.explanation.importance.components import ComponentVariances, Interactions
     from clearwood.explanation.importance.result import Importance
+    from clearwood.explanation.linear.coefficients import coefficients
+    from clearwood.explanation.linear.result import Coefficients, ColumnTest
     from clearwood.explanation.local.contributions import Contributions
     from clearwood.explanation.local.lime_result import Lime
     from clearwood.explanation.local.what_if import WhatIf
@@ -74,6 +75,7 @@ __all__ = [
     "WhatIf",
     "as_additive",
     "checked_weights",
+    "coefficients",
     "learner_players",
     "leaves_of",
     "readable_order",

@@ -269,6 +269,7 @@ class Collector:
         return replace(
             findings,
             effects=effects,
+            coefficients=self.subject.coefficients(),
             interaction_effects=pairs or (),
             more_effects=self._more_effects(findings, rest[:MORE_EFFECTS]),
             agreement=self._when(Step.AGREEMENT, lambda: self._agreement(findings)),

@@ -13,6 +13,7 @@ from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.condensing import Condensed, condense, with_surrogates
 from clearwood.explanation import (
+    Coefficients,
     Decomposition,
     Effect,
     Explanation,
@@ -20,10 +21,12 @@ from clearwood.explanation import (
     Shapley,
     TermTable,
     Unit,
+    coefficients,
     leaves_of,
     readable_order,
 )
 from clearwood.forest import Forest
+from clearwood.models import Learner
 from clearwood.table import Table
 
 __all__ = ["ExplainedModel", "PartsKind", "explained_model", "parts_kind", "some_rows"]
@@ -157,6 +160,18 @@ class ExplainedModel:
             for term in table.terms
         )
         return replace(table, terms=named)
+
+    def coefficients(self) -> Coefficients | None:
+        """Return the coefficients of a linear learner explained on its training rows, or None."""
+        if not isinstance(self.model, Learner) or self.table.target is None:
+            return None
+        with warnings.catch_warnings():
+            # the table has what they would say as a note
+            warnings.simplefilter("ignore", ClearwoodWarning)
+            try:
+                return coefficients(self.model, self.table)
+            except InputError:
+                return None
 
     def effect(
         self,

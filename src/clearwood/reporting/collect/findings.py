@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from clearwood.evaluation import CalibrationCurve, Interval, Measures, Residuals
     from clearwood.explanation import (
         Agreement,
+        Coefficients,
         Decomposition,
         Effect,
         Importance,
@@ -217,6 +218,8 @@ class Findings:
     terms, term_effects
         Of a model that is read term by term: the table of its terms, and the curve or surface of
         each listed term of one or two columns, with the model's own band where it has one.
+    coefficients
+        Of a linear learner that is explained on the rows it was fitted to.
     n_test_outside
         How many test rows lie outside the training range of some column; None if not known.
     page_model
@@ -258,6 +261,7 @@ class Findings:
     interaction_effects: "tuple[Effect, ...]" = ()
     terms: "TermTable | None" = None
     term_effects: "tuple[Effect, ...]" = ()
+    coefficients: "Coefficients | None" = None
     n_test_outside: int | None = None
     profiles: "Mapping[str, Profile]" = field(default_factory=dict)
     association: "Association | None" = None

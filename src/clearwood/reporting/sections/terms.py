@@ -20,6 +20,8 @@ _DECIMALS = 5
 
 def section(findings: Findings) -> Section | None:
     """Write the section; none for models that are not a sum of few terms."""
+    if findings.terms is None and findings.coefficients is not None:
+        return Section("terms", TITLE, tuple(_linear(findings)))
     if findings.terms is None:
         why = findings.failures.get(Step.TERMS)
         if why is None:
@@ -27,6 +29,56 @@ def section(findings: Findings) -> Section | None:
         return Section("terms", TITLE, (Note("The terms are not known", sentence(why)),))
     blocks = [_introduction(findings), _sheet(findings), *_outside(findings), *_figures(findings)]
     return Section("terms", TITLE, tuple(blocks))
+
+
+def _linear(findings: Findings) -> list[Block]:
+    """Write a linear model as the table of its coefficients."""
+    table = findings.coefficients
+    assert table is not None
+    text = (
+        f"The model is linear: the constant, plus for each number its coefficient times the value, "
+        f"plus for each category the coefficient of its level, is the {table.unit} of "
+        f"{named(table.outcome)}. A level is compared with the base level of its column. What this "
+        "section shows is the whole model."
+    )
+    if table.ratio_name == "ratio":
+        text += (
+            " The exponentials multiply: the prediction is the ratio of the constant times those "
+            "of one unit to the power of each number, times those of the levels."
+        )
+    numbers: dict[str, Any] = {
+        "coefficient": table.values,
+        "standard error": table.standard_errors,
+        "low": table.low,
+        "high": table.high,
+        "p-value": table.p_values,
+        **({} if table.ratios is None else {str(table.ratio_name): table.ratios}),
+        "share of rows": table.shares,
+    }
+    known = {name: values for name, values in numbers.items() if np.isfinite(values).any()}
+    rows = tuple(
+        (name, *(_cell(values[i]) for values in known.values()))
+        for i, name in enumerate(table.names())
+    )
+    errors = "" if table.errors is None else f", {percent(table.confidence)} intervals"
+    caption = f"Coefficients{errors}; {_ERRORS[table.errors]}"
+    blocks: list[Block] = [
+        Prose((text,), lead=True),
+        Sheet("coefficients", caption, ("line", *known), rows, shown=40),
+    ]
+    return [*blocks, *(Note("About the coefficients", sentence(note)) for note in table.notes)]
+
+
+def _cell(value: float) -> float | None:
+    return float(f"{value:.6g}") if np.isfinite(value) else None
+
+
+_ERRORS = {
+    None: "no standard errors",
+    "model": "standard errors by the model",
+    "robust": "robust standard errors (HC1)",
+    "cluster": "standard errors clustered by group",
+}
 
 
 def _introduction(findings: Findings) -> Prose:

@@ -9,7 +9,7 @@ import numpy as np
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result, html_table
-from clearwood.explanation.coefficients.covariance import Errors
+from clearwood.explanation.linear.covariance import Errors
 from clearwood.explanation.scales import Unit
 
 __all__ = ["Coefficients", "ColumnTest"]

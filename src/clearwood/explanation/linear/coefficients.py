@@ -19,10 +19,10 @@ from clearwood._shared.errors import (
 )
 from clearwood._shared.messages import tell
 from clearwood._shared.weights import counted
-from clearwood.explanation.coefficients.contrasts import Contrast, contrasts_of
-from clearwood.explanation.coefficients.covariance import Errors, Family, Fitted
-from clearwood.explanation.coefficients.result import Coefficients, ColumnTest
 from clearwood.explanation.games.scores import score_of
+from clearwood.explanation.linear.contrasts import Contrast, contrasts_of
+from clearwood.explanation.linear.covariance import Errors, Family, Fitted
+from clearwood.explanation.linear.result import Coefficients, ColumnTest
 from clearwood.models import Learner
 from clearwood.table import Table, as_table, read_as
 
@@ -101,7 +101,9 @@ def coefficients(
     features = as_table(table, schema=learner.schema_)
     matrix = learner.encoder_.transform(features)
     score = score_of(learner.estimator_)
-    if score is None or score.coefficients is None or score.coefficients.shape[1] != 1:
+    # coefficients of components or splines are not those of columns
+    shape = (matrix.shape[1], 1)
+    if score is None or score.coefficients is None or score.coefficients.shape != shape:
         raise _not_linear(learner)
     start = float(score.of(np.zeros((1, matrix.shape[1])))[0, 0])
     vector = np.concatenate([[start], score.coefficients[:, 0]])
