@@ -159,7 +159,7 @@ def test_test_rows_are_judged_and_compared(model, data):
     older = cw.read(
         {**later.to_dict(), "age": [min(99, age + 25) for age in later.to_dict()["age"]]},
         target="accidents",
-        task="count",
+        exposure="years",
         ignore="claim_amount",
     )
     options = Options(quick=True, sections=("cautions",))

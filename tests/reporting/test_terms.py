@@ -67,7 +67,7 @@ def test_the_term_table_can_be_recomputed_from_the_model(gam, claims, page):
     matrix = gam.encoder_.transform(claims)
     names = [gam.encoder_.used_[k] for k in gam.encoder_.sources_]
     variance = {
-        names[term.columns[0]]: np.var(term(matrix))
+        names[term.columns[0]]: np.cov(np.ravel(term(matrix)), ddof=0, aweights=claims.weights)
         for term in gam.estimator_.parts_.products.terms
     }
     total = sum(variance.values())
