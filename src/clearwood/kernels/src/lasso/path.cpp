@@ -1,7 +1,7 @@
 // Minimises (1 / W) Σ w loss + λ Σ |β| along falling λ, each solution the start of the next.
 //
-// A step replaces the loss of one class by its quadratic approximation with weights v and gradient z
-// and descends coordinate by coordinate. Columns are centred implicitly: with V = Σ v and s = Σ z,
+// A step replaces the loss of one class by its quadratic approximation with weights v and gradient
+// z and descends coordinate by coordinate. Columns are centred implicitly: with V = Σ v and s = Σ z,
 // the gradient of column x is <x, z> - <x, v> s / V, and the intercept follows from s. Only columns
 // that the strong rule admits are visited; the others are checked at the end. Rules overlap, so a
 // pass over their rows, of which half are zero, is cheaper than a matrix of all inner products.
@@ -123,7 +123,8 @@ class Fit {
     const double f = score_[i], y = response(0)[i];
     switch (problem_.family) {
       case LassoFamily::gaussian: return 0.5 * (y - f) * (y - f);
-      case LassoFamily::logistic: return std::max(f, 0.0) - f * y + std::log1p(std::exp(-std::abs(f)));
+      case LassoFamily::logistic:
+        return std::max(f, 0.0) - f * y + std::log1p(std::exp(-std::abs(f)));
       case LassoFamily::poisson: return std::exp(std::min(f, largest_score)) - y * f;
       case LassoFamily::multinomial: break;
     }
@@ -318,7 +319,9 @@ class Fit {
       for (std::size_t i = 0; i < n_; ++i) {
         score_[k * n_ + i] = 0.5 * (score_[k * n_ + i] + old_score_[i]);
       }
-      for (std::size_t j = 0; j < p_; ++j) beta[k * p_ + j] = 0.5 * (beta[k * p_ + j] + old_beta_[j]);
+      for (std::size_t j = 0; j < p_; ++j) {
+        beta[k * p_ + j] = 0.5 * (beta[k * p_ + j] + old_beta_[j]);
+      }
       intercept[k] = 0.5 * (intercept[k] + old_intercept);
     }
   }
@@ -349,7 +352,8 @@ std::size_t lasso_path(const LassoProblem& problem, const LassoOptions& options,
   Fit whole(problem, options, -1);
   const double largest = whole.largest_penalty();
   for (std::size_t at = 0; at < n_penalties; ++at) {
-    const double share = n_penalties > 1 ? static_cast<double>(at) / static_cast<double>(n_penalties - 1) : 0;
+    const double steps = static_cast<double>(std::max<std::size_t>(n_penalties - 1, 1));
+    const double share = static_cast<double>(at) / steps;
     output.penalties[at] = largest * std::pow(options.ratio, share);
   }
   std::fill_n(output.losses, n_folds * n_penalties, std::numeric_limits<double>::quiet_NaN());

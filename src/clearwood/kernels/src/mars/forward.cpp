@@ -1,10 +1,9 @@
 // Friedman's forward pass: at each step the pair of hinges that lowers the sum of squares most.
 //
-// Terms in the model span an orthonormal basis q_1, q_2, ... A candidate h lowers the sum of squares
-// by <h, r>² / (|h|² - Σ_k <h, q_k>²). For a parent b and a column x, all hinges b (x - t)+ are
+// Terms in the model span an orthonormal basis q_1, q_2, ... A candidate h lowers the sum of
+// squares by <h, r>² / (|h|² - Σ_k <h, q_k>²). For a parent b and a column x, all hinges b (x - t)+ are
 // scored together: rows are added up in bins between knots, and sums from the right turn bins into
-// inner products of every hinge. These inner products are kept for each parent and column, so that a
-// step costs one pass for each function that was added since, and not one for each in the model.
+// inner products of every hinge. These are kept for each parent and column, so that a step costs one pass for each function that was added since, and not one for each in the model.
 #include "mars/forward.hpp"
 
 #include <algorithm>
@@ -23,6 +22,7 @@ namespace {
 constexpr double alpha = 0.05;       // of Friedman's rules for spans
 constexpr double dependent = 1e-8;   // a squared norm below this share is rounding
 constexpr double perfect_fit = 0.999;
+constexpr double most_bytes = 512e6;  // of inner products kept for parents that wait
 constexpr double ageing = 1e-3;      // priority, in R², that a parent gains for each step it waits
 
 // Four partial sums in a fixed order: faster than one, and the same on every machine.
@@ -63,8 +63,9 @@ Spans friedman_spans(const MarsInput& input, const MarsOptions& options) {
 }
 
 // Knots are values of rows, spaced by weight so that a row of weight two counts as two rows.
-std::vector<double> knots_of(const double* x, const double* weight, const std::vector<std::uint32_t>& sorted,
-                             const Spans& spans, std::size_t max_knots) {
+std::vector<double> knots_of(const double* x, const double* weight,
+                             const std::vector<std::uint32_t>& sorted, const Spans& spans,
+                             std::size_t max_knots) {
   std::vector<double> knots;
   if (sorted.empty()) return knots;
   double total = 0;
@@ -151,7 +152,7 @@ struct Model {
   std::vector<Column> columns;
   std::vector<std::vector<double>> q;     // orthonormal functions
   std::vector<std::vector<double>> g;     // inner product of each with each response
-  std::vector<std::vector<double>> start; // responses less their means, times the root of the weight
+  std::vector<std::vector<double>> start; // responses less means, times the root of the weight
   std::vector<std::vector<double>> residual;
 };
 
@@ -330,8 +331,8 @@ class Pair {
     return best;
   }
 
-  // Levels are put in the order of their mean residual, for which one cut is best (as in CART); with
-  // several responses, of the one whose means differ most.
+  // Levels are put in the order of their mean residual, for which one cut is best (as in CART);
+  // with several responses, of the one whose means differ most.
   Candidate best_levels() const {
     Candidate best;
     const std::size_t n_bins = counts_.size(), n_functions = model_->q.size();
@@ -365,7 +366,8 @@ class Pair {
         products[k] += products_[k * n_bins + bin];
         left -= products[k] * products[k];
       }
-      if (std::min(count, total - count) < model_->spans.end || left <= dependent * square) continue;
+      if (std::min(count, total - count) < model_->spans.end) continue;
+      if (left <= dependent * square) continue;
       double gain = 0;
       for (const double value : response) gain += value * value;
       gain /= left;
@@ -392,7 +394,7 @@ class Pair {
   std::vector<double> counts_, squares_;         // by bin
   std::vector<std::vector<double>> responses_;   // by response and bin; of residuals once updated
   double missing_left_ = 0;
-  std::vector<double> products_;                 // of levels with functions, function after function
+  std::vector<double> products_;                 // of levels with functions, by function
   double line_ = 0, line_left_ = 0;
   std::vector<double> line_response_;
   std::vector<double> hinge_, hinge_left_, line_hinge_, above_;
@@ -413,8 +415,8 @@ class Search {
     });
     for (std::size_t o = 0; o < input.n_responses; ++o) {
       const double* y = input.response + o * input.n_rows;
-      const double mean =
-          dot(y, input.weight, input.n_rows) / std::accumulate(input.weight, input.weight + input.n_rows, 0.0);
+      const double mean = dot(y, input.weight, input.n_rows) /
+                          std::accumulate(input.weight, input.weight + input.n_rows, 0.0);
       std::vector<double> start(input.n_rows);
       for (std::size_t i = 0; i < input.n_rows; ++i) {
         start[i] = std::sqrt(input.weight[i]) * (y[i] - mean);
@@ -493,6 +495,13 @@ class Search {
                      [&](std::size_t a, std::size_t b) { return priority(a) > priority(b); });
     for (std::size_t k = 0; k < parents.size(); ++k) {
       terms_[parents[k]].waited = k < options_.n_parents ? 0 : terms_[parents[k]].waited + 1;
+    }
+    const double per_pair = 8.0 * static_cast<double>((options_.max_knots + 2) *
+                                                      (8 + 2 * input_.n_responses));
+    const double bytes = per_pair * static_cast<double>(parents.size() * input_.n_columns);
+    for (std::size_t k = options_.n_parents; bytes > most_bytes && k < parents.size(); ++k) {
+      // made again, with the same sums, when the parent's turn comes
+      for (std::unique_ptr<Pair>& pair : terms_[parents[k]].pairs) pair.reset();
     }
     parents.resize(options_.n_parents);
     return parents;

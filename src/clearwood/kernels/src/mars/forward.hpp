@@ -6,7 +6,14 @@
 
 namespace clearwood {
 
-enum class MarsKind : std::int32_t { constant = 0, line = 1, up = 2, down = 3, levels = 4, missing = 5 };
+enum class MarsKind : std::int32_t {
+  constant = 0,
+  line = 1,
+  up = 2,
+  down = 3,
+  levels = 4,
+  missing = 5
+};
 
 struct MarsInput {
   const double* columns;       // column after column; NaN is missing; codes where levels[j] > 0
