@@ -2,7 +2,9 @@
 
 Rows are drawn from a population whose truth is known, with predictions that are right, too
 extreme, too high or bent. The measures of each sample have intervals, in which the value of the
-whole population, computed from a very large sample, is looked for.
+whole population, computed from a very large sample, is looked for. With ``--out-of-fold``, learners
+are cross-validated on small tables, and what is looked for is the measure of the learner fitted to
+all rows of the table, on a very large one.
 """
 
 import argparse
@@ -15,10 +17,11 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import special
 
+import clearwood as cw
 from clearwood.evaluation import measures
 from clearwood.table import Task
 
-__all__ = ["SETTINGS", "Covered", "Setting", "coverage", "report"]
+__all__ = ["OUT_OF_FOLD", "SETTINGS", "Covered", "Setting", "coverage", "out_of_fold", "report"]
 
 CONFIDENCE = 0.9
 SEED = 30
@@ -156,6 +159,58 @@ def _sampled(name: str, seed: int, k: int) -> dict[str, tuple[float, float]]:
     return {measure: result.interval(measure) for measure in result.values}
 
 
+#: Learners that are cross-validated, with the task and the number of rows.
+OUT_OF_FOLD = {
+    "logistic": ("logistic", Task.BINARY, 200),
+    "tree of classes": ("tree", Task.BINARY, 300),
+    "least squares": ("ols", Task.REGRESSION, 150),
+    "Poisson": ("glm", Task.COUNT, 300),
+}
+
+
+def _table(task: Task, n: int, rng: np.random.Generator) -> cw.Table:
+    """Draw a table with five columns, two of which have no effect."""
+    x = rng.normal(size=(n, 5))
+    score = 0.8 * x[:, 0] - 0.5 * x[:, 1] + 0.3 * x[:, 2] ** 2 - 0.5
+    if task is Task.BINARY:
+        y = np.where(rng.random(n) < special.expit(score), "yes", "no").tolist()
+    elif task is Task.COUNT:
+        y = rng.poisson(np.exp(0.5 * score)).tolist()
+    else:
+        y = (score + rng.normal(size=n)).tolist()
+    columns = {f"x{k}": column.tolist() for k, column in enumerate(x.T)}
+    return cw.read({**columns, "y": y}, target="y", task=task.value)
+
+
+def out_of_fold(name: str, *, samples: int, seed: int = SEED, n_jobs: int = 1) -> list[Covered]:
+    """Return the coverage of every measure of a learner that is cross-validated."""
+    draws = Parallel(n_jobs)(delayed(_judged)(name, seed, k) for k in range(samples))
+    lines = []
+    for measure in draws[0]:
+        values = np.array([one[measure] for one in draws if np.isfinite(one[measure]).all()])
+        if len(values):
+            truth, low, high = values.T
+            below, above = float(np.mean(truth < low)), float(np.mean(truth > high))
+            width = float(np.mean(high - low))
+            held = 1 - below - above
+            mean = float(truth.mean())
+            lines.append(Covered(name, measure, mean, len(values), held, below, above, width))
+    return lines
+
+
+def _judged(name: str, seed: int, k: int) -> dict[str, tuple[float, float, float]]:
+    learner, task, rows = OUT_OF_FOLD[name]
+    rng = np.random.default_rng([seed, k])
+    data, large = _table(task, rows, rng), _table(task, 20_000, rng)
+    result = cw.benchmark(data, learner, tune=0, confidence=CONFIDENCE).measures(learner)
+    truth = cw.evaluate(cw.learner(learner).fit(data), large).measures()
+    return {
+        measure: (truth[measure], *result.interval(measure))
+        for measure in result.values
+        if measure in truth.values
+    }
+
+
 def report(lines: Iterable[Covered]) -> None:
     """Print the coverage of every measure."""
     print(
@@ -177,7 +232,12 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=400)
     parser.add_argument("--settings", nargs="*", choices=SETTINGS, default=list(SETTINGS))
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--out-of-fold", action="store_true")
     options = parser.parse_args()
+    if options.out_of_fold:
+        for name in OUT_OF_FOLD:
+            report(out_of_fold(name, samples=options.samples, n_jobs=options.jobs))
+        return
     for name in options.settings:
         report(coverage(name, samples=options.samples, n_jobs=options.jobs))
 
