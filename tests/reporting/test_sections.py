@@ -111,13 +111,13 @@ def test_calibration_and_residuals_are_of_rows_not_seen(page, bench):
     assert "residuals" in charts
 
 
-def test_every_main_effect_can_be_seen_three_ways(page):
+def test_every_main_effect_can_be_seen_three_ways_and_beside_what_was_observed(page):
     choices = [
         b for b in page["importance"].blocks if isinstance(b, Choice) and "Effect" in b.label
     ]
     assert len(choices) == 6
     for choice in choices:
-        assert len(choice.options) == 3
+        assert len(choice.options) == 4
 
 
 def test_every_chart_has_words_and_its_numbers_are_plain_json(page):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from clearwood.benchmarking import Benchmark, Choosing, Difference, IdenticalRows, LearningCurve
     from clearwood.checks import Association, Drift, Leakage, Twins
     from clearwood.condensing import Condensed
-    from clearwood.evaluation import CalibrationCurve, Interval, Measures, Residuals
+    from clearwood.evaluation import CalibrationCurve, Evaluation, Interval, Measures, Residuals
     from clearwood.explanation import (
         Agreement,
         Coefficients,
@@ -147,6 +147,8 @@ class Performance:
         Risk less that of the baseline with its interval, row by row; None without a benchmark.
     measures, calibration, residuals
         Beside the loss; None where they make no sense.
+    evaluation
+        The predictions of these rows, for what is computed from them; None where they are not kept.
     """
 
     rows: Literal["out-of-fold", "test", "training"]
@@ -159,6 +161,7 @@ class Performance:
     measures: "Measures | None" = None
     calibration: "CalibrationCurve | None" = None
     residuals: "Residuals | None" = None
+    evaluation: "Evaluation | None" = None
 
     @property
     def explained(self) -> float | None:

@@ -8,6 +8,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
 from clearwood.benchmarking import Benchmark
 from clearwood.evaluation import (
+    Evaluation,
     Interval,
     calibration_of,
     holdout_interval,
@@ -71,6 +72,7 @@ def of_benchmark(bench: Benchmark, learner: str, threshold: float | None = None)
         measures=bench.measures(learner, threshold=threshold),
         calibration=calibration,
         residuals=residuals,
+        evaluation=bench.evaluation(learner, threshold=threshold),
     )
 
 
@@ -141,6 +143,20 @@ def of_rows(
         if is_class
         else residuals_of(
             codes, predicted, learner=subject.name, what=str(table.outcome), weights=weights
+        ),
+        evaluation=Evaluation(
+            learner=subject.name,
+            what=what,
+            task=task,
+            source="new rows",
+            table=table,
+            rows=np.flatnonzero(known),
+            truth=codes,
+            predicted=predicted,
+            classes=tuple(subject.classes),
+            needs=needs,  # type: ignore[arg-type]
+            confidence=_CONFIDENCE,
+            threshold=0.5 if threshold is None else threshold,
         ),
     )
 

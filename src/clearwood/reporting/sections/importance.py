@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, percent
+from clearwood.evaluation import ByColumn
 from clearwood.explanation import Effect
 from clearwood.reporting.collect.findings import LEAST_INTERACTION, EffectViews, Findings, Step
 from clearwood.reporting.collect.privacy import HANDFUL
@@ -31,6 +33,10 @@ _VIEWS = {
     "ice": "Single rows (ICE)",
     "ale": "Local (ALE)",
 }
+
+
+#: The tab that compares the outcome with predictions, value by value.
+_OBSERVED = "Observed and expected"
 
 
 def section(findings: Findings) -> Section:
@@ -132,7 +138,8 @@ def _effects(findings: Findings) -> list[Block]:
             "other columns (partial dependence); the same for single rows, whose curves differ in "
             "shape where columns interact (ICE); and the accumulated average change between "
             "neighbouring values, using only the rows near them (ALE), which relies least on "
-            "combinations that do not occur."
+            "combinations that do not occur. Observed and expected are the means of the outcome "
+            "and of the predictions of rows with these values, whatever their other columns are."
         ),
         _averaged_over(some, findings.options.seed),
     ]
@@ -145,7 +152,8 @@ def _effects(findings: Findings) -> list[Block]:
     blocks: list[Block] = [Prose(tuple(paragraphs))]
     for k, views in enumerate(findings.effects.values()):
         blocks.append(Prose((effect_sentence(findings, views),)))
-        blocks.append(_effect(views, k, outputs))
+        observed = _observed(findings, views.column, outputs)
+        blocks.append(_effect(views, k, outputs, observed))
     return blocks + _others(findings, outputs)
 
 
@@ -213,7 +221,21 @@ def _views(views: EffectViews) -> dict[str, Effect]:
     return {kind: view for kind, view in by_kind.items() if view is not None}
 
 
-def _effect(views: EffectViews, k: int, outputs: tuple[str, ...]) -> Block:
+def _observed(findings: Findings, column: str, outputs: tuple[str, ...]) -> ByColumn | None:
+    """Return observed against expected by a column; None where it is not known."""
+    performance = findings.performance
+    evaluation = None if performance is None else performance.evaluation
+    if evaluation is None or not findings.options.has_rows:
+        return None
+    try:
+        return evaluation.by(column, label=outputs[0] if outputs else None)
+    except InputError:  # another table without the column, or classes without probabilities
+        return None
+
+
+def _effect(
+    views: EffectViews, k: int, outputs: tuple[str, ...], observed: ByColumn | None
+) -> Block:
     options = []
     for kind, view in _views(views).items():
         of = outputs[:1] if kind == "ice" else outputs
@@ -222,6 +244,9 @@ def _effect(views: EffectViews, k: int, outputs: tuple[str, ...]) -> Block:
         if kind == "ice" and len(outputs) > 1:
             title += f", class {named(outputs[0])}"
         options.append((_VIEWS[kind], (chart(f"effect-{k}-{kind}", picked.plot(), title=title),)))
+    if observed is not None:
+        title = f"{named(views.column)}: {_OBSERVED}"
+        options.append((_OBSERVED, (chart(f"effect-{k}-observed", observed.plot(), title=title),)))
     return Choice(f"effect-{k}", f"Effect of {named(views.column)}", tuple(options))
 
 

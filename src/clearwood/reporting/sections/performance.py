@@ -2,9 +2,10 @@
 
 import math
 
+from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, percent
 from clearwood.benchmarking import Benchmark, LearningCurve
-from clearwood.evaluation import Measures, Residuals
+from clearwood.evaluation import Evaluation, Measures, Residuals
 from clearwood.models import Learner
 from clearwood.reporting.collect.findings import Findings, Performance, Step
 from clearwood.reporting.page.blocks import (
@@ -60,7 +61,7 @@ def section(findings: Findings) -> Section:
         blocks += _comparison(findings, findings.benchmark)
     blocks += _settings(findings)
     if performance is not None:
-        blocks += _diagnostics(performance)
+        blocks += _diagnostics(performance, has_rows=findings.options.has_rows)
     blocks += _learning_curve(findings)
     return Section("performance", "Performance", tuple(blocks))
 
@@ -171,7 +172,7 @@ def _settings(findings: Findings) -> list[Block]:
     return [More(title, (Facts(items),))] if items else []
 
 
-def _diagnostics(performance: Performance) -> list[Block]:
+def _diagnostics(performance: Performance, *, has_rows: bool) -> list[Block]:
     blocks: list[Block] = []
     views: list[tuple[str, tuple[Block, ...]]] = []
     where = WHERE[performance.rows]
@@ -195,6 +196,8 @@ def _diagnostics(performance: Performance) -> list[Block]:
             f"ranges of the middle 50 % and 90 % of rows. {_bias(rest)}"
         )
         views.append(("Residuals", (Prose((text,)), chart("residuals", rest.plot()))))
+    if has_rows and performance.evaluation is not None:
+        views += _rankings(performance.evaluation, where)
     if len(views) == 1:
         blocks += views[0][1]
     elif views:
@@ -202,6 +205,38 @@ def _diagnostics(performance: Performance) -> list[Block]:
     if performance.measures is not None:
         blocks.append(measures_sheet(performance.measures, where))
     return blocks
+
+
+def _rankings(evaluation: Evaluation, where: str) -> list[tuple[str, tuple[Block, ...]]]:
+    """Return lift and a curve of the ranking, where the predictions have them."""
+    lift = (
+        f"Rows in the order of their prediction, {where}, in bins of about equal weight: the mean "
+        "prediction and the mean outcome with its interval."
+    )
+    chance = "A ranking by chance lies on the dashed line."
+    roc = (
+        f"The share of members found against the share of false alarms, {where}, for every "
+        f"threshold. {chance}"
+    )
+    lorenz = (
+        "The share of the outcome's total that the rows with the smallest predictions have, "
+        f"{where}. {chance}"
+    )
+    texts = {
+        "lift": ("Lift", lift),
+        "roc": ("ROC curve", roc),
+        "lorenz": ("Lorenz curve", lorenz),
+    }
+    if evaluation.classes:
+        del texts["lorenz"]
+    views: list[tuple[str, tuple[Block, ...]]] = []
+    for name, (label, text) in texts.items():
+        try:
+            drawn = evaluation.plot(name)
+        except InputError:  # numbers have no thresholds, and negative ones no Lorenz curve
+            continue
+        views.append((label, (Prose((text,)), chart(name, drawn))))
+    return views
 
 
 def measures_sheet(measures: Measures, where: str) -> Sheet:
