@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats, Index
+from clearwood.models.glassbox.cart.plain import bit_set
 from clearwood.models.glassbox.cart.sample import Sample
 from clearwood.models.glassbox.cart.tree import CartTree
 
@@ -214,10 +215,7 @@ def _as_tree(
             entry["missing_left"] = missing_left[node.question]
             if question.categories is not None:
                 entry |= {"first_word": sum(map(len, words)), "n_words": question.n_words}
-                bits = np.zeros(question.n_words, np.uint32)
-                for category in question.categories:
-                    bits[category // 32] |= np.uint32(1) << np.uint32(category % 32)
-                words.append(bits)
+                words.append(bit_set(question.categories, question.n_words))
         for name, column in columns.items():
             column.append(float(entry.get(name, 0)))
         if node.question is not None:

@@ -6,7 +6,7 @@ copy of the subtree below, but a copy leaves out what the chain has settled: a c
 missing is not tested again, nor a threshold that an earlier one implies.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from clearwood.models.glassbox.score import TreeArrays
 if TYPE_CHECKING:
     from clearwood.models.glassbox.cart.tree import CartTree
 
-__all__ = ["MOST_NODES", "plain_tree"]
+__all__ = ["MOST_NODES", "bit_set", "plain_tree"]
 
 #: Trees that would have more ordinary nodes than this stay as they are.
 MOST_NODES = 20_000
@@ -217,7 +217,7 @@ def _arrays(made: _Plain, tree: "CartTree") -> TreeArrays:
     for node, held in enumerate(made.sets):
         if held is not None:
             start[node], size[node] = used, held[1]
-            words.append(_words(*held))
+            words.append(bit_set(*held))
             used += held[1]
     has_surrogates = bool(tree.nodes["n_surrogates"].any())
     origin = np.array(made.origin)
@@ -242,8 +242,14 @@ def _arrays(made: _Plain, tree: "CartTree") -> TreeArrays:
     )
 
 
-def _words(categories: frozenset[int], n_words: int) -> NDArray[np.uint32]:
-    """Return a set of categories as bits."""
+def bit_set(categories: Iterable[int], n_words: int) -> NDArray[np.uint32]:
+    """Return a set of categories as bits.
+
+    Examples
+    --------
+    >>> bit_set({1, 33}, 2)
+    array([2, 2], dtype=uint32)
+    """
     words = np.zeros(n_words, np.uint32)
     for category in categories:
         words[category // 32] |= np.uint32(1) << np.uint32(category % 32)
