@@ -292,7 +292,7 @@ def _identical_rows(
             # whoever watches shows the progress
             title="identical rows" if session.watch is None else None,
         )
-    except (InputError, KeyboardInterrupt):  # such as a class that is in one set of rows only
+    except InputError:  # such as a class that is in one set of rows only
         return same, None
     return same, compared
 

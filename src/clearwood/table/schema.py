@@ -50,7 +50,7 @@ class ColumnSchema:
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a table and, where a target is named, the task.
+    """The columns of a table, its task if it has a target, and whether identical rows are tied.
 
     Examples
     --------
@@ -65,6 +65,7 @@ class Schema:
 
     columns: tuple[ColumnSchema, ...]
     task: Task | None = None
+    keeps_identical: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -118,10 +119,13 @@ class Schema:
         return {
             "columns": [column.to_json() for column in self.columns],
             "task": None if self.task is None else self.task.value,
+            "keeps_identical": self.keeps_identical,
         }
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Self:
         """Read what `to_json` wrote."""
         task = None if raw["task"] is None else Task(raw["task"])
-        return cls(tuple(ColumnSchema.from_json(column) for column in raw["columns"]), task)
+        columns = tuple(ColumnSchema.from_json(column) for column in raw["columns"])
+        # files written before the entry existed lack it
+        return cls(columns, task, bool(raw.get("keeps_identical", False)))

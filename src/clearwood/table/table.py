@@ -164,7 +164,7 @@ class Table:
             )
             for c in self.columns
         )
-        return Schema(tuple(columns), self.task)
+        return Schema(tuple(columns), self.task, self.keeps_identical)
 
     @property
     def X(self) -> "Table":  # noqa: N802 - the field's name for features

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import clearwood as cw
+from clearwood.benchmarking import compare
+from clearwood.table import read_as
 
 
 def data(*, is_people):
@@ -55,6 +57,25 @@ def test_rows_that_are_kept_together_need_no_comparison():
     together = run(cw.read(data(is_people=True), target="y", group="identical rows"))
     assert together.identical_rows is None
     assert not together.warnings
+
+
+def test_a_model_file_keeps_identical_rows_together(tmp_path):
+    table = cw.read(data(is_people=True), target="y", group="identical rows")
+    cw.save(cw.learner("ols").fit(table), tmp_path / "model.cw")
+    schema = cw.load(tmp_path / "model.cw").schema_
+    assert schema.keeps_identical
+    again = read_as(data(is_people=True), schema)
+    assert again.group == "identical rows"
+    np.testing.assert_array_equal(again.groups, table.groups)
+
+
+def test_ctrl_c_stops_the_comparison_of_identical_rows(monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compare, "gain_of_identical_rows", stop)
+    with pytest.raises(KeyboardInterrupt):
+        run(cw.read(data(is_people=True), target="y"))
 
 
 def test_few_categories_raise_no_alarm():

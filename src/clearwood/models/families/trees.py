@@ -62,7 +62,7 @@ def _usual_forest(job: Job) -> dict[str, Any]:
     """Return the settings of forests that depend on the task and on the number of rows."""
     return {
         # more rows make more even trees, of which fewer are enough, and each takes longer
-        "n_estimators": 300 if job.n_rows < 2_500 else 200 if job.n_rows < 10_000 else 100,
+        "n_estimators": 300 if job.n_rows < 2_500 else 200 if job.n_rows < 10_000 else 80,
         "max_features": "sqrt" if job.task.is_classification else 1 / 3,
         # the shares of classes in leaves of one row are 0 and 1, which log loss punishes
         "min_samples_leaf": 5 if job.task.is_classification else _rows_for_events(job),
@@ -171,8 +171,9 @@ ENTRIES = (
             "n_estimators": 200,
             "max_samples": 1.0,
             "max_depth": None,
-            "min_samples_leaf": 1,
+            "min_samples_leaf": None,
         },
+        resolve=_usual_forest,
         space={"max_samples": Real(0.3, 1.0), "min_samples_leaf": Whole(1, 30, log=True)},
     ),
     _ensemble(

@@ -321,7 +321,7 @@ def read_as(
             )
     features = align(raws, schema, named=True, source=origin)
     if not beside:
-        return replace(features, dropped=dropped)
+        return replace(features, dropped=dropped, keeps_identical=schema.keeps_identical)
     stated = {raw.name: schema[raw.name].kind for raw in beside}
     here = {name: roles[name] for name in stated}
     task = schema.task if target is not None else None
@@ -332,6 +332,7 @@ def read_as(
         columns=(*features.columns, *(described(c, schema[c.name]) for c in others.columns)),
         roles={**features.roles, **others.roles},
         notes=(*features.notes, *others.notes),
+        keeps_identical=schema.keeps_identical,
     )
 
 
