@@ -1,9 +1,10 @@
 // Friedman's forward pass: at each step the pair of hinges that lowers the sum of squares most.
 //
 // Terms in the model span an orthonormal basis q_1, q_2, ... A candidate h lowers the sum of
-// squares by <h, r>² / (|h|² - Σ_k <h, q_k>²). For a parent b and a column x, all hinges b (x - t)+ are
-// scored together: rows are added up in bins between knots, and sums from the right turn bins into
-// inner products of every hinge. These are kept for each parent and column, so that a step costs one pass for each function that was added since, and not one for each in the model.
+// squares by <h, r>² / (|h|² - Σ_k <h, q_k>²). For a parent b and a column x, all hinges
+// b (x - t)+ are scored together: rows are added up in bins between knots, and sums from the right
+// turn bins into inner products of every hinge. These are kept for each parent and column, so that
+// a step costs one pass for each function that was added since, not one for each in the model.
 #include "mars/forward.hpp"
 
 #include <algorithm>
