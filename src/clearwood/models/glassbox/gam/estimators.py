@@ -281,7 +281,7 @@ class GamRegressor(RegressorMixin, _Gam):
     >>> y = np.sin(6 * X[:, 0]) + 0.1 * rng.normal(size=300)
     >>> model = GamRegressor().fit(X, y)
     >>> [(row["term"], round(row["edf"], 1)) for row in model.term_table_]
-    [('x0', 7.8), ('x1', 0.0)]
+    [('x0', 12.8), ('x1', 0.0)]
     """
 
     def __init__(
