@@ -21,6 +21,9 @@ __all__ = ["DENSE_CELLS", "Design", "Term", "build_design"]
 DENSE_CELLS = 8_000_000
 #: Above it, a column of numbers is replaced by the means of this many bins.
 BINS = 256
+#: B-splines of a column are fewer than set where all columns together had more than this multiple
+#: of the rows, but not fewer than the least number.
+MOST_FUNCTIONS, FEWEST = 1.5, 6
 #: Rows of a pair's products that are made at a time.
 BLOCK = 8_192
 
@@ -243,6 +246,10 @@ def build_design(
         the matrix of all functions.
     """
     weights = np.ones(len(matrix)) if weights is None else weights
+    rows = max(float(weights.sum()), float((weights > 0).sum()))
+    n_numbers = matrix.shape[1] - len(categorical)
+    # detail that so few rows cannot show only takes time
+    n_splines = min(n_splines, max(FEWEST, int(MOST_FUNCTIONS * rows / max(n_numbers, 1))))
     if bins is None and len(matrix) * (matrix.shape[1] * (n_splines - 1) + 1) > DENSE_CELLS:
         bins = BINS
     terms = []

@@ -244,7 +244,9 @@ class GamRegressor(RegressorMixin, _Gam):
         Distribution of the target: "gaussian", "poisson" (counts, rates), "gamma" (amounts above
         zero, whose spread grows with their mean) or "tweedie" (amounts of which some are zero).
     n_splines
-        B-splines of each column: an upper bound of the detail, not the smoothness.
+        B-splines of each column: an upper bound of the detail, not the smoothness. Fewer where a
+        column has fewer distinct values, or where all columns together would have more than 1.5
+        for each row.
     select
         Whether straight lines are penalised as well, so that a term can vanish.
     pairs
