@@ -74,7 +74,10 @@ def test_the_term_table_can_be_recomputed_from_the_model(gam, claims, page):
     rows = {row[0]: dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows}
     listed = {name for name, own in variance.items() if own / total >= 0.001}
     assert listed == {name for name in rows if not name.startswith("the rest")}
+    facts = {names[row["columns"][0]]: row for row in gam.estimator_.term_table_}
     for name in listed:
+        assert rows[name]["edf"] == facts[name]["edf"]
+        assert rows[name]["p-value"] == facts[name]["p_value"]
         assert_allclose(rows[name]["share"], variance[name] / total, atol=1e-5)
     rest = [row for name, row in rows.items() if name.startswith("the rest")]
     folded = sum(own for name, own in variance.items() if name not in listed) / total

@@ -102,3 +102,10 @@ def test_a_single_row_without_a_value_is_explained():
     row = data.take(np.array([gap]))
     why = cw.explain(model, data)
     assert_allclose(np.exp(why.predict(row)), model.predict(row))
+
+
+def test_directions_that_were_set_are_listed():
+    data = cw.datasets.load("diabetes")
+    model = cw.learner("gam", monotone={"bmi": "up"}).fit(data)
+    listed = {term.name: term.monotone for term in cw.explain(model, data).terms().terms}
+    assert (listed["bmi"], listed["s5"]) == ("up", None)
