@@ -269,7 +269,7 @@ class Collector:
         return replace(
             findings,
             effects=effects,
-            coefficients=self.subject.coefficients(),
+            coefficients=self.subject.coefficients() if self.options.has_rows else None,
             interaction_effects=pairs or (),
             more_effects=self._more_effects(findings, rest[:MORE_EFFECTS]),
             agreement=self._when(Step.AGREEMENT, lambda: self._agreement(findings)),
