@@ -19,7 +19,8 @@ EXPLAINED = (
     f"{SUPPORTED}; linear and generalised linear models of scikit-learn (least squares, ridge, "
     "lasso, elastic net, logistic, Poisson, gamma, Tweedie, linear discriminants and support "
     "vectors), alone, after column-wise steps in a Pipeline, or in a Learner (ols, ridge, lasso, "
-    "logistic, glm, spline, ...); the Learner 'ebm'"
+    "logistic, glm, spline, ...); the Learners 'gam', 'glass', 'mars', "
+    "'rules', 'planted' and 'ebm'"
 )
 
 
