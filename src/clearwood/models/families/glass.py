@@ -4,7 +4,6 @@ from typing import Any
 
 from clearwood.models.entry import Entry, Job
 from clearwood.models.families.shared import ANY, one_of
-from clearwood.models.spaces import Choice, Real, Whole
 from clearwood.table import Task
 
 __all__ = ["ENTRIES"]
@@ -62,12 +61,7 @@ ENTRIES = (
             "min_rows": 5,
             "n_splines": 20,
         },
-        space={
-            "order": Choice(1, 2, 3),
-            "learning_rate": Real(0.03, 0.3, log=True),
-            "l2": Real(0.3, 30.0, log=True),
-            "min_rows": Whole(2, 40, log=True),
-        },
+        # nothing to tune: the number of trees and the smoothness are chosen inside the fit
         categories="native",
         missing="native",
         native_levels=254,
