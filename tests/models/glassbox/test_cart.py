@@ -607,3 +607,13 @@ def test_targets_that_do_not_fit_are_named():
         CartClassifier(monotone=(1, 0, 0, 0)).fit(X, np.digitize(y, [0, 1]))
     with pytest.raises(InputError, match=r"costs.* is for classes"):
         cw.learner("tree", costs=[[0, 1], [1, 0]]).fit(X, y)
+
+
+def test_importances_are_the_shares_of_what_splits_gain():
+    X, y = noisy_steps(300)
+    limits = {"max_depth": 3, "min_samples_leaf": 5}
+    ours = CartRegressor(prune=False, **limits).fit(X, y)
+    theirs = DecisionTreeRegressor(random_state=0, **limits).fit(X, y)
+    np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-9)
+    constant = CartRegressor().fit(X, np.ones(len(y)))
+    assert not constant.feature_importances_.any()

@@ -57,6 +57,15 @@ class _Cart(BaseEstimator):
         self.monotone = monotone
         self.random_state = random_state
 
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of each column in what the splits gained; surrogates do not count."""
+        check_is_fitted(self, "tree_")
+        inner = ~self.tree_.is_leaf
+        column, gain = self.tree_.nodes["column"][inner], self.tree_.nodes["gain"][inner]
+        gains = np.bincount(column, gain, self.n_features_in_)
+        return np.asarray(gains / gains.sum()) if inner.any() else np.zeros(self.n_features_in_)
+
     def _limits(self) -> dict[str, Any]:
         """Return the limits of growth, checked."""
         for name, least in (
