@@ -499,12 +499,15 @@ def _ranges(table: Table) -> dict[str, list[float]]:
     """Return the least and greatest value of each column of numbers or dates that has some."""
     result = {}
     for column in table.X.columns:
-        if column.is_coded or column.values.dtype.kind not in "fiuM" or column.missing.all():
+        values = column.values
+        if column.is_coded or not len(values) or values.dtype.kind not in "fiuM":
             continue
-        values = column.values[~column.missing]
         if values.dtype.kind == "M":
-            values = values.astype("datetime64[us]").astype(np.float64) / 86_400e6
-        result[column.name] = [float(values.min()), float(values.max())]
+            days = values.astype("datetime64[us]").astype(np.float64) / 86_400e6
+            values = np.where(column.missing, np.nan, days)
+        low, high = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
+        if low <= high:  # no value is known where both are missing
+            result[column.name] = [low, high]
     return result
 
 
