@@ -271,3 +271,83 @@ def test_numbers_have_no_curve_of_thresholds(evaluated):
     assert isinstance(evaluated, Evaluation)
     with pytest.raises(InputError, match="lifts"):
         evaluated.plot("lifts")
+
+
+def test_rows_of_weight_zero_do_not_count_in_a_double_lift():
+    frame, rate = policies(300)
+    frame["premium"] = rate.tolist()
+    frame["weight"] = [float(k % 3) for k in range(300)]
+    kept = [k for k in range(300) if k % 3]
+    options = {"target": "claims", "exposure": "years", "weight": "weight", "ignore": "premium"}
+    model = cw.learner("glm").fit(cw.read(frame, **options))
+    double = cw.evaluate(model, frame, against="premium").lift(against="premium")
+    alone = {name: [values[k] for k in kept] for name, values in frame.items()}
+    same = cw.evaluate(model, alone, against="premium").lift(against="premium")
+    assert double.rows.sum() == len(kept)
+    np.testing.assert_allclose(double.observed, same.observed)
+    np.testing.assert_allclose(double.other, same.other)
+    assert double.advantage.difference == pytest.approx(same.advantage.difference)
+
+
+@pytest.mark.parametrize("bins", [2.5, "ten", [0.5, 0.2], [[1.0, 2.0]], [np.nan]])
+def test_bins_that_are_neither_a_number_nor_increasing_values_are_refused(evaluated, bins):
+    with pytest.raises(InputError, match="a number of bins, or increasing values"):
+        evaluated.lift(bins=bins)
+
+
+def test_a_number_of_bins_may_be_of_numpy(evaluated):
+    assert len(evaluated.lift(bins=np.int64(4)).rows) == 4
+
+
+def test_a_table_has_the_target_and_the_exposure_of_the_model(fitted):
+    model, _ = fitted
+    frame, _ = policies(300)
+    with pytest.raises(InputError, match=r"have no exposure, and .* with the exposure 'years'"):
+        cw.evaluate(model, cw.read(frame, target="claims", ignore="years"))
+    frame["other"] = frame["claims"][::-1]
+    with pytest.raises(InputError, match=r"the target 'other', and .* with the target 'claims'"):
+        cw.evaluate(model, cw.read(frame, target="other", exposure="years", ignore="claims"))
+    totals = cw.learner("glm").fit(cw.read(frame, target="claims", ignore=["years", "other"]))
+    with pytest.raises(InputError, match=r"the exposure 'years', and .* with no exposure"):
+        cw.evaluate(totals, cw.read(frame, target="claims", exposure="years", ignore="other"))
+    del frame["other"]
+    without_roles = cw.evaluate(model, cw.read(frame))
+    assert without_roles.what == "claims per year"
+    stated = cw.evaluate(model, frame)
+    assert without_roles.risk().estimate == pytest.approx(stated.risk().estimate)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1000.0])
+def test_bands_without_amounts_have_wide_intervals_in_every_currency(unit):
+    """With one claim in ten rows, six rows without any are no sign of a wrong prediction."""
+    rng = np.random.default_rng(0)
+    n = 500
+    claimed = (rng.random(n) < 0.1) & (np.arange(n) >= 6)
+    frame = {
+        "area": ["small"] * 6 + ["large"] * (n - 6),
+        "paid": (unit * np.where(claimed, rng.gamma(2.0, 1.0, n), 0.0)).tolist(),
+    }
+    data = cw.read(frame, target="paid", task="amount")
+    result = cw.evaluate(cw.learner("baseline").fit(data), data).by("area")
+    place = [band[0] for band in result.bands].index("small")
+    assert result.observed[place] == 0.0
+    assert result.low[place] == 0.0
+    assert result.high[place] > 1.0
+    assert not result.misses[place]
+
+
+def test_bands_without_events_do_not_depend_on_the_unit_of_exposure():
+    rng = np.random.default_rng(0)
+    n = 800
+    years = rng.uniform(0.5, 1.5, n)
+    claims = rng.poisson(0.5 * years)
+    claims[:40] = 0
+    ends = []
+    for unit in (1.0, 365.0):
+        frame = {"area": ["a"] * 40 + ["b"] * (n - 40), "time": unit * years, "claims": claims}
+        data = cw.read(frame, target="claims", exposure="time")
+        result = cw.evaluate(cw.learner("baseline").fit(data), data).by("area")
+        place = [band[0] for band in result.bands].index("a")
+        assert result.misses[place]
+        ends.append(result.high[place])
+    assert ends[0] == pytest.approx(ends[1])

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +13,6 @@ from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.frames import unique_name
 from clearwood._shared.numbers import count, number, percent
 from clearwood._shared.results import Result, html_table
-from clearwood._shared.weights import effective
 from clearwood.evaluation.intervals import Mean
 from clearwood.evaluation.pairs import Pairs, bins_of
 from clearwood.table import Column, Kind
@@ -222,10 +222,15 @@ def by_columns(
     compared: Compared,
     confidence: float,
     inflation: float,
+    are_events: bool,
     copies: int = 1,
     **about: Any,
 ) -> ByColumn:
-    """Return the comparison in the bands of one column, or of two in all their combinations."""
+    """Return the comparison in the bands of one column, or of two in all their combinations.
+
+    Where nothing at all was observed, the ratio of events has the variance of a Poisson count, and
+    that of other targets no known one.
+    """
     most = 10 if len(columns) == 1 else 5
     each = [bands_of(column, pairs.weights, most=most) for column in columns]
     code = np.zeros(len(pairs.truth), dtype=np.intp)
@@ -242,11 +247,13 @@ def by_columns(
         for own in groups
     ]
     observed, predicted, loss = np.array(means).T
-    compare = _ratio if compared == "ratio" else _difference
+    compare = _difference
+    if compared == "ratio":
+        compare = partial(_ratio, dispersion=_dispersion(pairs, are_events=are_events))
     value, low, high = np.array([compare(pairs, own, confidence, inflation) for own in groups]).T
     together = 1 - (1 - confidence) / len(groups)
     _, least, largest = np.array([compare(pairs, own, together, inflation) for own in groups]).T
-    equal = 1.0 if compare is _ratio else 0.0
+    equal = 1.0 if compared == "ratio" else 0.0
     return ByColumn(
         columns=tuple(column.name for column in columns),
         bands=tuple(names),
@@ -283,14 +290,28 @@ def _difference(
     return mean.mean, mean.mean - half, mean.mean + half
 
 
+def _dispersion(pairs: Pairs, *, are_events: bool) -> float:
+    """Return the variance of observed totals as a multiple of what is expected, over all rows.
+
+    It is 1 for a Poisson count, and has the unit of the target: amounts vary by their size.
+    """
+    observed, expected = (
+        float((pairs.weights * of).sum()) for of in (pairs.truth, pairs.predicted)
+    )
+    if not (observed > 0 and expected > 0):
+        return 1.0 if are_events else np.nan
+    gaps = pairs.weights * (pairs.truth - observed / expected * pairs.predicted)
+    return float((np.bincount(pairs.units, gaps) ** 2).sum() / observed)
+
+
 def _ratio(
-    pairs: Pairs, own: Index, confidence: float, inflation: float
+    pairs: Pairs, own: Index, confidence: float, inflation: float, *, dispersion: float
 ) -> tuple[float, float, float]:
     """Return observed / expected between the ends of its interval.
 
     The variance is taken as proportional to the ratio, as that of a count is to its mean, which
-    keeps the interval above zero and asymmetric. Where nothing was observed, it is that of a
-    Poisson count of as many rows.
+    keeps the interval above zero and asymmetric. Where nothing was observed, it follows from the
+    dispersion of all rows.
     """
     y, p, w = pairs.truth[own], pairs.predicted[own], pairs.weights[own]
     expected = float(np.average(p, weights=w))
@@ -298,8 +319,8 @@ def _ratio(
         return np.nan, np.nan, np.nan
     ratio = float(np.average(y, weights=w)) / expected
     mean = Mean.of(y - ratio * p, w, pairs.units[own])
-    size = min(float(w.sum()), effective(w, np.unique(pairs.units[own], return_inverse=True)[1]))
-    per_unit = mean.variance / expected**2 / ratio if ratio > 0 else 1 / (expected * size)
+    alone = dispersion / (expected * float(w.sum()))
+    per_unit = mean.variance / expected**2 / ratio if ratio > 0 else alone
     quantile = float(stats.t.ppf(0.5 + confidence / 2, max(mean.n - 1, 1)))
     spread = (quantile * inflation) ** 2 * per_unit
     half = float(np.sqrt(ratio * spread + spread**2 / 4))

@@ -156,12 +156,10 @@ def lift_of(
         Names and further parts of the result.
     """
     values = pairs.predicted if order is None else order
-    if isinstance(bins, int):
-        which = bins_of(values, bins, pairs.weights)
+    if isinstance(bins, int | np.integer):
+        which = bins_of(values, int(bins), pairs.weights)
     else:
-        cuts = np.asarray(bins, dtype=np.float64)
-        if not len(cuts) or not np.isfinite(cuts).all() or (np.diff(cuts) <= 0).any():
-            raise bad_value("bins", bins, "it must be a number of bins, or increasing values")
+        cuts = _cuts(bins)
         which = np.unique(np.searchsorted(cuts, values, side="right"), return_inverse=True)[1]
     groups = [np.flatnonzero(which == k) for k in range(int(which.max()) + 1)]
     inside = [Mean.of(pairs.truth[own], pairs.weights[own], pairs.units[own]) for own in groups]
@@ -178,6 +176,17 @@ def lift_of(
         confidence=confidence,
         **{"against": None, "other": None, "advantage": None, **about},
     )
+
+
+def _cuts(bins: Any) -> Floats:
+    """Return the values between bins, checked."""
+    try:
+        cuts = np.asarray(bins, dtype=np.float64)
+    except (TypeError, ValueError):
+        cuts = np.zeros(0)
+    if cuts.ndim != 1 or not len(cuts) or not np.isfinite(cuts).all() or (np.diff(cuts) <= 0).any():
+        raise bad_value("bins", bins, "it must be a number of bins, or increasing values")
+    return cuts
 
 
 def double_lift_of(

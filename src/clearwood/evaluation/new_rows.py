@@ -152,16 +152,38 @@ def _with_target(test: Any, schema: Schema | None, against: str | None, data: An
 def _read(test: Any, schema: Schema | None, against: str | None, data: Any) -> Table:
     keep = () if against is None else (against,)
     if isinstance(test, Table):
-        wanted = schema.target if schema is not None else None
-        if test.target is None and wanted is not None and wanted in test.names:
-            roles = {**test.roles, wanted: Role.TARGET}
-            return replace(test, roles=roles, task=schema.task if schema else None)
-        return test
+        return test if schema is None or schema.target is None else _in_roles(test, schema)
     if schema is not None:
         return read_as(test, schema, keep=keep)
     if isinstance(data, Table) and data.target is not None:
         return read_as(test, data.schema, keep=keep)
     return as_table(test)
+
+
+def _in_roles(test: Table, schema: Schema) -> Table:
+    """Return a table whose target and exposure are those of the model."""
+    if test.target is None and schema.target in test.names:
+        beside = (Role.TARGET, Role.EXPOSURE, Role.WEIGHT, Role.GROUP)
+        roles = {
+            c.name: c.role for c in schema.columns if c.role in beside and c.name in test.names
+        }
+        test = replace(test, roles={**test.roles, **roles}, task=schema.task)
+    for role in ("target", "exposure"):
+        own, wanted = getattr(test, role), getattr(schema, role)
+        same = wanted is None if own is None else schema.name_of(own) == wanted
+        if test.target is not None and not same:
+            raise InputError(
+                f"the rows to evaluate have {_named(role, own)}, and the model was fitted with "
+                f"{_named(role, wanted)}",
+                parameter="test",
+                value=own,
+                hint="what is observed and what is predicted must be the same quantity.",
+            )
+    return test
+
+
+def _named(role: str, name: str | None) -> str:
+    return f"no {role}" if name is None else f"the {role} {name!r}"
 
 
 def _task(model: Any, table: Table) -> Task:

@@ -259,7 +259,7 @@ class Evaluation(Result):
         }
         if against is None:
             return lift_of(pairs, **options)
-        other = self._other(against)
+        other = self._other(against)[self.weights > 0]
         self._check_positive(pairs)
         loss = default_loss(Task.BINARY) if kind == "probability" else self.loss
         return double_lift_of(pairs, other, loss=loss, against=against, **options)
@@ -430,6 +430,7 @@ class Evaluation(Result):
             confidence=self.confidence,
             inflation=self.inflation,
             copies=self._copies,
+            are_events=self.task.is_classification or self.task is Task.COUNT,
             **self._about(what),
         )
 

@@ -284,7 +284,7 @@ def read_as(
         The schema of the table that a model was fitted on. Its features must be present; columns
         that it does not have are left out.
     keep
-        Columns of numbers to keep that the schema does not have; they are no features.
+        Columns of numbers to keep that the schema ignores or does not have; they are no features.
     **options
         How cells are written: decimal, thousands, missing, delimiter, encoding, as for `read`.
 
@@ -300,9 +300,17 @@ def read_as(
     >>> again.features, again.target, str(again.task)
     (('age',), 'claims', 'count')
     """
-    more = [name for name in dict.fromkeys(keep) if schema.name_of(name) not in schema.names]
-    kept = tuple(ColumnSchema(name, Kind.NUMBER, Role.IGNORED) for name in more)
-    schema = replace(schema, columns=(*schema.columns, *kept))
+    ignored = {c.name for c in schema.columns if c.role is Role.IGNORED}
+    used = set(schema.names) - ignored
+    more = [name for name in dict.fromkeys(map(schema.name_of, keep)) if name not in used]
+    kept = tuple(
+        replace(schema[name], kind=Kind.NUMBER, levels=())
+        if name in ignored
+        else ColumnSchema(name, Kind.NUMBER, Role.IGNORED)
+        for name in more
+    )
+    rest = (c for c in schema.columns if c.name not in more)
+    schema = replace(schema, columns=(*rest, *kept))
     raws, origin, dropped = _columns_like(source, schema, options)
     roles = {c.name: c.role for c in schema.columns if c.role in _BESIDE_FEATURES or c in kept}
     beside = [raw for raw in raws if raw.name in roles]
