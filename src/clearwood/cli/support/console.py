@@ -143,8 +143,10 @@ def commands(title: str, lines: Iterable[tuple[str, str]]) -> None:
     widths = [len(command) for command, purpose in lines if purpose]
     width = max(widths, default=0)
     console.print(Text(title, style="bold"))
+    purposes = max((len(purpose) for _, purpose in lines), default=0)
+    width = width if width + purposes + 6 <= console.width else 0  # else no common column
     for command, purpose in lines:
-        if purpose and width + len(purpose) + 6 <= console.width:
+        if purpose and max(width, len(command)) + len(purpose) + 6 <= console.width:
             line = Text.assemble("  ", (command.ljust(width), "cyan"), (f"  # {purpose}", "dim"))
         else:
             line = Text(folded(command, console.width), style="cyan")
