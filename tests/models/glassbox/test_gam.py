@@ -217,6 +217,37 @@ def test_small_weights_do_not_make_rows_fewer():
     np.testing.assert_allclose(*errors, rtol=1e-2)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_weights_of_classes_that_add_up_to_one_are_relative(n_classes):
+    matrix, signal, rng = rows()
+    y = np.digitize(signal + rng.normal(size=300), [-0.5, 1.0][: n_classes - 1])
+    plain = GamClassifier(categorical=(3,)).fit(matrix, y)
+    small = GamClassifier(categorical=(3,)).fit(matrix, y, sample_weight=np.full(300, 1 / 300))
+    np.testing.assert_allclose(small.predict_proba(matrix), plain.predict_proba(matrix), atol=1e-3)
+    errors = [np.sqrt((m.parts_.spread.parts(matrix) ** 2).sum(axis=1)) for m in (small, plain)]
+    np.testing.assert_allclose(*errors, rtol=1e-2)
+
+
+@pytest.mark.parametrize("family", ["poisson", "gamma", "tweedie"])
+@pytest.mark.parametrize("unit", [1e-15, 1e-6, 1e15])
+def test_the_unit_of_a_positive_target_makes_no_difference(family, unit):
+    matrix, signal, rng = rows()
+    y = targets(signal, rng)["gamma" if family == "gamma" else "poisson"]
+    # a rate and its exposure, which is the weight of a rate
+    weights = np.full(300, 1 / unit) if family == "poisson" else None
+    plain = estimator(family).fit(matrix, y)
+    other = estimator(family).fit(matrix, y * unit, sample_weight=weights)
+    np.testing.assert_allclose(other.predict(matrix) / unit, plain.predict(matrix), rtol=1e-3)
+
+
+@pytest.mark.parametrize("unit", [1e-40, 1e100])
+def test_the_unit_of_a_number_makes_no_difference(unit):
+    matrix, signal, rng = rows()
+    y = targets(signal, rng)["gaussian"]
+    plain, other = (estimator("gaussian").fit(matrix, y * one) for one in (1.0, unit))
+    np.testing.assert_allclose(other.predict(matrix) / unit, plain.predict(matrix), rtol=1e-6)
+
+
 def test_large_numbers_keep_their_digits():
     matrix, signal, rng = rows()
     y = targets(signal, rng)["gaussian"]

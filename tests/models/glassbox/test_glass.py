@@ -215,6 +215,16 @@ def test_small_weights_are_relative():
     np.testing.assert_allclose(model.predict(matrix), plain.predict(matrix), atol=0.1)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_weights_of_classes_that_add_up_to_one_are_relative(n_classes):
+    matrix, y = mixed()
+    codes = np.digitize(y, np.quantile(y, [0.3, 0.8][: n_classes - 1]))
+    model = GlassClassifier(categorical=(2,), max_trees=50)
+    plain = model.fit(matrix, codes).predict_proba(matrix)
+    small = model.fit(matrix, codes, sample_weight=np.full(len(y), 1 / len(y)))
+    np.testing.assert_allclose(small.predict_proba(matrix), plain, atol=0.01)
+
+
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_terms_combine_at_most_as_many_columns_as_the_order(order):
     matrix, y = mixed(500)

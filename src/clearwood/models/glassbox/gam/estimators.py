@@ -22,9 +22,9 @@ from clearwood.models.glassbox.gam.covariance import (
     scale,
 )
 from clearwood.models.glassbox.gam.design import Design, build_design
-from clearwood.models.glassbox.gam.fitting import Fit, constrain, fit_score, relative
+from clearwood.models.glassbox.gam.fitting import Fit, at_least_rows, constrain, fit_score, relative
 from clearwood.models.glassbox.gam.pairs import pair_term, screen, weak_pairs
-from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
+from clearwood.models.glassbox.gam.response import FAMILIES, POWER, FamilyName
 from clearwood.models.glassbox.gam.shapes import Projection, constraint_rows
 from clearwood.models.glassbox.gam.softmax import fit_classes
 from clearwood.models.glassbox.gam.term_table import class_table, term_table
@@ -320,7 +320,11 @@ class GamRegressor(RegressorMixin, _Gam):
         target = np.asarray(y, np.float64)
         check_target(target, self.family)
         design, weights = self._design(X, sample_weight)
-        self._fit_single(design, target, weights, self.family)
+        # working weights would grow with the unit of such amounts, beyond the limits of smoothness
+        unit = float(np.average(target, weights=weights)) if self.family == "tweedie" else 1.0
+        self._fit_single(design, target / unit, weights, self.family)
+        self.parts_.products.constant[:] += np.log(unit)
+        self.scale_ *= unit ** (2 - POWER)
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
@@ -362,6 +366,7 @@ class GamClassifier(ClassifierMixin, _Gam):
         if len(self.classes_) < 2:
             raise InputError("the target has a single class", parameter="y")
         design, weights = self._design(X, sample_weight)
+        weights = at_least_rows(weights)
         if len(self.classes_) == 2:
             self._fit_single(design, codes.astype(np.float64), weights, "binomial")
             return self

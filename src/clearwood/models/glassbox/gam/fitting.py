@@ -18,7 +18,7 @@ from clearwood.models.glassbox.gam.smoothness import (
     improve,
 )
 
-__all__ = ["Fit", "constrain", "fit_folds", "fit_score", "relative"]
+__all__ = ["Fit", "at_least_rows", "constrain", "fit_folds", "fit_score", "relative"]
 
 MAX_ITERATIONS = 60
 #: From this iteration on the smoothing parameters stay, so that the coefficients converge.
@@ -171,15 +171,27 @@ def constrain(
 
 
 def relative(weights: Floats | None, n_rows: int, family: FamilyName) -> Floats:
-    """Return weights that add up to the rows at least, where only their ratios matter.
+    """Return weights that add up to the rows at least, where the scale of the noise is estimated.
 
-    Where the scale of the noise is estimated, small weights mean noisy rows and not few of them;
-    whole weights, which are repetitions, stay as they are.
+    Small weights mean noisy rows there, and not few of them.
     """
     if weights is None:
         return np.ones(n_rows)
+    return at_least_rows(weights) if FAMILIES[family].has_scale else weights
+
+
+def at_least_rows(weights: Floats) -> Floats:
+    """Return weights that add up to the rows at least: of smaller ones only the ratios matter.
+
+    Whole weights, which are repetitions, stay as they are.
+
+    Examples
+    --------
+    >>> at_least_rows(np.array([0.1, 0.3, 0.0]))
+    array([0.5, 1.5, 0. ])
+    """
     used = float((weights > 0).sum())
-    if not FAMILIES[family].has_scale or not 0 < weights.sum() < used:
+    if not 0 < weights.sum() < used:
         return weights
     return np.asarray(weights * (used / float(weights.sum())))
 
@@ -255,7 +267,8 @@ class _Problem:
 
     def iterate(self, start: Fit | None, *, search: bool, max_iterations: int) -> Fit:
         if start is None:
-            beta, score = np.zeros(self.design.width), self.family.start(self.y) - self.offset
+            beta = np.zeros(self.design.width)
+            score = self.family.start(self.y, self.weights) - self.offset
             working = self.working(score)
             rho = first_rho(working)
         else:

@@ -8,11 +8,11 @@ from scipy.special import expit, xlogy
 
 from clearwood._shared.arrays import Floats
 
-__all__ = ["FAMILIES", "Family", "FamilyName"]
+__all__ = ["FAMILIES", "POWER", "Family", "FamilyName"]
 
 FamilyName = Literal["gaussian", "binomial", "poisson", "gamma", "tweedie"]
-#: Scores beyond this give the same mean to all the digits that matter.
-LIMIT = 30.0
+#: Scores beyond this give the same mean, so that squares of means stay finite.
+LIMIT = 150.0
 #: The variance of amounts that can be zero is this power of their mean, times the scale.
 POWER = 1.5
 
@@ -38,18 +38,18 @@ class Family:
     has_scale: bool
     is_quadratic: bool = False
 
-    def start(self, y: Floats) -> Floats:
+    def start(self, y: Floats, weights: Floats) -> Floats:
         """Return scores to start from, one for each row."""
+        # zeros start in proportion to the mean: the unit of the target makes no difference
+        least = 0.1 * float(np.average(y, weights=weights)) if weights.any() else 0.1
         match self.name:
             case "gaussian":
                 return y.copy()
             case "binomial":
                 share = (y + 0.5) / 2
                 return np.asarray(np.log(share / (1 - share)))
-            case "poisson":
-                return np.log(y + 0.1)
-            case "tweedie":
-                return np.log(y + 0.1 * np.mean(y))
+            case "poisson" | "tweedie":
+                return np.log(y + least)
             case "gamma":
                 return np.log(y)
 

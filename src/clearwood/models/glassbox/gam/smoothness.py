@@ -112,8 +112,9 @@ def evaluate(working: Working, rho: Floats) -> State:
         gradient, hessian = roughness / 2, residual_second / 2
     else:
         half = working.freedom / 2
-        gradient = half * roughness / residual
-        hessian = half * (residual_second / residual - np.outer(roughness, roughness) / residual**2)
+        share = roughness / residual
+        gradient = half * share
+        hessian = half * (residual_second / residual - np.outer(share, share))
     trace = each.T @ np.diag(inverse)
     trace_second = np.diag(trace) - each.T @ ((inverse * inverse) @ each)
     penalised = penalty > 0

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Setting, bad_value, unknown_choice, words
 from clearwood.models.glassbox.gam.design import build_design
+from clearwood.models.glassbox.gam.fitting import at_least_rows
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
 from clearwood.models.glassbox.glass.boosting import MANY_ROWS, BoostedLoss, boost_folds
 from clearwood.models.glassbox.glass.curves import FAMILY_OF_LOSS, fold_curves
@@ -72,6 +73,7 @@ class _Glass(BaseEstimator):
         n_folds = self.folds or (4 if len(y) >= MANY_ROWS else 8)
         n_folds = max(2, min(n_folds, len(y) // 2))
         is_class = loss in ("logistic", "softmax")
+        weights = at_least_rows(weights) if is_class else weights
         fold_of_row = _draw_folds(y, n_folds, seed=self.random_state, is_class=is_class)
         # a fit of curves takes the cube of their number: with many columns there are only trees
         few = matrix.shape[1] <= MOST_CURVES
