@@ -157,3 +157,8 @@ def test_the_training_summary_is_plain_values(mixed):
     assert model.training_["rows"] == 120
     assert model.training_["columns"] == 3
     assert model.training_["versions"]["clearwood"] == cw.__version__
+
+
+def test_weights_that_are_all_zero_are_refused():
+    with pytest.raises(cw.InputError, match="every row has a weight of zero"):
+        cw.learner("ols").fit(np.eye(3), [1.0, 2.0, 4.0], sample_weight=np.zeros(3))

@@ -185,3 +185,10 @@ def test_losses_that_set_leaves_anew_are_refused(name, settings):
     model = cw.learner(name, monotone={"income": "up"}, **settings)
     with pytest.raises(InputError, match=r"monotone cannot be kept with .*catboost"):
         model.fit(_table())
+
+
+def test_counting_the_trees_of_catboost_prints_nothing(capfd):
+    pytest.importorskip("catboost")
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    cw.learner("catboost", monotone={"x0": "up"}).fit(X, X[:, 0] + X[:, 1] ** 2)
+    assert capfd.readouterr() == ("", "")

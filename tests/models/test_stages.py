@@ -145,3 +145,52 @@ def test_held_out_rows_of_weight_zero_do_not_matter():
 def test_a_loss_without_a_constant_may_be_negative():
     assert _stages._nearly(-300.0) == -300.0
     assert _stages._nearly(0.5) > 0.5
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+@pytest.mark.parametrize("task", [Task.COUNT, Task.AMOUNT])
+def test_folds_without_an_event_are_left_out(name, task):
+    rows = _rows(task, n=60)
+    entry, job = _job(name, task, rows)
+    job = replace(job, zeros=0.97)
+    folds = list(_stages._folds(rows.y, None, job))
+    for events, left in (([folds[0][1][0]], 0), ([folds[0][1][0], folds[2][1][0]], 2)):
+        y = np.zeros(60)
+        y[events] = 2.0
+        few = replace(rows, y=y)
+        assert len(list(_stages._useful_folds(few, None, job))) == left
+        chosen = _stages.with_best_trees(entry, job, few, None)
+        assert (chosen == job) == (left == 0)
+
+
+def test_a_class_of_one_row_cannot_show_how_many_trees_are_best():
+    rows = _rows(Task.BINARY, n=60)
+    rows = replace(rows, y=(np.arange(60) == 5).astype(int))
+    entry, job = _job("gbm", Task.BINARY, rows)
+    assert _stages.with_best_trees(entry, job, rows, None) == job
+
+
+def test_rows_without_weight_are_not_enough_to_hold_out():
+    rows = _rows(Task.REGRESSION, n=60)
+    entry, job = _job("gbm", Task.REGRESSION, rows)
+    few = replace(rows, weight=(np.arange(60) < 19).astype(float))
+    assert _stages.with_best_trees(entry, job, few, None) == job
+    # in two folds no row that is held out has a weight
+    order = np.concatenate([test for _, test in _stages._folds(rows.y, None, job)])
+    weight = np.ones(60)
+    weight[order[:24]] = 0.0
+    folds = list(_stages._useful_folds(replace(rows, weight=weight), None, job))
+    assert [len(test) for _, test in folds] == [12, 12, 12]
+
+
+@pytest.mark.parametrize("rate", [0, -0.1, "fast", np.inf, True])
+def test_the_learning_rate_is_above_zero(rate):
+    X = np.arange(60.0)[:, None]
+    with pytest.raises(cw.InputError, match=r"learning_rate.*above 0"):
+        cw.learner("gbm", learning_rate=rate).fit(X, X[:, 0] % 7)
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_targets_that_are_all_zero_are_refused(name):
+    with pytest.raises(cw.InputError, match="every target is zero"):
+        cw.learner(name, task="count").fit(np.arange(30.0)[:, None], np.zeros(30))

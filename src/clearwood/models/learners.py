@@ -369,7 +369,11 @@ class Learner(BaseEstimator):
                 value=len(target),
             )
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, target.reshape(-1, 1))
+            sample_weight = _check_sample_weight(
+                sample_weight, target.reshape(-1, 1), allow_all_zero_weights=True
+            )
+            if not sample_weight.any():
+                raise InputError("every row has a weight of zero", parameter="sample_weight")
         return table, target, sample_weight
 
     def _task_of(self, table: Table, target: NDArray[Any]) -> Task:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import Setting, bad_value
 
 if TYPE_CHECKING:
     from clearwood.models.entry import Entry, Job
@@ -136,10 +137,10 @@ def with_best_trees(entry: "Entry", job: "Job", rows: Rows, groups: NDArray[Any]
     """
     stages = entry.stages
     assert stages is not None
-    folds = list(_folds(rows.y, groups, job))
+    rate = _checked_rate(job.settings[_RATE])
+    folds = list(_useful_folds(rows, groups, job))
     if not folds:
         return job
-    rate = job.settings[_RATE]
     quick_rate = max(rate, _QUICK_RATE)
     quick = replace(job, settings={**job.settings, _RATE: quick_rate})
     growing = [_Growing(entry, quick, rows.take(train), rows.take(test)) for train, test in folds]
@@ -156,6 +157,14 @@ def with_best_trees(entry: "Entry", job: "Job", rows: Rows, groups: NDArray[Any]
         count += step
     number = math.ceil(_MORE * best * quick_rate / rate)
     return replace(job, settings={**job.settings, stages.setting: number})
+
+
+def _checked_rate(rate: Any) -> float:
+    """Return the learning rate, by which the number of trees is divided."""
+    is_number = isinstance(rate, int | float | np.integer | np.floating)
+    if not is_number or isinstance(rate, bool) or not 0 < rate < math.inf:
+        raise bad_value(_RATE, rate, "it must be a number above 0", kind=Setting)
+    return float(rate)
 
 
 def _nearly(loss: float) -> float:
@@ -185,6 +194,29 @@ class _Growing:
         )
         new = stages.losses(self.model)[-count:]
         self.losses = np.concatenate([self.losses, new, np.full(count - len(new), new[-1])])
+
+
+def _useful_folds(
+    rows: Rows, groups: NDArray[Any] | None, job: "Job"
+) -> Iterator[tuple[Index, Index]]:
+    """Return folds of rows that count, without those that show nothing.
+
+    Where every target that is left to fit is the same, such as no event at all, there is nothing to
+    learn, and some libraries refuse; likewise where no event is held out. Where every row held out
+    is of one class, more trees always seem better.
+    """
+    counts = np.ones(len(rows.y), bool) if rows.weight is None else rows.weight > 0
+    if np.count_nonzero(counts) < _LEAST_ROWS:
+        return
+    folds = [(train, test[counts[test]]) for train, test in _folds(rows.y, groups, job)]
+    held_out = np.concatenate([test for _, test in folds] or [np.zeros(0, np.intp)])
+    if job.task.is_classification and len(np.unique(rows.y[held_out])) < 2:
+        return
+    needs_events = job.task in ("count", "amount")
+    for train, test in folds:
+        shows_any = rows.y[test].any() if needs_events else len(test) > 0
+        if shows_any and len(np.unique(rows.y[train[counts[train]]])) > 1:
+            yield train, test
 
 
 def _folds(

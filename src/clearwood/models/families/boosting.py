@@ -109,6 +109,8 @@ def _catboost(job: Job) -> Any:
     }
     if job.monotone:
         settings["monotone_constraints"] = list(job.monotone)
+        # its default with constraints; while trees are counted it cannot be used, with a message
+        settings["model_shrink_rate"] = 0.0
     if settings["loss_function"] is None:
         del settings["loss_function"]
         # without a gamma deviance that predicts on the scale of the target
@@ -141,6 +143,10 @@ def _ebm(job: Job) -> Any:
 
 def _by_task(job: Job, number: Any, counts: str, positive: str, amounts: str) -> Any:
     """Return the loss for numbers, counts, positive amounts or amounts that can be zero."""
+    if job.task in (Task.COUNT, Task.AMOUNT) and job.zeros == 1:
+        raise InputError(
+            "every target is zero", parameter="target", hint="there is nothing to learn."
+        )
     if job.task is Task.COUNT:
         return counts
     if job.task is Task.AMOUNT:
