@@ -214,7 +214,11 @@ def test_tests_of_columns_find_the_one_without_effect():
 
 @pytest.mark.parametrize(
     ("learner", "settings", "hint"),
-    [("glm", {}, "alpha=0"), ("ridge", {}, "'ols' and 'glm'"), ("lasso", {}, "'ols' and 'glm'")],
+    [
+        ("glm", {"alpha": 1.0}, "alpha=0"),
+        ("ridge", {}, "'ols' and 'glm'"),
+        ("lasso", {}, "'ols' and 'glm'"),
+    ],
 )
 def test_penalised_coefficients_have_no_errors_and_a_reason(learner, settings, hint):
     data = read("claims", exposure="years")
@@ -229,6 +233,39 @@ def test_penalised_coefficients_have_no_errors_and_a_reason(learner, settings, h
         lines["constant"] + lines["age"] * ROWS["age"][0] + lines[f"region = {ROWS['region'][0]}"]
     )
     assert (np.exp(total) if learner == "glm" else total) == pytest.approx(score)
+
+
+@pytest.mark.parametrize(
+    ("target", "roles", "learner", "settings", "without"),
+    [
+        ("claims", {"exposure": "years"}, "glm", {}, {"alpha": 0}),
+        ("claims", {"exposure": "years", "weight": "weight"}, "glm", {}, {"alpha": 0}),
+        ("paid", {"task": "amount"}, "glm", {}, {"alpha": 0}),
+        ("left", {}, "logistic", {"C": 100.0}, {"penalty": "none"}),
+    ],
+    ids=["rates", "weighted rates", "amounts", "classes"],
+)
+def test_a_penalty_that_hardly_shrinks_leaves_standard_errors(
+    target, roles, learner, settings, without
+):
+    data = read(target, **roles)
+    table = cw.coefficients(cw.learner(learner, **settings).fit(data), data)
+    free = cw.coefficients(cw.learner(learner, **without).fit(data), data)
+    known = ~free.is_base
+    np.testing.assert_allclose(table.standard_errors, free.standard_errors, rtol=0.01)
+    moved = np.abs(table.values - free.values)[known] / free.standard_errors[known]
+    assert 1e-6 < moved.max() < 0.1
+    assert table.notes[0].startswith("the penalty shrinks coefficients by ")
+    stated = float(table.notes[0].removeprefix("the penalty shrinks coefficients by ").split()[0])
+    assert stated / 100 == pytest.approx(moved.max(), rel=0.1)
+
+
+def test_penalised_coefficients_of_other_rows_are_refused():
+    data = read("claims", exposure="years")
+    model = cw.learner("glm").fit(data)
+    others = {**ROWS, "claims": ROWS["claims"][::-1]}
+    with pytest.raises(cw.InputError, match="fitted to other rows"):
+        cw.coefficients(model, others)
 
 
 def test_columns_with_the_same_information_are_named():

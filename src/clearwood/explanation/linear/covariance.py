@@ -1,4 +1,4 @@
-"""Covariances of the coefficients of unpenalised generalised linear models."""
+"""Covariances of the coefficients of generalised linear models."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,6 +41,9 @@ class Fitted:
         Of the rows: weight times exposure.
     counts
         How many observations each row stands for: its weight without the exposure.
+    penalty
+        What half the squared coefficients, without the constant, are multiplied by before they are
+        taken from the log-likelihood (up to the dispersion).
     """
 
     family: Family
@@ -50,6 +53,7 @@ class Fitted:
     y: Floats
     weights: Floats
     counts: Floats
+    penalty: float = 0.0
 
     def covariance(self, errors: Errors, groups: NDArray[Any] | None = None) -> Floats:
         """Return the covariance of the coefficients; of estimable combinations it is unique.
@@ -108,7 +112,19 @@ class Fitted:
 
     def steps_left(self, weights: Floats) -> Floats:
         """Return how far combinations would move in one more step of the fit."""
-        return np.asarray(weights @ (self._inverse @ self._scores.sum(axis=0)))
+        slope = self._scores.sum(axis=0) - self._pull
+        return np.asarray(weights @ (self._inverse @ slope))
+
+    def shrinkage(self, weights: Floats) -> Floats:
+        """Return how far combinations would move without the penalty, to first order."""
+        return np.asarray(weights @ (self._inverse @ self._pull))
+
+    @property
+    def _pull(self) -> Floats:
+        """The derivative of the penalty."""
+        pull = self.penalty * self.coefficients
+        pull[0] = 0.0
+        return np.asarray(pull)
 
     @cached_property
     def _moments(self) -> tuple[Floats, Floats, Floats]:
