@@ -45,6 +45,17 @@ def test_the_text_fits_a_terminal_and_has_measures_and_lift(cli, model, with_pre
     assert "current_premium" not in answer.err
 
 
+def test_every_band_of_a_pair_is_printed(cli, model, claims):
+    answer = cli("evaluate", model, claims, "--by", "age,region")
+    lines = answer.out.split("Observed against expected by age and region")[1].splitlines()
+    bands = cw.evaluate(model, claims).by("age", "region").bands
+    assert "…" not in "".join(lines)
+    assert max(map(len, lines)) <= 80
+    printed = [line.split() for line in lines]
+    for age, region in bands:
+        assert sum(line[: len(age.split()) + 1] == [*age.split(), region] for line in printed) == 1
+
+
 def test_numbers_are_those_of_the_library(cli, model, claims):
     document = cli("evaluate", model, claims, "--json", "--by", "region").json
     expected = cw.evaluate(model, claims)

@@ -207,6 +207,7 @@ def test_coefficients_are_those_of_the_library(cli, claims):
     table = cw.read(claims, target="accidents")
     expected = cw.coefficients(cw.load("glm.cw"), table, base={"region": "south"}, errors="robust")
     assert answer.out.startswith(repr(expected))
+    assert cli(*words, "--errors", "robust").out.strip() == repr(expected).strip()
     written = Path("c.csv").read_text().splitlines()
     assert len(written) == 1 + len(expected.values)
     assert Path("c.svg").read_text().startswith("<svg")

@@ -11,9 +11,9 @@ from clearwood._shared.numbers import number as written
 from clearwood.cli.support.tables import terminal_table
 
 
-def drawn(columns, width=80):
+def drawn(columns, width=80, **options):
     console = Console(file=io.StringIO(), width=width)
-    console.print(terminal_table(columns, width))
+    console.print(terminal_table(columns, width, **options))
     return [line.rstrip() for line in console.file.getvalue().splitlines() if line.strip()]
 
 
@@ -33,6 +33,13 @@ def test_what_is_too_wide_has_one_line_for_each_column():
     assert head.split() == ["row", "0", "1"]
     assert len(lines) == 9
     assert lines[3].split() == ["a", "long", "name", "3", "3.125", "-3.5"]
+
+
+def test_spare_columns_are_left_out_one_after_the_other_where_lines_are_too_long():
+    columns = {"row": [0, 1], "loss": [0.5, 0.25], "weight": [1.5, 2.5]}
+    assert drawn(columns, 80, spare=("loss", "weight"))[0].split() == ["row", "loss", "weight"]
+    assert drawn(columns, 20, spare=("loss", "weight"))[0].split() == ["row", "weight"]
+    assert drawn(columns, 8, spare=("loss", "weight"))[0].split() == ["row"]
 
 
 def test_rows_that_do_not_fit_are_said_to_be_left_out():

@@ -351,3 +351,15 @@ def test_bands_without_events_do_not_depend_on_the_unit_of_exposure():
         assert result.misses[place]
         ends.append(result.high[place])
     assert ends[0] == pytest.approx(ends[1])
+
+
+def test_bands_of_a_column_named_as_a_part_of_the_table_are_in_its_frame():
+    rng = np.random.default_rng(0)
+    names = ("loss", "ratio", "misses", "low", "weight")
+    frame = {name: rng.choice(["a", "b"], 60).tolist() for name in names}
+    data = cw.read({**frame, "y": rng.poisson(2.0, 60).tolist()}, target="y", task="count")
+    result = cw.evaluate(cw.learner("baseline").fit(data), data)
+    for name in names:
+        columns = result.by(name).to_frame("dict")
+        assert next(iter(columns.values())) in (["a", "b"], ["b", "a"])
+        assert columns["loss"] == pytest.approx(result.by(name).loss.tolist())

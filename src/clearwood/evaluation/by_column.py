@@ -91,11 +91,12 @@ class ByColumn(Result):
 
     def _columns(self) -> dict[str, Any]:
         own = ("rows", "weight", "observed", "predicted")
+        word = self.compared
+        more = (word, f"{word}_low", f"{word}_high", "low", "high", "misses", "loss")
         named: dict[str, Any] = {
-            unique_name(name, own): [band[place] for band in self.bands]
+            unique_name(name, (*own, *more)): [band[place] for band in self.bands]
             for place, name in enumerate(self.columns)
         }
-        word = self.compared
         return {
             **named,
             **{name: getattr(self, name) for name in own},

@@ -24,7 +24,9 @@ RESULTS = (".json", ".csv", ".parquet", *_PICTURES)
 _PNG_SCALE = 2
 
 
-def show(result: Any, files: Sequence[Path], *, force: bool, as_json: bool) -> None:
+def show(
+    result: Any, files: Sequence[Path], *, force: bool, as_json: bool, table: bool = True
+) -> None:
     """Write a result to its files; then print it, as text or as JSON."""
     for path in files:
         write_result(path, result, force=force)
@@ -37,7 +39,7 @@ def show(result: Any, files: Sequence[Path], *, force: bool, as_json: bool) -> N
     else:
         print_text(prose(repr(result)))
     print_text(*(f"Wrote {path}" for path in files))
-    if not files:
+    if table and not files:
         print_text(terminal_table(result.to_frame("dict"), width()))
 
 

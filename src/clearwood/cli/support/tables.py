@@ -18,7 +18,9 @@ _LONGEST_TEXT = 30
 _GAP = 3
 
 
-def terminal_table(columns: Mapping[str, Sequence[Any]], width: int) -> "Table":
+def terminal_table(
+    columns: Mapping[str, Sequence[Any]], width: int, *, spare: Sequence[str] = ()
+) -> "Table":
     """Lay out named columns: one line per row or, where that is too wide, one line per column.
 
     Parameters
@@ -27,6 +29,8 @@ def terminal_table(columns: Mapping[str, Sequence[Any]], width: int) -> "Table":
         Values by name, all of one length.
     width
         The number of characters in a line.
+    spare
+        Columns that are left out, in this order, while lines are too long.
 
     Returns
     -------
@@ -40,9 +44,14 @@ def terminal_table(columns: Mapping[str, Sequence[Any]], width: int) -> "Table":
         name: all(value is None or isinstance(value, int | float) for value in columns[name])
         for name in cells
     }
-    needed = sum(max(_widest(texts), len(name)) + _GAP for name, texts in cells.items())
-    if needed <= width:
-        return _drawn(list(cells), list(numeric.values()), zip(*cells.values(), strict=True))
+    needed = {name: max(_widest(texts), len(name)) + _GAP for name, texts in cells.items()}
+    fewer = list(cells)
+    for name in spare:
+        if sum(needed[kept] for kept in fewer) > width and name in fewer:
+            fewer.remove(name)
+    if sum(needed[kept] for kept in fewer) <= width:
+        lines = zip(*(cells[kept] for kept in fewer), strict=True)
+        return _drawn(fewer, [numeric[kept] for kept in fewer], lines)
     return _turned(cells, width)
 
 

@@ -110,4 +110,9 @@ def _show(result: "Evaluation", bands: list[Any]) -> None:
     if result.against is not None:
         parts.append(result.lift(against=result.against))
     for part in (*parts, *bands):
-        print_text("", prose(repr(part)), terminal_table(part.to_frame("dict"), width()))
+        columns = part.to_frame("dict")
+        if part in bands:
+            ends = f"{part.compared}_"
+            columns = {name.removeprefix(ends): values for name, values in columns.items()}
+        table = terminal_table(columns, width(), spare=("loss", "weight", "misses"))
+        print_text("", prose(repr(part)), table)

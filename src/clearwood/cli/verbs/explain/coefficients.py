@@ -34,4 +34,5 @@ def coefficients(
 
     levels = pairs("--base", base or (), example="region=town")
     model, data = explaining.read(reading)
-    explaining.show(cw.coefficients(model, data, base=levels, errors=errors, confidence=confidence))
+    result = cw.coefficients(model, data, base=levels, errors=errors, confidence=confidence)
+    explaining.show(result, table=False)  # its text is a table

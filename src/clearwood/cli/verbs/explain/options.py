@@ -65,9 +65,9 @@ class Explaining:
         model = cw.load(self.model)
         return model, reading.table_for(model, self.data)
 
-    def show(self, result: Any) -> None:
-        """Write the result to its files, then print it."""
-        show(result, self.files or (), force=self.force, as_json=self.json)
+    def show(self, result: Any, *, table: bool = True) -> None:
+        """Write the result to its files, then print it, with a table below its text or not."""
+        show(result, self.files or (), force=self.force, as_json=self.json, table=table)
 
 
 @dataclass(frozen=True, kw_only=True)
