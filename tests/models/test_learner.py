@@ -162,3 +162,29 @@ def test_the_training_summary_is_plain_values(mixed):
 def test_weights_that_are_all_zero_are_refused():
     with pytest.raises(cw.InputError, match="every row has a weight of zero"):
         cw.learner("ols").fit(np.eye(3), [1.0, 2.0, 4.0], sample_weight=np.zeros(3))
+
+
+@pytest.mark.parametrize("name", ["gam", "glass", "ridge"])
+@pytest.mark.parametrize("gap", [np.nan, np.inf, -np.inf])
+def test_a_target_with_gaps_is_refused_for_frames_as_for_arrays(name, gap):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.random((40, 2)), columns=["a", "b"])
+    y = rng.random(40)
+    y[[2, 5]] = gap
+    with pytest.raises(cw.InputError, match=r"y is NaN.*in 2 rows \(the first is row 3\)"):
+        cw.learner(name).fit(frame, y)
+
+
+def test_a_label_that_is_none_is_refused():
+    frame = pd.DataFrame({"a": np.arange(6.0)})
+    with pytest.raises(cw.InputError, match=r"y is NaN, missing or infinite in 1 row "):
+        cw.learner("gam").fit(frame, np.array(["x", "y", None, "x", "y", "x"], dtype=object))
+
+
+@pytest.mark.parametrize("weight", [np.zeros(40), np.full(40, np.nan), np.ones(3)])
+def test_weights_that_cannot_be_used_are_input_errors(weight):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.random((40, 2)), columns=["a", "b"])
+    with pytest.raises(cw.InputError) as raised:
+        cw.learner("gam").fit(frame, rng.random(40), sample_weight=weight)
+    assert raised.value.parameter == "sample_weight"

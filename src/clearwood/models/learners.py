@@ -1,5 +1,6 @@
 """A catalogue learner as a scikit-learn estimator: encoding and model in one."""
 
+import math
 import time
 from collections.abc import Mapping
 from functools import cache
@@ -25,6 +26,7 @@ from sklearn.utils.validation import (
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, did_you_mean, unknown_choice, words
+from clearwood._shared.numbers import count
 from clearwood.kernels import limited
 from clearwood.models import catalogue
 from clearwood.models.entry import Categories, Entry, Job
@@ -368,10 +370,14 @@ class Learner(BaseEstimator):
                 parameter="y",
                 value=len(target),
             )
+        _check_known(target)
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, target.reshape(-1, 1), allow_all_zero_weights=True
-            )
+            try:
+                sample_weight = _check_sample_weight(
+                    sample_weight, target.reshape(-1, 1), allow_all_zero_weights=True
+                )
+            except ValueError as error:
+                raise InputError(str(error), parameter="sample_weight") from error
             if not sample_weight.any():
                 raise InputError("every row has a weight of zero", parameter="sample_weight")
         return table, target, sample_weight
@@ -497,6 +503,28 @@ class Learner(BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def _is_gap(value: Any) -> bool:
+    """Tell whether a label is None or a NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _check_known(target: NDArray[Any]) -> None:
+    """Refuse targets with missing or infinite values."""
+    unknown = np.zeros(len(target), bool)
+    if target.dtype.kind == "f":
+        unknown = ~np.isfinite(target)
+    elif target.dtype.kind == "O":
+        unknown = np.array([_is_gap(value) for value in target], bool)
+    if unknown.any():
+        first = int(np.flatnonzero(unknown)[0]) + 1
+        raise InputError(
+            f"y is NaN, missing or infinite in {count(int(unknown.sum()), 'row')} (the first is "
+            f"row {first})",
+            parameter="y",
+            hint="leave out the rows whose target is not known.",
+        )
 
 
 def _ranges(table: Table) -> dict[str, list[float]]:

@@ -261,8 +261,11 @@ def test_large_numbers_keep_their_digits():
     [
         ({"extrapolate": "cubic"}, "extrapolate='cubic' is not a known value"),
         ({"method": "direkt"}, "did you mean 'direct'"),
-        ({"n_splines": 2}, "n_splines=2: it must be from 4 to 1000"),
-        ({"pairs": -1}, "pairs=-1: it must be a number of pairs"),
+        ({"n_splines": 2}, "n_splines=2: it must be a whole number from 4 to 1000"),
+        ({"n_splines": 5.5}, "n_splines=5.5: it must be a whole number from 4 to 1000"),
+        ({"n_splines": None}, "n_splines=None: it must be a whole number"),
+        ({"pairs": -1}, "pairs=-1: it must be a whole number of at least 0"),
+        ({"pairs": 2.5}, "pairs=2.5: it must be a whole number"),
         ({"family": "binomial"}, "family='binomial' is not a known value"),
         ({"family": "gamma"}, "gamma model needs targets above 0"),
         ({"family": "poisson"}, "poisson model needs targets 0 or more"),
@@ -274,6 +277,26 @@ def test_settings_that_cannot_be_used_are_named(settings, message):
     matrix, signal, _ = rows(50)
     with pytest.raises(cw.InputError, match=message):
         GamRegressor(categorical=(3,), **settings).fit(matrix, signal)
+
+
+@pytest.mark.parametrize("pairs", [2.5, None, True])
+def test_pairs_that_are_no_number_are_named_by_the_learner(pairs):
+    matrix, signal, _ = rows(50)
+    with pytest.raises(cw.InputError, match=f"pairs={pairs}: it must be a whole number"):
+        cw.learner("gam", pairs=pairs).fit(matrix[:, :1], signal)
+
+
+def test_a_pair_that_is_named_twice_is_one_term():
+    matrix, signal, _ = rows(100)
+    model = GamRegressor(pairs=[(0, 2), (2, 0)]).fit(matrix[:, :3], signal)
+    assert [row["columns"] for row in model.term_table_] == [(0,), (1,), (2,), (0, 2)]
+
+
+def test_bands_of_classes_exist_for_very_large_weights():
+    matrix, signal, rng = rows(120)
+    y = np.digitize(signal + 0.1 * rng.normal(size=120), [-0.5, 1.0])
+    model = GamClassifier(categorical=(3,)).fit(matrix, y, sample_weight=np.full(120, 1e9))
+    assert np.isfinite(model.parts_.spread.parts(matrix)).all()
 
 
 def test_settings_for_two_classes_are_refused_with_more():

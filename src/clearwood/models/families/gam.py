@@ -39,7 +39,7 @@ def _gam(job: Job) -> Any:
 def _pairs(job: Job) -> Any:
     """Return a number of pairs, or the positions of those named as "first:second"."""
     pairs = job.settings["pairs"]
-    if isinstance(pairs, int):
+    if not isinstance(pairs, Iterable):
         return pairs
     named = []
     for pair in _listed(pairs):

@@ -8,14 +8,14 @@ taken at the least smooth parameter that the criterion hardly prefers another to
 """
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import cho_solve, eigh
 
 from clearwood._shared.arrays import Floats
 from clearwood.models.glassbox.gam.design import Design
 from clearwood.models.glassbox.gam.fitting import Fit
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
 from clearwood.models.glassbox.gam.shapes import Projection
-from clearwood.models.glassbox.gam.smoothness import State, evaluate
+from clearwood.models.glassbox.gam.smoothness import State, evaluate, positive_factor
 from clearwood.models.glassbox.gam.softmax import ClassFit
 
 __all__ = [
@@ -137,10 +137,9 @@ def class_covariance(design: Design, fit: ClassFit, weights: Floats) -> Floats |
         states.append(state)
     # the same constant added to all classes changes nothing; it is taken out below
     ridge = 1e-10 * np.trace(information) / len(information)
-    information.flat[:: len(information) + 1] += ridge
-    factor = cho_factor(information, lower=True)
+    lower = positive_factor(information, np.full(len(information), ridge))
     centring = np.kron(np.eye(n_classes) - 1 / n_classes, np.eye(width))
-    covariance = centring @ cho_solve(factor, centring)
+    covariance = centring @ cho_solve((lower, True), centring)
     extra = np.zeros_like(covariance)
     for one, state in enumerate(states):
         mine = slice(one * width, (one + 1) * width)

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import InputError, Setting, bad_value, unknown_choice, words
+from clearwood._shared.errors import InputError, Setting, unknown_choice, words
 from clearwood.models.glassbox.gam.backfitting import backfit
 from clearwood.models.glassbox.gam.bases import Extrapolate
 from clearwood.models.glassbox.gam.covariance import (
@@ -29,6 +29,7 @@ from clearwood.models.glassbox.gam.shapes import Projection, constraint_rows
 from clearwood.models.glassbox.gam.softmax import fit_classes
 from clearwood.models.glassbox.gam.term_table import class_table, term_table
 from clearwood.models.glassbox.score import Link, ProductTerm, ScoreParts, Spread, SumOfProducts
+from clearwood.models.glassbox.settings import check_choice, check_whole
 
 __all__ = ["GamClassifier", "GamRegressor", "check_target", "parts_of"]
 
@@ -124,16 +125,11 @@ class _Gam(BaseEstimator):
         return design, weights
 
     def _check_settings(self) -> None:
-        for name, known in {
-            "extrapolate": ("constant", "linear"),
-            "method": ("direct", "backfitting"),
-        }.items():
-            if getattr(self, name) not in known:
-                raise unknown_choice(name, getattr(self, name), known, kind=Setting)
-        if isinstance(self.n_splines, bool) or not 4 <= self.n_splines <= 1_000:
-            raise bad_value("n_splines", self.n_splines, "it must be from 4 to 1000")
-        if isinstance(self.pairs, int) and (isinstance(self.pairs, bool) or self.pairs < 0):
-            raise bad_value("pairs", self.pairs, "it must be a number of pairs or a list of pairs")
+        check_choice("extrapolate", self.extrapolate, ("constant", "linear"))
+        check_choice("method", self.method, ("direct", "backfitting"))
+        check_whole("n_splines", self.n_splines, 4, 1_000)
+        if not isinstance(self.pairs, Sequence):
+            check_whole("pairs", self.pairs, 0)
         shaped = [*np.flatnonzero(self.monotone), *self.convex, *self.concave]
         for column in shaped:
             if column in self.categorical:
@@ -214,7 +210,8 @@ class _Gam(BaseEstimator):
         else:
             place = {term.columns[0]: i for i, term in enumerate(design.terms)}
             # columns without any term, such as constant ones, have no pairs either
-            chosen = [(place[a], place[b]) for a, b in self.pairs if {a, b} <= set(place)]
+            named = dict.fromkeys(tuple(sorted(pair)) for pair in self.pairs)
+            chosen = [(place[a], place[b]) for a, b in named if {a, b} <= set(place)]
         added = [pair_term(design, first, second) for first, second in chosen]
         while added:
             larger = design.with_pairs(added)

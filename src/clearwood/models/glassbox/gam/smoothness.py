@@ -22,6 +22,7 @@ __all__ = [
     "evaluate",
     "first_rho",
     "improve",
+    "positive_factor",
 ]
 
 #: Logarithms of smoothing parameters stay within this.
@@ -72,7 +73,7 @@ def _factor(gram: Floats, penalty: Floats) -> tuple[Floats, bool]:
     return lower, bool(failed)
 
 
-def _positive_factor(gram: Floats, penalty: Floats) -> Floats:
+def positive_factor(gram: Floats, penalty: Floats) -> Floats:
     """Factor A; a ridge of rounding size is added until it is positive definite."""
     ridge = 0.0
     for power in range(-10, 0):
@@ -98,7 +99,7 @@ def evaluate(working: Working, rho: Floats) -> State:
     """Solve at given smoothing parameters, and differentiate the criterion there."""
     each = working.penalties * np.exp(rho)
     penalty = each.sum(axis=1)
-    lower = _positive_factor(working.gram, penalty)
+    lower = positive_factor(working.gram, penalty)
     beta = lapack.dpotrs(lower, working.moment, lower=1)[0]
     inverse = lapack.dpotri(lower, lower=1)[0]
     inverse = np.tril(inverse) + np.tril(inverse, -1).T

@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError, Setting, bad_value, unknown_choice, words
+from clearwood._shared.errors import InputError, Setting, unknown_choice, words
 from clearwood.models.glassbox.gam.design import build_design
 from clearwood.models.glassbox.gam.fitting import at_least_rows
 from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
@@ -19,6 +19,7 @@ from clearwood.models.glassbox.glass.boosting import MANY_ROWS, BoostedLoss, boo
 from clearwood.models.glassbox.glass.curves import FAMILY_OF_LOSS, fold_curves
 from clearwood.models.glassbox.glass.trees import deviating_trees, jackknife
 from clearwood.models.glassbox.score import Link, ProductTerm, ScoreParts, Spread, SumOfProducts
+from clearwood.models.glassbox.settings import check_real, check_whole
 
 __all__ = ["GlassClassifier", "GlassRegressor"]
 
@@ -126,16 +127,16 @@ class _Glass(BaseEstimator):
 
     def _check(self, matrix: Floats) -> None:
         """Raise where a setting or the number of rows makes no sense."""
-        if self.order not in (1, 2, 3):
-            raise unknown_choice("order", self.order, ("1", "2", "3"), kind=Setting)
-        for name, least in (("pairs", 0), ("folds", 2), ("max_trees", 0), ("min_rows", 1)):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or value < least):
-                raise bad_value(name, value, f"it must be at least {least}")
-        if self.learning_rate is not None and not 0 < self.learning_rate <= 1:
-            raise bad_value("learning_rate", self.learning_rate, "it must be above 0, at most 1")
-        if not self.l2 >= 0:
-            raise bad_value("l2", self.l2, "it must be at least 0")
+        check_whole("order", self.order, 1, 3)
+        check_whole("max_trees", self.max_trees, 0)
+        check_whole("n_splines", self.n_splines, 4, 1_000)
+        for name, least in (("pairs", 0), ("folds", 2)):
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), least)
+        if self.learning_rate is not None:
+            check_real("learning_rate", self.learning_rate, 0.0, 1.0, strict=True)
+        check_real("l2", self.l2, 0.0)
+        check_real("min_rows", self.min_rows, 1.0)
         if len(matrix) < 4:
             raise InputError(
                 f"{len(matrix)} rows are too few for folds",
