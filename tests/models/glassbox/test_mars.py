@@ -275,3 +275,9 @@ TIES = {"check_sample_weight_equivalence_on_dense_data": "ties between perfect f
 )
 def test_a_learner_keeps_scikit_learns_conventions(estimator, check):
     check(estimator)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_target_whose_squares_are_infinite_is_refused():
+    with pytest.raises(InputError, match="its squares are infinite"):
+        MarsRegressor().fit(np.arange(20.0)[:, None], np.arange(20.0) * 1e200)

@@ -279,3 +279,13 @@ def test_rates_with_exposure_count_by_exposure(name):
     model = cw.learner(name, task="count").fit(frame, rate, sample_weight=exposure)
     total = np.average(model.predict(frame), weights=exposure)
     assert total == pytest.approx(np.average(rate, weights=exposure), rel=0.01)
+
+
+@pytest.mark.filterwarnings("error")
+def test_columns_of_any_scale_can_be_used():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = X[:, 0] + X[:, 1] + 0.1 * rng.normal(size=200)
+    for scale in (1e-200, 1e40, 1e200):
+        model = RulesRegressor(n_trees=10).fit(X * [1.0, scale], y)
+        assert np.mean((model.predict(X * [1.0, scale]) - y) ** 2) < 0.1

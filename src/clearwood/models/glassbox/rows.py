@@ -9,7 +9,7 @@ from sklearn.utils.validation import _check_sample_weight
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import InputError
 
-__all__ = ["check_classes", "check_counts", "level_counts", "row_weights"]
+__all__ = ["check_classes", "check_counts", "check_size", "level_counts", "row_weights"]
 
 
 def row_weights(sample_weight: ArrayLike | None, X: Floats) -> tuple[Floats, Bools]:
@@ -70,6 +70,19 @@ def check_counts(target: Floats) -> None:
     if not target.any():
         raise InputError(
             "every target is zero", parameter="target", hint="there is nothing to learn."
+        )
+
+
+def check_size(target: Floats, weight: Floats, *, twice: bool = False) -> None:
+    """Refuse targets whose squares, or with ``twice`` the squares of those, are infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(weight @ target ** (4 if twice else 2))
+    if not np.isfinite(total):
+        raise InputError(
+            f"the target is too large: {'squares of ' if twice else ''}its squares are infinite",
+            parameter="target",
+            value=float(np.abs(target).max()),
+            hint="divide it by a power of ten.",
         )
 
 

@@ -12,6 +12,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 // A split is better than another only by more than rounding, so that equals keep their order.
 constexpr double rounding = 1e-10;
+constexpr double poisson_rounding = 1e-13;
 
 struct Split {
   double gain = 0.0;
@@ -199,7 +200,8 @@ class Grower {
         const double y = rows_.target[rows[i]];
         if (y > 0.0) risk += rows_.weight[rows[i]] * y * std::log(y / rate);
       }
-      return 2.0 * risk;
+      // of equal targets the logarithms are zero up to rounding
+      return risk > poisson_rounding * bin[1] ? 2.0 * risk : 0.0;
     }
     for (std::size_t i = 0; i < n; ++i) {
       const double off = rows_.target[rows[i]] - at;

@@ -8,20 +8,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Setting, bad_value, unknown_choice, words
+from clearwood._shared.weights import counted as row_weights
 from clearwood.models.estimators.folds import Folds
 from clearwood.models.glassbox.cart.bumping import bump
 from clearwood.models.glassbox.cart.optimal import DEPTHS, best_tree
 from clearwood.models.glassbox.cart.pruning import choose, geometric_middles, held_out, risks
 from clearwood.models.glassbox.cart.sample import Sample
 from clearwood.models.glassbox.cart.tree import CartTree, Growth, Presorted
+from clearwood.models.glassbox.rows import check_size
 
 __all__ = ["CartClassifier", "CartRegressor"]
 
 PRUNINGS = (True, False, "one-se")
+#: NaN is missing, and splits at infinite values are like others.
+_CHECKS: dict[str, Any] = {
+    "dtype": np.float64,
+    "ensure_all_finite": False,
+    "ensure_min_features": 0,
+}
+#: Squares of sums of weights must stay finite.
+_MOST_WEIGHT = 1e100
 
 
 class _Cart(BaseEstimator):
@@ -69,6 +79,7 @@ class _Cart(BaseEstimator):
     def _limits(self) -> dict[str, Any]:
         """Return the limits of growth, checked."""
         for name, least in (
+            ("folds", 2),
             ("max_depth", 1),
             ("min_samples_leaf", 1),
             ("surrogates", 0),
@@ -88,11 +99,25 @@ class _Cart(BaseEstimator):
             "surrogates": int(self.surrogates),
         }
 
-    def _presorted(self, X: ArrayLike) -> tuple[Floats, Presorted]:
-        """Return the rows as numbers, and sorted."""
-        matrix = np.ascontiguousarray(X, dtype=np.float64)
-        self.n_features_in_ = matrix.shape[1]
-        return matrix, Presorted(matrix, categorical=self.categorical, monotone=self.monotone)
+    def _rows(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Floats, NDArray[Any], Floats]:
+        """Check training rows; return them with their target and their weights."""
+        matrix, target = validate_data(self, X, y, **_CHECKS)
+        counted, weight = row_weights(sample_weight, len(matrix))
+        cover = np.zeros(len(matrix))
+        cover[counted] = weight
+        if not cover.sum() < _MOST_WEIGHT:
+            raise InputError(
+                f"row weights add up to {cover.sum():g}, which is too much",
+                parameter="weight",
+                hint="divide them by a power of ten.",
+            )
+        return np.ascontiguousarray(matrix), target, cover
+
+    def _presorted(self, matrix: Floats) -> Presorted:
+        """Return the rows sorted."""
+        return Presorted(matrix, categorical=self.categorical, monotone=self.monotone)
 
     def _fit(self, sample: Sample) -> None:
         """Grow the tree, prune it and keep it with the values of its predictions."""
@@ -204,7 +229,8 @@ class _Cart(BaseEstimator):
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Return the leaf each row reaches, as a position in the arrays of ``tree_``."""
         check_is_fitted(self, "tree_")
-        return self.tree_.leaves(np.ascontiguousarray(X, dtype=np.float64))
+        matrix = validate_data(self, X, reset=False, ensure_min_samples=0, **_CHECKS)
+        return self.tree_.leaves(np.ascontiguousarray(matrix))
 
     @property
     def is_plain(self) -> bool:
@@ -282,9 +308,9 @@ class CartRegressor(RegressorMixin, _Cart):
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree and prune it."""
-        target = np.asarray(y, dtype=np.float64)
-        cover = np.ones(len(target)) if sample_weight is None else np.array(sample_weight, float)
-        matrix, rows = self._presorted(X)
+        matrix, given, cover = self._rows(X, y, sample_weight)
+        target = given.astype(np.float64)
+        rows = self._presorted(matrix)
         limits = self._limits()
         criterion = "squared_error" if self.criterion is None else self.criterion
         if criterion == "poisson":
@@ -299,15 +325,7 @@ class CartRegressor(RegressorMixin, _Cart):
             weight = 1 / rate if rate > 0 else 0.0
             growth = Growth("poisson", prior_mean=rate, prior_weight=weight, **limits)
         elif criterion == "squared_error":
-            with np.errstate(over="ignore"):
-                square = float(cover @ (target * target))
-            if not np.isfinite(square):
-                raise InputError(
-                    "the target is too large: its squares are infinite",
-                    parameter="target",
-                    value=float(np.abs(target).max()),
-                    hint="divide it by a power of ten.",
-                )
+            check_size(target, cover, twice=True)  # for standard errors of squared errors
             growth = Growth("squared", **limits)
         else:
             raise unknown_choice("criterion", criterion, ("squared_error", "poisson"), kind=Setting)
@@ -414,8 +432,7 @@ class CartClassifier(ClassifierMixin, _Cart):
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree and prune it."""
-        labels = np.asarray(y)
-        cover = np.ones(len(labels)) if sample_weight is None else np.array(sample_weight, float)
+        matrix, labels, cover = self._rows(X, y, sample_weight)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         n_classes = len(self.classes_)
         if any(self.monotone) and n_classes > 2:
@@ -426,7 +443,7 @@ class CartClassifier(ClassifierMixin, _Cart):
         criterion = "gini" if self.criterion is None else self.criterion
         if criterion not in ("gini", "entropy"):
             raise unknown_choice("criterion", criterion, ("gini", "entropy"), kind=Setting)
-        matrix, rows = self._presorted(X)
+        rows = self._presorted(matrix)
         costs = self._costs(n_classes)
         totals: Floats = np.bincount(codes, cover, n_classes).astype(np.float64)
         of_prior = self._prior_weights(totals)
@@ -451,7 +468,10 @@ class CartClassifier(ClassifierMixin, _Cart):
         """Return the cost matrix, checked."""
         if self.costs is None:
             return None
-        costs = np.asarray(self.costs, dtype=np.float64)
+        try:
+            costs = np.asarray(self.costs, dtype=np.float64)
+        except (TypeError, ValueError):
+            costs = np.empty(0)
         size = f"{n_classes} rows and columns"
         if costs.shape != (n_classes, n_classes):
             raise bad_value("costs", self.costs, f"it must be a matrix with {size}", kind=Setting)
@@ -478,7 +498,7 @@ class CartClassifier(ClassifierMixin, _Cart):
         else:
             try:
                 priors = np.asarray(self.priors, dtype=np.float64)
-            except ValueError:
+            except (TypeError, ValueError):
                 priors = np.empty(0)
         if priors.shape != totals.shape or not (priors > 0).all() or abs(priors.sum() - 1) > 1e-6:
             raise bad_value(
@@ -488,7 +508,8 @@ class CartClassifier(ClassifierMixin, _Cart):
                 kind=Setting,
             )
         shares = totals / totals.sum()
-        return np.asarray(priors / shares)
+        # a class whose rows weigh nothing is in no leaf
+        return np.where(shares > 0, priors / np.where(shares > 0, shares, 1.0), 1.0)
 
     @property
     def is_plain(self) -> bool:

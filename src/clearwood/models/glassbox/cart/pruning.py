@@ -38,7 +38,8 @@ def geometric_middles(levels: Floats) -> Floats:
     """
     steps = np.unique(levels[np.isfinite(levels) & (levels > 0)])
     steps = np.concatenate([[0.0], steps, steps[-1:] * 4 if steps.size else [1.0]])
-    return np.sqrt(steps[:-1] * steps[1:])
+    # the product itself could be too small, or too large, for a number
+    return np.asarray(np.sqrt(steps[:-1]) * np.sqrt(steps[1:]))
 
 
 def held_out(

@@ -12,7 +12,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood.models.glassbox.mars.bands import Draw, spread_of_draws
 from clearwood.models.glassbox.mars.formula import Formula
 from clearwood.models.glassbox.mars.selection import Search, Selection
-from clearwood.models.glassbox.rows import level_counts
+from clearwood.models.glassbox.rows import check_size, level_counts
 from clearwood.models.glassbox.score import Link, ProductTerm, ScoreParts, Spread, SumOfProducts
 from clearwood.models.glassbox.scored import Scored, ScoredClasses, ScoredCounts, ScoredNumbers
 from clearwood.models.glassbox.settings import check_choice, check_real, check_whole
@@ -203,6 +203,7 @@ class MarsRegressor(ScoredNumbers, _Mars):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Search for the terms and fit their coefficients."""
         rows, target, weight = self._numbers(X, y, sample_weight)
+        check_size(target, weight)
         search = self._search(rows)
         selection = search(rows, target[:, None], weight)
         n, root = float(weight.sum()), np.sqrt(weight)

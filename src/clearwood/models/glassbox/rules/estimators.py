@@ -112,7 +112,7 @@ class _Rules(Scored):
         columns = self._line_columns(X, weight, grower.levels)
         lines = [line for _, line in columns]
         raw = [line(X[:, column])[:, 0] for column, line in columns]
-        scales = np.array([np.sqrt(np.average(values**2, weights=weight)) for values in raw])
+        scales = np.array([_root_mean_square(values, weight) for values in raw])
         design = np.array([_TYPICAL * v / s for v, s in zip(raw, scales, strict=True)])
         path = lasso_path(
             inside,
@@ -350,6 +350,12 @@ def _quantiles(values: Floats, weight: Floats, at: tuple[float, float]) -> tuple
     below = np.cumsum(weight[order])
     low, high = np.searchsorted(below, np.array(at) * below[-1] * (1 - 1e-12))
     return float(values[order[low]]), float(values[order[min(high, len(values) - 1)]])
+
+
+def _root_mean_square(values: Floats, weight: Floats) -> float:
+    """Return the root of the mean square, also where squares would be too large or too small."""
+    largest = np.abs(values).max()
+    return float(largest * np.sqrt(np.average((values / largest) ** 2, weights=weight)))
 
 
 def _balanced_folds(

@@ -15,6 +15,9 @@ from clearwood.models.glassbox.rules.conditions import Among, Between, Condition
 
 __all__ = ["Grower", "means_of", "merged"]
 
+#: Trees are grown in single precision; larger numbers count as this.
+_LARGEST = 1e38
+
 
 def means_of(family: LassoFamily, score: Floats) -> Floats:
     """Turn scores, of shape (outputs, rows), into means of the responses."""
@@ -153,7 +156,7 @@ class _Tree:
             random_state=int(rng.integers(2**31)),
         )
         # rows and settings were checked before; for small trees checks take longer than splits
-        numbers = np.ascontiguousarray(values, np.float32)
+        numbers = np.ascontiguousarray(np.clip(values, -_LARGEST, _LARGEST), np.float32)
         with config_context(assume_finite=True, skip_parameter_validation=True):
             tree.fit(
                 numbers,
