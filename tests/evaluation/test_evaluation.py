@@ -249,9 +249,9 @@ def test_too_few_rows_are_refused(fitted):
 def test_one_class_only_has_no_ranking(cancer):
     model, _, test = cancer
     same = test.take(np.flatnonzero(test.y == test.y[0]))
-    with pytest.raises(InputError, match="'target' is constant"):
-        cw.evaluate(model, same.to_frame("dict"))
     result = cw.evaluate(model, same)
+    read_again = cw.evaluate(model, same.to_frame("dict"))
+    assert read_again.risk().estimate == pytest.approx(result.risk().estimate)
     assert np.isnan(result.measures()["auc"])
     assert any("all rows have the class" in str(note) for note in result.notes)
     with pytest.raises(InputError, match="one class only"):
@@ -259,7 +259,9 @@ def test_one_class_only_has_no_ranking(cancer):
     json.dumps(result.to_json(), allow_nan=False)
 
 
-@pytest.mark.parametrize("option", [{"confidence": 1.5}, {"threshold": 0.0}])
+@pytest.mark.parametrize(
+    "option", [{"confidence": 1.5}, {"confidence": "high"}, {"threshold": 0.0}]
+)
 def test_levels_outside_their_range_are_refused(fitted, option):
     with pytest.raises(InputError, match=next(iter(option))):
         cw.evaluate(fitted[0], policies(60)[0], **option)
@@ -363,3 +365,18 @@ def test_bands_of_a_column_named_as_a_part_of_the_table_are_in_its_frame():
         columns = result.by(name).to_frame("dict")
         assert next(iter(columns.values())) in (["a", "b"], ["b", "a"])
         assert columns["loss"] == pytest.approx(result.by(name).loss.tolist())
+
+
+def test_rows_without_any_claim_are_evaluated(fitted):
+    model, _ = fitted
+    frame, _ = policies(300)
+    frame["claims"] = [0] * 300
+    result = cw.evaluate(model, frame)
+    expected = float((np.array(frame["years"]) * model.predict(frame)).sum())
+    area = result.by("area")
+    np.testing.assert_array_equal(area.value, 0.0)
+    assert area.misses.all()  # about ten claims and more are expected in every area
+    assert (area.weight * area.predicted).sum() == pytest.approx(expected)
+    assert np.isfinite(result.risk().estimate)
+    assert "gini" not in result.measures().values
+    json.dumps(result.to_json(), allow_nan=False)

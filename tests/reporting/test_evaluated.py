@@ -48,3 +48,14 @@ def test_the_page_opens_in_a_browser_without_network(evaluations, open_page):
     drawn = page.locator("#ranking svg.marks:visible")
     drawn.first.wait_for()
     assert drawn.count() == 1
+
+
+def test_rows_without_any_event_have_a_page():
+    rng = np.random.default_rng(0)
+    rows = {"x": rng.normal(size=200), "years": rng.uniform(0.2, 1.0, 200)}
+    data = cw.read(
+        {**rows, "claims": rng.poisson(rows["years"])}, target="claims", exposure="years"
+    )
+    model = cw.learner("glm").fit(data)
+    page = evaluation_page(cw.evaluate(model, {**rows, "claims": np.zeros(200)}))
+    assert "<h1" in page.to_html()

@@ -117,3 +117,10 @@ def test_frames_of_every_library_have_exposures(library):
     pytest.importorskip(library)
     frame = policies().to_frame(library)
     np.testing.assert_array_equal(cw.read(frame, target="claims", exposure="years").y, policies().y)
+
+
+@pytest.mark.parametrize("role", ["target", "weight", "exposure", "group", "time"])
+def test_a_role_of_one_column_takes_one_name(role):
+    rows = {name: [1.0, 2.0, 3.0, 4.0, 5.0] for name in ("x", "a", "b", "y")}
+    with pytest.raises(cw.InputError, match=f"{role}=.*the name of one column"):
+        cw.read(rows, **{"target": "y", role: ["a", "b"]})

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import Call, InputError, Text, bad_value, words
+from clearwood._shared.errors import Call, InputError, Text, words
 from clearwood._shared.numbers import count
 from clearwood.checks import Drift, drift
 from clearwood.evaluation.result import Evaluation
-from clearwood.evaluation.task_measures import check_threshold
+from clearwood.evaluation.task_measures import check_confidence, check_threshold
 from clearwood.evaluation.truth import truth_of
 from clearwood.losses import Needs
 from clearwood.models import Learner, load
@@ -77,8 +77,7 @@ def evaluate(
     True
     """
     check_threshold(threshold)
-    if not 0.0 < confidence < 1.0:
-        raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
+    check_confidence(confidence)
     if isinstance(model, str | os.PathLike):
         model = load(model)
     schema = getattr(model, "schema_", None)
@@ -154,9 +153,9 @@ def _read(test: Any, schema: Schema | None, against: str | None, data: Any) -> T
     if isinstance(test, Table):
         return test if schema is None or schema.target is None else _in_roles(test, schema)
     if schema is not None:
-        return read_as(test, schema, keep=keep)
+        return read_as(test, schema, keep=keep, constant=True)
     if isinstance(data, Table) and data.target is not None:
-        return read_as(test, data.schema, keep=keep)
+        return read_as(test, data.schema, keep=keep, constant=True)
     return as_table(test)
 
 

@@ -31,7 +31,7 @@ from clearwood.evaluation.smooth_calibration import smoothed
 from clearwood.losses import Needs, default_loss
 from clearwood.table import Task
 
-__all__ = ["MEANINGS", "Measures", "check_threshold", "measures"]
+__all__ = ["MEANINGS", "Measures", "check_confidence", "check_threshold", "measures"]
 
 #: What each measure means.
 MEANINGS: Mapping[str, str] = {
@@ -226,8 +226,7 @@ def measures(
             parameter="predicted",
         )
     check_threshold(threshold)
-    if not 0.0 < confidence < 1.0:
-        raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
+    check_confidence(confidence)
     rows, shares = counted(weights, len(truth))
     fits = np.zeros(len(truth), dtype=np.intp) if splits is None else np.asarray(splits)
     units = np.arange(len(rows))
@@ -254,6 +253,12 @@ def measures(
         len(np.asarray(y)) - len(rows),
         confidence,
     )
+
+
+def check_confidence(confidence: object) -> None:
+    """Refuse what is not a level between 0 and 1."""
+    if not isinstance(confidence, int | float) or not 0 < confidence < 1:
+        raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
 
 
 def check_threshold(threshold: object) -> None:

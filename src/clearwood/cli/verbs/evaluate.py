@@ -69,7 +69,8 @@ def evaluate(
             hint="evaluate it in Python, after cw.load.",
         )
     keep = () if against is None else (against,)
-    rows = read_table(test, schema=fitted.schema_, keep=keep, **vars(reading))
+    options = vars(reading)
+    rows = read_table(test, schema=fitted.schema_, keep=keep, constant=True, **options)
     training = None
     if data is not None:
         training = read_table(data, schema=fitted.schema_, **vars(reading))

@@ -106,11 +106,13 @@ def settle_target(
     task: Task | None,
     *,
     exposure: str | None = None,
+    constant: bool = False,
 ) -> tuple[Column, Task, Text | None]:
     """Return the target as the task needs it: levels for classes, numbers otherwise.
 
     Rows where it is missing must be gone already. With an exposure, whole numbers of few distinct
-    values are counts, also where there are only two of them.
+    values are counts, also where there are only two of them. A constant target is refused, unless
+    nothing is to be learned from it.
     """
     name = raw.name
     note = None
@@ -125,7 +127,7 @@ def settle_target(
     check_rate_task(task, name, exposure)
     n_distinct = len(np.unique(raw.values))
     # one value is many rates, unless it is zero
-    if n_distinct == 1 and (exposure is None or not raw.values.any()):
+    if n_distinct == 1 and not constant and (exposure is None or not raw.values.any()):
         shown = convert(raw, Kind.CATEGORY).labels()[0]
         raise InputError(
             f"the target {name!r} is constant: every row has {shown!r}",
@@ -173,7 +175,7 @@ def settle_target(
                 " if it is a number.",
             ),
         )
-    if task is Task.BINARY and n_distinct != 2:
+    if task is Task.BINARY and n_distinct != 2 and not (constant and n_distinct == 1):
         raise InputError(
             f"the target {name!r} has {n_distinct} classes where a binary target has 2",
             parameter="task",

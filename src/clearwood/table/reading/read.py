@@ -210,6 +210,7 @@ def _table(
     dropped: int,
     origin: str,
     findings: Sequence[Finding] = (),
+    constant: bool = False,
 ) -> Table:
     """Settle the kinds, the task and what is left out, with notes and warnings about it."""
     for raw in raws:
@@ -226,7 +227,7 @@ def _table(
         raw = next(raw for raw in raws if raw.name == to_predict)
         exposure = _named(roles, Role.EXPOSURE)
         settled[to_predict], chosen, note = settle_target(
-            raw, stated.get(to_predict), chosen, exposure=exposure
+            raw, stated.get(to_predict), chosen, exposure=exposure, constant=constant
         )
         findings += [Finding(note, warn=False)] if note else []
     for raw in raws:
@@ -272,7 +273,12 @@ class TextOptions(TypedDict, total=False):
 
 @remembers_options
 def read_as(
-    source: Any, schema: Schema, *, keep: Sequence[str] = (), **options: Unpack[TextOptions]
+    source: Any,
+    schema: Schema,
+    *,
+    keep: Sequence[str] = (),
+    constant: bool = False,
+    **options: Unpack[TextOptions],
 ) -> Table:
     """Read a table with the kinds and roles of another, the target included where present.
 
@@ -285,6 +291,8 @@ def read_as(
         that it does not have are left out.
     keep
         Columns of numbers to keep that the schema ignores or does not have; they are no features.
+    constant
+        Whether the target may have the same value in all rows, as where nothing is learned from it.
     **options
         How cells are written: decimal, thousands, missing, delimiter, encoding, as for `read`.
 
@@ -334,7 +342,9 @@ def read_as(
     here = {name: roles[name] for name in stated}
     task = schema.task if target is not None else None
     beside = [raw for raw in raws if raw.name in roles]
-    others = _table(beside, here, stated, {}, task, dropped=dropped, origin=origin)
+    others = _table(
+        beside, here, stated, {}, task, dropped=dropped, origin=origin, constant=constant
+    )
     return replace(
         others,
         columns=(*features.columns, *(described(c, schema[c.name]) for c in others.columns)),

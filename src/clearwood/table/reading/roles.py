@@ -84,6 +84,9 @@ def assign_roles(
     }
     for name in kinds:
         _check_known(name, names, "kinds")
+    for role in (Role.TARGET, Role.WEIGHT, Role.EXPOSURE, Role.GROUP, Role.TIME):
+        if len(wanted[role]) > 1:
+            raise bad_value(role.value, list(wanted[role]), "it must be the name of one column")
     roles: dict[str, Role] = {}
     for role, columns in wanted.items():
         for name in columns:
