@@ -18,12 +18,14 @@ if TYPE_CHECKING:
         Decomposition,
         Effect,
         Explanation,
+        Factors,
         Importance,
         Lime,
         Shapley,
         WhatIf,
     )
     from clearwood.explanation.explain import explain
+    from clearwood.explanation.factors.factors import factors
     from clearwood.explanation.linear.coefficients import coefficients
     from clearwood.explanation.one_call import (
         agreement,
@@ -51,6 +53,7 @@ __all__ = [
     "Effect",
     "Evaluation",
     "Explanation",
+    "Factors",
     "Importance",
     "InputError",
     "Learner",
@@ -70,6 +73,7 @@ __all__ = [
     "effect",
     "evaluate",
     "explain",
+    "factors",
     "forest",
     "importance",
     "inspect",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.effects.result import BANDS, Effect
     from clearwood.explanation.effects.shape import Shape, sentence_of, shape_of
     from clearwood.explanation.explain import Explanation
+    from clearwood.explanation.factors.result import FactorLosses, Factors, FactorTerm
     from clearwood.explanation.games.additive import AdditiveGame
     from clearwood.explanation.games.from_model import learner_players
     from clearwood.explanation.games.game import Game, checked_weights
@@ -56,6 +57,9 @@ __all__ = [
     "Effect",
     "Explained",
     "Explanation",
+    "FactorLosses",
+    "FactorTerm",
+    "Factors",
     "Game",
     "Importance",
     "Interactions",

@@ -1,6 +1,10 @@
-"""`clearwood condense`, `certify` and `export`: one tree for an ensemble, proved and written."""
+"""`clearwood condense`, `certify` and `export`: one tree for an ensemble, proved and written.
+
+`export` also writes a model as a table of factors.
+"""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,7 +14,7 @@ from clearwood._shared.choices import Effort, Equal, Objective
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import size
 from clearwood.cli.support.console import commands, facts, print_json, print_text, quoted, written
-from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading
+from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading, pairs
 from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
@@ -18,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["certify", "condense", "export"]
 
-#: What a tree is written as.
-Format = Literal["sql", "python", "c", "dot", "svg", "onnx", "text", "rules"]
+#: What a tree, or for "factors" and "sql" a model, is written as.
+Format = Literal["sql", "python", "c", "dot", "svg", "onnx", "text", "rules", "factors"]
 
 _ENDINGS: dict[Format, tuple[str, ...]] = {
     "sql": (".sql", ".txt"),
@@ -30,6 +34,7 @@ _ENDINGS: dict[Format, tuple[str, ...]] = {
     "onnx": (".onnx",),
     "text": (".txt",),
     "rules": (".txt",),
+    "factors": (".csv", ".json", ".parquet"),
 }
 
 TreeFile = Annotated[
@@ -176,25 +181,57 @@ def _show(certification: "Certification") -> None:
 
 @verb
 def export(
-    tree: TreeFile,
+    tree: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TREE|MODEL",
+            help="A tree's file, as `clearwood condense` writes it; or, with DATA, a model file.",
+        ),
+    ],
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[DATA]",
+            help="For factors of a model: rows that say how much weight cells have.",
+        ),
+    ] = None,
     *,
     to: Format,
     path: Path | None = None,
     table: str = "data",
+    base: list[str] | None = None,
+    bands: int | None = None,
     force: Force = False,
     json: Json = False,
+    reading: Reading,
 ) -> None:
-    """Write a tree as SQL, Python, C, Graphviz, a picture, ONNX, text or rules.
+    """Write a tree as SQL, Python, C, a picture, ONNX or rules, or a model as a table of factors.
 
     Parameters
     ----------
     to
-        The format to write.
+        The format to write; with DATA, factors or sql.
     path : FILE
         The file to write; by default, standard output.
     table : NAME
         For SQL: the name of the table to predict.
+
+    Factors of a model
+    ------------------
+    base : COLUMN=VALUE
+        The level, or a number, that the others of a column are compared with; by default the one of
+        most weight. Repeatable.
+    bands : N
+        The most cells of a column of numbers.
     """
+    if data is not None or to == "factors":
+        wanted = pairs("--base", base or (), example="region=town")
+        _export_factors(
+            tree, data, to, path, table, wanted, bands, reading, force=force, as_json=json
+        )
+        return
+    if base or bands is not None:
+        raise InputError("a tree has no factors", hint="name a model, and DATA after it.")
     from clearwood.cli.support.files import check_output
     from clearwood.condensing import load
     from clearwood.files import atomic_write
@@ -226,3 +263,55 @@ def _exported(one: "Condensed", to: Format, table: str) -> str | bytes:
         return "\n".join(str(rule) for rule in one.rules())
     text: str = getattr(one, f"to_{to}")()
     return text
+
+
+def _export_factors(
+    model: Path,
+    data: Path | None,
+    to: Format,
+    path: Path | None,
+    table: str,
+    base: Mapping[str, str],
+    bands: int | None,
+    reading: Reading,
+    *,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write a model as a table of factors, or the table as SQL."""
+    import clearwood as cw
+    from clearwood.cli.support.files import check_output
+    from clearwood.cli.support.results import show
+    from clearwood.files import atomic_write
+
+    if data is None:
+        raise InputError(
+            "factors need rows, which say how much weight each cell has",
+            hint=f"name them after the model: clearwood export {quoted(model)} DATA --to factors",
+        )
+    if to not in ("factors", "sql"):
+        raise InputError(
+            f"a model with DATA is written as factors or sql, not as {to}",
+            parameter="to",
+            value=to,
+            hint="leave out DATA to write a tree.",
+        )
+    if path is not None:
+        check_output(path, *_ENDINGS[to], force=force, inputs=[model, data])
+    fitted = cw.load(model)
+    result = cw.factors(fitted, reading.table_for(fitted, data), base, bands=bands)
+    if to == "factors":
+        show(result, [] if path is None else [path], force=force, as_json=as_json)
+        return
+    content = result.to_sql(table=table)
+    if path is not None:
+        with atomic_write(path, force=force) as file:
+            file.write(content.encode("utf-8"))
+        written.append(path)
+    if as_json:
+        inline = {} if path is not None else {"text": content}
+        print_json({"model": model, "to": to, "output": path, **inline, **result.to_json()})
+    elif path is None:
+        sys.stdout.write(content + "\n")
+    else:
+        print_text(repr(result), f"Wrote {to} to {path}")

@@ -1,0 +1,82 @@
+"""A model as a table of factors, from the shell."""
+
+import json
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clearwood as cw
+
+
+@pytest.fixture
+def model(cli, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(18, 80, 300), "town": rng.choice(["a", "b"], 300)})
+    frame["claims"] = rng.poisson(np.where((frame["age"] > 40) & (frame["town"] == "a"), 2, 0.5))
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    settings = ("--set", "max_depth=2", "--set", "max_iter=10")
+    assert cli("fit", "data.csv", "-t", "claims", "-l", "gbm", *settings).code == 0
+    return "model.cw"
+
+
+def test_a_file_of_factors_multiplies_to_the_prediction(cli, model, tmp_path):
+    words = ("export", model, "data.csv", "--to", "factors", "--base", "town=b")
+    made = cli(*words, "-o", "rating.csv")
+    assert made.code == 0
+    assert "relativities of claims" in made.out
+    lines = pd.read_csv(tmp_path / "rating.csv")
+    data = pd.read_csv(tmp_path / "data.csv")
+    product = np.full(len(data), lines["relativity"][0])
+    for _, line in lines.iloc[1:].iterrows():
+        lies = np.ones(len(data), bool)
+        for end in ("", "_2"):
+            if pd.isna(line["column" + end]):
+                continue
+            values = data[line["column" + end]]
+            if line["missing" + end] in (True, "True"):
+                lies &= values.isna()
+            elif pd.notna(line["level" + end]):
+                lies &= values == line["level" + end]
+            else:
+                low, high = line["low" + end], line["high" + end]
+                lies &= (values > (-np.inf if pd.isna(low) else low)) & (
+                    values <= (np.inf if pd.isna(high) else high)
+                )
+        product[lies] *= line["relativity"]
+    expected = cw.load(tmp_path / model).predict(data)
+    np.testing.assert_allclose(product, expected, rtol=1e-12)
+
+
+def test_sql_of_factors_predicts_what_the_model_does(cli, model, tmp_path):
+    made = cli("export", model, "data.csv", "--to", "sql", "--table", "policies")
+    assert made.code == 0
+    data = pd.read_csv(tmp_path / "data.csv")
+    database = sqlite3.connect(":memory:")
+    data.to_sql("policies", database)
+    predicted = pd.read_sql(made.out, database)["prediction"]
+    database.close()
+    np.testing.assert_allclose(predicted, cw.load(tmp_path / model).predict(data), rtol=1e-12)
+
+
+def test_json_of_factors_has_the_check(cli, model, tmp_path):
+    assert cli("export", model, "data.csv", "--to", "factors", "-o", "rating.json").code == 0
+    written = json.loads((tmp_path / "rating.json").read_text())
+    assert written["check"]["exact"] is True
+    assert written["check"]["largest_difference"] < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--to", "factors"), "factors need rows"),
+        (("data.csv", "--to", "python"), "as factors or sql, not as python"),
+        (("data.csv", "--to", "factors", "--base", "town=z"), "no row has the level 'z'"),
+        (("data.csv", "--to", "factors", "-o", "rating.svg"), ".csv"),
+    ],
+)
+def test_bad_exports_of_factors_are_refused(cli, model, arguments, message):
+    refused = cli("export", model, *arguments)
+    assert refused.code == 2
+    assert message in refused.err
