@@ -153,6 +153,13 @@ def test_a_curve_becomes_bands_with_the_error_stated(policies):
     assert abs(many.losses.table - many.losses.model) < abs(few.losses.table - few.losses.model)
 
 
+def test_a_curve_below_zero_is_compared_by_squared_error(policies):
+    """Deviances of counts need positive predictions, which a spline need not give."""
+    model = cw.learner("spline").fit(policies)
+    assert model.predict(policies).min() < 0
+    assert cw.factors(model, policies).losses.name == "mean squared error"
+
+
 def test_steps_are_joined_only_if_bands_are_wanted(boosted, policies, table):
     few = cw.factors(boosted, policies, bands=3)
     assert few.banded

@@ -39,7 +39,7 @@ from clearwood.explanation.factors.cells import (
 from clearwood.explanation.factors.result import FactorLosses, Factors, FactorTerm
 from clearwood.explanation.games.game import Game, Players
 from clearwood.explanation.scales import Unit
-from clearwood.losses import default_loss
+from clearwood.losses import default_loss, find_loss
 from clearwood.models import Learner
 from clearwood.table import NUMERIC, Column, Table, as_table, read_as
 
@@ -55,6 +55,8 @@ _FINE_CELLS = 500
 _CURVES = 8
 #: Rounding: what scores differ by at most, relative to their size, that are equal.
 _ROUNDING = 1e-14
+#: The same for sums of many effects.
+_AGREEING = 1e-9
 
 
 def factors(
@@ -126,6 +128,7 @@ def factors(
         model=learner.name,
         banded=tuple(game.columns[k] for k in sorted(cells.banded)),
         largest_difference=np.nan,
+        is_exact=False,
         n_rows=table.n_rows,
         n_mixed=_MIXED_ROWS,
         losses=None,
@@ -527,17 +530,19 @@ class _Builder:
 
 def _compared(result: Factors, learner: Learner, cells: _Cells, table: Table, seed: int) -> Factors:
     """Compare the table with the model, row by row, and by the loss where there is a target."""
-    largest = 0.0
+    largest, agrees = 0.0, not result.banded
     for rows in (cells.table, _mixed(cells, seed)):
         with warnings.catch_warnings():  # that nothing is known of a mixed row
             warnings.simplefilter("ignore", ClearwoodWarning)
             own, made = _predicted(learner, rows), result.predict(rows)
+            score, added = cells.game.predict(cells.game.rows(rows))[:, -1], result.score(rows)
         off = np.abs(made / own - 1) if result.unit is Unit.LOG_MEAN else np.abs(made - own)
-        largest = max(largest, float(off.max()))
+        largest = float(np.maximum(largest, off.max()))
+        agrees &= bool(np.allclose(added, score, rtol=0, atol=_AGREEING * np.abs(score).max()))
     losses = None
     if result.banded and table.target is not None:
         losses = _losses(result, learner, cells, table)
-    return replace(result, largest_difference=largest, losses=losses)
+    return replace(result, largest_difference=largest, is_exact=agrees, losses=losses)
 
 
 def _predicted(learner: Learner, rows: Table) -> Floats:
@@ -552,14 +557,16 @@ def _losses(result: Factors, learner: Learner, cells: _Cells, table: Table) -> F
     y = np.asarray(table.y)
     if learner.task_.is_classification:
         y = (y == learner.classes_[1]).astype(np.intp)
+    own, made = _predicted(learner, cells.table), result.predict(cells.table)
     loss = default_loss(learner.task_, y)
+    if not learner.task_.is_classification and min(own.min(), made.min()) <= 0:
+        loss = find_loss("squared")  # deviances need positive predictions
 
     def mean(predicted: Floats) -> float:
         if learner.task_.is_classification:
             predicted = np.column_stack([1 - predicted, predicted])
         return float(cells.weights @ loss.per_row(y, predicted))
 
-    own, made = _predicted(learner, cells.table), result.predict(cells.table)
     return FactorLosses(loss.risk_title, mean(own), mean(made))
 
 

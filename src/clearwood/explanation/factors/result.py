@@ -111,6 +111,9 @@ class Factors(Result):
     largest_difference
         To the model's prediction, over all rows of the data and ``n_mixed`` others: relative to it
         where the link is the log, else absolute.
+    is_exact
+        Whether no column is approximated, and the effects add up to the model's score in double
+        precision, up to rounding, in all rows that were compared.
     n_rows, n_mixed
         Rows of the data that were compared, and rows put together at random from its columns.
     losses
@@ -125,6 +128,7 @@ class Factors(Result):
     model: str
     banded: tuple[str, ...]
     largest_difference: float
+    is_exact: bool
     n_rows: int
     n_mixed: int
     losses: FactorLosses | None
@@ -139,11 +143,6 @@ class Factors(Result):
     def ratio_name(self) -> str | None:
         """What the exponential of an effect is called; None where effects are differences."""
         return _RATIOS.get(self.unit)
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether no column is approximated and all compared rows agree up to rounding."""
-        return not self.banded and self.largest_difference <= 1e-6
 
     def score(self, data: Any) -> Floats:
         """Return the sum of the base score and the effects, before the link."""
@@ -238,14 +237,16 @@ class Factors(Result):
             f"{count(self.n_rows, 'row')} and {self.n_mixed} mixed ones"
         )
         if not self.banded:
-            return text
+            return text if self.is_exact else f"{text}; an approximation"
         text += f"; an approximation: cells replace the curves of {', '.join(self.banded)}"
         if self.losses is not None:
             own = self.losses
             text += f"; {own.name} {number(own.table, 4)}, of the model {number(own.model, 4)}"
         return text
 
-    def __repr__(self) -> str:
+    @property
+    def headlines(self) -> tuple[str, ...]:
+        """What the table is, its base value and size, and how well it agrees with the model."""
         pairs = sum(len(term.axes) == 2 for term in self.terms)
         columns = count(len(self.terms) - pairs, "column")
         cells = count(sum(1 for term in self.terms for _ in term.cells()), "cell")
@@ -253,7 +254,10 @@ class Factors(Result):
         title = f"Factors of {self.model}: {named[self.ratio_name]} of {self.outcome}"
         parts = f"{columns}, {count(pairs, 'pair')}, {cells}"
         base = f"base value {number(self.base_value, 4)}; {parts}"
-        return "\n".join([title, base, self.statement])
+        return title, base, self.statement
+
+    def __repr__(self) -> str:
+        return "\n".join(self.headlines)
 
 
 _CELL = ("column", "level", "low", "high", "missing")

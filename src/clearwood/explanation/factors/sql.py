@@ -26,7 +26,7 @@ def select(factors: "Factors", table: str) -> str:
     parts = [start, *(_term(term, ratios=ratios) for term in factors.terms)]
     score = f"\n  {sign.strip()} ".join(parts)
     source = _name(table)
-    head = "".join(f"-- {' '.join(line.split())}\n" for line in repr(factors).split("\n"))
+    head = "".join(f"-- {' '.join(line.split())}\n" for line in factors.headlines)
     if factors.unit is Unit.LOG_ODDS:
         inner = f"SELECT *, {score} AS odds\n  FROM {source}"  # noqa: S608 - names are quoted
         return f"{head}SELECT *, odds / (1.0 + odds) AS prediction\nFROM ({inner});"
