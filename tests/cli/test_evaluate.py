@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,8 @@ def test_numbers_are_those_of_the_library(cli, model, claims):
     assert set(document["by_column"]) == {"age", "power", "region"}
 
 
-def test_files_are_a_page_json_tables_and_a_picture(cli, model, with_premium):
+def test_files_are_a_page_json_tables_and_a_picture(cli, model, with_premium, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["clearwood", "evaluate", "model.cw"])
     names = ("evaluation.html", "all.json", "measures.csv", "lift.svg")
     outputs = [word for name in names for word in ("-o", name)]
     answer = cli("evaluate", model, with_premium, "--against", "current_premium", *outputs)

@@ -189,9 +189,12 @@ def test_reset_brings_the_row_back(page):
 
 
 def test_a_value_can_be_taken_away(page, model, claims):
-    at = chosen_row(page)
+    power = claims.X.to_dict()["power"]
+    rows = listed(page)
+    at = next(row for row in rows if power[row] is not None and np.isfinite(power[row]))
+    page.locator(".rows-scroll .row-pick").nth(rows.index(at)).click()
     line = page.locator(".if-line").filter(has_text="power")
-    line.get_by_label("missing").check()
+    line.get_by_role("checkbox", name="missing").check()
     settle(page)
     row = pd.DataFrame([{**row_as_dict(claims, at), "power": None}]).astype({"power": float})
     assert shown_percent(page) == pytest.approx(model.predict_proba(row)[0, 1], rel=5e-3)

@@ -75,7 +75,8 @@ def implausible(column: Column) -> Finding | None:
 def _suspects(column: Column, some: Floats, low: float, high: float) -> Iterator[tuple[str, Bools]]:
     """Try the rules one after the other: what the column is like, and which rows contradict."""
     values = column.values
-    first, lower, middle, upper, last = np.quantile(some, [0.01, 0.25, 0.5, 0.75, 0.99])
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest there are
+        first, lower, middle, upper, last = np.quantile(some, [0.01, 0.25, 0.5, 0.75, 0.99])
     if column.kind is Kind.WHOLE and 1800 <= first < last <= _YEARS[1]:
         if low < _YEARS[0] or high > _YEARS[1]:
             odd = (values < _YEARS[0]) | (values > _YEARS[1])

@@ -1,6 +1,7 @@
 """Random planted forests for numbers, counts and classes, as scikit-learn estimators."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -111,6 +112,13 @@ class _Planted(Scored):
         self.parts_ = parts_of_leaves(
             leaves, binned, ranks, n_families=n_trees, link=_LINKS[loss], X=X, weight=weight
         )
+        if loss == "poisson":
+            # the mean of logarithms is below the logarithm of the mean
+            predicted = np.average(np.exp(self.parts_(X)[:, 0]), weights=weight)
+            constant = self.parts_.products.constant + start - np.log(predicted)
+            self.parts_ = replace(
+                self.parts_, products=replace(self.parts_.products, constant=constant)
+            )
         return self
 
 
