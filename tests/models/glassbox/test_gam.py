@@ -101,6 +101,19 @@ def test_bins_hardly_change_a_fit():
     assert np.abs(difference).max() < 0.05
 
 
+def test_bins_keep_the_range_and_the_tails_of_a_column():
+    rng = np.random.default_rng(0)
+    matrix = np.exp(1.2 * rng.normal(size=(5000, 1)))
+    y = np.log1p(matrix[:, 0]) + matrix[:, 0] + 0.5 * rng.normal(size=5000)
+    design = build_design(matrix, bins=256)
+    (basis,) = design.terms[0].bases
+    assert (basis.low, basis.high) == (matrix.min(), matrix.max())
+    assert len(design.terms[0].table) <= 257  # the last is for missing values
+    score = design.score(fit_score(design, y).coefficients)
+    tail = np.argsort(matrix[:, 0])[-50:]
+    assert np.sqrt(np.mean((score - y)[tail] ** 2)) < 0.6
+
+
 @pytest.mark.parametrize("task", ["regression", "binary", "multiclass", "count"])
 def test_a_saved_model_predicts_the_same(task, tmp_path):
     matrix, signal, rng = rows(120)

@@ -336,9 +336,20 @@ def _number_term(
 def _binned(
     distinct: Floats, counts: Floats, codes: Index, bins: int
 ) -> tuple[Floats, Floats, Index]:
-    """Join neighbouring values to bins of about equal weight, at their means."""
+    """Join neighbouring values to bins, at their means.
+
+    Half the bins have about equal weight, half are equally wide: tails keep their detail. The least
+    and the greatest value have bins of their own, so that the range stays.
+    """
+    half = (bins - 2) // 2
     share = (np.cumsum(counts) - counts / 2) / max(float(counts.sum()), 1e-300)
-    bin_of = np.minimum((share * bins).astype(np.intp), bins - 1)
+    position = (distinct - distinct[0]) / (distinct[-1] - distinct[0])
+    # both grow with the value, so that their sum changes where one of them does
+    by_weight, by_width = (
+        np.minimum((part * half).astype(np.intp), half - 1) for part in (share, position)
+    )
+    bin_of = by_weight + by_width
+    bin_of[0], bin_of[-1] = -1, 2 * half
     bin_of = np.unique(bin_of, return_inverse=True)[1]
     n = int(bin_of[-1]) + 1
     total = _sums(bin_of, counts, n)
