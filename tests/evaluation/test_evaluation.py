@@ -380,3 +380,17 @@ def test_rows_without_any_claim_are_evaluated(fitted):
     assert np.isfinite(result.risk().estimate)
     assert "gini" not in result.measures().values
     json.dumps(result.to_json(), allow_nan=False)
+
+
+def test_bins_without_events_have_intervals_with_a_width():
+    """Two claims are expected where none was observed, which is no miss."""
+    n = 400
+    rates = np.where(np.arange(n) < 20, 0.1, 0.5)
+    claims = np.random.default_rng(0).poisson(rates)
+    claims[:20] = 0
+    data = cw.read({"rate": rates, "claims": claims}, target="claims", task="count")
+    result = cw.evaluate(lambda frame: np.asarray(frame["rate"], dtype=float), data)
+    for part in (result.calibration(bins=20), result.lift(bins=20)):
+        assert part.observed[0] == part.low[0] == 0.0
+        assert 0.1 < part.high[0] < 0.3  # three events of twenty rows are 0.15
+    assert not result.calibration(bins=20).misses[0]

@@ -250,7 +250,9 @@ def by_columns(
     observed, predicted, loss = np.array(means).T
     compare = _difference
     if compared == "ratio":
-        compare = partial(_ratio, dispersion=_dispersion(pairs, are_events=are_events))
+        unknown = 1.0 if are_events else np.nan
+        dispersion = pairs.dispersion if np.isfinite(pairs.dispersion) else unknown
+        compare = partial(_ratio, dispersion=dispersion)
     value, low, high = np.array([compare(pairs, own, confidence, inflation) for own in groups]).T
     together = 1 - (1 - confidence) / len(groups)
     _, least, largest = np.array([compare(pairs, own, together, inflation) for own in groups]).T
@@ -289,20 +291,6 @@ def _difference(
     quantile = stats.t.ppf(0.5 + confidence / 2, max(mean.n - 1, 1))
     half = float(quantile * inflation * np.sqrt(mean.variance))
     return mean.mean, mean.mean - half, mean.mean + half
-
-
-def _dispersion(pairs: Pairs, *, are_events: bool) -> float:
-    """Return the variance of observed totals as a multiple of what is expected, over all rows.
-
-    It is 1 for a Poisson count, and has the unit of the target: amounts vary by their size.
-    """
-    observed, expected = (
-        float((pairs.weights * of).sum()) for of in (pairs.truth, pairs.predicted)
-    )
-    if not (observed > 0 and expected > 0):
-        return 1.0 if are_events else np.nan
-    gaps = pairs.weights * (pairs.truth - observed / expected * pairs.predicted)
-    return float((np.bincount(pairs.units, gaps) ** 2).sum() / observed)
 
 
 def _ratio(

@@ -261,9 +261,10 @@ def curve_of(
     predictions = np.bincount(which, pairs.weights * pairs.predicted) / np.bincount(
         which, pairs.weights
     )
-    low, high = np.transpose([around(mean, kind, confidence) for mean in inside])
+    known = {"dispersion": pairs.dispersion}
+    low, high = np.transpose([around(mean, kind, confidence, **known) for mean in inside])
     together = 1 - (1 - confidence) / len(inside)
-    least, most = np.transpose([around(mean, kind, together) for mean in inside])
+    least, most = np.transpose([around(mean, kind, together, **known) for mean in inside])
     return CalibrationCurve(
         learner=learner,
         what=what,

@@ -317,16 +317,25 @@ class Mean:
 
 
 def around(
-    mean: Mean, kind: Kind, confidence: float, *, inflation: float = 1.0
+    mean: Mean,
+    kind: Kind,
+    confidence: float,
+    *,
+    inflation: float = 1.0,
+    dispersion: float = float("nan"),
 ) -> tuple[float, float]:
     """Return the interval of an observed mean: Wilson's, or Student's; NaN for one number.
 
-    The standard error is multiplied by `inflation`.
+    The standard error is multiplied by `inflation`. Where nothing was observed of a number that is
+    never negative, the interval ends where none is just plausible, by the `dispersion` of all rows
+    (`Pairs.dispersion`).
     """
     tail = 0.5 + confidence / 2
     if kind == "number":
-        error = inflation * np.sqrt(mean.variance)
-        half = float(stats.t.ppf(tail, max(mean.n - 1, 1)) * error)
+        quantile = float(stats.t.ppf(tail, max(mean.n - 1, 1)))
+        if not mean.losses.any() and np.isfinite(dispersion):
+            return 0.0, (quantile * inflation) ** 2 * dispersion / float(mean.weights.sum())
+        half = quantile * inflation * float(np.sqrt(mean.variance))
         return mean.mean - half, mean.mean + half
     share, n = mean.mean, mean.n
     # the number of independent rows of weight one that would have the same variance

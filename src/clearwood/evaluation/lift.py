@@ -163,7 +163,8 @@ def lift_of(
         which = np.unique(np.searchsorted(cuts, values, side="right"), return_inverse=True)[1]
     groups = [np.flatnonzero(which == k) for k in range(int(which.max()) + 1)]
     inside = [Mean.of(pairs.truth[own], pairs.weights[own], pairs.units[own]) for own in groups]
-    ends = [around(mean, kind, confidence, inflation=inflation) for mean in inside]
+    options = {"inflation": inflation, "dispersion": pairs.dispersion}
+    ends = [around(mean, kind, confidence, **options) for mean in inside]
     return Lift(
         start=np.array([values[own].min() for own in groups]),
         end=np.array([values[own].max() for own in groups]),

@@ -54,6 +54,21 @@ class Pairs:
             units = np.unique(np.asarray(groups)[rows], return_inverse=True)[1].astype(np.intp)
         return cls(truth[rows], values[rows], shares, units, len(truth) - len(rows))
 
+    @property
+    def dispersion(self) -> float:
+        """The variance of observed totals as a multiple of what is expected, over all rows.
+
+        It is about 1 for counts, and has the unit of the target: amounts vary by their size. NaN
+        where the truth is negative somewhere or nowhere positive.
+        """
+        observed, expected = (
+            float((self.weights * of).sum()) for of in (self.truth, self.predicted)
+        )
+        if (self.truth < 0).any() or not (observed > 0 and expected > 0):
+            return float("nan")
+        gaps = self.weights * (self.truth - observed / expected * self.predicted)
+        return float((np.bincount(self.units, gaps) ** 2).sum() / observed)
+
 
 def bins_of(predicted: Floats, bins: int, weights: Floats) -> NDArray[np.int64]:
     """Return bins of about equal weight; ties stay together, so there may be fewer."""
