@@ -164,6 +164,17 @@ def test_amounts_with_zeros_are_fitted_in_any_currency(scale):
     assert np.isclose(fitted.mean(), y.mean(), rtol=0.05)
 
 
+def test_a_target_far_from_zero_keeps_its_digits():
+    """The kernel computes in single precision, which has no room for 1e9 and noise of 0.3."""
+    matrix, y = mixed(300)
+    model = GlassRegressor(categorical=(2,), max_trees=100)
+    plain = model.fit(matrix, y).predict(matrix)
+    trees = model.n_trees_
+    far = model.fit(matrix, y + 1e9).predict(matrix) - 1e9
+    assert model.n_trees_ == trees > 0
+    np.testing.assert_allclose(far, plain, atol=0.01)
+
+
 def test_many_rows_are_grown_with_best_thresholds_and_fewer_folds():
     matrix, y = mixed(MANY_ROWS)
     model = GlassRegressor(categorical=(2,), max_trees=200).fit(matrix, y)

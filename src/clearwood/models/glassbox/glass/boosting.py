@@ -101,11 +101,11 @@ def boost_folds(
     if loss == "softmax":
         targets = (np.arange(n_outputs)[:, None] == y).astype(np.float64)
     orders = category_orders(binned, targets, weights, fold_of_row, n_folds, categorical)
-    # the kernel computes in single precision: residuals of unit size keep its digits
-    scale = 1.0
+    # the kernel computes in single precision: residuals about zero of unit size keep its digits
+    centre, scale = np.zeros(n_rows), 1.0
     if loss == "squared":
-        held_out = offset[fold_of_row, 0, np.arange(n_rows)]
-        scale = float(np.sqrt(np.average((y - held_out) ** 2, weights=weights))) or 1.0
+        centre = offset[fold_of_row, 0, np.arange(n_rows)]
+        scale = float(np.sqrt(np.average((y - centre) ** 2, weights=weights))) or 1.0
     unit = min(1.0, float(weights[weights > 0].mean()))
     if loss == "poisson":
         unit *= float(np.average(y, weights=weights))
@@ -117,9 +117,9 @@ def boost_folds(
     grown = boost(
         binned.bins,
         binned.n_bins,
-        y / scale,
+        (y - centre) / scale,
         fold_of_row=fold_of_row,
-        offset=offset / scale,
+        offset=(offset - centre) / scale,
         loss=loss,
         weight=weights,
         categories=tuple(categorical),
