@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood.reporting import Chart, Choice, evaluation_page
+from clearwood.reporting import Chart, Choice, Sheet, evaluation_page
+from clearwood.reporting.page.cells import written_rows
 
 
 @pytest.fixture(scope="module")
@@ -59,3 +60,16 @@ def test_rows_without_any_event_have_a_page():
     model = cw.learner("glm").fit(data)
     page = evaluation_page(cw.evaluate(model, {**rows, "claims": np.zeros(200)}))
     assert "<h1" in page.to_html()
+
+
+def test_measures_in_different_units_have_their_own_digits():
+    """A root mean squared error in thousands is beside an R² below one."""
+    numbers = cw.datasets.load("diabetes").select(["bmi", "target"])
+    frame = numbers.to_frame("dict")
+    data = cw.read({**frame, "target": [1000.0 * y for y in frame["target"]]}, target="target")
+    page = evaluation_page(cw.evaluate(cw.learner("ols").fit(data), data))
+    (sheet,) = [block for block in page.sections[0].blocks if isinstance(block, Sheet)]
+    written = {row[0].text: row[1].text for row in written_rows(sheet)}
+    assert written["rmse"] == "62,370"
+    assert written["r2"] == "0.3439"
+    assert sheet.caption.startswith("Measures, on rows that the model has not seen, with 90 %")

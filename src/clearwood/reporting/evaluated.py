@@ -113,7 +113,8 @@ def _summary(evaluation: Evaluation) -> Section:
     if evaluation.notes:
         items = tuple(sentence(str(note)) for note in evaluation.notes)
         blocks.append(Note("What to know about these rows", "", tone="caution", items=items))
-    blocks.append(measures_sheet(measured, _where(evaluation)))
+    where = "out of fold" if evaluation.source == "out of fold" else f"on rows {_where(evaluation)}"
+    blocks.append(measures_sheet(measured, where))
     how = (
         "Intervals follow from the influence of each row on a measure; rows of one group count as "
         "one observation."

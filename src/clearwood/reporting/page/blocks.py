@@ -58,7 +58,8 @@ class Sheet:
     """A table to read and to save as CSV.
 
     Rows past ``shown`` are one click away. ``bars`` names columns whose cells have a bar of the
-    value's size in the background.
+    value's size in the background. ``mixed`` names columns of numbers in different units, each of
+    which has its own decimals.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Sheet:
     rows: tuple[tuple[Cell, ...], ...]
     shown: int = 20
     bars: tuple[str, ...] = ()
+    mixed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

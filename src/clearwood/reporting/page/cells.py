@@ -1,4 +1,4 @@
-"""How the cells of a sheet are written: one number of decimals a column, bars to scale."""
+"""How the cells of a sheet are written: mostly one number of decimals a column, bars to scale."""
 
 import math
 from collections.abc import Sequence
@@ -53,7 +53,11 @@ def written_rows(sheet: Sheet) -> list[list[WrittenCell]]:
     [['age', '0.50'], ['power', '12.25']]
     """
     columns = [
-        _written(tuple(row[place] for row in sheet.rows), bars=name in sheet.bars)
+        _written(
+            tuple(row[place] for row in sheet.rows),
+            bars=name in sheet.bars,
+            mixed=name in sheet.mixed,
+        )
         for place, name in enumerate(sheet.columns)
     ]
     return [list(row) for row in zip(*columns, strict=True)]
@@ -65,12 +69,12 @@ def _plain(cell: Any) -> Cell:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _written(cells: Sequence[Cell], *, bars: bool) -> list[WrittenCell]:
+def _written(cells: Sequence[Cell], *, bars: bool, mixed: bool) -> list[WrittenCell]:
     plain = [_plain(cell) for cell in cells]
     if not is_numeric(plain):
         return [_written_word(cell) for cell in plain]
     numbers = [None if cell is None else float(cell) for cell in plain]
-    form = _format([cell for cell in plain if cell is not None])
+    form = None if mixed else _format([cell for cell in plain if cell is not None])
     spans = _bars(numbers) if bars else [None] * len(numbers)
     return [_written_number(cell, form, bar) for cell, bar in zip(plain, spans, strict=True)]
 

@@ -251,7 +251,8 @@ def measures_sheet(measures: Measures, where: str) -> Sheet:
         for name, meaning in measures.meanings.items()
     )
     caption = f"Measures, {where}{weighted}, with {percent(measures.confidence)} intervals"
-    return Sheet("measures", caption, ("measure", "value", "low", "high", "meaning"), rows)
+    numbers = ("value", "low", "high")
+    return Sheet("measures", caption, ("measure", *numbers, "meaning"), rows, mixed=numbers)
 
 
 def _bias(rest: Residuals) -> str:
