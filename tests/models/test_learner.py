@@ -188,3 +188,11 @@ def test_weights_that_cannot_be_used_are_input_errors(weight):
     with pytest.raises(cw.InputError) as raised:
         cw.learner("gam").fit(frame, rng.random(40), sample_weight=weight)
     assert raised.value.parameter == "sample_weight"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"seed": -1}, {"seed": "a"}, {"seed": 2**32}, {"n_jobs": 0}, {"n_jobs": "two"}]
+)
+def test_a_seed_or_number_of_threads_that_cannot_be_used_is_named(wrong):
+    with pytest.raises(cw.InputError, match=next(iter(wrong))):
+        cw.learner("planted", **wrong)

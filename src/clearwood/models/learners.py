@@ -25,9 +25,16 @@ from sklearn.utils.validation import (
 )
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import InputError, Option, did_you_mean, unknown_choice, words
+from clearwood._shared.errors import (
+    InputError,
+    Option,
+    bad_value,
+    did_you_mean,
+    unknown_choice,
+    words,
+)
 from clearwood._shared.numbers import count
-from clearwood.kernels import limited
+from clearwood.kernels import limited, threads
 from clearwood.models import catalogue
 from clearwood.models.entry import Categories, Entry, Job
 from clearwood.models.estimators.convergence import convergence_named
@@ -218,6 +225,11 @@ class Learner(BaseEstimator):
                     value=(self.settings or {})[key],
                     hint=did_you_mean(key, defaults),
                 )
+        seed: Any = self.seed
+        is_whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+        if not is_whole or not 0 <= seed < 2**32:
+            raise bad_value("seed", seed, "it must be a whole number from 0 to 2**32 - 1")
+        threads(self.n_jobs)
         check_learner(self.entry, self.monotone, None if self.task is None else self._chosen_task())
         if table is not None:
             check_columns(self.monotone, table)

@@ -281,3 +281,16 @@ def test_a_learner_keeps_scikit_learns_conventions(estimator, check):
 def test_a_target_whose_squares_are_infinite_is_refused():
     with pytest.raises(InputError, match="its squares are infinite"):
         MarsRegressor().fit(np.arange(20.0)[:, None], np.arange(20.0) * 1e200)
+
+
+@pytest.mark.parametrize("seed", [2, 8])
+def test_a_level_with_its_own_term_does_not_make_sets_depend_on_rounding(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(90, 4))
+    X[:, 3] = rng.integers(0, 5, 90)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = np.nan_to_num(X[:, 0]) + (X[:, 3] == 1) + 0.3 * rng.normal(size=90)
+    counts = rng.integers(0, 4, 90)
+    weighted = MarsRegressor(categorical=[3], degree=2).fit(X, y, counts)
+    repeated = MarsRegressor(categorical=[3], degree=2).fit(X.repeat(counts, 0), y.repeat(counts))
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), atol=1e-8)

@@ -20,6 +20,7 @@
 namespace clearwood {
 namespace {
 
+constexpr double tie = 1e-9;         // gains that differ by less are equal up to rounding
 constexpr double alpha = 0.05;       // of Friedman's rules for spans
 constexpr double dependent = 1e-8;   // a squared norm below this share is rounding
 constexpr double perfect_fit = 0.999;
@@ -372,7 +373,10 @@ class Pair {
       double gain = 0;
       for (const double value : response) gain += value * value;
       gain /= left;
-      if (gain > best.gain) best.gain = gain, best.kind = MarsKind::levels, cut = place + 1;
+      // a level that has its own term already may be on either side: the first cut stands
+      if (gain > best.gain * (1 + tie)) {
+        best.gain = gain, best.kind = MarsKind::levels, cut = place + 1;
+      }
     }
     if (best.kind == MarsKind::levels) {
       best.subset.assign(n_bins, 0);
