@@ -13,9 +13,11 @@ from sklearn.metrics import log_loss
 
 import clearwood as cw
 from clearwood import InputError
+from clearwood.models.glassbox.gam import build_design
 from clearwood.models.glassbox.glass import GlassClassifier, GlassRegressor, boosting
 from clearwood.models.glassbox.glass.binning import bin_columns, category_orders
 from clearwood.models.glassbox.glass.boosting import MANY_ROWS, boost_folds
+from clearwood.models.glassbox.glass.curves import fold_curves
 from clearwood.models.glassbox.glass.screen import chosen_pairs
 from clearwood.models.glassbox.glass.trees import deviating_trees, jackknife
 
@@ -162,6 +164,20 @@ def test_amounts_with_zeros_are_fitted_in_any_currency(scale):
     fitted = model.predict(matrix) / scale
     assert np.corrcoef(np.log(fitted), score)[0, 1] > 0.9
     assert np.isclose(fitted.mean(), y.mean(), rtol=0.05)
+
+
+def test_curves_of_amounts_do_not_depend_on_the_currency():
+    matrix, score = mixed(400, noise=0.0)
+    rng = np.random.default_rng(0)
+    y = np.exp(score) * rng.gamma(2.0, 0.5, 400) * (rng.random(400) < 0.7)
+    design = build_design(matrix, categorical=(2,))
+    folds = rng.integers(0, 4, 400)
+    scores = [
+        fold_curves(design, unit * y, np.ones(400), folds, loss="poisson", n_outputs=1)[1]
+        for unit in (1.0, 1e-4, 1e6)
+    ]
+    for unit, other in ((1e-4, scores[1]), (1e6, scores[2])):
+        np.testing.assert_allclose(other - np.log(unit), scores[0], atol=0.01)
 
 
 def test_a_target_far_from_zero_keeps_its_digits():

@@ -23,6 +23,8 @@ FAMILY_OF_LOSS: dict[BoostedLoss, FamilyName] = {
 }
 #: Rounds over the classes: trees follow, so that curves need not be exact.
 CLASS_ROUNDS = 3
+#: A target that varies less about its mean, as a multiple of Poisson's law, is no count.
+LEAST_OF_COUNTS = 0.5
 #: What the curves of all folds may be multiplied by.
 FACTORS = np.linspace(1.0, 0.0, 11)
 
@@ -128,13 +130,18 @@ def _overdispersed(design: Design, y: Floats, weights: Floats) -> tuple[Fit, Flo
     """Fit counts or amounts that vary more than Poisson's law; return weights over dispersion.
 
     The choice of smoothness takes the variance from the family. Amounts in thousands, or counts
-    that come in clusters, would look like far more information than they are.
+    that come in clusters, would look like far more information than they are, and amounts in
+    millions like hardly any.
     """
     mean = np.full(len(y), np.average(y, weights=weights))
     dispersion = _dispersion(y, mean, weights)
+    # counts vary by Poisson's law at least; weights above one may be exposures, which are no rows
+    are_counts = dispersion > LEAST_OF_COUNTS or float(weights.sum()) > len(y)
+    least = 1.0 if are_counts else 0.0
+    dispersion = max(dispersion, least)
     fit = fit_score(design, y, weights=weights / dispersion, family="poisson")
     fitted = FAMILIES["poisson"].mean(design.score(fit.coefficients))
-    better = _dispersion(y, fitted, weights)
+    better = max(_dispersion(y, fitted, weights), least)
     if better < 0.9 * dispersion:
         dispersion = better
         fit = fit_score(design, y, weights=weights / dispersion, family="poisson", start=fit)
@@ -142,9 +149,9 @@ def _overdispersed(design: Design, y: Floats, weights: Floats) -> tuple[Fit, Flo
 
 
 def _dispersion(y: Floats, mean: Floats, weights: Floats) -> float:
-    """Return Pearson's statistic for each row, at least one."""
+    """Return Pearson's statistic for each row."""
     rows = max(float(weights.sum()), len(y))
-    return max(1.0, float(weights @ ((y - mean) ** 2 / mean)) / rows)
+    return max(float(weights @ ((y - mean) ** 2 / mean)) / rows, 1e-100)
 
 
 def _constant(loss: BoostedLoss, y: Floats, weights: Floats, n_outputs: int) -> Floats:
