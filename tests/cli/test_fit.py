@@ -113,3 +113,13 @@ def test_learners_that_work_in_parallel_have_nothing_to_warn_of(cli, claims, lea
     settings = ("--set", "n_estimators=5") if learner == "forest" else ()
     assert cli("fit", claims, "-t", "accidents", "-l", learner, *settings).err == ""
     assert cli("predict", "model.cw", claims).err == ""
+
+
+def test_every_next_step_has_its_purpose_where_a_line_has_room(cli, claims):
+    words = ("fit", claims, "--target", "accidents", "-l", "glm")
+    answer = cli(*words, "--task", "count", "--exposure", "age", "-o", "longer.cw")
+    assert answer.code == 0, answer.err
+    steps = answer.out.split("Next\n")[1].splitlines()
+    assert max(map(len, steps)) <= 80
+    purposes = [line.split("# ")[1] for line in steps if "# " in line]
+    assert purposes == ["predict new rows", "what is in the file", "unbiased risk"]
