@@ -199,6 +199,7 @@ void add_row_pairs(const ForestArrays& forest, const std::vector<std::size_t>& t
                    const WeightedRows& background, double total_weight, const Code* codes,
                    std::size_t n_rows, double* out, std::size_t pitch, double* baseline,
                    int n_threads) {
+  if (trees.empty()) return;  // components, for example, have other rows of results than players
   const std::size_t share = n_rows / static_cast<std::size_t>(n_threads) + 1;
   const std::size_t block_rows = std::min(most_rows, block_count(share, 32) * 32);
   const std::size_t n_blocks = block_count(n_rows, block_rows);
