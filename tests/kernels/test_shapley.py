@@ -651,6 +651,18 @@ def test_tables_of_a_large_forest_are_made_for_every_call():
     np.testing.assert_array_equal(first, second)
 
 
+def test_components_of_a_large_forest_write_nothing_but_their_own_results():
+    grower = Grower(4, features=13, stop=0.02)
+    trees = Trees.of(grower.forest(13, trees=1))
+    X, background = grower.rows(3), Background.of(trees, grower.rows(30))
+    tables = background.tables(sets=(np.array([0, 1]), np.array([0], np.int32)))
+    assert not tables.are_kept
+    # adding nothing to a negative zero makes it positive
+    beyond = np.full((trees.n_players, trees.n_outputs, len(X)), -0.0)
+    tables.explain(trees.encode(X), beyond[:1], np.zeros(trees.n_outputs), 1)
+    assert np.signbit(beyond[1:]).all()
+
+
 @pytest.mark.parametrize(
     ("features", "options"),
     [
