@@ -13,9 +13,9 @@ from sklearn.metrics import log_loss
 
 import clearwood as cw
 from clearwood import InputError
+from clearwood.models.glassbox.binning import bin_columns, category_orders
 from clearwood.models.glassbox.gam import build_design
 from clearwood.models.glassbox.glass import GlassClassifier, GlassRegressor, boosting
-from clearwood.models.glassbox.glass.binning import bin_columns, category_orders
 from clearwood.models.glassbox.glass.boosting import MANY_ROWS, boost_folds
 from clearwood.models.glassbox.glass.curves import fold_curves
 from clearwood.models.glassbox.glass.screen import chosen_pairs

@@ -1,29 +1,10 @@
 """Multivariate adaptive regression splines."""
 
-from typing import Any
-
-from clearwood.models.entry import Entry, Job
-from clearwood.models.families.shared import ANY
+from clearwood.models.entry import Entry
+from clearwood.models.families.shared import ANY, own_builder
 from clearwood.models.spaces import Choice, Real, Whole
-from clearwood.table import Task
 
 __all__ = ["ENTRIES"]
-
-
-def _mars(job: Job) -> Any:
-    from clearwood.models.glassbox.mars import estimators
-
-    shared = {
-        "categorical": job.categorical,
-        "random_state": job.seed,
-        "n_jobs": job.n_jobs,
-        **job.settings,
-    }
-    if job.task.is_classification:
-        return estimators.MarsClassifier(**shared)
-    if job.task in (Task.COUNT, Task.AMOUNT):  # amounts: the log link keeps them positive
-        return estimators.MarsPoisson(**shared)
-    return estimators.MarsRegressor(**shared)
 
 
 ENTRIES = (
@@ -41,7 +22,7 @@ ENTRIES = (
         advice="Take it for a formula of a dozen terms that can be copied into a spreadsheet, or "
         "as a quick look at where effects bend. Its predictions are usually worse than those of "
         "'gam' or boosted trees, and small changes of the data move its knots.",
-        build=_mars,
+        build=own_builder("clearwood.models.glassbox.mars.estimators.Mars"),
         defaults={
             "degree": 1,
             "max_terms": None,

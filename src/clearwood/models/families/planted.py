@@ -1,29 +1,10 @@
 """Random planted forests."""
 
-from typing import Any
-
-from clearwood.models.entry import Entry, Job
-from clearwood.models.families.shared import ANY
+from clearwood.models.entry import Entry
+from clearwood.models.families.shared import ANY, own_builder
 from clearwood.models.spaces import Choice, Real, Whole
-from clearwood.table import Task
 
 __all__ = ["ENTRIES"]
-
-
-def _planted(job: Job) -> Any:
-    from clearwood.models.glassbox.planted import estimators
-
-    shared = {
-        "categorical": job.categorical,
-        "random_state": job.seed,
-        "n_jobs": job.n_jobs,
-        **job.settings,
-    }
-    if job.task.is_classification:
-        return estimators.PlantedClassifier(**shared)
-    if job.task in (Task.COUNT, Task.AMOUNT):
-        return estimators.PlantedPoisson(**shared)
-    return estimators.PlantedRegressor(**shared)
 
 
 ENTRIES = (
@@ -40,7 +21,7 @@ ENTRIES = (
         advice="Take it as a forest that can be read: with order 1 it is additive, with order 2 "
         "it adds pairs, and no smoothness is assumed, so that jumps stay jumps. It has no bands "
         "and many small leaves; 'glass' usually predicts better and reads more easily.",
-        build=_planted,
+        build=own_builder("clearwood.models.glassbox.planted.estimators.Planted"),
         defaults={
             "order": 2,
             "n_trees": 50,

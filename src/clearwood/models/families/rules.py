@@ -1,29 +1,10 @@
 """Rule ensembles."""
 
-from typing import Any
-
-from clearwood.models.entry import Entry, Job
-from clearwood.models.families.shared import ANY
+from clearwood.models.entry import Entry
+from clearwood.models.families.shared import ANY, own_builder
 from clearwood.models.spaces import Choice, Real, Whole
-from clearwood.table import Task
 
 __all__ = ["ENTRIES"]
-
-
-def _rules(job: Job) -> Any:
-    from clearwood.models.glassbox.rules import estimators
-
-    shared = {
-        "categorical": job.categorical,
-        "random_state": job.seed,
-        "n_jobs": job.n_jobs,
-        **job.settings,
-    }
-    if job.task.is_classification:
-        return estimators.RulesClassifier(**shared)
-    if job.task in (Task.COUNT, Task.AMOUNT):  # amounts: the log link keeps them positive
-        return estimators.RulesPoisson(**shared)
-    return estimators.RulesRegressor(**shared)
 
 
 ENTRIES = (
@@ -41,7 +22,7 @@ ENTRIES = (
         "where effects have jumps and interactions. Set choose to 'one-se' for a shorter list. "
         "Rules overlap, so another sample gives other rules with similar predictions; for smooth "
         "effects 'gam' reads better.",
-        build=_rules,
+        build=own_builder("clearwood.models.glassbox.rules.estimators.Rules"),
         defaults={
             "n_trees": 100,
             "mean_leaves": 4.0,

@@ -8,7 +8,7 @@ from clearwood._shared.errors import Setting, unknown_choice
 from clearwood.models.entry import Job
 from clearwood.table import Task
 
-__all__ = ["ANY", "CLASSES", "NUMBERS", "TWEEDIE_POWER", "builder", "one_of"]
+__all__ = ["ANY", "CLASSES", "NUMBERS", "TWEEDIE_POWER", "builder", "one_of", "own_builder"]
 
 NUMBERS = frozenset({Task.REGRESSION, Task.COUNT, Task.AMOUNT})
 CLASSES = frozenset({Task.BINARY, Task.MULTICLASS})
@@ -37,6 +37,30 @@ def builder(path: str, *, standardised: bool = False, **fixed: Any) -> Callable[
 
         estimator = getattr(import_module(module), name)(**fixed, **job.settings)
         return StandardisedTarget(estimator) if standardised else estimator
+
+    return build
+
+
+def own_builder(prefix: str) -> Callable[[Job], Any]:
+    """Build a readable model of our own: for classes, for counts and amounts, or for numbers.
+
+    Parameters
+    ----------
+    prefix
+        The full names of the three classes without their endings Classifier, Poisson and Regressor.
+    """
+    module, _, name = prefix.rpartition(".")
+
+    def build(job: Job) -> Any:
+        is_count = job.task in (Task.COUNT, Task.AMOUNT)  # a log link keeps amounts positive
+        ending = "Poisson" if is_count else "Regressor"
+        kind = f"{name}{'Classifier' if job.task.is_classification else ending}"
+        return getattr(import_module(module), kind)(
+            categorical=job.categorical,
+            random_state=job.seed,
+            n_jobs=job.n_jobs,
+            **job.settings,
+        )
 
     return build
 

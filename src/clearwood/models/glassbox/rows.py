@@ -9,7 +9,14 @@ from sklearn.utils.validation import _check_sample_weight
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import InputError
 
-__all__ = ["check_classes", "check_counts", "check_size", "level_counts", "row_weights"]
+__all__ = [
+    "check_classes",
+    "check_counts",
+    "check_size",
+    "in_levels",
+    "level_counts",
+    "row_weights",
+]
 
 
 def row_weights(sample_weight: ArrayLike | None, X: Floats) -> tuple[Floats, Bools]:
@@ -56,6 +63,19 @@ def level_counts(X: Floats, categorical: Sequence[int]) -> NDArray[np.int32]:
         # a column without any code still is one of categories
         levels[column] = max(int(known.max(initial=0)) + 1, 1)
     return levels
+
+
+def in_levels(member: Bools, codes: Floats) -> Bools:
+    """Return which codes are in a set; its last entry is for missing and unseen levels.
+
+    Examples
+    --------
+    >>> in_levels(np.array([True, False, True]), np.array([0.0, 1.0, 7.0, np.nan]))
+    array([ True, False,  True,  True])
+    """
+    last = len(member) - 1
+    known = (codes >= 0) & (codes < last)  # False where missing
+    return np.asarray(member[np.where(known, codes, last).astype(np.intp)])
 
 
 def check_counts(target: Floats) -> None:

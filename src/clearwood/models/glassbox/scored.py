@@ -37,10 +37,11 @@ class Scored(BaseEstimator):
         weight, used = row_weights(sample_weight, matrix)
         return matrix[used], target[used], weight
 
-    def _matrix(self, X: ArrayLike) -> Floats:
-        """Check rows to predict."""
-        check_is_fitted(self, "parts_")
-        matrix: Floats = validate_data(self, X, reset=False, **_CHECKS)
+    def _matrix(self, X: ArrayLike, *, reset: bool = False) -> Floats:
+        """Check rows to predict, or with ``reset`` those of a fit that checks the target itself."""
+        if not reset:
+            check_is_fitted(self, "parts_")
+        matrix: Floats = validate_data(self, X, reset=reset, **_CHECKS)
         return matrix
 
     def _score(self, X: ArrayLike) -> Floats:

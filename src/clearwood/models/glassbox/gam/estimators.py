@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import InputError, Setting, unknown_choice, words
+from clearwood._shared.errors import InputError, Setting, words
 from clearwood.models.glassbox.gam.backfitting import backfit
 from clearwood.models.glassbox.gam.bases import Extrapolate
 from clearwood.models.glassbox.gam.covariance import (
@@ -24,14 +22,15 @@ from clearwood.models.glassbox.gam.covariance import (
 from clearwood.models.glassbox.gam.design import Design, build_design
 from clearwood.models.glassbox.gam.fitting import Fit, at_least_rows, constrain, fit_score, relative
 from clearwood.models.glassbox.gam.pairs import pair_term, screen, weak_pairs
-from clearwood.models.glassbox.gam.response import FAMILIES, POWER, FamilyName
+from clearwood.models.glassbox.gam.response import FAMILIES, POWER, FamilyName, check_target
 from clearwood.models.glassbox.gam.shapes import Projection, constraint_rows
 from clearwood.models.glassbox.gam.softmax import fit_classes
 from clearwood.models.glassbox.gam.term_table import class_table, term_table
 from clearwood.models.glassbox.score import Link, ProductTerm, ScoreParts, Spread, SumOfProducts
+from clearwood.models.glassbox.scored import Scored, ScoredClasses
 from clearwood.models.glassbox.settings import check_choice, check_whole
 
-__all__ = ["GamClassifier", "GamRegressor", "check_target", "parts_of"]
+__all__ = ["GamClassifier", "GamRegressor", "parts_of"]
 
 Method = Literal["direct", "backfitting"]
 
@@ -76,7 +75,7 @@ def parts_of(
     return ScoreParts(products(coefficients), None, link, spread)
 
 
-class _Gam(BaseEstimator):
+class _Gam(Scored):
     """What the two estimators share."""
 
     def __init__(
@@ -107,8 +106,7 @@ class _Gam(BaseEstimator):
     def _design(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Design, Floats]:
         """Check settings and rows, and build the terms."""
         self._check_settings()
-        matrix = np.asarray(X, np.float64)
-        self.n_features_in_ = matrix.shape[1]
+        matrix = self._matrix(X, reset=True)
         weights = np.ones(len(matrix))
         if sample_weight is not None:
             weights = np.asarray(sample_weight, np.float64)
@@ -222,10 +220,6 @@ class _Gam(BaseEstimator):
             added = [term for term in added if term not in weak]
         return design, fit
 
-    def _score(self, X: ArrayLike) -> Floats:
-        check_is_fitted(self)
-        return self.parts_(np.asarray(X, np.float64))
-
 
 class GamRegressor(RegressorMixin, _Gam):
     """An additive model of smooth curves for numbers, counts and amounts.
@@ -315,6 +309,7 @@ class GamRegressor(RegressorMixin, _Gam):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit curves and their smoothness."""
         target = np.asarray(y, np.float64)
+        check_choice("family", self.family, [name for name in FAMILIES if name != "binomial"])
         check_target(target, self.family)
         design, weights = self._design(X, sample_weight)
         # working weights would grow with the unit of such amounts, beyond the limits of smoothness
@@ -329,7 +324,7 @@ class GamRegressor(RegressorMixin, _Gam):
         return FAMILIES[self.family].mean(self._score(X)[:, 0])
 
 
-class GamClassifier(ClassifierMixin, _Gam):
+class GamClassifier(ScoredClasses, _Gam):
     """An additive model of smooth curves for classes.
 
     Of two classes, the logit of the second is the score. Of more, each class has a score of its
@@ -398,42 +393,3 @@ class GamClassifier(ClassifierMixin, _Gam):
                     parameter=name,
                     value=getattr(self, name),
                 )
-
-    def decision_function(self, X: ArrayLike) -> Floats:
-        """Return the score: that of the second of two classes, or one for each class."""
-        score = self._score(X)
-        return score[:, 0] if len(self.classes_) == 2 else score
-
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return the probabilities of the classes, in the order of ``classes_``."""
-        score = self._score(X)
-        if len(self.classes_) > 2:
-            return np.asarray(softmax(score, axis=1))
-        share = FAMILIES["binomial"].mean(score[:, 0])
-        return np.stack([1 - share, share], axis=1)
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the most probable class."""
-        return np.asarray(self.classes_[np.argmax(self.predict_proba(X), axis=1)])
-
-
-def check_target(y: Floats, family: FamilyName) -> None:
-    """Raise where a target is impossible under its family."""
-    known = [name for name in FAMILIES if name != "binomial"]
-    if family not in known:
-        raise unknown_choice("family", family, known, kind=Setting)
-    below = y <= 0 if family == "gamma" else y < 0
-    if below.any() and family != "gaussian":
-        expected = "above 0" if family == "gamma" else "0 or more"
-        raise InputError(
-            f"a {family} model needs targets {expected}; {int(below.sum())} of {len(y)} are not",
-            parameter="family",
-            value=family,
-            hint=words("set ", Setting("family", "gaussian" if (y < 0).any() else "tweedie"), "."),
-        )
-    if family != "gaussian" and not y.any():
-        raise InputError(
-            f"a {family} model needs targets above 0, and all are 0",
-            parameter="family",
-            value=family,
-        )

@@ -7,8 +7,9 @@ import numpy as np
 from scipy.special import expit, xlogy
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, Setting, words
 
-__all__ = ["FAMILIES", "POWER", "Family", "FamilyName"]
+__all__ = ["FAMILIES", "POWER", "Family", "FamilyName", "check_target"]
 
 FamilyName = Literal["gaussian", "binomial", "poisson", "gamma", "tweedie"]
 #: Scores beyond this give the same mean, so that squares of means stay finite.
@@ -119,3 +120,20 @@ FAMILIES: dict[FamilyName, Family] = {
     "gamma": Family("gamma", "log", has_scale=True),
     "tweedie": Family("tweedie", "log", has_scale=True),
 }
+
+
+def check_target(y: Floats, family: FamilyName, *, with_zeros: FamilyName = "tweedie") -> None:
+    """Raise where a target is impossible under its family; name one that suits it instead."""
+    if family == "gaussian":
+        return
+    above = family == "gamma" or not y.any()
+    bad = y <= 0 if above else y < 0
+    if bad.any():
+        expected = "above 0" if above else "0 or more"
+        other = "gaussian" if (y < 0).any() or not y.any() else with_zeros
+        raise InputError(
+            f"a {family} model needs targets {expected}; {int(bad.sum())} of {len(y)} are not",
+            parameter="family",
+            value=family,
+            hint=words("set ", Setting("family", other), "."),
+        )

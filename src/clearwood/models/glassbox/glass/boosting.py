@@ -9,7 +9,7 @@ from scipy.special import expit, softmax
 
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood.kernels import boost
-from clearwood.models.glassbox.glass.binning import bin_columns, category_orders
+from clearwood.models.glassbox.binning import bin_columns, category_orders
 from clearwood.models.glassbox.glass.screen import chosen_pairs
 from clearwood.models.glassbox.glass.trees import tree_arrays
 from clearwood.models.glassbox.score import TreeArrays

@@ -4,21 +4,20 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import check_array
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError, Setting, unknown_choice, words
+from clearwood._shared.errors import InputError, Setting, unknown_choice
 from clearwood.models.glassbox.gam.design import build_design
 from clearwood.models.glassbox.gam.fitting import at_least_rows
-from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName
+from clearwood.models.glassbox.gam.response import FAMILIES, FamilyName, check_target
 from clearwood.models.glassbox.glass.boosting import MANY_ROWS, BoostedLoss, boost_folds
 from clearwood.models.glassbox.glass.curves import FAMILY_OF_LOSS, fold_curves
 from clearwood.models.glassbox.glass.trees import deviating_trees, jackknife
 from clearwood.models.glassbox.score import Link, ProductTerm, ScoreParts, Spread, SumOfProducts
+from clearwood.models.glassbox.scored import Scored, ScoredClasses
 from clearwood.models.glassbox.settings import check_real, check_whole
 
 __all__ = ["GlassClassifier", "GlassRegressor"]
@@ -38,21 +37,37 @@ _LINKS: dict[BoostedLoss, Link] = {
 }
 
 
-class _Glass(BaseEstimator):
+class _Glass(Scored):
     """What the two estimators share."""
 
-    order: int
-    pairs: int | None
-    learning_rate: float | None
-    folds: int | None
-    max_trees: int
-    l2: float
-    min_rows: int
-    n_splines: int
-    categorical: Sequence[int]
-    monotone: Sequence[int]
-    random_state: int
-    n_jobs: int
+    def __init__(
+        self,
+        *,
+        order: int = 2,
+        pairs: int | None = None,
+        learning_rate: float | None = None,
+        folds: int | None = None,
+        max_trees: int = 3_000,
+        l2: float = 1.0,
+        min_rows: int = 5,
+        n_splines: int = 20,
+        categorical: Sequence[int] = (),
+        monotone: Sequence[int] = (),
+        random_state: int = 0,
+        n_jobs: int = 1,
+    ) -> None:
+        self.order = order
+        self.pairs = pairs
+        self.learning_rate = learning_rate
+        self.folds = folds
+        self.max_trees = max_trees
+        self.l2 = l2
+        self.min_rows = min_rows
+        self.n_splines = n_splines
+        self.categorical = categorical
+        self.monotone = monotone
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _fit(
         self,
@@ -63,9 +78,8 @@ class _Glass(BaseEstimator):
         n_outputs: int = 1,
     ) -> None:
         """Fit curves and trees of all folds."""
-        matrix = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
+        matrix = self._matrix(X, reset=True)
         self._check(matrix)
-        self.n_features_in_ = matrix.shape[1]
         weights = np.ones(len(y))
         if sample_weight is not None:
             weights = np.asarray(sample_weight, np.float64)
@@ -151,7 +165,7 @@ class _Glass(BaseEstimator):
         return {key: value for key, value in state.items() if key != "_parts"}
 
     @property
-    def parts_(self) -> ScoreParts:
+    def parts_(self) -> ScoreParts:  # type: ignore[override]  # made when it is needed
         """The score as curves and trees, with the deviations of the folds."""
         check_is_fitted(self, "coefficients_")
         if "_parts" not in self.__dict__:
@@ -180,9 +194,7 @@ class _Glass(BaseEstimator):
 
     def _score(self, X: ArrayLike) -> Floats:
         """Compute the score of rows, of shape (rows, outputs)."""
-        check_is_fitted(self, "coefficients_")
-        parts = self.parts_
-        matrix = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
+        matrix, parts = self._matrix(X), self.parts_
         score = parts.products(matrix)
         return score if parts.trees is None else score + parts.trees(matrix, n_jobs=self.n_jobs)
 
@@ -199,22 +211,6 @@ def _draw_folds(y: Floats, n_folds: int, *, seed: int, is_class: bool) -> Index:
     fold_of_row = np.empty(len(y), np.intp)
     fold_of_row[shuffled] = np.arange(len(y)) % n_folds
     return fold_of_row
-
-
-def _check_target(y: Floats, loss: BoostedLoss) -> None:
-    """Raise where the mean of a log link cannot be that of the target."""
-    if loss == "squared":
-        return
-    bad = (y <= 0) if loss == "gamma" else (y < 0)
-    if bad.any() or not y.any():
-        other = "gaussian" if (y < 0).any() or not y.any() else "poisson"
-        least = "above 0" if loss == "gamma" or not y.any() else "of 0 or more"
-        raise InputError(
-            f"this family needs targets {least}; {int(bad.sum()) or len(y)} of {len(y)} are not",
-            parameter="family",
-            value=FAMILY_OF_LOSS[loss],
-            hint=words("set ", Setting("family", other), "."),
-        )
 
 
 class GlassRegressor(RegressorMixin, _Glass):
@@ -294,19 +290,21 @@ class GlassRegressor(RegressorMixin, _Glass):
         random_state: int = 0,
         n_jobs: int = 1,
     ) -> None:
+        super().__init__(
+            order=order,
+            pairs=pairs,
+            learning_rate=learning_rate,
+            folds=folds,
+            max_trees=max_trees,
+            l2=l2,
+            min_rows=min_rows,
+            n_splines=n_splines,
+            categorical=categorical,
+            monotone=monotone,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         self.family = family
-        self.order = order
-        self.pairs = pairs
-        self.learning_rate = learning_rate
-        self.folds = folds
-        self.max_trees = max_trees
-        self.l2 = l2
-        self.min_rows = min_rows
-        self.n_splines = n_splines
-        self.categorical = categorical
-        self.monotone = monotone
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit curves and trees."""
@@ -315,7 +313,7 @@ class GlassRegressor(RegressorMixin, _Glass):
         if self.family not in losses:
             raise unknown_choice("family", self.family, losses, kind=Setting)
         loss = losses[self.family]
-        _check_target(target, loss)
+        check_target(target, self.family, with_zeros="poisson")
         self._fit(X, target, sample_weight, loss)
         return self
 
@@ -324,7 +322,7 @@ class GlassRegressor(RegressorMixin, _Glass):
         return FAMILIES[self.family].mean(self._score(X)[:, 0])
 
 
-class GlassClassifier(ClassifierMixin, _Glass):
+class GlassClassifier(ScoredClasses, _Glass):
     """Smooth curves and shallow boosted trees, averaged over folds, for classes.
 
     As `GlassRegressor`, with log loss: one score on the scale of log odds for two classes, else a
@@ -354,35 +352,6 @@ class GlassClassifier(ClassifierMixin, _Glass):
     array(['no', 'yes'], dtype='<U3')
     """
 
-    def __init__(
-        self,
-        *,
-        order: int = 2,
-        pairs: int | None = None,
-        learning_rate: float | None = None,
-        folds: int | None = None,
-        max_trees: int = 3_000,
-        l2: float = 1.0,
-        min_rows: int = 5,
-        n_splines: int = 20,
-        categorical: Sequence[int] = (),
-        monotone: Sequence[int] = (),
-        random_state: int = 0,
-        n_jobs: int = 1,
-    ) -> None:
-        self.order = order
-        self.pairs = pairs
-        self.learning_rate = learning_rate
-        self.folds = folds
-        self.max_trees = max_trees
-        self.l2 = l2
-        self.min_rows = min_rows
-        self.n_splines = n_splines
-        self.categorical = categorical
-        self.monotone = monotone
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit curves and trees."""
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
@@ -404,20 +373,3 @@ class GlassClassifier(ClassifierMixin, _Glass):
             len(self.classes_) if several else 1,
         )
         return self
-
-    def decision_function(self, X: ArrayLike) -> Floats:
-        """Return the score: that of the second of two classes, or one for each class."""
-        score = self._score(X)
-        return score[:, 0] if len(self.classes_) == 2 else score
-
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return the probabilities of the classes, in the order of ``classes_``."""
-        score = self._score(X)
-        if len(self.classes_) == 2:
-            share = expit(score[:, 0])
-            return np.stack([1 - share, share], axis=1)
-        return np.asarray(softmax(score, axis=1))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the most probable class."""
-        return np.asarray(self.classes_[np.argmax(self.predict_proba(X), axis=1)])

@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from clearwood._shared.arrays import Bools, Floats, Index
-from clearwood.models.glassbox.glass.binning import Binned
+from clearwood.models.glassbox.binning import Binned
 
 __all__ = ["chosen_pairs"]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood.kernels import BoostedTrees
-from clearwood.models.glassbox.glass.binning import Binned
+from clearwood.models.glassbox.binning import Binned
 from clearwood.models.glassbox.score import TreeArrays
 
 __all__ = ["deviating_trees", "jackknife", "tree_arrays"]

@@ -7,6 +7,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.numbers import number
+from clearwood.models.glassbox.rows import in_levels
 
 __all__ = ["Factor", "Hinge", "InLevels", "IsMissing", "Stacked"]
 
@@ -77,10 +78,7 @@ class InLevels:
 
     def __call__(self, values: Floats) -> Floats:
         """Compute the indicator, of shape (rows, 1)."""
-        last = len(self.member) - 1
-        known = (values >= 0) & (values < last)  # False where missing
-        codes = np.where(known, values, last).astype(np.intp)
-        return self.member[codes].astype(np.float64)[:, None]
+        return in_levels(self.member, values).astype(np.float64)[:, None]
 
     def written(self, name: str, levels: tuple[str, ...] = ()) -> str:
         """Write the indicator for a column of this name, with the names of its levels."""

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from clearwood._shared.arrays import Floats
 from clearwood.kernels import PlantedLoss, plant
-from clearwood.models.glassbox.glass.binning import Binned, bin_columns, category_orders
+from clearwood.models.glassbox.binning import Binned, bin_columns, category_orders
 from clearwood.models.glassbox.planted.leaves import parts_of_leaves
 from clearwood.models.glassbox.score import Link
 from clearwood.models.glassbox.scored import Scored, ScoredClasses, ScoredCounts, ScoredNumbers

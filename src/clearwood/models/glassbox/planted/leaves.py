@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats
 from clearwood.kernels import PlantedLeaves
-from clearwood.models.glassbox.glass.binning import Binned
+from clearwood.models.glassbox.binning import Binned
 from clearwood.models.glassbox.rules.chains import chains
 from clearwood.models.glassbox.rules.conditions import Among, Between, Condition, Rule
 from clearwood.models.glassbox.score import Link, ProductTerm, ScoreParts, SumOfProducts

@@ -8,6 +8,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.numbers import number
+from clearwood.models.glassbox.rows import in_levels
 
 __all__ = ["Among", "Between", "Condition", "Line", "Rule"]
 
@@ -83,10 +84,7 @@ class Among:
 
     def __call__(self, values: Floats) -> Bools:
         """Return which values meet the condition."""
-        last = len(self.member) - 1
-        known = (values >= 0) & (values < last)  # False where missing
-        chosen: Bools = self.member[np.where(known, values, last).astype(np.intp)]
-        return chosen
+        return in_levels(self.member, values)
 
     def joined(self, other: "Among") -> "Among":
         """Require both conditions."""
