@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "boost/grow.hpp"
+#include "common/bind.hpp"
 #include "common/parallel.hpp"
 
 namespace nb = nanobind;
@@ -20,19 +21,6 @@ using Array = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::devic
 
 // Rounds that a fold grows before the folds are compared: one thread's block of work.
 constexpr std::size_t rounds_of_block = 8;
-
-template <class T>
-nb::object as_array(const std::vector<T>& values) {
-  auto owned = std::make_unique<T[]>(values.size());
-  std::copy(values.begin(), values.end(), owned.get());
-  T* data = owned.release();
-  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {values.size()}, owner));
-}
-
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
 
 template <class T>
 T option(const nb::dict& options, const char* name) {

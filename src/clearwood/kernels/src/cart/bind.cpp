@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cart/cart.hpp"
+#include "common/bind.hpp"
 #include "common/parallel.hpp"
 
 namespace nb = nanobind;
@@ -25,10 +26,6 @@ using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Output = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-void require(bool holds, const char* what) {
-  if (!holds) throw std::invalid_argument(what);
-}
-
 void poll() {
   nb::gil_scoped_acquire held;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -37,12 +34,10 @@ void poll() {
 // Field `get(item)` of every item, as an array of Python's own.
 template <class T, class Items, class Get>
 nb::object column_of(const Items& items, Get get) {
-  const std::size_t n = items.size();
-  auto values = std::make_unique<T[]>(n);
-  for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<T>(get(items[i]));
-  T* data = values.release();
-  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {n}, owner));
+  std::vector<T> values;
+  values.reserve(items.size());
+  for (const auto& item : items) values.push_back(static_cast<T>(get(item)));
+  return as_array(values);
 }
 
 // The question of nodes and of surrogates under the same names.

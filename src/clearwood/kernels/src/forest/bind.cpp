@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/bind.hpp"
 #include "common/parallel.hpp"
 #include "forest/pack.hpp"
 
@@ -23,10 +24,6 @@ template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Output = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-void require(bool holds, const char* what) {
-  if (!holds) throw std::invalid_argument(what);
-}
 
 // Space for one block of rows, one per worker.
 template <class T, class Sum>

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "common/bind.hpp"
 #include "common/parallel.hpp"
 #include "planted/grow.hpp"
 
@@ -17,19 +18,6 @@ namespace {
 
 template <class T, std::size_t dimensions>
 using Array = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-nb::object as_array(const std::vector<T>& values) {
-  auto owned = std::make_unique<T[]>(values.size());
-  std::copy(values.begin(), values.end(), owned.get());
-  T* data = owned.release();
-  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {values.size()}, owner));
-}
-
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
 
 nb::dict plant(Array<std::uint8_t, 2> bins, Array<std::int32_t, 1> n_bins, Array<double, 1> y,
                Array<double, 1> weight, Array<double, 1> start, std::size_t n_families,

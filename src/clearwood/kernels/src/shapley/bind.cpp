@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/bind.hpp"
 #include "shapley/components.hpp"
 #include "shapley/interventional.hpp"
 #include "shapley/path_run.hpp"
@@ -32,10 +33,6 @@ using Result = nb::ndarray<double, nb::ndim<3>, nb::device::cpu>;
 using Counts = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 // Set k holds players[offsets[k]] to players[offsets[k + 1] - 1].
 using Sets = std::optional<std::pair<Vector<std::int64_t>, Vector<std::int32_t>>>;
-
-void require(bool holds, const char* what) {
-  if (!holds) throw std::invalid_argument(what);
-}
 
 template <class T>
 std::vector<T> copied(const Vector<T>& given) {
