@@ -4,13 +4,15 @@ from pathlib import Path
 
 STEPS = [
     ("table", "reading, kinds,\nencoding"),
-    ("datasets\nchecks", "example tables;\nleakage, drift"),
+    ("checks", "leakage,\ndrift"),
     ("models", "catalogue,\nlearners, files"),
     ("losses\nresampling", "what a risk is,\nhow rows split"),
     ("evaluation", "measures with\nintervals, curves"),
     ("benchmarking", "nested CV, tuning,\nintervals"),
     ("forest", "every tree model\nas plain arrays"),
     ("explanation\ncondensing", "sum of functions;\none proved tree"),
+    ("causal", "graphs, structural\nmodels, effects"),
+    ("fairness\ndatasets", "audit, fair prices;\nexample tables"),
     ("plot", "one figure\na result"),
     ("reporting", "one page"),
     ("cli", "one module\na verb"),

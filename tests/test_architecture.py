@@ -15,19 +15,29 @@ FLOW = [
     {"_shared"},
     {"kernels", "files"},
     {"table"},
-    {"datasets", "checks"},
+    {"checks"},
     {"models"},
     {"losses", "resampling"},
     {"evaluation"},
     {"benchmarking"},
     {"forest"},
-    {"explanation", "condensing", "causal"},
+    {"explanation", "condensing"},
+    {"causal"},
+    {"fairness", "datasets"},
     {"plot"},
     {"reporting"},
     {"cli", "serve"},
 ]
 #: Rooms whose results draw themselves: plot() imports the figure on demand.
-PLOTTED = {"checks", "evaluation", "benchmarking", "explanation", "condensing", "causal"}
+PLOTTED = {
+    "checks",
+    "evaluation",
+    "benchmarking",
+    "explanation",
+    "condensing",
+    "causal",
+    "fairness",
+}
 STEP = {package: step for step, packages in enumerate(FLOW) for package in packages}
 
 
