@@ -1,0 +1,12 @@
+"""Causality: graphs, structural models, and direct effects with their conditions."""
+
+from typing import TYPE_CHECKING
+
+from clearwood._shared.lazy import lazy
+
+if TYPE_CHECKING:
+    from clearwood.causal.direct.conditions import Claim, Condition, conditions_of
+else:
+    __getattr__, __dir__ = lazy(__name__, __file__)
+
+__all__ = ["Claim", "Condition", "conditions_of"]

@@ -1,0 +1,1 @@
+"""Direct effects through partial dependence, and the conditions under which they are causal."""

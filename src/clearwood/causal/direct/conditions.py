@@ -1,0 +1,273 @@
+"""When a partial dependence is a direct effect: conditions that are checked on a causal graph."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, get_args
+
+from clearwood._shared.errors import InputError, did_you_mean, unknown_choice
+from clearwood._shared.results import Result
+
+__all__ = ["Claim", "Condition", "ConditionName", "conditions_of"]
+
+#: What an effect is claimed of: the model's prediction, or the target itself.
+Claim = Literal["model", "world"]
+ConditionName = Literal["unconfounded columns", "unconfounded target"]
+
+
+class Causes(Protocol):
+    """A graph, as far as conditions use it."""
+
+    @property
+    def nodes(self) -> Sequence[str]:
+        """All nodes."""
+
+    def parents(self, node: str, /) -> Iterable[str]:
+        """Return the direct causes of a node."""
+
+
+@dataclass(frozen=True)
+class Condition(Result):
+    """One condition of a causal reading: it holds, it fails, or it is not checked.
+
+    Parameters
+    ----------
+    name
+        "unconfounded columns": the columns that act on the other ones have no common cause with
+        them. "unconfounded target": the features together have no common cause with the target.
+    holds
+        Whether the graph implies it; None where there is no graph to check it on.
+    reason
+        Why: which arrow makes it fail, or what is assumed.
+    path
+        Where it fails, an open path as nodes and arrows in turn: ("a", "<-", "b", "->", "c").
+
+    Examples
+    --------
+    >>> Condition("unconfounded columns", None, "no graph is given").status
+    'not checked'
+    """
+
+    name: ConditionName
+    holds: bool | None
+    reason: str
+    path: tuple[str, ...] = ()
+
+    _derived = ("status",)
+
+    @property
+    def status(self) -> str:
+        """Whether it "holds", "fails" or is "not checked"."""
+        return {True: "holds", False: "fails", None: "not checked"}[self.holds]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.status} ({self.reason})"
+
+
+def conditions_of(
+    graph: Causes | None,
+    columns: Iterable[str],
+    others: Iterable[str],
+    *,
+    target: str | None = None,
+    claim: Claim = "model",
+) -> tuple[Condition, ...]:
+    """Check when the partial dependence of columns is their average natural direct effect.
+
+    Let ``S`` be the columns and ``R`` the other features. The partial dependence of ``S`` equals
+    the direct effect (Hiabu 2024, definition 8.2.1) up to a constant, whatever the model is, if
+    the members of ``S`` that act on ``R`` have no common cause with ``R``: they are d-separated
+    from ``R`` in the graph without the arrows out of them. Members of ``S`` that act on ``R`` only
+    through other members of ``S`` need not be; this is weaker than theorem 8.2.2 of that text.
+
+    Parameters
+    ----------
+    graph
+        The causal graph; None where there is none, so that nothing is checked.
+    columns
+        The columns whose direct effect is read off.
+    others
+        The other features of the model.
+    target
+        The target; needed for ``claim="world"``.
+    claim
+        "model" for effects on the model's prediction, "world" for effects on the target itself:
+        then all features together must be unconfounded with the target too.
+
+    Returns
+    -------
+    tuple of Condition
+
+    Examples
+    --------
+    >>> class Family:
+    ...     nodes = ("gender", "height", "country")
+    ...
+    ...     def parents(self, node):
+    ...         return {"height": ("gender", "country"), "gender": ("country",)}.get(node, ())
+    >>> (condition,) = conditions_of(Family(), ["gender"], ["height"])
+    >>> print(condition)
+    unconfounded columns: fails ('gender' acts on 'height' and shares a cause with it: \
+gender <- country -> height; the arrow country -> gender makes it fail)
+    >>> conditions_of(Family(), ["height"], ["gender"])[0].holds
+    True
+    """
+    if claim not in get_args(Claim):
+        raise unknown_choice("claim", claim, get_args(Claim))
+    chosen, rest = tuple(dict.fromkeys(columns)), tuple(dict.fromkeys(others))
+    rest = tuple(name for name in rest if name not in chosen)
+    if claim == "world" and target is None:
+        raise InputError(
+            "effects on the target itself need its name",
+            parameter="target",
+            hint="read the table with its target.",
+        )
+    if graph is None:
+        return _assumed(chosen, rest, target, claim)
+    _known(graph, (*chosen, *rest, *(() if claim == "model" else (str(target),))))
+    checked = [_of_columns(graph, chosen, rest)]
+    if claim == "world":
+        checked.append(_of_target(graph, (*chosen, *rest), str(target)))
+    return tuple(checked)
+
+
+def _assumed(
+    chosen: Sequence[str], rest: Sequence[str], target: str | None, claim: Claim
+) -> tuple[Condition, ...]:
+    """Say what is assumed where there is no graph."""
+    assumed = [
+        Condition(
+            "unconfounded columns",
+            None if rest else True,
+            f"without a graph it is assumed that {_listed(chosen)} and the other columns have no "
+            f"common cause, or that {_listed(chosen)} does not act on them"
+            if rest
+            else "the model has no other columns",
+        )
+    ]
+    if claim == "world":
+        reason = (
+            "without a graph it is assumed that no cause of a feature acts on "
+            f"{target!r} past the features, and that {target!r} acts on none of them"
+        )
+        assumed.append(Condition("unconfounded target", None, reason))
+    return tuple(assumed)
+
+
+def _known(graph: Causes, names: Sequence[str]) -> None:
+    """Refuse columns that the graph does not have."""
+    nodes = list(graph.nodes)
+    for name in names:
+        if name not in nodes:
+            raise InputError(
+                f"column {name!r} is not in the graph, so its conditions cannot be checked",
+                parameter="graph",
+                value=name,
+                hint=f"add it to the graph as a node; {did_you_mean(name, nodes)}",
+            )
+
+
+def _of_columns(graph: Causes, chosen: Sequence[str], rest: Sequence[str]) -> Condition:
+    """Check the columns that act on the other ones."""
+    acting = _acting(graph, chosen, rest)
+    if not acting:
+        reason = f"{_listed(chosen)} does not act on the other columns"
+        return Condition("unconfounded columns", holds=True, reason=reason)
+    path = _open_path(graph, acting, rest)
+    if path is None:
+        reason = f"{_listed(acting)} shares no cause with the columns acted on or with any other"
+        return Condition("unconfounded columns", holds=True, reason=reason)
+    first, last = path[0], path[-1]
+    if _is_directed(path):
+        reason = f"{first!r} acts on {acting[first]!r} and follows from {last!r}"
+    elif acting[first] == last:
+        reason = f"{first!r} acts on {last!r} and shares a cause with it"
+    else:
+        reason = f"{first!r} acts on {acting[first]!r} and shares a cause with {last!r}"
+    return _fails("unconfounded columns", reason, path)
+
+
+def _of_target(graph: Causes, features: Sequence[str], target: str) -> Condition:
+    """Check that the features together share no cause with the target past themselves."""
+    path = _open_path(graph, dict.fromkeys(features, target), [target])
+    if path is None:
+        reason = f"no cause of a feature acts on {target!r} past the features"
+        return Condition("unconfounded target", holds=True, reason=reason)
+    if _is_directed(path):
+        reason = f"{target!r} acts on {path[0]!r}"
+    else:
+        reason = f"{path[0]!r} shares a cause with {target!r}"
+    return _fails("unconfounded target", reason, path)
+
+
+def _acting(graph: Causes, chosen: Sequence[str], rest: Sequence[str]) -> dict[str, str]:
+    """Return the columns with a directed path to another one past the rest of them, and to which.
+
+    Walking up from each of the others, the walk ends at members of ``chosen``.
+    """
+    members = set(chosen)
+    result: dict[str, str] = {}
+    for other in rest:
+        seen, stack = {other}, [other]
+        while stack:
+            for cause in graph.parents(stack.pop()):
+                if cause in members:
+                    result.setdefault(cause, other)
+                elif cause not in seen:
+                    seen.add(cause)
+                    stack.append(cause)
+    return {name: result[name] for name in chosen if name in result}
+
+
+def _open_path(
+    graph: Causes, sources: Mapping[str, str], ends: Sequence[str]
+) -> tuple[str, ...] | None:
+    """Return a path between the two that is open without the arrows out of the sources.
+
+    Nothing is conditioned on, so a path is open if it has no collider: both ends descend from one
+    of its nodes. Shortest first, in the order of sources and ends.
+    """
+    above_ends = {end: _above(graph, end, sources) for end in ends}
+    best: tuple[str, ...] | None = None
+    for source in sources:
+        up = _above(graph, source, sources)
+        for down in above_ends.values():
+            for top in up:
+                # a source has no arrows out of it here, so it is no common cause
+                if top in down and top not in sources:
+                    path = (*_joined(up[top][::-1], "<-"), *_joined(down[top], "->")[1:])
+                    if best is None or len(path) < len(best):
+                        best = path
+    return best
+
+
+def _above(graph: Causes, node: str, cut: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return the node and its causes, each with a shortest directed path from it to the node."""
+    paths: dict[str, tuple[str, ...]] = {node: (node,)}
+    queue = [node]
+    for name in queue:
+        for cause in graph.parents(name):
+            if cause not in paths and cause not in cut:
+                paths[cause] = (cause, *paths[name])
+                queue.append(cause)
+    return paths
+
+
+def _joined(names: Sequence[str], arrow: str) -> tuple[str, ...]:
+    """Put an arrow between names."""
+    return tuple(part for name in names for part in (arrow, name))[1:]
+
+
+def _is_directed(path: Sequence[str]) -> bool:
+    """Whether all arrows of a path point to its first node."""
+    return "->" not in path[1::2]
+
+
+def _fails(name: ConditionName, reason: str, path: tuple[str, ...]) -> Condition:
+    """Make a condition that fails, with the path and the arrow into its first node."""
+    arrow = f"the arrow {path[2]} -> {path[0]} makes it fail"
+    return Condition(name, holds=False, reason=f"{reason}: {' '.join(path)}; {arrow}", path=path)
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Write names one after the other."""
+    return ", ".join(repr(name) for name in names)
