@@ -16,11 +16,13 @@ from clearwood.kernels.shapley import (
     interventional,
     path_dependent,
 )
+from clearwood.kernels.subset import MOST_GROUPS, Subsets, best_subsets
 from clearwood.kernels.trees import Trees
 from clearwood.kernels.ubjson import UbjsonDocument, UbjsonError
 
 __all__ = [
     "HINGE_KINDS",
+    "MOST_GROUPS",
     "Background",
     "BoostedTrees",
     "HingeSearch",
@@ -29,9 +31,11 @@ __all__ = [
     "PackedForest",
     "PlantedLeaves",
     "PlantedLoss",
+    "Subsets",
     "Trees",
     "UbjsonDocument",
     "UbjsonError",
+    "best_subsets",
     "boost",
     "cart_leaves",
     "certify",

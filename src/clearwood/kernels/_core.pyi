@@ -205,6 +205,19 @@ class ShapleyTables:
         n_threads: int,
     ) -> None: ...
 
+# subset
+def best_subsets(
+    inverse: NDArray[np.float64],
+    coefficients: NDArray[np.float64],
+    rss: float,
+    group: NDArray[np.int32],
+    n_groups: int,
+    largest: int,
+    max_nodes: int,
+    best: NDArray[np.float64],
+    sets: NDArray[np.uint64],
+) -> int: ...
+
 # ubjson
 class UbjsonDocument:
     def __init__(self, data: NDArray[np.uint8]) -> None: ...

@@ -25,6 +25,7 @@ void bind_mars(nb::module_& m);
 void bind_planted(nb::module_& m);
 void bind_rank(nb::module_& m);
 void bind_shapley(nb::module_& m);
+void bind_subset(nb::module_& m);
 void bind_ubjson(nb::module_& m);
 
 static std::vector<std::string> supported_levels() {
@@ -64,5 +65,6 @@ NB_MODULE(_core, m) {
   clearwood::bind_planted(m);
   clearwood::bind_rank(m);
   clearwood::bind_shapley(m);
+  clearwood::bind_subset(m);
   clearwood::bind_ubjson(m);
 }
