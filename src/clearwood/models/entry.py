@@ -42,6 +42,8 @@ class Job:
         0; empty where no column is constrained.
     columns
         The table's column that each encoded column holds; empty text for a part of one.
+    owners
+        The table's column that each encoded column is made from, as a number from 0 on.
     """
 
     task: Task
@@ -54,6 +56,7 @@ class Job:
     zeros: float = 0.0
     monotone: tuple[int, ...] = ()
     columns: tuple[str, ...] = ()
+    owners: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -338,6 +338,7 @@ class Learner(BaseEstimator):
     def job(self, settings: Mapping[str, Any], target: NDArray[Any]) -> Job:
         """Return what the entry needs to build an estimator for the columns it has encoded."""
         encoder = self.encoder_
+        sources = [one.source for one in encoder.columns_]
         job = Job(
             task=self.task_,
             settings=settings,
@@ -349,6 +350,7 @@ class Learner(BaseEstimator):
             zeros=0.0 if self.task_.is_classification else float(np.mean(target == 0)),
             monotone=constraints(self.monotone, encoder),
             columns=tuple("" if one.part else one.source for one in encoder.columns_),
+            owners=tuple(list(dict.fromkeys(sources)).index(source) for source in sources),
         )
         return self.entry.resolved(job)
 

@@ -34,6 +34,8 @@ _PREDICT = {
     "RidgeCV",
     "LinearModelCV",
     "SGDRegressor",
+    "StagewiseRegressor",
+    "SubsetRegressor",
     "TheilSenRegressor",
     "_Stepwise",
     "DummyRegressor",

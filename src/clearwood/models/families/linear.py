@@ -5,9 +5,21 @@ from typing import Any
 
 from clearwood.models.entry import Entry, Job
 from clearwood.models.families.shared import NUMBERS, builder
-from clearwood.models.spaces import Real, Whole
+from clearwood.models.spaces import Choice, Real, Whole
 
 __all__ = ["ENTRIES"]
+
+
+def _subset(job: Job) -> Any:
+    from clearwood.models.estimators.subset import SubsetRegressor
+
+    return SubsetRegressor(groups=job.owners, random_state=job.seed, **job.settings)
+
+
+def _stagewise(job: Job) -> Any:
+    from clearwood.models.estimators.stagewise import StagewiseRegressor
+
+    return StagewiseRegressor(random_state=job.seed, **job.settings)
 
 
 def _pcr(job: Job) -> Any:
@@ -82,6 +94,40 @@ ENTRIES = (
         build=builder("sklearn.linear_model.ElasticNet", standardised=True, max_iter=20_000),
         defaults={"alpha": 0.01, "l1_ratio": 0.5},
         space={"alpha": Real(1e-4, 1.0, log=True), "l1_ratio": Real(0.05, 1.0)},
+    ),
+    _linear(
+        name="subset",
+        title="Subset selection: least squares on the best columns of each number",
+        source="Clearwood (leaps and bounds)",
+        section="Rosso 2",
+        loss="squared error; the number of columns by BIC, AIC, Cp or cross-validation",
+        build=_subset,
+        defaults={
+            "search": "best",
+            "criterion": "bic",
+            "size": None,
+            "max_size": None,
+            "max_nodes": 3_000_000,
+        },
+        space={"criterion": Choice("bic", "aic"), "search": Choice("best", "forward")},
+        reference=True,
+        advice="Take it for a linear model of few columns that can be named: up to about 40 "
+        "columns the search is exact within seconds, and a category enters with all its levels. "
+        "Choose 'lasso' where there are more columns than rows or where many small effects matter. "
+        "Standard errors after the choice would be too small, so none are given; repeat the "
+        "choice on bootstrap draws to see how sure it is.",
+    ),
+    _linear(
+        name="stagewise",
+        title="Forward stagewise: many small steps, each along the column that fits best",
+        source="Clearwood",
+        section="Rosso 2 and 7",
+        loss="squared error, stopped after steps of size epsilon",
+        build=_stagewise,
+        defaults={"epsilon": 0.01, "steps": None, "max_steps": 5_000},
+        reference=True,
+        advice="Take it to see how coefficients grow as a fit is refined slowly, which is also how "
+        "boosting works. Its path is close to that of 'lasso', which is faster.",
     ),
     _linear(
         name="lars",
