@@ -23,6 +23,7 @@ FAMILIES = (
     "gam",
     "mars",
     "rules",
+    "scorecard",
     "glass",
     "planted",
     "trees",

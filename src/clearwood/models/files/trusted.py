@@ -224,6 +224,8 @@ _OURS = _names(
         "clearwood.models.glassbox.gam.estimators": "GamClassifier GamRegressor",
         "clearwood.models.glassbox.rules.conditions": "Among Between Line Rule",
         "clearwood.models.glassbox.rules.estimators": "RulesClassifier RulesPoisson RulesRegressor",
+        "clearwood.models.glassbox.scorecard.bands": "Bands",
+        "clearwood.models.glassbox.scorecard.estimators": "ScorecardClassifier",
         "clearwood.models.glassbox.mars.bases": "Hinge InLevels IsMissing Stacked",
         "clearwood.models.glassbox.mars.estimators": "MarsClassifier MarsPoisson MarsRegressor",
         "clearwood.models.glassbox.glass.estimators": "GlassClassifier GlassRegressor",
