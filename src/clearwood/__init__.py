@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from clearwood import datasets, forest, models
     from clearwood._shared.errors import ClearwoodWarning, InputError, MissingExtraError
     from clearwood.benchmarking import Benchmark, benchmark
+    from clearwood.causal import Graph
     from clearwood.condensing import Condensed, certify, condense
     from clearwood.evaluation import Evaluation, evaluate
     from clearwood.explanation import (
@@ -54,6 +55,7 @@ __all__ = [
     "Evaluation",
     "Explanation",
     "Factors",
+    "Graph",
     "Importance",
     "InputError",
     "Learner",

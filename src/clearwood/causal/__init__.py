@@ -6,7 +6,8 @@ from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
     from clearwood.causal.direct.conditions import Claim, Condition, conditions_of
+    from clearwood.causal.graph.graph import Graph
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
-__all__ = ["Claim", "Condition", "conditions_of"]
+__all__ = ["Claim", "Condition", "Graph", "conditions_of"]

@@ -4,6 +4,7 @@ from clearwood.kernels._core import certify, compose, compose_within, exponentia
 from clearwood.kernels.boost import BoostedTrees, boost
 from clearwood.kernels.cart import cart_leaves, grow_cart, weakest_links
 from clearwood.kernels.forest import PackedForest
+from clearwood.kernels.graph import Neighbours, closure, minimum_cut, reach
 from clearwood.kernels.lasso import LassoFamily, LassoPath, lasso_path
 from clearwood.kernels.level import simd_level
 from clearwood.kernels.mars import HINGE_KINDS, HingeSearch, search_hinges
@@ -28,6 +29,7 @@ __all__ = [
     "HingeSearch",
     "LassoFamily",
     "LassoPath",
+    "Neighbours",
     "PackedForest",
     "PlantedLeaves",
     "PlantedLoss",
@@ -39,6 +41,7 @@ __all__ = [
     "boost",
     "cart_leaves",
     "certify",
+    "closure",
     "component_sets",
     "components",
     "compose",
@@ -48,8 +51,10 @@ __all__ = [
     "interventional",
     "lasso_path",
     "limited",
+    "minimum_cut",
     "path_dependent",
     "plant",
+    "reach",
     "search_hinges",
     "simd_level",
     "threads",

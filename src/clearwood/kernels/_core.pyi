@@ -102,6 +102,29 @@ def lasso_path(
     n_threads: int,
 ) -> int: ...
 
+# graph
+def graph_closure(
+    offsets: NDArray[np.int32], targets: NDArray[np.int32], start: NDArray[np.uint8]
+) -> NDArray[np.uint8]: ...
+def graph_reach(
+    effect_offsets: NDArray[np.int32],
+    effects: NDArray[np.int32],
+    cause_offsets: NDArray[np.int32],
+    causes: NDArray[np.int32],
+    start: NDArray[np.uint8],
+    blocked: NDArray[np.uint8],
+    opened: NDArray[np.uint8],
+    inside: NDArray[np.uint8],
+) -> NDArray[np.uint8]: ...
+def graph_cut(
+    n_nodes: int,
+    from_: NDArray[np.int32],
+    to: NDArray[np.int32],
+    capacity: NDArray[np.float64],
+    source: int,
+    sink: int,
+) -> NDArray[np.uint8]: ...
+
 # mars
 def mars_forward(
     columns: NDArray[np.float64],

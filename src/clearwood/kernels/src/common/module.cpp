@@ -20,6 +20,7 @@ void bind_certify(nb::module_& m);
 void bind_exponential(nb::module_& m);
 void bind_parallel(nb::module_& m);
 void bind_forest(nb::module_& m);
+void bind_graph(nb::module_& m);
 void bind_lasso(nb::module_& m);
 void bind_mars(nb::module_& m);
 void bind_planted(nb::module_& m);
@@ -60,6 +61,7 @@ NB_MODULE(_core, m) {
   clearwood::bind_exponential(m);
   clearwood::bind_parallel(m);
   clearwood::bind_forest(m);
+  clearwood::bind_graph(m);
   clearwood::bind_lasso(m);
   clearwood::bind_mars(m);
   clearwood::bind_planted(m);

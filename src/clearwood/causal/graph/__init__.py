@@ -1,0 +1,1 @@
+"""Graphs of causes and effects: separation, adjustment, implied independences."""
