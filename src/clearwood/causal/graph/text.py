@@ -32,16 +32,14 @@ WORDS: dict[str, Word] = {
 READ = {"dag", "digraph"}
 REFUSED = {"pdag", "cpdag", "mag", "pag", "graph", "strict"}
 
-_TOKEN = re.compile(
-    r"""
-    (?P<space>\s+|//[^\n]*|/\*.*?\*/|\#[^\n]*)
-    |(?P<mark><->|<-@|@->|@-@|@--|--@|->|<-|---?|[→←↔@]|<)
-    |(?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-    |(?P<sign>[{}\[\];,=])
-    |(?P<name>[^\s{}\[\];,="'<>\#@→←↔-](?:[^\s{}\[\];,="<>\#@→←↔-]|-(?=\w))*)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+_PARTS = {
+    "space": r"\s+|//[^\n]*|/\*.*?\*/|#[^\n]*",
+    "mark": r"<->|<-@|@->|@-@|@--|--@|->|<-|---?|[→←↔@]|<",
+    "quoted": r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^'\\]|\\.)*'",
+    "sign": r"[{}\[\];,=]",
+    "name": r"""[^\s{}\[\];,="'<>#@→←↔-](?:[^\s{}\[\];,="<>#@→←↔-]|-(?=\w))*""",
+}
+_TOKEN = re.compile("|".join(f"(?P<{kind}>{part})" for kind, part in _PARTS.items()), re.DOTALL)
 _PLAIN = re.compile(r"[^\W\d][\w.]*|\d+")
 
 
