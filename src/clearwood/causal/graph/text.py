@@ -83,35 +83,37 @@ def quoted(name: str) -> str:
     return f'"{escaped}"'
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _tokens(source: str) -> Iterator[_Token]:
     """Cut a text into its parts."""
     at = 0
-    while at < len(text):
-        found = _TOKEN.match(text, at)
+    while at < len(source):
+        found = _TOKEN.match(source, at)
         if found is None:
-            raise _unreadable(text, at, f"{text[at]!r} has no meaning here", _hint_at(text, at))
+            raise _unreadable(
+                source, at, f"{source[at]!r} has no meaning here", _hint_at(source, at)
+            )
         kind = found.lastgroup or ""
         if kind == "space":
-            if found.group()[0] == "#" and at and not text[at - 1].isspace():
-                before = text[at - 1]
+            if found.group()[0] == "#" and at and not source[at - 1].isspace():
+                before = source[at - 1]
                 if before not in ";}]{,":
                     raise _unreadable(
-                        text, at, "a comment follows a name without a space", "quote the name."
+                        source, at, "a comment follows a name without a space", "quote the name."
                     )
         elif kind == "quoted":
             yield _Token("name", re.sub(r"\\(.)", r"\1", found.group()[1:-1], flags=re.DOTALL), at)
         elif kind == "mark" and found.group() not in ARROWS:
             raise _unreadable(
-                text, at, f"the mark {found.group()} is not supported", _hint_at(text, at)
+                source, at, f"the mark {found.group()} is not supported", _hint_at(source, at)
             )
         else:
             yield _Token(kind, ARROWS.get(found.group(), found.group()), at)
         at = found.end()
 
 
-def _hint_at(text: str, at: int) -> str:
+def _hint_at(source: str, at: int) -> str:
     """Suggest what to write instead of a mark that has no meaning in a causal graph."""
-    mark = text[at : at + 3]
+    mark = source[at : at + 3]
     if "@" in mark:
         return (
             "circles are marks of a class of graphs (PAG). Choose one graph of it: write -> or "
@@ -124,19 +126,19 @@ def _hint_at(text: str, at: int) -> str:
     return "names with spaces or signs stand in quotes."
 
 
-def _unreadable(text: str, at: int, what: str, hint: str | None = None) -> InputError:
+def _unreadable(source: str, at: int, what: str, hint: str | None = None) -> InputError:
     """Make the error for a text, with the place that cannot be read."""
-    line = text.count("\n", 0, at) + 1
-    start = text.rfind("\n", 0, at) + 1
-    end = text.find("\n", at)
-    end = len(text) if end < 0 else end
-    near = text[max(start, at - 30) : min(end, at + 30)].strip()
-    where = f" in line {line}" if "\n" in text.strip() else ""
+    line = source.count("\n", 0, at) + 1
+    start = source.rfind("\n", 0, at) + 1
+    end = source.find("\n", at)
+    end = len(source) if end < 0 else end
+    near = source[max(start, at - 30) : min(end, at + 30)].strip()
+    where = f" in line {line}" if "\n" in source.strip() else ""
     shown = f", near {near!r}" if near else ""
     return InputError(
         f"the text of the graph cannot be read{where}{shown}: {what}",
         parameter="source",
-        value=text,
+        value=source,
         hint=hint,
     )
 
@@ -144,9 +146,9 @@ def _unreadable(text: str, at: int, what: str, hint: str | None = None) -> Input
 class _Parser:
     """Reads statements from left to right."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens = list(_tokens(text))
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.tokens = list(_tokens(source))
         self.at = 0
         self.sketch = Sketch()
 
@@ -305,5 +307,5 @@ class _Parser:
 
     def _fail(self, what: str, hint: str | None = None) -> NoReturn:
         """Raise the error for the part that is read."""
-        where = self.tokens[self.at].at if self.at < len(self.tokens) else len(self.text)
-        raise _unreadable(self.text, where, what, hint)
+        where = self.tokens[self.at].at if self.at < len(self.tokens) else len(self.source)
+        raise _unreadable(self.source, where, what, hint)
