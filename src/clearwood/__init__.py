@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from clearwood.evaluation import Evaluation, evaluate
     from clearwood.explanation import (
         Agreement,
+        CoefficientPath,
         Coefficients,
         Contributions,
         Decomposition,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.explain import explain
     from clearwood.explanation.factors.factors import factors
     from clearwood.explanation.linear.coefficients import coefficients
+    from clearwood.explanation.linear.path import path
     from clearwood.explanation.one_call import (
         agreement,
         contributions,
@@ -47,6 +49,7 @@ __all__ = [
     "Agreement",
     "Benchmark",
     "ClearwoodWarning",
+    "CoefficientPath",
     "Coefficients",
     "Condensed",
     "Contributions",
@@ -83,6 +86,7 @@ __all__ = [
     "lime",
     "load",
     "models",
+    "path",
     "read",
     "report",
     "save",

@@ -188,7 +188,7 @@ def test_help_lists_the_verbs_and_each_has_its_own(cli):
     whole = cli("explain", "--help").out
     verbs = (
         *("effect", "importance", "agreement", "shapley", "lime", "what-if"),
-        *("contributions", "coefficients"),
+        *("contributions", "coefficients", "path"),
     )
     for verb in verbs:
         assert verb in whole
@@ -211,3 +211,15 @@ def test_coefficients_are_those_of_the_library(cli, claims):
     written = Path("c.csv").read_text().splitlines()
     assert len(written) == 1 + len(expected.values)
     assert Path("c.svg").read_text().startswith("<svg")
+
+
+def test_a_path_is_that_of_the_library(cli, claims):
+    fit = ("fit", claims, "--target", "accidents", "-l", "lasso", "-o", "lasso.cw")
+    assert cli(*fit).code == 0
+    answer = cli("explain", "path", "lasso.cw", claims, "--folds", "3", "--seed", "4")
+    assert answer.code == 0, answer.err
+    table = cw.read(claims, target="accidents")
+    expected = cw.path(cw.load("lasso.cw"), table, folds=3, seed=4)
+    assert answer.out.strip() == repr(expected).strip()
+    assert max(map(len, answer.out.splitlines())) <= 80
+    assert cli("explain", "path", "lasso.cw", claims, "--folds", "1").code == 2

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.importance.components import ComponentVariances, Interactions
     from clearwood.explanation.importance.result import Importance
     from clearwood.explanation.linear.coefficients import coefficients
+    from clearwood.explanation.linear.path import CoefficientPath
     from clearwood.explanation.linear.result import Coefficients, ColumnTest
     from clearwood.explanation.local.contributions import Contributions
     from clearwood.explanation.local.lime_result import Lime
@@ -47,6 +48,7 @@ __all__ = [
     "AdditiveGame",
     "Agreement",
     "BackgroundInfo",
+    "CoefficientPath",
     "Coefficients",
     "ColumnTest",
     "Comparison",

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from clearwood.models import catalogue
     from clearwood.models.entry import Entry, Job
     from clearwood.models.estimators.stages import PATIENCE, Rows, Stages, fit_boosting
+    from clearwood.models.estimators.subset import fit_criteria
     from clearwood.models.files.model_file import ModelFile
     from clearwood.models.files.packing import pack_estimator, unpack_estimator
     from clearwood.models.files.save import inspect, load, save
@@ -50,6 +51,7 @@ __all__ = [
     "catalogue",
     "equation",
     "fit_boosting",
+    "fit_criteria",
     "has_equation",
     "inspect",
     "learner",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from clearwood.plot.importance import plot_importance, plot_interactions
     from clearwood.plot.lime import plot_lime
+    from clearwood.plot.path import plot_path
     from clearwood.plot.shapley import plot_shapley
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
@@ -52,6 +53,7 @@ __all__ = [
     "plot_lift",
     "plot_lime",
     "plot_lorenz",
+    "plot_path",
     "plot_precision_recall",
     "plot_profile",
     "plot_residuals",

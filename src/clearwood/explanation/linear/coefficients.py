@@ -27,7 +27,7 @@ from clearwood.explanation.linear.result import Coefficients, ColumnTest
 from clearwood.models import Learner
 from clearwood.table import Table, as_table, read_as
 
-__all__ = ["coefficients"]
+__all__ = ["coefficients", "training_table"]
 
 #: A further step of the fit that would move a coefficient by more than this share of its standard
 #: error shows that the model was fitted to other rows.
@@ -99,7 +99,7 @@ def coefficients(
     if not 0 < confidence < 1:
         raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
     learner = _checked(model)
-    table = _training_table(learner, data)
+    table = training_table(learner, data)
     rows, _ = counted(table.weights, table.n_rows)
     table = table.take(rows) if len(rows) < table.n_rows else table
     features = as_table(table, schema=learner.schema_)
@@ -181,7 +181,7 @@ def _not_linear(model: Learner) -> InputError:
     )
 
 
-def _training_table(model: Learner, data: Any) -> Table:
+def training_table(model: Learner, data: Any) -> Table:
     """Return the rows the model was fitted to, as a table with the target."""
     table = data if isinstance(data, Table) else read_as(data, model.schema_)
     model.check_outcome(table)

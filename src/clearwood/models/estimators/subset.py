@@ -15,13 +15,13 @@ from clearwood.kernels import MOST_GROUPS, Subsets
 from clearwood.models.estimators.folds import Folds
 from clearwood.models.estimators.subset_search import LeastSquares, backward, best, forward
 
-__all__ = ["Criterion", "Search", "SubsetRegressor", "criteria"]
+__all__ = ["Criterion", "Search", "SubsetRegressor", "fit_criteria"]
 
 Search = Literal["best", "forward", "backward"]
 Criterion = Literal["bic", "aic", "cp", "cv", "cv-1se"]
 
 
-def criteria(rss: Floats, n_parameters: Floats, n: float, variance: float) -> dict[str, Floats]:
+def fit_criteria(rss: Floats, n_parameters: Floats, n: float, variance: float) -> dict[str, Floats]:
     """Compute AIC, BIC, Mallows' Cp and the adjusted R² of least-squares fits.
 
     Parameters
@@ -42,7 +42,7 @@ def criteria(rss: Floats, n_parameters: Floats, n: float, variance: float) -> di
 
     Examples
     --------
-    >>> found = criteria(np.array([10.0, 2.0]), np.array([1.0, 2.0]), 10, 0.25)
+    >>> found = fit_criteria(np.array([10.0, 2.0]), np.array([1.0, 2.0]), 10, 0.25)
     >>> found["cp"].tolist(), found["bic"].round(2).tolist()
     ([32.0, 2.0], [2.3, -11.49])
     """
@@ -147,7 +147,7 @@ class SubsetRegressor(RegressorMixin, BaseEstimator):
         self.is_complete_ = found.is_complete
         self.path_ = _refitted(problem, found, matrix, target, weight, groups)
         n = float(weight.sum())
-        self.path_ |= criteria(
+        self.path_ |= fit_criteria(
             self.path_["rss"], self.path_["n_parameters"], n, self._variance(problem, n)
         )
         if self.size is None and self.criterion in ("cv", "cv-1se"):

@@ -7,6 +7,7 @@ from clearwood.cli.verbs.explain.coefficients import coefficients
 from clearwood.cli.verbs.explain.decomposition import decomposition
 from clearwood.cli.verbs.explain.effect import effect
 from clearwood.cli.verbs.explain.importance import agreement, importance
+from clearwood.cli.verbs.explain.path import path
 from clearwood.cli.verbs.explain.predictions import contributions, lime, shapley, what_if
 
 __all__ = ["app"]
@@ -29,6 +30,6 @@ app = typer.Typer(
 )
 for _verb in (
     *(decomposition, effect, importance, agreement),
-    *(shapley, lime, what_if, contributions, coefficients),
+    *(shapley, lime, what_if, contributions, coefficients, path),
 ):
     app.command()(_verb)
