@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from clearwood.models.learners import Learner, learner
     from clearwood.models.spaces import Choice, Dimension, Real, Whole
+    from clearwood.models.table_model import TableModel
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
@@ -45,6 +46,7 @@ __all__ = [
     "Spread",
     "Stages",
     "SumOfProducts",
+    "TableModel",
     "TermFacts",
     "TreeArrays",
     "Whole",

@@ -10,11 +10,8 @@ from typing import Any, Self, cast
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.ensemble import StackingClassifier, StackingRegressor
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
-from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -41,6 +38,7 @@ from clearwood.models.estimators.convergence import convergence_named
 from clearwood.models.estimators.stages import Rows, with_best_trees
 from clearwood.models.estimators.too_large import too_large_named
 from clearwood.models.monotone import check_columns, check_learner, constraints, ordered_columns
+from clearwood.models.table_model import TableModel
 from clearwood.table import Encoder, Table, Task, as_table, find_task
 
 __all__ = ["Learner", "learner"]
@@ -118,7 +116,7 @@ def _can(method: str) -> Any:
     return check
 
 
-class Learner(BaseEstimator):
+class Learner(TableModel):
     """A catalogue entry that can be fitted to a table.
 
     ``fit`` learns the encoding (levels, imputation, scale) and the model from the same rows, so
@@ -196,6 +194,11 @@ class Learner(BaseEstimator):
             f"{key}={value!r}" for key, value in {**set_by_user, **(self.settings or {})}.items()
         ]
         return f"Learner({', '.join([repr(self.name), *options])})"[:N_CHAR_MAX]
+
+    @property
+    def described(self) -> str:
+        """What messages call it."""
+        return f"learner {self.name!r}"
 
     @property
     def entry(self) -> Entry:
@@ -423,43 +426,6 @@ class Learner(BaseEstimator):
             return labels
         return predicted.astype(np.float64)
 
-    def expected(self, X: Any) -> Floats:
-        """Predict totals: the rate that `predict` returns, times the exposure of each row.
-
-        Parameters
-        ----------
-        X
-            Rows with the features and the exposure; where an exposure is missing, so is the
-            result.
-
-        Examples
-        --------
-        >>> import clearwood as cw
-        >>> rows = {"age": [20, 30, 40, 50, 60], "years": [1.0, 0.5, 2, 1, 1], "claims": [1, 1] * 2}
-        >>> rows["claims"] += [0]
-        >>> data = cw.read(rows, target="claims", exposure="years")
-        >>> model = cw.learner("glm", alpha=0).fit(data)
-        >>> float(model.expected(data).sum().round(6))
-        4.0
-        """
-        check_is_fitted(self, "estimator_")
-        name = self.schema_.exposure
-        if name is None:
-            raise InputError(
-                f"learner {self.name!r} was fitted without an exposure, so `predict` returns what "
-                "is expected",
-                parameter="exposure",
-            )
-        table = as_table(X, schema=self.schema_, exposure=True)
-        if table.exposures is None:
-            raise InputError(
-                f"the new data lacks the exposure {name!r}",
-                parameter="exposure",
-                value=name,
-                hint="`predict` returns the rate, which needs none.",
-            )
-        return np.asarray(self.predict(table) * table.exposures)
-
     @available_if(_can("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, in the order of ``classes_``."""
@@ -472,51 +438,6 @@ class Learner(BaseEstimator):
         """Scores on the model's own scale, where it has one."""
         encoded = self._encode(X)
         return np.asarray(self.estimator_.decision_function(encoded), dtype=np.float64)
-
-    def check_outcome(self, data: Any) -> None:
-        """Refuse a table whose target is a total where the fitted model predicts a rate.
-
-        Parameters
-        ----------
-        data
-            Anything; only tables with the model's target are checked.
-        """
-        schema = getattr(self, "schema_", None)
-        if schema is None or schema.exposure is None or not isinstance(data, Table):
-            return
-        if data.target == schema.target and data.exposure is None:
-            raise InputError(
-                f"the model predicts {schema.outcome}, but the table has {data.target!r} without "
-                "an exposure",
-                parameter="exposure",
-                hint=words("read the table with ", Option("exposure", schema.exposure), "."),
-            )
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Compute the accuracy for classes, R² for numbers; training rows give too good a score."""
-        truth = y
-        if y is None and isinstance(X, Table):
-            self.check_outcome(X)
-            truth = X.y
-            sample_weight = X.weights if sample_weight is None else sample_weight
-        predicted = self.predict(X)
-        measure = accuracy_score if self.task_.is_classification else r2_score
-        return float(measure(truth, predicted, sample_weight=sample_weight))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        task = getattr(self, "task_", self.task)
-        if task in ("binary", "multiclass"):
-            tags.estimator_type = "classifier"
-            tags.classifier_tags = ClassifierTags()
-        elif task in ("regression", "count", "amount"):
-            tags.estimator_type = "regressor"
-            tags.regressor_tags = RegressorTags()
-        tags.target_tags.required = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
 
 def _is_gap(value: Any) -> bool:

@@ -9,6 +9,7 @@ pickled, and nothing in a file is run unless every type it names is on the list 
 import os
 import platform
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -23,6 +24,7 @@ from clearwood.models.files.audit import Refused
 from clearwood.models.files.learner_parts import learner_members, read_learner
 from clearwood.models.files.model_file import ModelFile
 from clearwood.models.files.native import Native, restore, take_out
+from clearwood.models.files.nested import inner_archives, nested
 from clearwood.models.files.packing import examine, pack_estimator, unpack_estimator
 from clearwood.models.learners import Learner
 
@@ -32,6 +34,8 @@ _ESTIMATOR = "estimator.skops"
 _KINDS = ("learner", "estimator")
 # Kinds that other rooms write through ``__clearwood_file__``; they are read there, on demand.
 _READERS = {"forest": ("clearwood.forest.files", "from_archive")}
+# Kinds that are made of other models, whose files they hold; other rooms describe what is around.
+_MADE_OF_MODELS = {"fair": "clearwood.fairness.predictors.files"}
 # Distributions by the package they install, where the names differ.
 _DISTRIBUTIONS = {
     "sklearn": ("scikit-learn",),
@@ -54,7 +58,8 @@ def save(
     Parameters
     ----------
     model
-        A fitted `Learner`, a fitted estimator or pipeline of scikit-learn, or a `Forest`.
+        A fitted `Learner`, a fitted estimator or pipeline of scikit-learn, a `FairModel`, or a
+        `Forest`.
     path
         Where to, by convention with the extension ``.cw``.
     force
@@ -78,11 +83,19 @@ def save(
     >>> bool((cw.load(path).predict(data) == model.predict(data)).all())
     True
     """
-    trusted = _checked_names(trusted)
+    manifest, members = _contents(model, _checked_names(trusted))
+    files.write(path, manifest, members, force=force)
+
+
+def _contents(model: Any, trusted: tuple[str, ...]) -> tuple[files.Manifest, dict[str, bytes]]:
+    """Return the manifest and the members of a model's file."""
     if hasattr(model, "__clearwood_file__"):
         manifest, members = model.__clearwood_file__()
-        files.write(path, manifest, members, force=force)
-        return
+        return manifest, members
+    if hasattr(model, "__clearwood_parts__"):
+        _require_fitted(model, type(model).__name__, "schema_")
+        kind, members, inner = model.__clearwood_parts__()
+        return nested(kind, members, [_contents(one, trusted) for one in inner])
     if isinstance(model, Learner):
         _require_fitted(model, model.name, "estimator_")
         kind, estimator, members = "learner", model.estimator_, learner_members(model)
@@ -96,7 +109,7 @@ def save(
         raise _would_be_refused(content.refused)
     members |= {_ESTIMATOR: packed, **native}
     libraries = _libraries([*content.types, *(_native_library(name) for name in native)])
-    files.write(path, files.Manifest(kind, libraries), members, force=force)
+    return files.Manifest(kind, libraries), members
 
 
 def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
@@ -112,7 +125,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
 
     Returns
     -------
-    Learner, scikit-learn estimator or Forest
+    Learner, scikit-learn estimator, FairModel or Forest
 
     Raises
     ------
@@ -127,15 +140,27 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
     """
     trusted = _checked_names(trusted)
     archive = files.read(path)
+    model = _model_of(archive, path, trusted)
+    if archive.manifest.kind not in _READERS:
+        _compare_versions(path, archive.manifest.libraries)
+    return model
+
+
+def _model_of(
+    archive: files.Archive, path: str | os.PathLike[str], trusted: tuple[str, ...]
+) -> Any:
+    """Return the model in an archive, after those that it is made of."""
     if archive.manifest.kind in _READERS:
         module, function = _READERS[archive.manifest.kind]
         return getattr(import_module(module), function)(archive)
+    if archive.manifest.kind in _MADE_OF_MODELS:
+        inner = [_model_of(part, path, trusted) for part in inner_archives(archive)]
+        return _made_of_models(archive).from_archive(archive, inner)
     _require_model(archive, path)
     libraries = archive.manifest.libraries
     learner = read_learner(archive)[0] if archive.manifest.kind == "learner" else None
     packed = unpack_estimator(archive.raw(_ESTIMATOR), trusted=trusted, versions=libraries)
     estimator = restore(packed, archive.members)
-    _compare_versions(path, libraries)
     if learner is None:
         return estimator
     learner.estimator_ = estimator
@@ -166,7 +191,23 @@ def inspect(path: str | os.PathLike[str]) -> ModelFile:
     >>> file.learner, file.task, file.target, len(file.columns), file.trusted
     ('tree', 'multiclass', 'target', 13, True)
     """
-    archive = files.read(path)
+    return _described(files.read(path), path)
+
+
+def _described(archive: files.Archive, path: str | os.PathLike[str]) -> ModelFile:
+    """Describe the model in an archive, after those that it is made of."""
+    if archive.manifest.kind in _MADE_OF_MODELS:
+        inner = [_described(part, path) for part in inner_archives(archive)]
+        description: ModelFile = _made_of_models(archive).described(archive, inner)
+        return replace(
+            description,
+            kind=archive.manifest.kind,
+            libraries=archive.manifest.libraries,
+            types={name: ok for one in inner for name, ok in one.types.items()},
+            members=archive.manifest.members,
+            size=archive.size,
+            sha256=archive.sha256,
+        )
     _require_model(archive, path)
     audit = examine(archive.raw(_ESTIMATOR))
     refused = {entry.name for entry in audit.refused}
@@ -195,6 +236,11 @@ def inspect(path: str | os.PathLike[str]) -> ModelFile:
         training=learner.training_,
         **common,
     )
+
+
+def _made_of_models(archive: files.Archive) -> Any:
+    """Return the module that reads models of this kind."""
+    return import_module(_MADE_OF_MODELS[archive.manifest.kind])
 
 
 def _require_model(archive: files.Archive, path: str | os.PathLike[str]) -> None:

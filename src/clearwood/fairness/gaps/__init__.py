@@ -1,0 +1,1 @@
+"""Differences between groups, by what they come from."""

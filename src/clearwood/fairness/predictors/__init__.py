@@ -1,0 +1,1 @@
+"""Predictors without a direct or a statistical influence of the protected columns."""

@@ -1,0 +1,238 @@
+"""The law of the protected columns over which a fair predictor averages."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood import forest as forests
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import InputError, bad_value, unknown_choice
+from clearwood._shared.weights import counted
+from clearwood.explanation import learner_players
+from clearwood.forest import Forest
+from clearwood.models import Learner
+from clearwood.table import Column, Kind, Table, identical_rows
+from clearwood.table import as_table as to_table
+
+__all__ = ["Law", "distinct", "law_of"]
+
+#: Combinations of values up to which every one is averaged over.
+MOST_CELLS = 512
+#: Combinations up to which none are joined: predicting them is quicker than reading the model.
+_FEW_CELLS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """Values of the protected columns, and the share that each combination has.
+
+    Parameters
+    ----------
+    cells
+        The protected columns: one row for each combination.
+    shares
+        The share of each combination; their sum is 1.
+    is_exact
+        Whether an average over the cells is the average over all values of the data. It is not
+        for columns of many numbers in a model without steps, where equally likely points of their
+        distribution are taken.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> law = law_of(cw.datasets.insurance(100), ["gender"])
+    >>> law.labels, law.shares.round(2)
+    ((('female',), ('male',)), array([0.49, 0.51]))
+    """
+
+    cells: Table
+    shares: Floats
+    is_exact: bool = True
+
+    def __len__(self) -> int:
+        return len(self.shares)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The protected columns."""
+        return self.cells.names
+
+    @property
+    def labels(self) -> tuple[tuple[Any, ...], ...]:
+        """The values of each combination, None for missing."""
+        columns = [_plain_labels(column) for column in self.cells.columns]
+        return tuple(zip(*columns, strict=True))
+
+
+def _plain_labels(column: Column) -> list[Any]:
+    """Return the values of a column as plain values, None for missing."""
+    missing = column.missing
+    labels = column.labels().tolist()
+    return [None if gap else label for gap, label in zip(missing, labels, strict=True)]
+
+
+def distinct(table: Table, names: Sequence[str]) -> tuple[Table, Index]:
+    """Return the combinations of values of some columns, and the one that each row has.
+
+    Combinations are in the order of levels or numbers, missing values last.
+    """
+    columns = [table.column(name) for name in names]
+    numbers = identical_rows(columns)
+    first = np.unique(numbers, return_index=True)[1]
+    keys = []
+    for column in reversed(columns):
+        values = column.values[first]
+        missing = column.missing[first]
+        ordered = np.where(missing, values[~missing][0], values) if (~missing).any() else values
+        keys += [ordered, missing]
+    order = np.lexsort(keys)
+    place = np.empty(len(order), np.intp)
+    place[order] = np.arange(len(order))
+    cells = Table(tuple(column.take(first[order]) for column in columns))
+    return cells, place[numbers]
+
+
+def law_of(
+    table: Table, names: Sequence[str], law: Any = "marginal", *, model: Any = None
+) -> Law:
+    """Return the law of protected columns.
+
+    Parameters
+    ----------
+    table
+        The rows.
+    names
+        The protected columns.
+    law
+        "marginal" for the joint law in the rows, weighed as the table says; the share of each level
+        (of each combination, for several columns); or a weight for each row.
+    model
+        A fitted model. Combinations that it cannot tell apart are joined, which changes no average.
+    """
+    if isinstance(law, Mapping):
+        return _given(table, names, law)
+    if isinstance(law, str) and law != "marginal":
+        raise unknown_choice("law", law, ["marginal"])
+    cells, which = distinct(table, names)
+    rows, weights = _weights(table, law)
+    shares = np.bincount(which[rows], weights, minlength=cells.n_rows)
+    return _joined(Law(cells, shares / shares.sum()), table, model)
+
+
+def _weights(table: Table, law: Any) -> tuple[Index, Floats]:
+    """Return the rows that count, and how much."""
+    if isinstance(law, str):
+        return counted(table.weights, table.n_rows)
+    try:
+        weights = np.asarray(law, dtype=np.float64)
+        return counted(weights, table.n_rows)
+    except (TypeError, ValueError, InputError):
+        raise bad_value(
+            "law",
+            type(law).__name__,
+            f'it must be "marginal", shares by level, or {table.n_rows} weights of 0 or more',
+        ) from None
+
+
+def _given(table: Table, names: Sequence[str], law: Mapping[Any, Any]) -> Law:
+    """Return a law that the user wrote down."""
+    columns = [table.column(name) for name in names]
+    keys = [key if isinstance(key, tuple) and len(names) > 1 else (key,) for key in law]
+    for key in keys:
+        if len(key) != len(names):
+            raise bad_value(
+                "law", key, f"it needs a value of each of {', '.join(map(repr, names))}"
+            )
+    try:
+        shares = np.array([float(share) for share in law.values()])
+    except (TypeError, ValueError):
+        shares = np.array([np.nan])
+    if not len(shares) or not np.isfinite(shares).all() or (shares < 0).any() or not shares.any():
+        raise bad_value("law", dict(law), "shares must be numbers of 0 or more, and not all 0")
+    cells = [
+        replace(column, values=_values(column, [key[k] for key in keys]))
+        for k, column in enumerate(columns)
+    ]
+    return Law(Table(tuple(cells)), shares / shares.sum())
+
+
+def _values(column: Column, labels: Iterable[Any]) -> NDArray[Any]:
+    """Return labels of a column as its values."""
+    if column.is_coded:
+        codes = []
+        for label in labels:
+            text = str(label)
+            if label is not None and text not in column.levels:
+                raise unknown_choice("law", label, column.levels)
+            codes.append(-1 if label is None else column.levels.index(text))
+        return np.array(codes, np.int32)
+    if column.kind is Kind.DATE:
+        return np.array(list(labels), "datetime64[us]")
+    try:
+        return np.array([np.nan if one is None else float(one) for one in labels])
+    except (TypeError, ValueError):
+        raise bad_value("law", list(labels), f"{column.name!r} holds numbers") from None
+
+
+def _joined(law: Law, table: Table, model: Any) -> Law:
+    """Join combinations that the model cannot tell apart; of too many, take likely points."""
+    law = Law(law.cells.take(law.shares > 0), law.shares[law.shares > 0])
+    if len(law) > _FEW_CELLS and model is not None:
+        codes = _codes(model, table, law.cells)
+        if codes is not None:
+            _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+            order = np.argsort(first)
+            shares = np.bincount(which.ravel(), law.shares)
+            law = Law(law.cells.take(first[order]), shares[order])
+    if len(law) <= MOST_CELLS or all(column.is_coded for column in law.cells.columns):
+        return law
+    # cells are sorted, so these are quantiles of equal weight
+    points = (np.arange(MOST_CELLS) + 0.5) / MOST_CELLS
+    chosen = np.searchsorted(np.cumsum(law.shares), points).clip(max=len(law) - 1)
+    kept, times = np.unique(chosen, return_counts=True)
+    return Law(law.cells.take(kept), times / MOST_CELLS, is_exact=False)
+
+
+def _codes(model: Any, table: Table, cells: Table) -> NDArray[Any] | None:
+    """Return what the model sees of each combination; None where that cannot be read."""
+    own = {column.name: column for column in cells.columns}
+    base = table.take(np.zeros(cells.n_rows, np.intp))
+    rows = replace(base, columns=tuple(own.get(c.name, c) for c in base.columns))
+    forest = _forest(model)
+    if forest is not None:
+        seen = [k for k, g in enumerate(forest.groups) if forest.columns[g] in own]
+        values = forests.rounded(forest, forest.matrix(rows))
+        return np.column_stack([np.zeros(len(values)), *(_steps(forest, k, values) for k in seen)])
+    if isinstance(model, Learner):
+        players, groups = learner_players(model)
+        encoded = model.encoder_.transform(to_table(rows, schema=model.schema_))
+        codes: NDArray[Any] = np.nan_to_num(
+            encoded[:, [players[g] in own for g in groups]], nan=np.inf
+        )
+        return codes
+    return None
+
+
+def _forest(model: Any) -> Forest | None:
+    """Return the trees of a model, where it is made of trees."""
+    try:
+        return forests.from_model(model) if forests.supports(model) else None
+    except InputError:
+        return None
+
+
+def _steps(forest: Forest, feature: int, values: Floats) -> Floats:
+    """Number the intervals between the thresholds of one of the model's columns."""
+    column = values[:, feature]
+    nodes = ~forest.is_leaf & (forest.feature == feature)
+    if (forest.category_start[nodes] >= 0).any():
+        return np.nan_to_num(column, nan=np.inf)
+    thresholds = np.unique(forest.threshold[nodes])
+    cell = np.searchsorted(thresholds, column).astype(np.float64)
+    if forest.zero_missing[nodes].any():
+        cell[np.abs(column) <= forests.ZERO] = -2
+    cell[np.isnan(column)] = -1
+    return cell

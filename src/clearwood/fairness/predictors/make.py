@@ -1,0 +1,104 @@
+"""Make a fair predictor of a model."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from clearwood.fairness.predictors.calibration import Way
+from clearwood.fairness.predictors.fair_model import FairKind, FairModel
+from clearwood.fairness.predictors.response import is_fitted, read_rows
+
+__all__ = ["fair"]
+
+
+def fair(
+    model: Any,
+    data: Any,
+    *,
+    protected: Sequence[str] | str | None = None,
+    graph: Any = None,
+    kind: FairKind = "free",
+    law: Any = "marginal",
+    calibrate: Way | None = "scale",
+    by_group: bool = False,
+) -> FairModel:
+    """Make a model that predicts without the protected columns and without what stands for them.
+
+    ``kind="free"`` is the discrimination-free predictor ``Σ_a q(a) · model(x, a)``: the mean
+    prediction if every row had each value ``a`` of the protected columns in turn, on the scale of
+    the target. A model that is merely fitted without the protected columns uses others, such as
+    height for gender, as a substitute; this one does not, because the model that is averaged had
+    the protected columns and so no need for a substitute (Hiabu 2024, section 8.3; Lindholm,
+    Richman, Tsanakas and Wüthrich 2022).
+
+    Parameters
+    ----------
+    model
+        A fitted learner or estimator, whose features include the protected columns; an unfitted one
+        is fitted to the data first.
+    data
+        The rows over which is averaged and calibrated: usually those of the fit, with their target.
+    protected
+        The protected columns; by default those with that role in the table. Missing values are a
+        level of their own, and several columns are averaged over jointly.
+    graph
+        A causal graph; the conditions under which the predictor has a causal meaning are checked on
+        it, see `FairModel.conditions`.
+    kind
+        "free"; or one of two rivals to compare it with: "unaware" is fitted again without the
+        protected columns, and "parity" gives every group the same distribution of predictions (the
+        Wasserstein barycentre). "parity" needs the protected columns to predict and treats people
+        of different groups differently on purpose: it is treatment by group.
+    law
+        The law ``q`` of the protected columns: "marginal", their joint law in the data; a dict of
+        shares by level (by tuple of levels for several columns); or a weight for each row of the
+        data.
+    calibrate
+        How the weighted mean of the predictions is brought to that of the target. "scale"
+        multiplies, "level" adds, "linear" does both by least squares, None leaves them. No
+        prediction leaves the range of the target: counts and amounts stay at 0 or above, and
+        probabilities are changed in their log odds. A target with negative values has no natural
+        zero, so "scale" adds there.
+    by_group
+        Whether to fit one model for each level of the protected columns, so that a model that
+        shrinks effects cannot understate that of the protected columns.
+
+    Returns
+    -------
+    FairModel
+        A scikit-learn estimator, saved by `clearwood.save`.
+
+    Notes
+    -----
+    Averages over levels are exact. A column of numbers is averaged over its values in the data:
+    exactly for trees, where all values between two thresholds count as one, and for other models if
+    there are at most 512 values; else over 512 equally likely points.
+
+    The result is not fair in every sense of the word. Groups may still differ in their predictions
+    through permitted columns: that these are permitted is a decision of yours.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> policies = cw.datasets.insurance(5000)
+    >>> model = cw.learner("glm").fit(policies)
+    >>> fair = cw.fair(model, policies)
+    >>> fair.protected_, fair.law_.shares.round(2)
+    (('gender',), array([0.5, 0.5]))
+    >>> round(float((policies.weights * fair.predict(policies)).sum()))
+    856
+    >>> round(float(policies["accidents"].values.sum()))
+    856
+    """
+    made = FairModel(
+        model,
+        protected=protected,
+        graph=graph,
+        kind=kind,
+        law=law,
+        calibrate=calibrate,
+        by_group=by_group,
+    )
+    made.check_options()
+    if not is_fitted(model):
+        return made.fit(read_rows(model, data))
+    return made.settle(model, read_rows(model, data))

@@ -1,0 +1,179 @@
+"""Any model as numbers on the scale of the target, and models fitted again to other columns."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError
+from clearwood.forest import Forest
+from clearwood.models import TableModel
+from clearwood.table import Role, Schema, Table, Task, read_as
+from clearwood.table import as_table as to_table
+
+__all__ = [
+    "classes_of",
+    "features_of",
+    "fitted_to",
+    "is_fitted",
+    "read_rows",
+    "respond",
+    "schema_of",
+    "task_of",
+    "with_roles",
+]
+
+
+def is_fitted(model: Any) -> bool:
+    """Whether a model can predict as it is."""
+    if not hasattr(model, "fit"):
+        return True
+    try:
+        check_is_fitted(model, "schema_" if isinstance(model, TableModel) else None)
+    except NotFittedError:
+        return False
+    except TypeError:  # no estimator in scikit-learn's sense
+        return True
+    return True
+
+
+def read_rows(model: Any, data: Any) -> Table:
+    """Return the data as a table, with the roles that the model's own columns have."""
+    if isinstance(data, Table):
+        return data
+    schema = getattr(model, "schema_", None)
+    return to_table(data) if schema is None else read_as(data, schema)
+
+
+def schema_of(model: Any, table: Table) -> Schema:
+    """Return the columns that the model was fitted to; those of the table where it keeps none."""
+    schema = getattr(model, "schema_", None)
+    if isinstance(schema, Schema):
+        return schema
+    names = features_of(model, table)
+    columns = (
+        replace(one, role=Role.IGNORED)
+        if one.role in (Role.FEATURE, Role.PROTECTED) and one.name not in names
+        else one
+        for one in table.schema.columns
+    )
+    return replace(table.schema, columns=tuple(columns))
+
+
+def features_of(model: Any, table: Table) -> tuple[str, ...]:
+    """Return the columns that the model predicts from, as the table calls them."""
+    schema = getattr(model, "schema_", None)
+    if isinstance(schema, Schema):
+        return schema.features
+    names = _own_names(model)
+    if names is None:
+        return table.features
+    return tuple(table.column(name).name for name in names)
+
+
+def _own_names(model: Any) -> Sequence[str] | None:
+    if isinstance(model, Forest):
+        return model.columns
+    names = getattr(getattr(model, "best_estimator_", model), "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def task_of(model: Any, table: Table) -> Task:
+    """Return what the model predicts."""
+    task = getattr(model, "task_", None) or table.task
+    if task is not None:
+        return Task(task)
+    labels = classes_of(model)
+    if labels is None:
+        return Task.REGRESSION
+    return Task.BINARY if len(labels) == 2 else Task.MULTICLASS
+
+
+def classes_of(model: Any) -> NDArray[Any] | None:
+    """Return the labels of the classes, in the order of the probabilities."""
+    labels = getattr(model, "classes", None) if isinstance(model, Forest) else None
+    labels = getattr(model, "classes_", labels)
+    return None if labels is None else np.asarray(labels)
+
+
+def respond(model: Any, table: Table, task: Task) -> Floats:
+    """Predict on the scale of the target: a column of numbers, or one for each class.
+
+    Parameters
+    ----------
+    model
+        Fitted.
+    table
+        Rows with the model's features.
+    task
+        What the model predicts.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> wine = cw.datasets.load("wine")
+    >>> respond(cw.learner("lda").fit(wine), wine.head(2), wine.task).round(2)
+    array([[1., 0., 0.],
+           [1., 0., 0.]])
+    """
+    if task.is_classification and not hasattr(model, "predict_proba"):
+        raise InputError(
+            f"{_named(model)} has no probabilities, which are what is averaged over groups",
+            parameter="model",
+            hint="choose a learner that has them, such as 'logistic' or 'gbm'.",
+        )
+    rows: Any = table if isinstance(model, TableModel | Forest) else _frame(model, table)
+    predicted = model.predict_proba(rows) if task.is_classification else model.predict(rows)
+    return np.asarray(predicted, dtype=np.float64).reshape(table.n_rows, -1)
+
+
+def _named(model: Any) -> str:
+    return model.described if isinstance(model, TableModel) else f"a {type(model).__name__}"
+
+
+def _frame(model: Any, table: Table) -> Any:
+    """Return rows in the form that a model of another library takes."""
+    names = _own_names(model)
+    frame = nw.from_native(table.by_header().to_frame(), eager_only=True)
+    if names is None:
+        return frame.to_numpy()
+    return frame.select(list(names)).to_native()
+
+
+def with_roles(table: Table, names: Sequence[str], role: Role) -> Table:
+    """Return a table in which some columns have another role.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> policies = cw.datasets.insurance(50)
+    >>> with_roles(policies, ["gender"], Role.IGNORED).features
+    ('age', 'region', 'height', 'mileage', 'power')
+    """
+    return replace(table, roles={**table.roles, **dict.fromkeys(names, role)}, options=None)
+
+
+def fitted_to(model: Any, table: Table) -> Any:
+    """Return a copy of the model, fitted to the features and the target of a table."""
+    if not (hasattr(model, "fit") and hasattr(model, "get_params")):
+        raise InputError(
+            f"a {type(model).__name__} cannot be fitted again",
+            parameter="model",
+            hint="give a learner, or an estimator of scikit-learn.",
+        )
+    fresh = clone(model)
+    if isinstance(fresh, TableModel):
+        return fresh.fit(table)
+    weights = table.weights
+    options = {}
+    if weights is not None and has_fit_parameter(fresh, "sample_weight"):
+        options = {"sample_weight": weights}
+    frame = table.X.by_header().to_frame()
+    return fresh.fit(frame, table.y, **options)
