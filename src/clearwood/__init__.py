@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         shapley,
         what_if,
     )
+    from clearwood.fairness import FairModel, fair
     from clearwood.models import Learner, inspect, learner, load, save
     from clearwood.reporting import Report, report
     from clearwood.table import Table, read
@@ -58,6 +59,7 @@ __all__ = [
     "Evaluation",
     "Explanation",
     "Factors",
+    "FairModel",
     "Graph",
     "Importance",
     "InputError",
@@ -79,6 +81,7 @@ __all__ = [
     "evaluate",
     "explain",
     "factors",
+    "fair",
     "forest",
     "importance",
     "inspect",

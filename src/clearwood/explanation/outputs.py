@@ -11,7 +11,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.frames import unique_name
 from clearwood._shared.numbers import count
-from clearwood.models import Learner
+from clearwood.models import TableModel
 
 __all__ = [
     "axis_numbers",
@@ -124,7 +124,7 @@ def noting_zero_weights(result: R, n_rows: int) -> R:
 
 def rate_of(model: Any) -> str:
     """Return what a model with an exposure predicts, such as "claims per year"; else nothing."""
-    schema = getattr(model, "schema_", None) if isinstance(model, Learner) else None
+    schema = getattr(model, "schema_", None) if isinstance(model, TableModel) else None
     return "" if schema is None or schema.exposure is None else str(schema.outcome)
 
 

@@ -15,7 +15,16 @@ from sklearn.pipeline import Pipeline
 from clearwood._shared.errors import Call, InputError, Option, bad_value, did_you_mean, words
 from clearwood._shared.numbers import interval
 from clearwood.losses import Loss
-from clearwood.models import Choice, Dimension, Job, Learner, Real, Whole, catalogue
+from clearwood.models import (
+    Choice,
+    Dimension,
+    Job,
+    Learner,
+    Real,
+    TableModel,
+    Whole,
+    catalogue,
+)
 from clearwood.table import Encoder, Table, Task
 
 __all__ = ["BASELINE", "Contender", "WrappedEstimator", "contenders"]
@@ -74,6 +83,8 @@ class Contender:
         known = model.get_params(deep=True)
         # one core each: the benchmark spreads fits over cores, so a fit must not take more
         fixed = {"seed": seed} if isinstance(model, Learner) else _seeds(known, seed)
+        if isinstance(model, TableModel):  # the seeds of the learners that it is made of
+            fixed |= {key: seed for key in known if key.endswith("__seed")}
         return model.set_params(**fixed, **{key: 1 for key in known if _is_jobs(key)})
 
     @property
@@ -256,6 +267,8 @@ def _contender(name: str | None, learner: Any, table: Table, seed: int) -> Conte
             parameter="learners",
             value=learner,
         )
+    if isinstance(learner, TableModel):
+        return Contender(name or type(learner).__name__, clone(learner))
     return Contender(name or type(learner).__name__, WrappedEstimator(clone(learner)))
 
 

@@ -16,7 +16,7 @@ from clearwood._shared.errors import InputError
 from clearwood.benchmarking.running.contenders import Contender
 from clearwood.benchmarking.target import target_codes
 from clearwood.losses import Loss
-from clearwood.models import Learner
+from clearwood.models import TableModel
 from clearwood.table import Table
 
 if TYPE_CHECKING:
@@ -322,7 +322,7 @@ def row_losses(model: Any, data: Table, loss: Loss) -> Floats:
     >>> int(row_losses(cw.learner("lda").fit(wine), wine, find_loss("zero-one")).sum())
     1
     """
-    if isinstance(model, Learner):
+    if isinstance(model, TableModel):
         model.check_outcome(data)
     codes, classes = target_codes(data)
     return judge(model, data, codes, loss, classes)[0]

@@ -111,7 +111,7 @@ class Reading:
         """
         import clearwood as cw
 
-        if isinstance(model, cw.Learner):
+        if isinstance(model, cw.models.TableModel):
             return read_table(data, schema=model.schema_, **vars(self))
         roles = {} if columns is None else columns.roles()
         return read_table(data, target=target, **roles, **vars(self))

@@ -63,7 +63,7 @@ def evaluate(
     for path in outputs:
         check_output(path, *RESULTS, force=force, inputs=inputs, needs_ending=True)
     fitted = cw.load(model)
-    if not isinstance(fitted, cw.Learner):
+    if not isinstance(fitted, cw.models.TableModel):
         raise InputError(
             f"'{model}' holds a {type(fitted).__name__} without the names of its features",
             hint="evaluate it in Python, after cw.load.",

@@ -50,7 +50,7 @@ def predict(
     if path is not None:
         check_output(path, ".csv", ".parquet", ".pq", force=force, inputs=[model, data])
     fitted = cw.load(model)
-    if not isinstance(fitted, cw.Learner):
+    if not isinstance(fitted, cw.models.TableModel):
         raise InputError(
             f"'{model}' holds a {type(fitted).__name__} without the names of its features",
             hint="predict with it in Python, after cw.load.",

@@ -29,7 +29,7 @@ from clearwood.explanation.games.spread import BoundSpread
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.explanation.scales import Scale, checked_scale
 from clearwood.forest import Forest
-from clearwood.models import Learner
+from clearwood.models import Learner, TableModel
 from clearwood.table import Table
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Explained:
             )
         self.model = model
         self.data = as_rows(data) if isinstance(data, Mapping) else as_data(data)
-        if isinstance(model, Learner):
+        if isinstance(model, TableModel):
             model.check_outcome(self.data)
         self.output = output
         self.decomposing: dict[str, Any] = {

@@ -12,7 +12,7 @@ from clearwood._shared.numbers import count
 from clearwood.explanation.adapter.compose import take_rows
 from clearwood.explanation.adapter.rows import as_data, joined_column, no_background
 from clearwood.forest import LearnerEncoder
-from clearwood.models import Learner
+from clearwood.models import TableModel
 from clearwood.table import Table, as_table
 
 __all__ = ["as_rows", "chosen_row", "stacked"]
@@ -95,7 +95,7 @@ def stacked(model: Any, rows: Any, background: Any) -> tuple[Any, int]:
 
 
 def _schema(model: Any) -> Any:
-    if isinstance(model, Learner) and hasattr(model, "schema_"):
+    if isinstance(model, TableModel) and hasattr(model, "schema_"):
         return model.schema_
     encoder = getattr(model, "encoder", None)
     return encoder.schema if isinstance(encoder, LearnerEncoder) else None

@@ -11,7 +11,7 @@ from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.progress import progress
 from clearwood.explanation.adapter.compose import take_rows
 from clearwood.explanation.adapter.rows import as_data
-from clearwood.models import Learner
+from clearwood.models import TableModel
 from clearwood.table import Table
 
 __all__ = ["Training", "known_target", "refitted"]
@@ -39,7 +39,7 @@ class Training:
         data = self.data if data is None else data
         fresh = clone(self.model)
         rows = take_rows(data, chosen)
-        if isinstance(fresh, Learner):
+        if isinstance(fresh, TableModel):
             return fresh.fit(rows) if isinstance(rows, Table) else fresh.fit(rows, self.y[chosen])
         names = getattr(self.model, "feature_names_in_", None)
         if isinstance(rows, Table):

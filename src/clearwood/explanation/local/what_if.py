@@ -16,7 +16,7 @@ from clearwood.explanation.adapter.stack import chosen_row
 from clearwood.explanation.scales import Unit
 from clearwood.explanation.shapley.subsets import all_coalitions, shapley_weights
 from clearwood.explanation.shapley.value_functions import Interventional
-from clearwood.models import Learner
+from clearwood.models import TableModel
 from clearwood.table import Kind, Table, as_table
 
 __all__ = ["WhatIf", "what_if"]
@@ -179,7 +179,7 @@ def what_if(
         )
     model = explained.model
     old = chosen_row(explained.data, row)
-    if isinstance(model, Learner) and hasattr(model, "schema_"):
+    if isinstance(model, TableModel) and hasattr(model, "schema_"):
         old = as_table(old, schema=model.schema_)
     if len(old) != 1:
         raise InputError(

@@ -20,6 +20,7 @@ from clearwood._shared.errors import (
     words,
 )
 from clearwood._shared.weights import counted
+from clearwood.causal import Condition, conditions_of
 from clearwood.fairness.predictors.calibration import (
     Calibration,
     Way,
@@ -47,6 +48,11 @@ __all__ = ["FairKind", "FairModel"]
 
 FairKind = Literal["free", "unaware", "parity"]
 
+#: What a failing condition means for the law.
+_OTHER_LAW = (
+    "then the law of the protected columns must not be the one in the data but the one they have "
+    "when the permitted columns are set at random, which law= takes"
+)
 #: Rows of one call of the model: calls are few, and their memory is bounded.
 _ROWS_PER_CALL = 200_000
 
@@ -88,11 +94,13 @@ class FairModel(TableModel):
         The fitted models that it is made of: one, or with ``by_group`` one for each level.
     protected_ : tuple of str
         The protected columns.
+    inputs_ : tuple of str
+        The columns that these models predict from, in their order.
     law_ : Law or None
         The law of the protected columns; None for "unaware".
     calibration_ : Calibration
         How predictions are brought to the level of the target.
-    conditions_ : tuple
+    conditions_ : tuple of Condition
         What must hold in the causal graph, each condition with the reason why it holds or fails.
     schema_ : Schema
         The columns; its features are those that a prediction needs.
@@ -143,9 +151,9 @@ class FairModel(TableModel):
         return f"the fair model ({self.kind})"
 
     @property
-    def conditions(self) -> tuple[Any, ...]:
+    def conditions(self) -> tuple[Condition, ...]:
         """What must hold in the causal graph; each condition holds, fails, or was not checked."""
-        return tuple(self.conditions_)
+        return self.conditions_
 
     def check_options(self) -> None:
         """Raise where an option has a value that it does not take."""
@@ -201,6 +209,7 @@ class FairModel(TableModel):
             self._settle_by_group(table, names)
         else:
             self.models_: tuple[Any, ...] = (fitted,)
+            self.inputs_ = features_of(fitted, table)
             schema = schema_of(fitted, table)
             self._check_seen(schema, names)
             self.task_ = task_of(fitted, table)
@@ -264,6 +273,7 @@ class FairModel(TableModel):
                     hint=error.hint,
                 ) from error
         self.models_ = tuple(models)
+        self.inputs_ = blind.features
         self.task_ = task_of(models[0], table)
         self.schema_ = blind.schema
         if self.task_.is_classification:
@@ -302,9 +312,18 @@ class FairModel(TableModel):
         """Return a protected column with the levels that the model knows."""
         return aligned.column(column.name) if column.name in self.protected_ else column
 
-    def _checked_conditions(self) -> tuple[Any, ...]:
-        """Check what must hold in the causal graph."""
-        return ()
+    def _checked_conditions(self) -> tuple[Condition, ...]:
+        """Check on the graph when the average is the direct effect of the permitted columns."""
+        if self.kind != "free":
+            return ()
+        permitted = self.schema_.features
+        checked = conditions_of(self.graph, permitted, self.protected_)
+        if not isinstance(self.law, str):  # a law that the user answers for
+            return checked
+        return tuple(
+            replace(one, reason=f"{one.reason}; {_OTHER_LAW}") if one.holds is False else one
+            for one in checked
+        )
 
     # Predictions
 
@@ -381,8 +400,7 @@ class FairModel(TableModel):
 
     def _respond(self, model: Any, table: Table) -> Floats:
         """Predict with one of the models; messages about the rows were given before."""
-        if isinstance(model, TableModel):
-            table = table.select(features_of(model, table))
+        table = table.select(self.inputs_)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ClearwoodWarning)
             predicted = respond(model, table, self.task_)

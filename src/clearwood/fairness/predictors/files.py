@@ -8,6 +8,7 @@ import numpy as np
 
 from clearwood import files
 from clearwood._shared.errors import InputError
+from clearwood.causal import Condition
 from clearwood.fairness.predictors.calibration import Calibration
 from clearwood.fairness.predictors.fair_model import FairModel
 from clearwood.fairness.predictors.law import Law
@@ -33,6 +34,7 @@ def members(model: FairModel) -> dict[str, bytes]:
     law = model.law_
     about: dict[str, Any] = {
         "protected": list(model.protected_),
+        "inputs": list(model.inputs_),
         "kind": model.kind,
         "calibrate": model.calibrate,
         "by_group": bool(model.by_group),
@@ -84,6 +86,7 @@ def _read(archive: files.Archive, inner: Sequence[Any]) -> FairModel:
     model.check_options()
     model.models_ = tuple(inner)
     model.protected_ = tuple(about["protected"])
+    model.inputs_ = tuple(about["inputs"])
     model.task_ = Task(about["task"])
     model.schema_ = Schema.from_json(about["schema"])
     model.training_ = dict(about["training"])
@@ -101,9 +104,7 @@ def _read(archive: files.Archive, inner: Sequence[Any]) -> FairModel:
     model.law_ = _law(archive, about["law"]) if "law" in about else None
     model.barycentres_ = _barycentres(archive)
     if model.law_ is not None and model.kind == "free" and not model.by_group:
-        model.law = dict(
-            zip(_keys(model.law_), map(float, model.law_.shares), strict=True)
-        )
+        model.law = dict(zip(_keys(model.law_), map(float, model.law_.shares), strict=True))
     return model
 
 
@@ -112,10 +113,10 @@ def _keys(law: Law) -> list[Any]:
     return [labels[0] if len(labels) == 1 else labels for labels in law.labels]
 
 
-def _conditions(raw: Sequence[Mapping[str, Any]]) -> tuple[Any, ...]:
-    from clearwood.causal import Condition
-
-    return tuple(Condition(**one) for one in raw)
+def _conditions(raw: Sequence[Mapping[str, Any]]) -> tuple[Condition, ...]:
+    return tuple(
+        Condition(one["name"], one["holds"], one["reason"], tuple(one["path"])) for one in raw
+    )
 
 
 def _law(archive: files.Archive, about: Mapping[str, Any]) -> Law:
@@ -128,7 +129,7 @@ def _law(archive: files.Archive, about: Mapping[str, Any]) -> Law:
 
 
 def _barycentres(archive: files.Archive) -> tuple[Barycentre, ...]:
-    barycentres = []
+    barycentres: list[Barycentre] = []
     while f"parity/{len(barycentres)}/shares.npy" in archive.members:
         folder = f"parity/{len(barycentres)}/"
         shares = archive.array(f"{folder}shares.npy")

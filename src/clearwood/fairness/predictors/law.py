@@ -14,7 +14,7 @@ from clearwood._shared.weights import counted
 from clearwood.explanation import learner_players
 from clearwood.forest import Forest
 from clearwood.models import Learner
-from clearwood.table import Column, Kind, Table, identical_rows
+from clearwood.table import NUMERIC, Column, Kind, Table, identical_rows
 from clearwood.table import as_table as to_table
 
 __all__ = ["Law", "distinct", "law_of"]
@@ -37,15 +37,15 @@ class Law:
         The share of each combination; their sum is 1.
     is_exact
         Whether an average over the cells is the average over all values of the data. It is not
-        for columns of many numbers in a model without steps, where equally likely points of their
-        distribution are taken.
+        for columns of many numbers in a model without steps, where the mean of each of 512 equally
+        likely bins is taken (of several columns, points of their joint distribution).
 
     Examples
     --------
     >>> import clearwood as cw
     >>> law = law_of(cw.datasets.insurance(100), ["gender"])
     >>> law.labels, law.shares.round(2)
-    ((('female',), ('male',)), array([0.49, 0.51]))
+    ((('female',), ('male',)), array([0.47, 0.53]))
     """
 
     cells: Table
@@ -95,9 +95,7 @@ def distinct(table: Table, names: Sequence[str]) -> tuple[Table, Index]:
     return cells, place[numbers]
 
 
-def law_of(
-    table: Table, names: Sequence[str], law: Any = "marginal", *, model: Any = None
-) -> Law:
+def law_of(table: Table, names: Sequence[str], law: Any = "marginal", *, model: Any = None) -> Law:
     """Return the law of protected columns.
 
     Parameters
@@ -185,15 +183,31 @@ def _joined(law: Law, table: Table, model: Any) -> Law:
         if codes is not None:
             _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
             order = np.argsort(first)
-            shares = np.bincount(which.ravel(), law.shares)
+            shares: Floats = np.bincount(which.ravel(), law.shares).astype(np.float64)
             law = Law(law.cells.take(first[order]), shares[order])
     if len(law) <= MOST_CELLS or all(column.is_coded for column in law.cells.columns):
         return law
+    if len(law.names) == 1 and law.cells.columns[0].kind in NUMERIC:
+        return _binned(law)
     # cells are sorted, so these are quantiles of equal weight
     points = (np.arange(MOST_CELLS) + 0.5) / MOST_CELLS
     chosen = np.searchsorted(np.cumsum(law.shares), points).clip(max=len(law) - 1)
     kept, times = np.unique(chosen, return_counts=True)
     return Law(law.cells.take(kept), times / MOST_CELLS, is_exact=False)
+
+
+def _binned(law: Law) -> Law:
+    """Join the values of one column of numbers to means of bins of about equal weight."""
+    column = law.cells.columns[0]
+    middle = np.cumsum(law.shares) - law.shares / 2
+    bins = np.minimum((middle * MOST_CELLS).astype(np.intp), MOST_CELLS - 1)
+    bins[column.missing] = MOST_CELLS
+    used, which = np.unique(bins, return_inverse=True)
+    shares: Floats = np.bincount(which, law.shares).astype(np.float64)
+    values = np.bincount(which, law.shares * np.nan_to_num(column.values)) / shares
+    values[used == MOST_CELLS] = np.nan
+    kept = replace(column, kind=Kind.NUMBER, values=values)
+    return Law(Table((kept,)), shares, is_exact=False)
 
 
 def _codes(model: Any, table: Table, cells: Table) -> NDArray[Any] | None:

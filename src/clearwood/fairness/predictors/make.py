@@ -71,7 +71,7 @@ def fair(
     -----
     Averages over levels are exact. A column of numbers is averaged over its values in the data:
     exactly for trees, where all values between two thresholds count as one, and for other models if
-    there are at most 512 values; else over 512 equally likely points.
+    there are at most 512 values; else over the means of 512 equally likely bins.
 
     The result is not fair in every sense of the word. Groups may still differ in their predictions
     through permitted columns: that these are permitted is a decision of yours.
@@ -83,11 +83,11 @@ def fair(
     >>> model = cw.learner("glm").fit(policies)
     >>> fair = cw.fair(model, policies)
     >>> fair.protected_, fair.law_.shares.round(2)
-    (('gender',), array([0.5, 0.5]))
+    (('gender',), array([0.49, 0.51]))
     >>> round(float((policies.weights * fair.predict(policies)).sum()))
-    856
+    1110
     >>> round(float(policies["accidents"].values.sum()))
-    856
+    1110
     """
     made = FairModel(
         model,

@@ -130,7 +130,8 @@ def respond(model: Any, table: Table, task: Task) -> Floats:
             hint="choose a learner that has them, such as 'logistic' or 'gbm'.",
         )
     rows: Any = table if isinstance(model, TableModel | Forest) else _frame(model, table)
-    predicted = model.predict_proba(rows) if task.is_classification else model.predict(rows)
+    predict = model.predict_proba if task.is_classification else getattr(model, "predict", model)
+    predicted = predict(rows)
     return np.asarray(predicted, dtype=np.float64).reshape(table.n_rows, -1)
 
 
@@ -142,9 +143,10 @@ def _frame(model: Any, table: Table) -> Any:
     """Return rows in the form that a model of another library takes."""
     names = _own_names(model)
     frame = nw.from_native(table.by_header().to_frame(), eager_only=True)
-    if names is None:
-        return frame.to_numpy()
-    return frame.select(list(names)).to_native()
+    if names is not None:
+        return frame.select(list(names)).to_native()
+    # an estimator that was fitted to an array counts its columns
+    return frame.to_numpy() if hasattr(model, "n_features_in_") else frame.to_native()
 
 
 def with_roles(table: Table, names: Sequence[str], role: Role) -> Table:

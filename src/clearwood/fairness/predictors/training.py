@@ -17,9 +17,9 @@ def training_table(X: Any, y: Any, sample_weight: Any) -> Table:
 
     Examples
     --------
-    >>> table = training_table({"age": [30, 40, 50]}, [1.5, 2.0, 0.5], [1, 1, 2])
+    >>> table = training_table({"age": [30, 40, 50, 60, 70]}, [1.5, 2, 0.5, 1, 3], [1, 1, 2, 1, 1])
     >>> table.features, table.y, table.weights
-    (('age',), array([1.5, 2. , 0.5]), array([1., 1., 2.]))
+    (('age',), array([1.5, 2. , 0.5, 1. , 3. ]), array([1., 1., 2., 1., 1.]))
     """
     table = to_table(X)
     if y is not None:
@@ -58,9 +58,7 @@ def _with_target(table: Table, y: Any) -> Table:
 
 def _with(table: Table, column: Column, role: Role) -> Table:
     """Add a column of some role, which no other column keeps."""
-    roles = {
-        name: Role.IGNORED if other is role else other for name, other in table.roles.items()
-    }
+    roles = {name: Role.IGNORED if other is role else other for name, other in table.roles.items()}
     return replace(
         table,
         columns=(*table.columns, column),
