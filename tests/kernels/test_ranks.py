@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from clearwood.kernels import _core, threads
-from clearwood.kernels.trees import _as_float32
+from clearwood.kernels.split_codes import _as_float32
 
 TINY = 5e-324
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, TINY, -TINY, 1e-60, -1e-60, 1e300, -1e300, 0.1, 16777217.0]

@@ -5,15 +5,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood.kernels import PackedForest
+from clearwood.kernels import ZERO, PackedForest
 
 if TYPE_CHECKING:
     from clearwood.forest.forest import Forest
 
 __all__ = ["ZERO", "apply", "goes_left", "pack", "predict_raw", "raw_of_leaves", "rounded"]
-
-#: LightGBM's bound for "zero" where zeros count as missing: the float32 nearest 1e-35.
-ZERO = float(np.float32(1e-35))
 
 
 def rounded(forest: "Forest", X: NDArray[np.float64]) -> NDArray[np.float64]:

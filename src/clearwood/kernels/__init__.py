@@ -17,6 +17,7 @@ from clearwood.kernels.shapley import (
     interventional,
     path_dependent,
 )
+from clearwood.kernels.split_codes import ZERO
 from clearwood.kernels.subset import MOST_GROUPS, Subsets, best_subsets
 from clearwood.kernels.trees import Trees
 from clearwood.kernels.ubjson import UbjsonDocument, UbjsonError
@@ -24,6 +25,7 @@ from clearwood.kernels.ubjson import UbjsonDocument, UbjsonError
 __all__ = [
     "HINGE_KINDS",
     "MOST_GROUPS",
+    "ZERO",
     "Background",
     "BoostedTrees",
     "HingeSearch",

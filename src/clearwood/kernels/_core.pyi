@@ -178,11 +178,13 @@ class ShapleyForest:
         column: NDArray[np.int32],
         start: NDArray[np.uint16],
         width: NDArray[np.uint16],
+        set: NDArray[np.int64],  # noqa: A002 - the C++ argument
+        words: NDArray[np.uint32],
+        n_classes: NDArray[np.int32],
         player: NDArray[np.int32],
         cover: NDArray[np.float64],
         value: NDArray[np.float64],
         tree_output: NDArray[np.int32],
-        n_columns: int,
         n_players: int,
         n_outputs: int,
     ) -> None: ...

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from clearwood._shared.errors import InputError
 from clearwood.kernels import _core
 from clearwood.kernels.parallelism import threads
-from clearwood.kernels.trees import Floats, Trees
+from clearwood.kernels.split_codes import Floats
+from clearwood.kernels.trees import Trees
 
 __all__ = [
     "Background",

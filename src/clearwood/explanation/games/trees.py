@@ -191,7 +191,7 @@ class BoundTrees(BoundGame):
         depth of the trees.
         """
         merged = np.where(np.isin(self.game.groups, players), 0, 1).astype(np.int32)
-        trees = Trees(self.game.forest, merged, 2)
+        trees = self.game.trees.regrouped(merged, 2)
         return Background.of(trees, self.codes, weights=self.weights, n_jobs=self.n_jobs)
 
 

@@ -39,28 +39,40 @@ std::vector<T> copied(const Vector<T>& given) {
   return {given.data(), given.data() + given.size()};
 }
 
+std::vector<std::uint32_t> with_room(const Vector<std::uint32_t>& sets) {
+  std::vector<std::uint32_t> words = copied(sets);
+  words.resize(words.size() + room_behind_sets);
+  return words;
+}
+
 class ShapleyForest {
  public:
   ShapleyForest(Vector<std::int32_t> roots, Vector<std::int32_t> left, Vector<std::int32_t> right,
                 Vector<std::int32_t> column, Vector<Code> start, Vector<Code> width,
-                Vector<std::int32_t> player, Vector<double> cover, Matrix<double> value,
-                Vector<std::int32_t> tree_output, std::size_t n_columns, std::size_t n_players,
-                std::size_t n_outputs)
+                Vector<std::int64_t> set, Vector<std::uint32_t> words,
+                Vector<std::int32_t> n_classes, Vector<std::int32_t> player,
+                Vector<double> cover, Matrix<double> value, Vector<std::int32_t> tree_output,
+                std::size_t n_players, std::size_t n_outputs)
       : roots_(copied(roots)), left_(copied(left)), right_(copied(right)), column_(copied(column)),
-        start_(copied(start)), width_(copied(width)), player_(copied(player)),
+        start_(copied(start)), width_(copied(width)), set_(copied(set)), words_(with_room(words)),
+        n_classes_(copied(n_classes)), player_(copied(player)),
         cover_(copied(cover)), value_(value.data(), value.data() + value.size()),
         tree_output_(copied(tree_output)),
-        arrays_{roots_.size(), left_.size(), n_columns, n_players, n_outputs, roots_.data(),
-                left_.data(), right_.data(), column_.data(), start_.data(), width_.data(),
-                player_.data(), cover_.data(), value_.data(), value.shape(1),
-                tree_output_.data()} {
+        arrays_{roots_.size(), left_.size(), n_classes_.size(), n_players, n_outputs,
+                roots_.data(), left_.data(), right_.data(), column_.data(), start_.data(),
+                width_.data(), set_.data(), words_.data(), player_.data(), cover_.data(),
+                value_.data(), value.shape(1), tree_output_.data()} {
     const std::size_t n = left_.size();
     require(right_.size() == n && column_.size() == n && start_.size() == n &&
-                width_.size() == n && player_.size() == n && cover_.size() == n &&
-                value.shape(0) == n && tree_output_.size() == roots_.size(),
+                width_.size() == n && set_.size() == n && player_.size() == n &&
+                cover_.size() == n && value.shape(0) == n && tree_output_.size() == roots_.size(),
             "ShapleyForest: arrays differ in length");
     check_nodes();
     check_trees();
+    for (std::size_t node = 0; node < n; ++node) {
+      if (set_[node] < 0) continue;
+      width_[node] = static_cast<Code>(n_classes_[static_cast<std::size_t>(column_[node])] - 1);
+    }
     units_.emplace(arrays_);
     path_.emplace(arrays_);
   }
@@ -123,6 +135,13 @@ class ShapleyForest {
 
   void check_codes(const Codes& codes) const {
     require(codes.shape(1) == arrays_.n_columns, "codes have the wrong number of columns");
+    const std::size_t n = codes.shape(0);
+    for (std::size_t column = 0; column < n_classes_.size() && n > 0; ++column) {
+      if (n_classes_[column] == 0) continue;
+      const Code* first = codes.data() + column * n;
+      require(*std::max_element(first, first + n) < n_classes_[column],
+              "codes hold a class that does not exist");
+    }
   }
 
   void check_result(const Result& result, std::size_t first, std::size_t n_rows) const {
@@ -149,6 +168,12 @@ class ShapleyForest {
               "ShapleyForest: children must come after their parent");
       require(column_[node] >= 0 && static_cast<std::size_t>(column_[node]) < arrays_.n_columns,
               "ShapleyForest: a node asks for a column that does not exist");
+      const std::int32_t classes = n_classes_[static_cast<std::size_t>(column_[node])];
+      require((set_[node] >= 0) == (classes > 0),
+              "ShapleyForest: columns of classes, and only those, are split by sets");
+      require(set_[node] < 0 || set_[node] + (classes + 31) / 32 <=
+                                    static_cast<std::int64_t>(words_.size() - room_behind_sets),
+              "ShapleyForest: a set lies outside the words");
       require(player_[node] >= 0 && static_cast<std::size_t>(player_[node]) < arrays_.n_players,
               "ShapleyForest: a node belongs to a player that does not exist");
     }
@@ -193,6 +218,9 @@ class ShapleyForest {
 
   std::vector<std::int32_t> roots_, left_, right_, column_;
   std::vector<Code> start_, width_;
+  std::vector<std::int64_t> set_;
+  std::vector<std::uint32_t> words_;
+  std::vector<std::int32_t> n_classes_;  // of each column of codes; 0 where they are ranks
   std::vector<std::int32_t> player_;
   std::vector<double> cover_, value_;
   std::vector<std::int32_t> tree_output_;
@@ -240,13 +268,15 @@ void bind_shapley(nb::module_& m) {
   using nb::arg;
   nb::class_<ShapleyForest>(m, "ShapleyForest")
       .def(nb::init<Vector<std::int32_t>, Vector<std::int32_t>, Vector<std::int32_t>,
-                    Vector<std::int32_t>, Vector<Code>, Vector<Code>, Vector<std::int32_t>,
-                    Vector<double>, Matrix<double>, Vector<std::int32_t>, std::size_t, std::size_t,
+                    Vector<std::int32_t>, Vector<Code>, Vector<Code>, Vector<std::int64_t>,
+                    Vector<std::uint32_t>, Vector<std::int32_t>, Vector<std::int32_t>,
+                    Vector<double>, Matrix<double>, Vector<std::int32_t>, std::size_t,
                     std::size_t>(),
            arg("roots").noconvert(), arg("left").noconvert(), arg("right").noconvert(),
            arg("column").noconvert(), arg("start").noconvert(), arg("width").noconvert(),
+           arg("set").noconvert(), arg("words").noconvert(), arg("n_classes").noconvert(),
            arg("player").noconvert(), arg("cover").noconvert(), arg("value").noconvert(),
-           arg("tree_output").noconvert(), arg("n_columns"), arg("n_players"), arg("n_outputs"))
+           arg("tree_output").noconvert(), arg("n_players"), arg("n_outputs"))
       .def("path_dependent", &ShapleyForest::path_dependent, arg("codes").noconvert(),
            arg("shapley").noconvert(), arg("pairs").noconvert().none(), arg("n_threads"))
       .def("path_sets", &ShapleyForest::path_sets, arg("max_order"), arg("most"))

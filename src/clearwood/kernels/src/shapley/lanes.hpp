@@ -10,6 +10,7 @@
 #endif
 
 #include "shapley/forest.hpp"
+#include "shapley/members.hpp"
 #include "shapley/path.hpp"
 
 namespace clearwood::CLEARWOOD_LEVEL {
@@ -30,6 +31,7 @@ constexpr Rows everyone = 0xffffffff;
 inline Rows both(Rows a, Rows b) { return a & b; }
 inline Rows first_only(Rows a, Rows b) { return a & ~b; }
 inline Rows goes_left(const Code* codes, const SplitTest& test) {
+  if (test.set != nullptr) return members_of_32(codes, test);
   const __m512i code = _mm512_load_si512(codes);
   const __m512i from_start =
       _mm512_sub_epi16(code, _mm512_set1_epi16(static_cast<short>(test.start)));
@@ -85,8 +87,9 @@ inline Rows goes_left(const Code* codes, const SplitTest& test) {
   Rows result;
   for (int v = 0; v < vectors_per_walk; ++v) {
     for (int i = 0; i < lane_count; ++i) {
-      const auto from_start = static_cast<Code>(codes[v * lane_count + i] - test.start);
-      result.vector[v][i] = -static_cast<std::int64_t>(from_start <= test.width);
+      const Code code = codes[v * lane_count + i];
+      const bool left = test.set == nullptr ? in_interval(code, test) : in_set(code, test.set);
+      result.vector[v][i] = -static_cast<std::int64_t>(left);
     }
   }
   return result;

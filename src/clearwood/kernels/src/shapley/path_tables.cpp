@@ -155,7 +155,7 @@ class TreeBuilder {
 
     const auto index = static_cast<std::int32_t>(part_.nodes.size());
     part_.nodes.push_back({
-        .test = {forest_.column[node], forest_.start[node], forest_.width[node]},
+        .test = split_test(forest_, node),
         .player = player,
         .previous = before.depth,
         .child = {-1, -1},

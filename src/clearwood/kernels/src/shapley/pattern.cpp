@@ -4,13 +4,59 @@
 // vectors.
 #include "shapley/pattern.hpp"
 
+#include <algorithm>
+
+#include "shapley/members.hpp"
+
 namespace clearwood::CLEARWOOD_LEVEL {
 namespace {
 
 typedef double Lanes __attribute__((vector_size(64)));
 
-inline bool goes_left(Code code, const SplitTest& test) {
-  return static_cast<Code>(code - test.start) <= test.width;
+// Calls run(first, codes, n, test) for blocks of rows from `first` on, with codes that are tested by
+// an interval: of a set they are 1 for its members.
+template <class Run>
+inline void by_interval(const Code* codes, std::size_t n, const SplitTest& test, Run&& run) {
+  if (test.set == nullptr) return run(std::size_t(0), codes, n, test);
+  constexpr std::size_t block = 512;
+  constexpr SplitTest is_member{0, 1, 0, nullptr};
+  Code members[block];
+  for (std::size_t first = 0; first < n; first += block) {
+    const std::size_t size = std::min(block, n - first);
+    find_members(codes + first, size, test, members);
+    run(first, members, size, is_member);
+  }
+}
+
+template <class Pattern>
+inline void follow_block(const Pattern* from, const Code* codes, std::size_t n,
+                         const SplitTest& test, bool left, Pattern bit, bool first_of_player,
+                         Pattern* to) {
+  const SplitTest asked = test;
+  // The pattern keeps every other bit; `bit` stays or becomes set where the row takes the edge.
+  const Pattern on_left = left ? bit : Pattern(0);
+  const Pattern on_right = left ? Pattern(0) : bit;
+  if (first_of_player) {
+    for (std::size_t i = 0; i < n; ++i) {
+      to[i] = static_cast<Pattern>(from[i] | (in_interval(codes[i], asked) ? on_left : on_right));
+    }
+  } else {
+    const Pattern others = static_cast<Pattern>(~bit);
+    for (std::size_t i = 0; i < n; ++i) {
+      const Pattern kept = in_interval(codes[i], asked) ? on_left : on_right;
+      to[i] = static_cast<Pattern>(from[i] & (others | kept));
+    }
+  }
+}
+
+template <class Pattern>
+inline void note_block(const Code* codes, std::size_t n, const SplitTest& test, Pattern bit,
+                       Pattern* patterns) {
+  const SplitTest asked = test;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Pattern noted = in_interval(codes[i], asked) ? bit : Pattern(0);
+    patterns[i] = static_cast<Pattern>(patterns[i] | noted);
+  }
 }
 
 // The steps of subset_sums for bits 0, 1 and 2, which pair entries of one vector.
@@ -61,31 +107,19 @@ inline void sums_over_two_bits(double* h, std::size_t size, std::size_t step, do
 template <class Pattern>
 void follow_edge(const Pattern* from, const Code* codes, std::size_t n, const SplitTest& test,
                  bool left, Pattern bit, bool first_of_player, Pattern* to) noexcept {
-  const SplitTest asked = test;
-  // The pattern keeps every other bit; `bit` stays or becomes set where the row takes the edge.
-  const Pattern on_left = left ? bit : Pattern(0);
-  const Pattern on_right = left ? Pattern(0) : bit;
-  if (first_of_player) {
-    for (std::size_t i = 0; i < n; ++i) {
-      to[i] = static_cast<Pattern>(from[i] | (goes_left(codes[i], asked) ? on_left : on_right));
-    }
-  } else {
-    const Pattern others = static_cast<Pattern>(~bit);
-    for (std::size_t i = 0; i < n; ++i) {
-      const Pattern kept = goes_left(codes[i], asked) ? on_left : on_right;
-      to[i] = static_cast<Pattern>(from[i] & (others | kept));
-    }
-  }
+  by_interval(codes, n, test, [&](std::size_t first, const Code* block, std::size_t size,
+                                  const SplitTest& interval) {
+    follow_block(from + first, block, size, interval, left, bit, first_of_player, to + first);
+  });
 }
 
 template <class Pattern>
 void note_outcome(const Code* codes, std::size_t n, const SplitTest& test, Pattern bit,
                   Pattern* patterns) noexcept {
-  const SplitTest asked = test;
-  for (std::size_t i = 0; i < n; ++i) {
-    const Pattern noted = goes_left(codes[i], asked) ? bit : Pattern(0);
-    patterns[i] = static_cast<Pattern>(patterns[i] | noted);
-  }
+  by_interval(codes, n, test, [&](std::size_t first, const Code* block, std::size_t size,
+                                  const SplitTest& interval) {
+    note_block(block, size, interval, bit, patterns + first);
+  });
 }
 
 void add_look_up(const double* __restrict table, const std::uint16_t* __restrict patterns,

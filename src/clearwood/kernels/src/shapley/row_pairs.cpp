@@ -106,7 +106,7 @@ class Comparison {
     const bool fresh = known == way_.end();
     const auto bit = static_cast<Pattern>(Pattern(1) << (known - way_.begin()));
     if (fresh) way_.push_back(forest_.player[node]);
-    const SplitTest test{forest_.column[node], forest_.start[node], forest_.width[node]};
+    const SplitTest test = split_test(forest_, node);
     const Code* codes =
         block_.codes.data() + static_cast<std::size_t>(test.column) * block_.n();
     level(depth + 1);  // makes room, which may move the others
@@ -161,9 +161,10 @@ void add_mean(const ForestArrays& forest, std::size_t tree, const WeightedRows& 
   for (std::size_t row = 0; row < background.n; ++row) {
     std::int32_t node = forest.roots[tree];
     while (forest.left[node] >= 0) {
+      const SplitTest test = split_test(forest, node);
       const Code code =
-          background.codes[static_cast<std::size_t>(forest.column[node]) * background.n + row];
-      const bool left = static_cast<Code>(code - forest.start[node]) <= forest.width[node];
+          background.codes[static_cast<std::size_t>(test.column) * background.n + row];
+      const bool left = test.set == nullptr ? in_interval(code, test) : in_set(code, test.set);
       node = left ? forest.left[node] : forest.right[node];
     }
     const double share = background.weights[row] / total_weight;

@@ -57,9 +57,7 @@ class PatternWalk {
     return levels_[depth].data();
   }
 
-  SplitTest test(std::int32_t node) const {
-    return {forest_.column[node], forest_.start[node], forest_.width[node]};
-  }
+  SplitTest test(std::int32_t node) const { return split_test(forest_, node); }
   const Code* codes(std::int32_t node) const {
     return rows_.codes + static_cast<std::size_t>(forest_.column[node]) * rows_.pitch;
   }
