@@ -3,31 +3,49 @@
 Rows are drawn from a population whose truth is known, with predictions that are right, too
 extreme, too high or bent. The measures of each sample have intervals, in which the value of the
 whole population, computed from a very large sample, is looked for. With ``--out-of-fold``, learners
-are cross-validated on small tables, and what is looked for is the measure of the learner fitted to
-all rows of the table, on a very large one.
+are cross-validated on small tables, those of ``bench_coverage`` and some that go through
+`clearwood.benchmark`, and what is looked for is the measure of the learner fitted to all rows of
+the table, on a large one.
 """
 
 import argparse
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import special
+from threadpoolctl import threadpool_limits
 
 import clearwood as cw
-from clearwood.evaluation import measures
+from benchmarks import _other_simulations, _simulations
+from clearwood.benchmarking.intervals.of_measures import allowances
+from clearwood.benchmarking.running.work import Outcome, Unit
+from clearwood.evaluation import Measures, measures, smooth_estimates
+from clearwood.resampling import KFold
 from clearwood.table import Task
 
-__all__ = ["OUT_OF_FOLD", "SETTINGS", "Covered", "Setting", "coverage", "out_of_fold", "report"]
+__all__ = [
+    "OUT_OF_FOLD",
+    "SETTINGS",
+    "SIMULATED",
+    "Covered",
+    "Setting",
+    "as_markdown",
+    "coverage",
+    "out_of_fold",
+    "report",
+]
 
 CONFIDENCE = 0.9
 SEED = 30
 #: What intervals of 90 % are to cover.
 PROMISED = (0.87, 0.96)
 _LARGE = 400_000
+#: Rows that the truth of one fit is computed from.
+_FRESH = 20_000
 
 Floats = NDArray[np.float64]
 
@@ -161,7 +179,7 @@ def _sampled(name: str, seed: int, k: int) -> dict[str, tuple[float, float]]:
 
 #: Learners that are cross-validated, with the task and the number of rows.
 OUT_OF_FOLD = {
-    "logistic": ("logistic", Task.BINARY, 200),
+    "logistic learner": ("logistic", Task.BINARY, 200),
     "tree of classes": ("tree", Task.BINARY, 300),
     "least squares": ("ols", Task.REGRESSION, 150),
     "Poisson": ("glm", Task.COUNT, 300),
@@ -186,8 +204,9 @@ def out_of_fold(name: str, *, samples: int, seed: int = SEED, n_jobs: int = 1) -
     """Return the coverage of every measure of a learner that is cross-validated."""
     draws = Parallel(n_jobs)(delayed(_judged)(name, seed, k) for k in range(samples))
     lines = []
-    for measure in draws[0]:
-        values = np.array([one[measure] for one in draws if np.isfinite(one[measure]).all()])
+    for measure in dict.fromkeys(measure for one in draws for measure in one):
+        known = [one[measure] for one in draws if measure in one]
+        values = np.array([ends for ends in known if np.isfinite(ends).all()])
         if len(values):
             truth, low, high = values.T
             below, above = float(np.mean(truth < low)), float(np.mean(truth > high))
@@ -199,16 +218,104 @@ def out_of_fold(name: str, *, samples: int, seed: int = SEED, n_jobs: int = 1) -
 
 
 def _judged(name: str, seed: int, k: int) -> dict[str, tuple[float, float, float]]:
-    learner, task, rows = OUT_OF_FOLD[name]
-    rng = np.random.default_rng([seed, k])
-    data, large = _table(task, rows, rng), _table(task, 20_000, rng)
-    result = cw.benchmark(data, learner, tune=0, confidence=CONFIDENCE).measures(learner)
-    truth = cw.evaluate(cw.learner(learner).fit(data), large).measures()
+    with threadpool_limits(1):
+        if name in OUT_OF_FOLD:
+            truth, result = _benchmarked(name, np.random.default_rng([seed, k]))
+        else:
+            truth, result = _simulated(name, seed * 1_000_000 + k)
     return {
         measure: (truth[measure], *result.interval(measure))
         for measure in result.values
         if measure in truth.values
     }
+
+
+def _benchmarked(name: str, rng: np.random.Generator) -> tuple[Measures, Measures]:
+    """Return the measures of the fit to all rows, and those out of fold."""
+    learner, task, rows = OUT_OF_FOLD[name]
+    data, large = _table(task, rows, rng), _table(task, _FRESH, rng)
+    result = cw.benchmark(data, learner, tune=0, confidence=CONFIDENCE).measures(learner)
+    return cw.evaluate(cw.learner(learner).fit(data), large).measures(), result
+
+
+#: Settings of the coverage of risks, without those that take long, and what they predict.
+SIMULATED = {
+    name: {"logistic": Task.BINARY, "log-loss": Task.BINARY, "rare-class": Task.BINARY}.get(
+        name, Task.COUNT if name == "counts" else Task.REGRESSION
+    )
+    for name in (*_simulations.SETTINGS, *_other_simulations.OTHERS)
+    if name not in ("lasso", "large") and not name.startswith("reuse")
+}
+
+
+def _simulated(name: str, seed: int) -> tuple[Measures, Measures]:
+    """Return the same for the first learner of a setting, with 5 folds and 3 repeats."""
+    setting = {**_simulations.SETTINGS, **_other_simulations.OTHERS}[name]
+    task, solver = SIMULATED[name], setting.solvers[0]
+    table = setting.draw(np.random.default_rng(seed), setting.rows, setting.columns)
+    folds = np.empty((3, setting.rows), dtype=np.int64)
+    for split in KFold(5, 3).splits(setting.rows, seed=seed):
+        folds[split.repeat, split.test] = split.fold
+    kept, left_out = _simulations.keep_rows(folds)
+    outcomes = []
+    for scores, (repeat, j, k) in zip(
+        solver.scores(table.x, table.y, kept, table.x), left_out, strict=True
+    ):
+        first = np.flatnonzero(folds[repeat] == j)
+        test = first if j == k else np.concatenate([first, np.flatnonzero(folds[repeat] == k)])
+        unit = Unit(solver.name, "outer", repeat, j, test, test)
+        if j != k:
+            unit = replace(unit, purpose="pair", other=k, first=len(first))
+        outcomes.append((unit, Outcome(None, _predicted(task, scores[test]))))
+    options: dict[str, Any] = {"needs": "probability" if task is Task.BINARY else "prediction"}
+    y = table.y.astype(np.int64) if task is Task.BINARY else table.y
+
+    def estimator(rows: Any, predicted: Floats, fits: Any) -> Any:
+        return smooth_estimates(task, y[rows], predicted, splits=fits, groups=rows, **options)
+
+    plain = cw.read({"row": list(range(len(y))), "y": table.y.tolist()}, target="y")
+    of_risk = allowances(outcomes, plain, estimator, folds=5)
+    least = of_risk["rmse" if task is Task.REGRESSION else "deviance_explained"].inflation
+    extra = allowances(outcomes, plain, estimator, folds=5, least=least)
+    outer = [(unit, outcome.predictions) for unit, outcome in outcomes if unit.purpose == "outer"]
+    rows = np.concatenate([unit.test for unit, _ in outer])
+    result = measures(
+        task,
+        y[rows],
+        np.concatenate([part for _, part in outer if part is not None]),
+        splits=np.repeat(np.arange(len(outer)), [len(unit.test) for unit, _ in outer]),
+        groups=rows,
+        confidence=CONFIDENCE,
+        inflation=least,
+        allowances=extra,
+        **options,
+    )
+    new = setting.draw(np.random.default_rng([seed, 1]), _FRESH, setting.columns)
+    everyone = np.ones((1, setting.rows), dtype=bool)
+    scores = solver.scores(table.x, table.y, everyone, new.x)[0]
+    truth = new.y.astype(np.int64) if task is Task.BINARY else new.y
+    return measures(task, truth, _predicted(task, scores), **options), result
+
+
+def _predicted(task: Task, scores: Floats) -> Floats:
+    """Return predictions from scores on the scale of the link."""
+    if task is Task.BINARY:
+        p = special.expit(scores)
+        return np.column_stack([1 - p, p])
+    return np.exp(np.minimum(scores, 30.0)) if task is Task.COUNT else scores
+
+
+def as_markdown(lines: Sequence[Covered]) -> str:
+    """Return the table of the page on intervals: the coverage of each measure, by setting."""
+    settings = list(dict.fromkeys(one.setting for one in lines))
+    by_measure: dict[str, dict[str, Covered]] = {}
+    for one in lines:
+        by_measure.setdefault(one.measure, {})[one.setting] = one
+    text = [f"| measure | {' | '.join(settings)} |", "|---" * (len(settings) + 1) + "|"]
+    for measure, own in by_measure.items():
+        cells = [f"{100 * own[name].covered:.0f}" if name in own else "" for name in settings]
+        text.append(f"| {measure.replace('_', ' ')} | {' | '.join(cells)} |")
+    return "\n".join(text)
 
 
 def report(lines: Iterable[Covered]) -> None:
@@ -230,15 +337,19 @@ def main() -> None:
     """Run the simulation."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=400)
-    parser.add_argument("--settings", nargs="*", choices=SETTINGS, default=list(SETTINGS))
+    known = (*SETTINGS, *SIMULATED, *OUT_OF_FOLD)
+    parser.add_argument("--settings", nargs="*", choices=known, help="all if none is named")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out-of-fold", action="store_true")
     options = parser.parse_args()
     if options.out_of_fold:
-        for name in OUT_OF_FOLD:
-            report(out_of_fold(name, samples=options.samples, n_jobs=options.jobs))
+        lines = []
+        for name in options.settings or (*SIMULATED, *OUT_OF_FOLD):
+            lines += out_of_fold(name, samples=options.samples, n_jobs=options.jobs)
+            report(one for one in lines if one.setting == name)
+        print(as_markdown(lines))
         return
-    for name in options.settings:
+    for name in options.settings or SETTINGS:
         report(coverage(name, samples=options.samples, n_jobs=options.jobs))
 
 

@@ -394,3 +394,16 @@ def test_bins_without_events_have_intervals_with_a_width():
         assert part.observed[0] == part.low[0] == 0.0
         assert 0.1 < part.high[0] < 0.3  # three events of twenty rows are 0.15
     assert not result.calibration(bins=20).misses[0]
+
+
+def test_intervals_of_rare_counts_lie_above_zero(fitted):
+    rng = np.random.default_rng(3)
+    frame, _ = policies(300, seed=3)
+    frame["claims"] = rng.poisson(0.02, 300).tolist()
+    result = cw.evaluate(fitted[0], frame)
+    for part in (result.lift(), result.calibration()):
+        assert (part.low >= 0).all()
+        assert (part.low <= part.observed).all()
+        assert (part.high > part.observed).all()
+        several = part.observed > 0
+        assert (part.low[several] > 0).all()

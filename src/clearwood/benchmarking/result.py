@@ -15,6 +15,7 @@ from clearwood.benchmarking.diagnostics.choosing import Choosing, choosing
 from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows
 from clearwood.benchmarking.findings import Finding
 from clearwood.benchmarking.intervals.estimates import LossesOf, interval_of, losses_of
+from clearwood.benchmarking.intervals.of_measures import allowances
 from clearwood.benchmarking.running.work import Context, Outcome, Rows, Unit
 from clearwood.benchmarking.standings import Method, Standing
 from clearwood.benchmarking.text import as_html, as_text, comparison_text
@@ -22,13 +23,16 @@ from clearwood.benchmarking.tuning.archive import Archive, TuningCurve, archive_
 from clearwood.benchmarking.winner import Winner
 from clearwood.checks import Twins
 from clearwood.evaluation import (
+    Allowance,
     CalibrationCurve,
+    Estimate,
     Evaluation,
     Interval,
     Measures,
     calibration_of,
     measures,
     simultaneous_level,
+    smooth_estimates,
 )
 
 __all__ = ["Benchmark", "Difference"]
@@ -351,7 +355,8 @@ class Benchmark(Result):
     def measures(self, learner: str, *, threshold: float | None = None) -> Measures:
         """Return AUC, accuracy, R², calibration and similar measures over all held-out rows.
 
-        Their intervals are as much wider than those of independent rows as that of the risk is.
+        Their intervals are nested, as that of the risk: they allow for fits that share rows, and
+        for fits with fewer rows than the table.
 
         Parameters
         ----------
@@ -381,7 +386,8 @@ class Benchmark(Result):
             groups=self._units(rows),
             threshold=self.method.threshold if threshold is None else threshold,
             confidence=self.method.confidence,
-            inflation=max(self[learner].inflation, 1.0),
+            inflation=self._inflation(learner),
+            allowances=self._allowances(learner, threshold),
         )
 
     def calibration(
@@ -419,12 +425,14 @@ class Benchmark(Result):
             learner=learner,
             weights=self._weights(rows),
             groups=self._units(rows),
+            inflation=self._inflation(learner),
         )
 
     def evaluation(self, learner: str, *, threshold: float | None = None) -> Evaluation:
         """Evaluate the held-out predictions of a learner: measures, lift, curves, by column.
 
-        Intervals are as much wider than those of independent rows as that of the risk is.
+        Intervals of measures are nested, as that of the risk; all others are as much wider than
+        those of independent rows as that of the risk is.
 
         Parameters
         ----------
@@ -458,7 +466,8 @@ class Benchmark(Result):
             fits=fits,
             confidence=self.method.confidence,
             threshold=self.method.threshold if threshold is None else threshold,
-            inflation=max(one.inflation, 1.0),
+            inflation=self._inflation(learner),
+            allowances=self._allowances(learner, threshold),
             judged_by=context.loss,
             judged=Interval(
                 one.risk,
@@ -471,6 +480,38 @@ class Benchmark(Result):
                 confidence=self.method.confidence,
             ),
         )
+
+    def _inflation(self, learner: str) -> float:
+        """Return by how much standard errors are larger than those of independent rows."""
+        return max(self[learner].inflation, 1.0)
+
+    def _allowances(self, learner: str, threshold: float | None) -> Mapping[str, Allowance]:
+        """Return what the interval of each measure allows for, where the fits show it."""
+        if self.method.interval != "nested":
+            return {}
+        task = self.context.table.task
+        assert task is not None
+
+        def estimator(rows: Rows, predicted: Floats, fits: Rows) -> Mapping[str, Estimate]:
+            return smooth_estimates(
+                task,
+                self.context.codes[rows],
+                predicted,
+                needs=self.context.loss.needs,
+                splits=fits,
+                weights=self._weights(rows),
+                groups=self._units(rows),
+                threshold=self.method.threshold if threshold is None else threshold,
+            )
+
+        outcomes = (
+            (self.units[key], outcome)
+            for key, outcome in self.outcomes.items()
+            if self.units[key].learner == learner
+        )
+        folds = self.method.splits // self.method.repeats
+        least = self._inflation(learner)
+        return allowances(outcomes, self.context.table, estimator, folds=folds, least=least)
 
     def _units(self, rows: Rows) -> NDArray[Any]:
         """Return the observation of each row: a row of several repeats is still one."""

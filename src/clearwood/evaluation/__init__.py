@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     )
     from clearwood.evaluation.confusion import Confusion
     from clearwood.evaluation.curves import Lorenz, PrecisionRecall, Roc
+    from clearwood.evaluation.estimates import Allowance, Estimate
     from clearwood.evaluation.intervals import (
         Interval,
         Mean,
@@ -29,17 +30,24 @@ if TYPE_CHECKING:
     from clearwood.evaluation.residuals import Residuals, residuals_of
     from clearwood.evaluation.result import Evaluation
     from clearwood.evaluation.smooth_calibration import SmoothCalibration, smooth_calibration_of
-    from clearwood.evaluation.task_measures import Measures, check_threshold, measures
+    from clearwood.evaluation.task_measures import (
+        Measures,
+        check_threshold,
+        measures,
+        smooth_estimates,
+    )
     from clearwood.evaluation.truth import truth_of
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
 __all__ = [
     "Advantage",
+    "Allowance",
     "ByColumn",
     "CalibrationCurve",
     "CalibrationLine",
     "Confusion",
+    "Estimate",
     "Evaluation",
     "Interval",
     "Lift",
@@ -63,5 +71,6 @@ __all__ = [
     "residuals_of",
     "simultaneous_level",
     "smooth_calibration_of",
+    "smooth_estimates",
     "truth_of",
 ]

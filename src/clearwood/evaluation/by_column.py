@@ -13,7 +13,7 @@ from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.frames import unique_name
 from clearwood._shared.numbers import count, number, percent
 from clearwood._shared.results import Result, html_table
-from clearwood.evaluation.intervals import Mean
+from clearwood.evaluation.intervals import Mean, positive_ends
 from clearwood.evaluation.pairs import Pairs, bins_of
 from clearwood.table import Column, Kind
 
@@ -298,9 +298,7 @@ def _ratio(
 ) -> tuple[float, float, float]:
     """Return observed / expected between the ends of its interval.
 
-    The variance is taken as proportional to the ratio, as that of a count is to its mean, which
-    keeps the interval above zero and asymmetric. Where nothing was observed, it follows from the
-    dispersion of all rows.
+    Where nothing was observed, the variance follows from the dispersion of all rows.
     """
     y, p, w = pairs.truth[own], pairs.predicted[own], pairs.weights[own]
     expected = float(np.average(p, weights=w))
@@ -311,6 +309,4 @@ def _ratio(
     alone = dispersion / (expected * float(w.sum()))
     per_unit = mean.variance / expected**2 / ratio if ratio > 0 else alone
     quantile = float(stats.t.ppf(0.5 + confidence / 2, max(mean.n - 1, 1)))
-    spread = (quantile * inflation) ** 2 * per_unit
-    half = float(np.sqrt(ratio * spread + spread**2 / 4))
-    return ratio, max(ratio + spread / 2 - half, 0.0), ratio + spread / 2 + half
+    return ratio, *positive_ends(ratio, per_unit, quantile * inflation)

@@ -1,6 +1,6 @@
 """Calibration: whether predictions agree on average with what is observed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import InputError, did_you_mean
 from clearwood._shared.numbers import interval, number
 from clearwood._shared.results import Result
+from clearwood.evaluation.estimates import Allowance, Estimate, moved
 from clearwood.evaluation.intervals import Kind, Mean, around
 from clearwood.evaluation.link_regression import Link, fit_link, linked
 from clearwood.evaluation.pairs import Pairs, bins_of
@@ -19,11 +20,13 @@ from clearwood.evaluation.pairs import Pairs, bins_of
 __all__ = [
     "CalibrationCurve",
     "CalibrationLine",
+    "CalibrationRegression",
     "calibration_error",
     "calibration_line",
     "calibration_of",
     "curve_of",
     "line_of",
+    "regression_of",
 ]
 
 
@@ -128,7 +131,6 @@ class CalibrationLine(Result):
         1 and 0 for a calibrated learner.
     slope_low, slope_high, intercept_low, intercept_high
         Intervals by the robust (sandwich) variance, with rows of one group as one observation.
-        They take predictions as given, and ignore that the fits behind them share rows.
     """
 
     slope: float
@@ -159,6 +161,7 @@ def calibration_of(
     learner: str = "",
     weights: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    inflation: float = 1.0,
 ) -> CalibrationCurve:
     """Return the calibration curve of predictions: of a number, or of a class's probability.
 
@@ -185,6 +188,9 @@ def calibration_of(
         Of the rows.
     groups
         The group of each row; rows of one group count as one observation in the intervals.
+    inflation
+        By how much standard errors are larger than those of independent rows; see
+        `Interval.inflation`.
 
     Examples
     --------
@@ -198,6 +204,7 @@ def calibration_of(
         "learner": learner,
         "weights": weights,
         "groups": groups,
+        "inflation": inflation,
     }
     if classes is None:
         if label is not None:
@@ -240,6 +247,7 @@ def curve_of(
     what: str = "target",
     weights: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    inflation: float = 1.0,
 ) -> CalibrationCurve:
     """Return the calibration curve of predictions of a number or of a probability.
 
@@ -261,7 +269,7 @@ def curve_of(
     predictions = np.bincount(which, pairs.weights * pairs.predicted) / np.bincount(
         which, pairs.weights
     )
-    known = {"dispersion": pairs.dispersion}
+    known = {"dispersion": pairs.dispersion, "inflation": inflation}
     low, high = np.transpose([around(mean, kind, confidence, **known) for mean in inside])
     together = 1 - (1 - confidence) / len(inside)
     least, most = np.transpose([around(mean, kind, together, **known) for mean in inside])
@@ -275,7 +283,7 @@ def curve_of(
         high=high,
         misses=(predictions < least) | (predictions > most),
         rows=np.bincount(which),
-        line=line_of(pairs, kind, confidence),
+        line=line_of(pairs, kind, confidence, inflation=inflation),
         error=calibration_error(pairs.truth, pairs.predicted, bins=bins, weights=pairs.weights),
         confidence=confidence,
         is_weighted=weights is not None,
@@ -335,30 +343,73 @@ def line_of(
     pairs: Pairs, kind: Kind, confidence: float, *, inflation: float = 1.0
 ) -> CalibrationLine:
     """Return the calibration line of pairs, with intervals made wider by a factor."""
-    undetermined = CalibrationLine(np.nan, np.nan)
+    regression = regression_of(pairs, kind)
+    if regression is None:
+        return CalibrationLine(np.nan, np.nan)
+    extra = Allowance(inflation)
+    slope_low, slope_high = regression.bounds("slope", confidence, extra)
+    intercept_low, intercept_high = regression.bounds("intercept", confidence, extra)
+    return CalibrationLine(
+        regression.estimates["slope"].value,
+        regression.estimates["intercept"].value,
+        slope_low=slope_low,
+        slope_high=slope_high,
+        intercept_low=intercept_low,
+        intercept_high=intercept_high,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationRegression:
+    """The regression of the truth on the linked prediction.
+
+    Parameters
+    ----------
+    estimates
+        "slope" and "intercept", with the influence of each row.
+    errors
+        Their standard errors, by the robust (sandwich) variance.
+    degrees
+        Their degrees of freedom: units less two.
+    """
+
+    estimates: Mapping[str, Estimate]
+    errors: Mapping[str, float]
+    degrees: int
+
+    def bounds(self, name: str, confidence: float, allowance: Allowance) -> tuple[float, float]:
+        """Return the interval of the slope or the intercept; NaN where units are too few."""
+        value = self.estimates[name].value
+        if self.degrees < 1:
+            return np.nan, np.nan
+        quantile = float(stats.t.ppf(0.5 + confidence / 2, self.degrees))
+        half = allowance.inflation * quantile * self.errors[name]
+        if name == "slope" and half < value:
+            # a slope that is clearly positive has a skewed error: that of its logarithm is not
+            centre, width = np.log(value) + allowance.shift / value, half / value
+            ends = float(np.exp(centre - width)), float(np.exp(centre + width))
+            return moved(value, ends, 0.0)
+        return moved(value, (value - half, value + half), allowance.shift)
+
+
+def regression_of(pairs: Pairs, kind: Kind) -> CalibrationRegression | None:
+    """Fit the truth to the linked prediction; None where the line is not determined."""
     link: Link = "logit" if kind == "probability" else "identity"
     x = linked(pairs.predicted, link)
     centre = float(np.average(x, weights=pairs.weights))
     spread = float(np.sqrt(np.average((x - centre) ** 2, weights=pairs.weights)))
     if not spread > 1e-10 * max(1.0, abs(centre)):
-        return undetermined
+        return None
     fit = fit_link(np.column_stack([np.ones(len(x)), (x - centre) / spread]), pairs, link)
     if fit is None:
-        return undetermined
+        return None
     # back from the standardised prediction
     shift = np.array([[1.0, -centre / spread], [0.0, 1 / spread]])
-    intercept, slope = (float(value) for value in shift @ fit.coefficients)
-    n = int(pairs.units.max()) + 1
-    covariance = shift @ fit.covariance @ shift.T
-    half = np.full(2, np.nan)
-    if n > 2:
-        quantile = stats.t.ppf(0.5 + confidence / 2, n - 2)
-        half = inflation * quantile * np.sqrt(np.diag(covariance))
-    return CalibrationLine(
-        slope,
-        intercept,
-        slope_low=slope - float(half[1]),
-        slope_high=slope + float(half[1]),
-        intercept_low=intercept - float(half[0]),
-        intercept_high=intercept + float(half[0]),
+    values, influence = shift @ fit.coefficients, fit.influence @ shift.T
+    errors = np.sqrt(np.diag(shift @ fit.covariance @ shift.T))
+    names = ("intercept", "slope")
+    return CalibrationRegression(
+        {name: Estimate(float(values[k]), influence[:, k]) for k, name in enumerate(names)},
+        {name: float(errors[k]) for k, name in enumerate(names)},
+        int(pairs.units.max()) - 1,
     )

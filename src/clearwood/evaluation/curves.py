@@ -8,7 +8,7 @@ import numpy as np
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.numbers import interval, number, percent
 from clearwood._shared.results import Result
-from clearwood.evaluation.estimates import bounds
+from clearwood.evaluation.estimates import Allowance, bounds
 from clearwood.evaluation.pairs import Pairs
 from clearwood.evaluation.ranking import (
     auc,
@@ -191,11 +191,13 @@ class Lorenz(Result):
         )
 
 
-def roc_curve(pairs: Pairs, fits: Index, confidence: float, inflation: float, **about: Any) -> Roc:
+def roc_curve(
+    pairs: Pairs, fits: Index, confidence: float, allowance: Allowance, **about: Any
+) -> Roc:
     """Return the curve of members (truth 1) and non-members (truth 0)."""
     member = pairs.truth == 1
     area = auc(member, pairs.predicted, fits, pairs.weights)
-    low, high = bounds(area, pairs, confidence, inflation=inflation)
+    low, high = bounds(area, pairs, confidence, allowance)
     ranked = _ranked(pairs, fits)
     distance, at = ks(ranked)
     levels, yes, no = _above(ranked)
@@ -215,12 +217,12 @@ def roc_curve(pairs: Pairs, fits: Index, confidence: float, inflation: float, **
 
 
 def precision_recall_curve(
-    pairs: Pairs, fits: Index, confidence: float, inflation: float, **about: Any
+    pairs: Pairs, fits: Index, confidence: float, allowance: Allowance, **about: Any
 ) -> PrecisionRecall:
     """Return the curve of members (truth 1) among those above a threshold."""
     ranked = _ranked(pairs, fits)
     mean = average_precision(pairs.truth == 1, ranked.predicted, pairs.weights)
-    low, high = bounds(mean, pairs, confidence, inflation=inflation)
+    low, high = bounds(mean, pairs, confidence, allowance)
     levels, yes, no = _above(ranked)
     kept = _some(len(levels))[1:] - 1
     yes, no = yes[1:], no[1:]
@@ -238,12 +240,12 @@ def precision_recall_curve(
 
 
 def lorenz_curve(
-    pairs: Pairs, fits: Index, confidence: float, inflation: float, **about: Any
+    pairs: Pairs, fits: Index, confidence: float, allowance: Allowance, **about: Any
 ) -> Lorenz:
     """Return the curve of a target of zero or more."""
     ranked = _ranked(pairs, fits)
     gini = concentration(pairs.truth, ranked.predicted, pairs.weights)
-    low, high = bounds(gini, pairs, confidence, inflation=inflation)
+    low, high = bounds(gini, pairs, confidence, allowance)
     _, place = np.unique(ranked.predicted, return_inverse=True)
     share, observed = (
         np.concatenate([[0.0], np.cumsum(np.bincount(place, values))])

@@ -11,7 +11,18 @@ from clearwood._shared.weights import effective
 from clearwood.evaluation.intervals import Mean
 from clearwood.evaluation.pairs import Pairs
 
-__all__ = ["ATANH", "GAIN", "LOG", "LOGIT", "PLAIN", "Estimate", "Scale", "bounds"]
+__all__ = [
+    "ATANH",
+    "GAIN",
+    "LOG",
+    "LOGIT",
+    "PLAIN",
+    "Allowance",
+    "Estimate",
+    "Scale",
+    "bounds",
+    "moved",
+]
 
 Change = Callable[[float], float]
 
@@ -90,14 +101,32 @@ class Estimate:
     scale: Scale = PLAIN
 
 
+@dataclass(frozen=True)
+class Allowance:
+    """What an interval allows for where predictions come from several fits that share rows.
+
+    Parameters
+    ----------
+    inflation
+        By how much the standard error is larger than that of independent rows.
+    shift
+        By how much the measure of the fit to all rows is expected to be larger than that of fits
+        to fewer rows.
+    """
+
+    inflation: float = 1.0
+    shift: float = 0.0
+
+
 def bounds(
-    estimate: Estimate, pairs: Pairs, confidence: float, *, inflation: float = 1.0
+    estimate: Estimate, pairs: Pairs, confidence: float, allowance: Allowance | None = None
 ) -> tuple[float, float]:
     """Return the interval of an estimate.
 
     Rows of one unit count as one observation, and the quantile is Student's with the degrees of
     freedom that the variance has. At the end of a bounded scale, where no row changes the measure
-    to first order, the interval is that of a share of all or none of as many rows (Wilson).
+    to first order, the interval is that of a share of all or none of as many rows (Wilson). The
+    interval holds the estimate, also where it is moved away from it.
 
     Parameters
     ----------
@@ -107,20 +136,28 @@ def bounds(
         Weights and units of the rows.
     confidence
         The level.
-    inflation
-        By how much the standard error is larger than that of independent rows.
+    allowance
+        What fits that share rows add to the error; nothing by default.
     """
     value, scale = estimate.value, estimate.scale
+    extra = allowance or Allowance()
     mean = Mean.of(estimate.influence, pairs.weights, pairs.units)
     if not np.isfinite(value) or mean.n < 2:
         return np.nan, np.nan
     tail = 0.5 + confidence / 2
     if not scale.least < value < scale.most:
         return _at_the_end(value, scale, pairs, tail)
-    error = inflation * float(np.sqrt(mean.variance)) * abs(scale.slope(value))
+    slope = scale.slope(value)
+    error = extra.inflation * float(np.sqrt(mean.variance)) * abs(slope)
     half = float(stats.t.ppf(tail, mean.degrees)) * error
-    first, second = (scale.back(scale.to(value) + side) for side in (-half, half))
-    return min(first, second), max(first, second)
+    centre = scale.to(value) + extra.shift * slope
+    ends = [scale.back(centre + side) for side in (-half, half)]
+    return min(*ends, value), max(*ends, value)
+
+
+def moved(value: float, ends: tuple[float, float], shift: float) -> tuple[float, float]:
+    """Return the ends of an interval moved by a shift, so that they still hold the value."""
+    return min(ends[0] + shift, value), max(ends[1] + shift, value)
 
 
 def _at_the_end(value: float, scale: Scale, pairs: Pairs, tail: float) -> tuple[float, float]:

@@ -28,6 +28,7 @@ __all__ = [
     "make_interval",
     "naive_interval",
     "origin_interval",
+    "positive_ends",
     "simultaneous_level",
 ]
 
@@ -326,27 +327,41 @@ def around(
 ) -> tuple[float, float]:
     """Return the interval of an observed mean: Wilson's, or Student's; NaN for one number.
 
-    The standard error is multiplied by `inflation`. Where nothing was observed of a number that is
-    never negative, the interval ends where none is just plausible, by the `dispersion` of all rows
-    (`Pairs.dispersion`).
+    The standard error is multiplied by `inflation`. The mean of a number that is never negative,
+    which has a `dispersion` over all rows (`Pairs.dispersion`), has the interval of
+    `positive_ends`. Where nothing was observed, that ends where none is just plausible.
     """
     tail = 0.5 + confidence / 2
     if kind == "number":
-        quantile = float(stats.t.ppf(tail, max(mean.n - 1, 1)))
-        if not mean.losses.any() and np.isfinite(dispersion):
-            return 0.0, (quantile * inflation) ** 2 * dispersion / float(mean.weights.sum())
-        half = quantile * inflation * float(np.sqrt(mean.variance))
-        return mean.mean - half, mean.mean + half
+        quantile = float(stats.t.ppf(tail, max(mean.n - 1, 1))) * inflation
+        if not np.isfinite(dispersion):
+            half = quantile * float(np.sqrt(mean.variance))
+            return mean.mean - half, mean.mean + half
+        total = float(mean.weights.sum())
+        per_unit = mean.variance / mean.mean if mean.mean > 0 else dispersion / total
+        return positive_ends(mean.mean, per_unit, quantile)
     share, n = mean.mean, mean.n
     # the number of independent rows of weight one that would have the same variance
     variance = mean.variance * inflation**2 * (n - 1) / n
-    size = share * (1 - share) / variance if variance > 1e-12 else effective(mean.weights)
+    alone = effective(mean.weights) / inflation**2
+    size = share * (1 - share) / variance if variance > 1e-12 else alone
     z = float(stats.norm.ppf(tail))
     centre = (share + z**2 / (2 * size)) / (1 + z**2 / size)
     half = z / (1 + z**2 / size) * np.sqrt(share * (1 - share) / size + z**2 / (4 * size**2))
     # by rounding, an end that is 0 or 1 may be next to it
     low, high = float(centre - half), float(centre + half)
     return (low if low > 1e-12 else 0.0), (high if high < 1 - 1e-12 else 1.0)
+
+
+def positive_ends(value: float, per_unit: float, quantile: float) -> tuple[float, float]:
+    """Return the interval of a mean or a ratio that is never negative.
+
+    The variance is taken as `per_unit` times the true value, as that of a count is proportional to
+    its mean, which keeps the interval above zero and asymmetric.
+    """
+    spread = quantile**2 * per_unit
+    half = float(np.sqrt(value * spread + spread**2 / 4))
+    return max(value + spread / 2 - half, 0.0), value + spread / 2 + half
 
 
 def _plain(

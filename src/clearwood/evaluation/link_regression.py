@@ -64,11 +64,14 @@ class Fit:
     covariance
         By the sandwich formula over independent units, each left out in turn to first order; NaN
         where units are too few.
+    influence
+        Of each row on each coefficient, see `Estimate`; one column a coefficient.
     """
 
     coefficients: Floats
     fitted: Floats
     covariance: Floats
+    influence: Floats
 
 
 def fit_link(design: Floats, pairs: Pairs, link: Link, offset: Floats | float = 0.0) -> Fit | None:
@@ -83,7 +86,7 @@ def fit_link(design: Floats, pairs: Pairs, link: Link, offset: Floats | float = 
     fitted = unlinked(design @ line + offset, link)
     n, k = int(pairs.units.max()) + 1, design.shape[1]
     if n <= k:
-        return Fit(line, fitted, np.full((k, k), np.nan))
+        return Fit(line, fitted, np.full((k, k), np.nan), np.full(design.shape, np.nan))
     scores = (weights * (pairs.truth - fitted))[:, None] * design
     by_unit = np.column_stack([np.bincount(pairs.units, score) for score in scores.T])
     information = weights * _variance(fitted, link)
@@ -91,7 +94,8 @@ def fit_link(design: Floats, pairs: Pairs, link: Link, offset: Floats | float = 
     # a unit that draws the curve to itself has a residual that is too small
     leverage = np.bincount(pairs.units, information * ((design @ bread) * design).sum(axis=1))
     by_unit = by_unit / (1 - np.minimum(leverage, _MOST_LEVERAGE))[:, None]
-    return Fit(line, fitted, bread @ (by_unit.T @ by_unit) @ bread)
+    influence = len(weights) * ((pairs.truth - fitted)[:, None] * design) @ bread
+    return Fit(line, fitted, bread @ (by_unit.T @ by_unit) @ bread, influence)
 
 
 def _variance(fitted: Floats, link: Link) -> Floats:

@@ -30,6 +30,7 @@ from clearwood.evaluation.curves import (
     precision_recall_curve,
     roc_curve,
 )
+from clearwood.evaluation.estimates import Allowance
 from clearwood.evaluation.intervals import Interval, Kind, holdout_interval
 from clearwood.evaluation.lift import Lift, double_lift_of, lift_of
 from clearwood.evaluation.link_regression import link_of
@@ -92,6 +93,8 @@ class Evaluation(Result):
         Of two classes, the second is predicted where its probability is above this.
     inflation
         By how much standard errors are larger than those of independent rows, as fits share rows.
+    allowances
+        By measure, what its interval allows for where it is known of each; see `Allowance`.
     against
         The name of a column with another prediction, for the double lift; None without one.
     drift
@@ -128,6 +131,7 @@ class Evaluation(Result):
     confidence: float = 0.9
     threshold: float = 0.5
     inflation: float = 1.0
+    allowances: Mapping[str, Allowance] = field(default_factory=dict)
     against: str | None = None
     drift: Drift | None = None
     new_levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -212,6 +216,7 @@ class Evaluation(Result):
             threshold=threshold,
             confidence=self.confidence,
             inflation=self.inflation,
+            allowances=self.allowances,
         )
         return replace(result, is_weighted=self.is_weighted)
 
@@ -304,18 +309,22 @@ class Evaluation(Result):
                 f"{what!r} has negative values or no positive one, so it has no Lorenz curve",
                 parameter="target",
             )
-        return lorenz_curve(pairs, self._fits, self.confidence, self.inflation, **self._about(what))
+        # that of classes is not the measure, which is relative to the perfect order
+        extra = Allowance(self.inflation) if self.classes else self._allowance("gini", label)
+        return lorenz_curve(pairs, self._fits, self.confidence, extra, **self._about(what))
 
     def roc(self, *, label: str | None = None) -> Roc:
         """Return the receiver operating characteristic of a class against the rest."""
         pairs, what = self._of_class(label)
-        return roc_curve(pairs, self._fits, self.confidence, self.inflation, **self._about(what))
+        extra = self._allowance("auc", label)
+        return roc_curve(pairs, self._fits, self.confidence, extra, **self._about(what))
 
     def precision_recall(self, *, label: str | None = None) -> PrecisionRecall:
         """Return precision against recall of a class."""
         pairs, what = self._of_class(label)
+        extra = self._allowance("average_precision", label)
         return precision_recall_curve(
-            pairs, self._fits, self.confidence, self.inflation, **self._about(what)
+            pairs, self._fits, self.confidence, extra, **self._about(what)
         )
 
     def confusion(self, *, threshold: float | None = None) -> Confusion:
@@ -363,6 +372,7 @@ class Evaluation(Result):
             learner=self.learner,
             weights=self.weights,
             groups=self.units,
+            inflation=self.inflation,
         )
         return replace(result, is_weighted=self.is_weighted)
 
@@ -438,6 +448,14 @@ class Evaluation(Result):
     def _fits(self) -> Index:
         fits = self.fits if len(self.fits) else np.zeros(len(self.rows), dtype=np.intp)
         return np.asarray(fits[self.weights > 0], dtype=np.intp)
+
+    def _allowance(self, measure: str, label: str | None) -> Allowance:
+        """Return what an interval allows for; measures are of the last class of two."""
+        is_measured = not self.classes or (
+            len(self.classes) == 2 and label in (None, self.classes[-1])
+        )
+        general = Allowance(self.inflation)
+        return self.allowances.get(measure, general) if is_measured else general
 
     def _about(self, what: str) -> dict[str, Any]:
         return {"learner": self.learner, "what": what, "is_weighted": self.is_weighted}

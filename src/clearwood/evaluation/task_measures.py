@@ -12,8 +12,16 @@ from clearwood._shared.errors import InputError, bad_value
 from clearwood._shared.numbers import interval, number, percent
 from clearwood._shared.results import Result, document, html_table
 from clearwood._shared.weights import counted
-from clearwood.evaluation.calibration import calibration_error, line_of
-from clearwood.evaluation.estimates import GAIN, LOG, LOGIT, Estimate, bounds
+from clearwood.evaluation.calibration import calibration_error, regression_of
+from clearwood.evaluation.estimates import (
+    GAIN,
+    LOG,
+    LOGIT,
+    Allowance,
+    Estimate,
+    bounds,
+    moved,
+)
 from clearwood.evaluation.intervals import Kind, Mean, around
 from clearwood.evaluation.link_regression import fit_link, link_of, linked
 from clearwood.evaluation.pairs import Pairs
@@ -31,7 +39,14 @@ from clearwood.evaluation.smooth_calibration import smoothed
 from clearwood.losses import Needs, default_loss
 from clearwood.table import Task
 
-__all__ = ["MEANINGS", "Measures", "check_confidence", "check_threshold", "measures"]
+__all__ = [
+    "MEANINGS",
+    "Measures",
+    "check_confidence",
+    "check_threshold",
+    "measures",
+    "smooth_estimates",
+]
 
 #: What each measure means.
 MEANINGS: Mapping[str, str] = {
@@ -178,6 +193,7 @@ def measures(
     threshold: float = 0.5,
     confidence: float = 0.9,
     inflation: float = 1.0,
+    allowances: Mapping[str, Allowance] | None = None,
 ) -> Measures:
     """Compute the measures of predictions that suit the task, each with an interval.
 
@@ -208,6 +224,9 @@ def measures(
     inflation
         By how much standard errors are larger than those of independent rows; see
         `Interval.inflation`.
+    allowances
+        By name, what the intervals of measures allow for, where it is known of each: see
+        `Allowance`.
 
     Examples
     --------
@@ -227,14 +246,77 @@ def measures(
         )
     check_threshold(threshold)
     check_confidence(confidence)
+    sample = _sample(truth, splits, weights, groups, confidence, inflation, allowances or {})
+    _measure(sample, task, truth, predictions, needs, threshold)
+    is_binary = needs == "probability" and predictions.ndim == 2 and predictions.shape[1] == 2
+    return Measures(
+        sample.values,
+        sample.low,
+        sample.high,
+        len(sample.rows),
+        threshold if is_binary else None,
+        weights is not None,
+        len(truth) - len(sample.rows),
+        confidence,
+    )
+
+
+def smooth_estimates(
+    task: Task,
+    y: ArrayLike,
+    predicted: ArrayLike,
+    *,
+    needs: Needs = "prediction",
+    splits: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    threshold: float = 0.5,
+) -> dict[str, Estimate]:
+    """Return the measures that are smooth functions of the rows, with the influence of each row.
+
+    The options are those of `measures`. Rows of weight 0 have the influence 0.
+    """
+    truth = np.asarray(y)
+    sample = _sample(truth, splits, weights, groups, None, 1.0, {})
+    _measure(sample, task, truth, np.asarray(predicted, dtype=np.float64), needs, threshold)
+    full = {}
+    for name, one in sample.estimates.items():
+        influence = np.zeros(len(truth))
+        influence[sample.rows] = one.influence
+        full[name] = Estimate(one.value, influence, one.scale)
+    return full
+
+
+def _sample(
+    truth: NDArray[Any],
+    splits: ArrayLike | None,
+    weights: ArrayLike | None,
+    groups: ArrayLike | None,
+    confidence: float | None,
+    inflation: float,
+    allowances: Mapping[str, Allowance],
+) -> "_Sample":
+    """Return the rows that count."""
     rows, shares = counted(weights, len(truth))
     fits = np.zeros(len(truth), dtype=np.intp) if splits is None else np.asarray(splits)
     units = np.arange(len(rows))
     if groups is not None:
         units = np.unique(np.asarray(groups)[rows], return_inverse=True)[1]
-    sample = _Sample(shares, units.astype(np.intp), fits[rows], confidence, inflation)
-    truth, predictions = truth[rows], predictions[rows]
-    is_binary = needs == "probability" and predictions.ndim == 2 and predictions.shape[1] == 2
+    return _Sample(
+        rows, shares, units.astype(np.intp), fits[rows], confidence, inflation, allowances
+    )
+
+
+def _measure(
+    sample: "_Sample",
+    task: Task,
+    y: NDArray[Any],
+    predicted: Floats,
+    needs: Needs,
+    threshold: float,
+) -> None:
+    """Add the measures that suit the task to a sample."""
+    truth, predictions = y[sample.rows], predicted[sample.rows]
     if not task.is_classification:
         _of_numbers(sample, task, truth.astype(np.float64), predictions)
     elif needs == "probability":
@@ -243,16 +325,6 @@ def measures(
         _of_labels(sample, truth, predictions > 0 if needs == "margin" else predictions)
         if needs == "margin":
             _of_ranking(sample, truth == 1, predictions)
-    return Measures(
-        sample.values,
-        sample.low,
-        sample.high,
-        len(rows),
-        threshold if is_binary else None,
-        weights is not None,
-        len(np.asarray(y)) - len(rows),
-        confidence,
-    )
 
 
 def check_confidence(confidence: object) -> None:
@@ -271,14 +343,17 @@ def check_threshold(threshold: object) -> None:
 class _Sample:
     """The rows that measures are computed from, and the measures computed so far."""
 
+    rows: Index
     weights: Floats
     units: Index
     fits: NDArray[Any]
-    confidence: float
+    confidence: float | None  # None for values without intervals
     inflation: float
+    allowances: Mapping[str, Allowance]
     values: dict[str, float] = field(default_factory=dict)
     low: dict[str, float] = field(default_factory=dict)
     high: dict[str, float] = field(default_factory=dict)
+    estimates: dict[str, Estimate] = field(default_factory=dict)
 
     def pairs(self, truth: NDArray[Any], predicted: Floats) -> Pairs:
         return Pairs(truth.astype(np.float64), predicted, self.weights, self.units, 0)
@@ -286,19 +361,34 @@ class _Sample:
     def mean(self, values: NDArray[Any]) -> float:
         return float(np.average(values, weights=self.weights))
 
+    def allowance(self, name: str) -> Allowance:
+        """Return what the interval of a measure allows for."""
+        return self.allowances.get(name, Allowance(self.inflation))
+
     def add(self, name: str, value: float, ends: tuple[float, float] = (np.nan, np.nan)) -> None:
         """Keep a measure and the ends of its interval."""
         self.values[name], (self.low[name], self.high[name]) = value, ends
 
     def estimate(self, name: str, estimate: Estimate, pairs: Pairs) -> None:
         """Keep a measure whose interval follows from the influence of the rows."""
-        ends = bounds(estimate, pairs, self.confidence, inflation=self.inflation)
+        self.estimates[name] = estimate
+        ends = (np.nan, np.nan)
+        if self.confidence is not None:
+            ends = bounds(estimate, pairs, self.confidence, self.allowance(name))
         self.add(name, estimate.value, ends)
 
     def average(self, name: str, values: NDArray[Any], kind: Kind) -> None:
         """Keep a mean."""
         mean = Mean.of(values, self.weights, self.units)
-        self.add(name, mean.mean, around(mean, kind, self.confidence, inflation=self.inflation))
+        self.estimates[name] = Estimate(mean.mean, values - mean.mean)
+        ends = (np.nan, np.nan)
+        if self.confidence is not None:
+            extra = self.allowance(name)
+            ends = around(mean, kind, self.confidence, inflation=extra.inflation)
+            ends = moved(mean.mean, ends, extra.shift)
+            if kind == "probability":
+                ends = max(ends[0], 0.0), min(ends[1], 1.0)
+        self.add(name, mean.mean, ends)
 
     def gain(self, name: str, losses: Floats, of_constant: Floats, pairs: Pairs) -> None:
         """Keep one minus the ratio of two mean losses."""
@@ -350,18 +440,37 @@ def _of_calibration(sample: _Sample, task: Task, pairs: Pairs, kind: Kind) -> No
         influence = (y - ratio * p) / expected
         sample.estimate("observed_expected", Estimate(ratio, influence, LOG), pairs)
     _in_the_large(sample, pairs, link)
-    line = line_of(pairs, kind, sample.confidence, inflation=sample.inflation)
-    sample.add("calibration_slope", line.slope, (line.slope_low, line.slope_high))
-    ends = (line.intercept_low, line.intercept_high)
-    sample.add("calibration_intercept", line.intercept, ends)
+    _line(sample, pairs, kind)
+    if sample.confidence is None:
+        return
     if kind == "probability":
         sample.add("calibration_error", calibration_error(y, p, weights=sample.weights))
     smooth = smoothed(pairs, link)
     if smooth is None:
         sample.add("ici", np.nan)
     else:
-        value, *ends_of_ici = smooth.distance(pairs, sample.confidence, inflation=sample.inflation)
-        sample.add("ici", value, (ends_of_ici[0], ends_of_ici[1]))
+        # fits that share rows move the curve as they move the line
+        inflation = max(
+            sample.allowance(name).inflation
+            for name in ("calibration_in_the_large", "calibration_slope")
+        )
+        value, low, high = smooth.distance(pairs, sample.confidence, inflation=inflation)
+        sample.add("ici", value, (low, high))
+
+
+def _line(sample: _Sample, pairs: Pairs, kind: Kind) -> None:
+    """Add slope and intercept of the truth on the prediction."""
+    regression = regression_of(pairs, kind)
+    for name in ("slope", "intercept"):
+        measure = f"calibration_{name}"
+        if regression is None:
+            sample.add(measure, np.nan)
+            continue
+        sample.estimates[measure] = regression.estimates[name]
+        ends = (np.nan, np.nan)
+        if sample.confidence is not None:
+            ends = regression.bounds(name, sample.confidence, sample.allowance(measure))
+        sample.add(measure, regression.estimates[name].value, ends)
 
 
 def _in_the_large(sample: _Sample, pairs: Pairs, link: Any) -> None:
@@ -394,9 +503,11 @@ def _of_ranking(sample: _Sample, member: NDArray[Any], score: Floats) -> None:
         sample.add("ks", np.nan)
         sample.add("average_precision", np.nan)
         return
-    distance, _ = ks(pairs)
-    ends = ks_bounds(pairs, sample.confidence, inflation=sample.inflation)
-    sample.add("ks", distance, ends)
+    if sample.confidence is not None:
+        distance, _ = ks(pairs)
+        extra = sample.allowance("gini")
+        ends = ks_bounds(pairs, sample.confidence, inflation=extra.inflation)
+        sample.add("ks", distance, ends)
     sample.estimate("average_precision", precision, pairs)
 
 

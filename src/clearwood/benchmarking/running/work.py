@@ -47,6 +47,10 @@ TREES_OF_PAIRS = 20
 #: trees predict 0 now and then, which they punish without limit.
 LOSSES_FOR_FEW_TREES = ("squared", "absolute", "brier", "zero-one")
 
+#: Tables with more rows keep no predictions of fits that leave two folds out: there, intervals of
+#: measures take the inflation of the risk, and two folds less hardly change a measure.
+MOST_ROWS_OF_PAIRS = 50_000
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -138,7 +142,8 @@ class Outcome:
     losses
         Of each test row; None where the unit failed.
     predictions
-        Of each test row (numbers, or probabilities with a column a class); None for pairs.
+        Of each test row (numbers, or probabilities with a column a class); None for pairs of
+        large tables, where they would only take memory.
     reference
         Losses to compare those of pairs with, where pairs have fewer trees than the model: its
         losses with that many of its trees. None otherwise.
@@ -264,9 +269,14 @@ def _fit_and_judge(
             reference = judge(small, test, codes, context.loss, context.classes)[0]
     return Outcome(
         np.concatenate(losses),
-        np.concatenate(predictions) if unit.purpose == "outer" else None,
+        np.concatenate(predictions) if _keeps_predictions(context, unit) else None,
         reference=reference,
     )
+
+
+def _keeps_predictions(context: Context, unit: Unit) -> bool:
+    """Return whether predictions are kept: those of pairs correct measures of small tables."""
+    return unit.purpose == "outer" or context.table.n_rows <= MOST_ROWS_OF_PAIRS
 
 
 def judge(
