@@ -6,8 +6,20 @@ from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
     from clearwood.causal.direct.conditions import Claim, Condition, conditions_of
+    from clearwood.causal.graph.adjustment import AdjustmentSets, Validity
     from clearwood.causal.graph.graph import Graph
+    from clearwood.causal.graph.paths import Block, Path, Paths
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
-__all__ = ["Claim", "Condition", "Graph", "conditions_of"]
+__all__ = [
+    "AdjustmentSets",
+    "Block",
+    "Claim",
+    "Condition",
+    "Graph",
+    "Path",
+    "Paths",
+    "Validity",
+    "conditions_of",
+]

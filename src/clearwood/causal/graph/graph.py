@@ -1,23 +1,30 @@
 """`Graph`: which columns cause which, and what follows from it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from clearwood._shared.errors import InputError, Option, did_you_mean, unknown_choice, words
-from clearwood.causal.graph.arrays import Arrays, Mask
+from clearwood._shared.errors import InputError, unknown_choice
+from clearwood.causal.graph.adjustment import (
+    AdjustmentKind,
+    AdjustmentSets,
+    Validity,
+    adjustment_sets,
+    validity_of,
+)
+from clearwood.causal.graph.arrays import Arrays
+from clearwood.causal.graph.numbered import Names, NumberedGraph, several
 from clearwood.causal.graph.order import causes_first, cycle_in
+from clearwood.causal.graph.paths import Paths, paths_between
 from clearwood.causal.graph.sketch import Sketch, Word
 from clearwood.causal.graph.sources import sketch_of
 from clearwood.causal.graph.text import quoted
 
-__all__ = ["Graph", "Names"]
+__all__ = ["Graph"]
 
-#: One name, or several.
-Names = str | Iterable[str]
 #: Under which key JSON has the nodes of each mark.
 KEYS: dict[Word, str] = {
     "latent": "hidden",
@@ -93,21 +100,19 @@ class Graph:
             _shared_name(one, other, sketch.nodes): (one, other) for one, other in sketch.shared
         }
         self._nodes = (*sketch.nodes, *self._hidden_causes)
-        self._place = {name: place for place, name in enumerate(self._nodes)}
+        place = {name: place for place, name in enumerate(self._nodes)}
         hidden = {*sketch.marked["latent"], *self._hidden_causes}
         self._hidden = tuple(name for name in self._nodes if name in hidden)
         self._exposure = tuple(sketch.marked["exposure"])
         self._outcome = tuple(sketch.marked["outcome"])
         self._adjusted = tuple(sketch.marked["adjusted"])
         shared = ((cause, node) for cause, both in self._hidden_causes.items() for node in both)
-        places = [
-            (self._place[cause], self._place[effect])
-            for cause, effect in chain(sketch.arrows, shared)
-        ]
+        places = [(place[cause], place[effect]) for cause, effect in chain(sketch.arrows, shared)]
         ends = np.array(sorted(places), dtype=np.int32).reshape(-1, 2)
         self._arrays = Arrays(
             len(self._nodes), np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1])
         )
+        self._graph = NumberedGraph(self._nodes, self._arrays, self._hidden, self._hidden_causes)
         order = causes_first(self._arrays)
         if len(order) < len(self._nodes):
             cycle = [self._nodes[node] for node in cycle_in(self._arrays, order)]
@@ -178,13 +183,13 @@ class Graph:
 
     def ancestors(self, node: Names) -> tuple[str, ...]:
         """Return all causes of a node, direct or not; a node is not its own ancestor."""
-        start = self._mask("node", node)
-        return self._named(self._arrays.above(start) > start)
+        start = self._graph.mask("node", node)
+        return self._graph.named(self._arrays.above(start) > start)
 
     def descendants(self, node: Names) -> tuple[str, ...]:
         """Return all effects of a node, direct or not; a node is not its own descendant."""
-        start = self._mask("node", node)
-        return self._named(self._arrays.below(start) > start)
+        start = self._graph.mask("node", node)
+        return self._graph.named(self._arrays.below(start) > start)
 
     # Separation
 
@@ -207,8 +212,112 @@ class Graph:
         >>> graph.d_separated("x1", "x4", given=["x2", "x3"]), graph.d_separated("x1", "x4")
         (True, False)
         """
-        start, end, blocked = self._three(a, b, given)
+        start, end, blocked = self._graph.disjoint(a=a, b=b, given=given)
         return not np.any(self._arrays.reached(start, blocked)[end > 0])
+
+    def paths(self, a: Names, b: Names, given: Names = (), *, limit: int = 1000) -> Paths:
+        """List the paths between two nodes, each open, or blocked where and by which rule.
+
+        Short paths come first. Two nodes are d-separated if no path is open.
+
+        Parameters
+        ----------
+        a, b
+            A name, or several: then paths lead from one set to the other.
+        given
+            The nodes that are conditioned on.
+        limit
+            The most paths that are listed; their number can grow exponentially with the graph.
+
+        Examples
+        --------
+        >>> graph = Graph("gender -> {height mileage accidents}; mileage -> accidents")
+        >>> print(graph.paths("height", "accidents", given="gender"))
+        2 paths between height and accidents, 0 open, given gender
+          height <- gender -> accidents  blocked: gender is given and no collider (a)
+          height <- gender -> mileage -> accidents  blocked: gender is given and no collider (a)
+        """
+        return paths_between(self._graph, a, b, given, limit)
+
+    # Adjustment
+
+    def adjustment_sets(
+        self,
+        treatment: Names | None = None,
+        outcome: Names | None = None,
+        *,
+        kind: AdjustmentKind = "minimal",
+        include: Names = (),
+        exclude: Names = (),
+        cost: Mapping[str, float] | None = None,
+        limit: int = 100,
+    ) -> AdjustmentSets:
+        """List sets of columns that identify an effect by adjustment, or why there is none.
+
+        If Z is such a set, the mean of the outcome under do(treatment = x) is the mean over Z of
+        its mean given x and Z. That both are defined needs data at every Z that occurs: look for
+        values of Z at which the treatment hardly varies.
+
+        Parameters
+        ----------
+        treatment, outcome
+            A name, or several; by default those that the text marks as exposure and outcome.
+        kind
+            "minimal": all sets of which no node can be left out. "minimum": one of least total
+            cost. "all": every valid set. "parents": the causes of the treatments. "optimal": the
+            set with the least asymptotic variance in linear models (Henckel et al. 2022).
+        include
+            Nodes that must be in every set. Sets are then minimal among those that have them.
+        exclude
+            Nodes that must not be in any. Hidden nodes never are.
+        cost
+            The cost of nodes for kind="minimum"; 1 for those that are left out.
+        limit
+            The most sets that are listed. Their number can grow exponentially with the graph; the
+            time between two sets is polynomial.
+
+        Returns
+        -------
+        AdjustmentSets
+            A sequence of tuples, by size and then by names. It is empty if there is no such set;
+            `reason` says why.
+
+        Examples
+        --------
+        >>> graph = Graph("x3 -> x1 -> x2 -> x4 <- x3")
+        >>> list(graph.adjustment_sets("x2", "x4"))
+        [('x1',), ('x3',)]
+        >>> list(graph.adjustment_sets("x2", "x4", kind="optimal"))
+        [('x3',)]
+        >>> print(graph.adjustment_sets("x1", "x4", exclude="x3").reason)
+        no permitted set blocks the path x1 <- x3 -> x4
+        """
+        return adjustment_sets(
+            self._graph,
+            self._exposure if treatment is None else treatment,
+            self._outcome if outcome is None else outcome,
+            kind=kind,
+            include=include,
+            exclude=exclude,
+            cost=cost,
+            limit=limit,
+        )
+
+    def is_valid_adjustment(self, treatment: Names, outcome: Names, given: Names = ()) -> Validity:
+        """Check whether a set identifies an effect by adjustment (complete criterion).
+
+        Returns
+        -------
+        Validity
+            True or false, with the reason in `why`.
+
+        Examples
+        --------
+        >>> graph = Graph("x3 -> x1 -> x2 -> x4 <- x3")
+        >>> print(graph.is_valid_adjustment("x1", "x4"))
+        {} is not valid for the effect of x1 on x4: the path x1 <- x3 -> x4 is open and not causal
+        """
+        return validity_of(self._graph, treatment, outcome, given)
 
     def do(self, *nodes: str) -> "Graph":
         """Return the graph after interventions, which remove all arrows into the nodes.
@@ -218,7 +327,7 @@ class Graph:
         >>> Graph("z -> x -> y; z -> y").do("x").edges
         (('z', 'y'), ('x', 'y'))
         """
-        fixed = {self._nodes[place] for place in self._places("nodes", nodes)}
+        fixed = {self._nodes[place] for place in self._graph.places("nodes", nodes)}
         sketch = self._sketch()
         sketch.arrows = {edge: None for edge in sketch.arrows if edge[1] not in fixed}
         for one, other in list(sketch.shared):
@@ -325,12 +434,10 @@ class Graph:
         return self.to_text()
 
     def __contains__(self, name: object) -> bool:
-        return name in self._place
+        return name in self._graph.place
 
     def __len__(self) -> int:
         return len(self._nodes)
-
-    # Names and places
 
     def _sketch(self) -> Sketch:
         """Return what the graph states, for another one to be made of."""
@@ -346,67 +453,11 @@ class Graph:
         sketch.marked["adjusted"] = dict.fromkeys(self._adjusted)
         return sketch
 
-    def _places(self, parameter: str, names: Names) -> list[int]:
-        """Return the numbers of named nodes, each once, in the order of the graph."""
-        places = set()
-        for name in several(names, parameter):
-            if name not in self._place:
-                raise InputError(
-                    words(Option(parameter), f": {name!r} is not a node of the graph"),
-                    parameter=parameter,
-                    value=name,
-                    hint=did_you_mean(str(name), self._nodes),
-                )
-            places.add(self._place[name])
-        return sorted(places)
-
-    def _mask(self, parameter: str, names: Names) -> Mask:
-        """Return ones at named nodes."""
-        return self._arrays.mask(self._places(parameter, names))
-
-    def _three(self, a: Names, b: Names, given: Names) -> tuple[Mask, Mask, Mask]:
-        """Return the masks of two sets and the set between them, which must be disjoint."""
-        masks = {
-            name: self._mask(name, names) for name, names in (("a", a), ("b", b), ("given", given))
-        }
-        for name in ("a", "b"):
-            if not masks[name].any():
-                raise InputError(
-                    words(Option(name), " names no node"),
-                    parameter=name,
-                    value=a if name == "a" else b,
-                )
-        for one, other in (("a", "b"), ("a", "given"), ("b", "given")):
-            both = self._named(masks[one] & masks[other])
-            if both:
-                raise InputError(
-                    words(Option(one), " and ", Option(other), f" both have {both[0]!r}"),
-                    parameter=other,
-                    value=both[0],
-                    hint="a node can be in one of them only.",
-                )
-        return masks["a"], masks["b"], masks["given"]
-
-    def _named(self, mask: Any) -> tuple[str, ...]:
-        """Return the names of marked nodes, in the order of the graph."""
-        return tuple(self._nodes[place] for place in np.flatnonzero(mask).tolist())
-
-    def _around(self, node: Names, neighbours: Any) -> tuple[str, ...]:
+    def _around(self, node: Names, neighbours: Callable[[int], list[int]]) -> tuple[str, ...]:
         """Return the neighbours of nodes in one direction."""
-        places = self._places("node", node)
+        places = self._graph.places("node", node)
         around = {to for place in places for to in neighbours(place)} - set(places)
         return tuple(self._nodes[place] for place in sorted(around))
-
-
-def several(names: Any, parameter: str = "nodes") -> tuple[str, ...]:
-    """Return one name or several as a tuple."""
-    if isinstance(names, str):
-        return (names,)
-    if not isinstance(names, Iterable):
-        raise InputError(
-            words(Option(parameter), f": {names!r} is no name"), parameter=parameter, value=names
-        )
-    return tuple(names)
 
 
 def _shared_name(one: str, other: str, taken: Mapping[str, None]) -> str:
