@@ -219,7 +219,7 @@ def test_levels_are_known_by_name_not_by_code():
         (lambda: truth.do(10, gendr="male"), r"no column 'gendr'.*'gender'"),
         (lambda: truth.do(10, gender="mal"), r"gender='mal' .*'male'"),
         (lambda: truth.do(10, age="old"), "age='old': it must be a number"),
-        (lambda: truth.do(10, age=[20, 30]), "age has 2 values for 10 policies"),
+        (lambda: truth.do(10, age=[20, 30]), "age has 2 values for 10 rows"),
         (lambda: truth.direct_effect("accidents"), "columns='accidents' is not a known column"),
         (
             lambda: truth.direct_effect(["age", "power"]),

@@ -9,15 +9,21 @@ if TYPE_CHECKING:
     from clearwood.causal.graph.adjustment import AdjustmentSets, Validity
     from clearwood.causal.graph.graph import Graph
     from clearwood.causal.graph.paths import Block, Path, Paths
+    from clearwood.causal.scm.counterfactual import Counterfactual
+    from clearwood.causal.scm.inversion import Inversion
+    from clearwood.causal.scm.scm import SCM
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
 __all__ = [
+    "SCM",
     "AdjustmentSets",
     "Block",
     "Claim",
     "Condition",
+    "Counterfactual",
     "Graph",
+    "Inversion",
     "Path",
     "Paths",
     "Validity",

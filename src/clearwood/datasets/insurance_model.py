@@ -1,134 +1,59 @@
 """The structural causal model of the simulated motor portfolio."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import (
-    InputError,
-    Option,
-    bad_value,
-    did_you_mean,
-    unknown_choice,
-    words,
-)
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, Option, unknown_choice, words
+from clearwood.causal import SCM
 from clearwood.datasets.true_effect import TrueEffect, average_natural_direct_effect
-from clearwood.table import Column, Kind, Role, Table, Task
+from clearwood.table import Column, Role, Table, Task
 
 __all__ = ["FEATURES", "InsuranceModel", "Target"]
 
 Target = Literal["accidents", "claim_amount"]
 Values = Mapping[str, NDArray[Any]]
 
-_GENDERS = ("female", "male")
-_REGIONS = ("city", "suburb", "town", "village")
-_REGION_SHARES = (0.35, 0.30, 0.20, 0.15)
-_REGION_RATE = np.array([0.4, 0.1, 0.0, -0.3])
-_REGION_SEVERITY = np.array([-0.2, 0.0, 0.1, 0.3])
-_SEVERITY_SHAPE = 2.0
+# accidents per year, and the mean amount of one claim
+_RATE = """exp(
+    -2.0
+    + 0.3 * (gender == "male")
+    + 0.7 * log(mileage / 12)
+    + {"city": 0.4, "suburb": 0.1, "town": 0.0, "village": -0.3}[region]
+    + exp(-(age - 18) / 8)
+    + 0.04 * maximum(age - 70, 0)
+    + 0.002 * (power - 85)
+    + 0.015 * exp(-(age - 18) / 8) * (power - 85)
+)"""
+_SEVERITY = """1800 * exp(
+    0.004 * (power - 85) + {"city": -0.2, "suburb": 0.0, "town": 0.1, "village": 0.3}[region]
+)"""
 
-
-@dataclass(frozen=True)
-class _Node:
-    """One variable: what it holds, what it is caused by, and how it is drawn from that."""
-
-    kind: Kind
-    parents: tuple[str, ...]
-    draw: Callable[[np.random.Generator, int, Values], NDArray[Any]]
-    levels: tuple[str, ...] = ()
-
-
-def _gender(rng: np.random.Generator, n: int, _: Values) -> NDArray[Any]:
-    return rng.integers(0, 2, n)
-
-
-def _age(rng: np.random.Generator, n: int, _: Values) -> NDArray[Any]:
-    return np.floor(18 + 70 * rng.beta(2, 3, n))
-
-
-def _region(rng: np.random.Generator, n: int, _: Values) -> NDArray[Any]:
-    return rng.choice(len(_REGIONS), size=n, p=_REGION_SHARES)
-
-
-def _height(rng: np.random.Generator, n: int, v: Values) -> NDArray[Any]:
-    return np.round(160 + 20 * v["gender"] + rng.normal(0, 10, n), 1)
-
-
-def _mileage(rng: np.random.Generator, n: int, v: Values) -> NDArray[Any]:
-    log = 0.25 * v["gender"] - 0.01 * (v["age"] - 45) + rng.normal(0, 0.4, n)
-    return np.maximum(np.round(12 * np.exp(log), 1), 0.1)
-
-
-def _power(rng: np.random.Generator, n: int, v: Values) -> NDArray[Any]:
-    return np.round(85 * np.exp(0.004 * (v["age"] - 45) + rng.normal(0, 0.3, n)))
-
-
-def _years(rng: np.random.Generator, n: int, _: Values) -> NDArray[Any]:
-    part = np.round(rng.uniform(0.1, 1.0, n), 2)
-    return np.where(rng.random(n) < 0.7, 1.0, part)
-
-
-def _accidents(rng: np.random.Generator, n: int, v: Values) -> NDArray[Any]:
-    return rng.poisson(v["years"] * _accident_rate(v), n).astype(np.float64)
-
-
-def _claim_amount(rng: np.random.Generator, n: int, v: Values) -> NDArray[Any]:
+_EQUATIONS = {
+    "gender": 'choice("female", "male")',
+    "age": "floor(18 + 70 * beta(2, 3))",
+    "region": 'choice({"city": 0.35, "suburb": 0.30, "town": 0.20, "village": 0.15})',
+    "height": 'round(160 + 20 * (gender == "male") + normal(0, 10), 1)',
+    "mileage": """maximum(
+        round(12 * exp(0.25 * (gender == "male") - 0.01 * (age - 45) + normal(0, 0.4)), 1), 0.1
+    )""",
+    "power": "round(85 * exp(0.004 * (age - 45) + normal(0, 0.3)))",
+    "years": "round(uniform(0.1, 1.0), 2) if uniform(0, 1) >= 0.7 else 1.0",
+    "accidents": f"poisson(years * {_RATE})",
     # a sum of independent gamma amounts of one scale is gamma again; shape 0 stands for the sum
     # of none
-    claims = rng.gamma(_SEVERITY_SHAPE * v["accidents"], _severity(v) / _SEVERITY_SHAPE, n)
-    return np.round(claims, 2)
-
-
-def _youth(age: NDArray[Any]) -> NDArray[Any]:
-    """Return 1 at 18, a half at 23 and a half, a quarter at 29."""
-    return np.exp(-(age - 18) / 8)
-
-
-def _accident_rate(v: Values) -> Floats:
-    """Return the mean number of accidents per year."""
-    stronger = v["power"] - 85
-    log_rate = (
-        -2.0
-        + 0.3 * v["gender"]
-        + 0.7 * np.log(v["mileage"] / 12)
-        + _REGION_RATE[v["region"]]
-        + 1.0 * _youth(v["age"])
-        + 0.04 * np.maximum(v["age"] - 70, 0)
-        + 0.002 * stronger
-        + 0.015 * _youth(v["age"]) * stronger
-    )
-    rate: Floats = np.exp(log_rate)
-    return rate
-
-
-def _severity(v: Values) -> Floats:
-    """Return the mean amount of one claim."""
-    log = 0.004 * (v["power"] - 85) + _REGION_SEVERITY[v["region"]]
-    amount: Floats = 1800 * np.exp(log)
-    return amount
-
-
-# in an order in which causes come before effects
-_NODES: dict[str, _Node] = {
-    "gender": _Node(Kind.CATEGORY, (), _gender, _GENDERS),
-    "age": _Node(Kind.WHOLE, (), _age),
-    "region": _Node(Kind.CATEGORY, (), _region, _REGIONS),
-    "height": _Node(Kind.NUMBER, ("gender",), _height),
-    "mileage": _Node(Kind.NUMBER, ("gender", "age"), _mileage),
-    "power": _Node(Kind.WHOLE, ("age",), _power),
-    "years": _Node(Kind.NUMBER, (), _years),
-    "accidents": _Node(
-        Kind.WHOLE, ("gender", "age", "region", "mileage", "power", "years"), _accidents
-    ),
-    "claim_amount": _Node(Kind.NUMBER, ("region", "power", "accidents"), _claim_amount),
+    "claim_amount": f"round(gamma(2.0 * accidents, {_SEVERITY} / 2.0), 2)",
 }
+_SCM = SCM(_EQUATIONS)
+# the same expressions as columns, so that the true mean is read off the model's own text
+_MEANS = SCM({**_EQUATIONS, "rate": _RATE, "severity": _SEVERITY})
 
 #: The columns a model may use.
-FEATURES = tuple(name for name in _NODES if name not in ("years", "accidents", "claim_amount"))
+FEATURES = tuple(n for n in _SCM.columns if n not in ("years", "accidents", "claim_amount"))
 
 
 @dataclass(frozen=True)
@@ -183,20 +108,31 @@ class InsuranceModel:
     @property
     def graph(self) -> tuple[tuple[str, str], ...]:
         """The arrows of the causal graph, each from cause to effect."""
-        return tuple((cause, name) for name, node in _NODES.items() for cause in node.parents)
+        return tuple((cause, name) for name in _SCM.columns for cause in _SCM.parents(name))
+
+    @property
+    def scm(self) -> SCM:
+        """The equations: what `sample` and `do` draw from, with counterfactuals and a `Graph`.
+
+        Examples
+        --------
+        >>> scm = InsuranceModel().scm
+        >>> scm.equation("height")
+        'round(160 + 20 * (gender == "male") + normal(0, 10), 1)'
+        >>> woman = scm.do(1, gender="female")
+        >>> as_a_man = scm.counterfactual(woman, gender="male")
+        >>> float(as_a_man.table["height"].values[0] - woman["height"].values[0])
+        20.0
+        """
+        return _SCM
 
     def parents(self, name: str) -> tuple[str, ...]:
         """Return the direct causes of a column."""
-        return _node(name).parents
+        return _SCM.parents(name)
 
     def descendants(self, name: str) -> tuple[str, ...]:
         """Return what a column acts on, directly or through others, in causal order."""
-        _node(name)
-        reached = {name}
-        for other, node in _NODES.items():
-            if reached.intersection(node.parents):
-                reached.add(other)
-        return tuple(other for other in _NODES if other in reached and other != name)
+        return _SCM.descendants(name)
 
     def sample(self, n: int = 10_000, *, seed: int = 0) -> Table:
         """Draw a portfolio.
@@ -241,17 +177,7 @@ class InsuranceModel:
         >>> bool(women["mileage"].values.mean() < men["mileage"].values.mean())
         True
         """
-        if n < 1:
-            raise bad_value("n", n, "it must be at least 1")
-        fixed = {name: _numeric(name, value) for name, value in values.items()}
-        for name, value in fixed.items():
-            if value.shape not in ((), (n,)):
-                raise InputError(
-                    f"{name} has {value.size} values for {n} policies",
-                    parameter=name,
-                    value=value.size,
-                )
-        return self._table(self._draw(n, seed, fixed))
+        return self._table(_SCM.do(n, seed=seed, values=values))
 
     def mean(self, table: Table) -> Floats:
         """Return the true mean of the target per year at the rows of a table.
@@ -268,7 +194,7 @@ class InsuranceModel:
         -------
         ndarray of shape (n_rows,)
         """
-        needed = [name for name in _NODES["accidents"].parents if name in FEATURES]
+        needed = [name for name in _SCM.parents("accidents") if name in FEATURES]
         return self._mean({name: _complete(table.column(name), name) for name in needed})
 
     def direct_effect(
@@ -313,33 +239,20 @@ class InsuranceModel:
             if name not in FEATURES:
                 raise unknown_choice("columns", name, FEATURES, what="column")
         shown = self._points(names, at)
-        marginal = self._draw(draws, seed, {})
+        marginal = _SCM.draw(draws, seed)
         drawn = {name: marginal[name] for name in names}
         # the other columns under do(X_S = x'), with noise independent of what drew x'
-        others = self._draw(draws, (seed, 1), drawn)
-        return average_natural_direct_effect(
-            self._mean, others, drawn, {k: _numeric(k, v) for k, v in shown.items()}, shown
-        )
+        others = _SCM.draw(draws, (seed, 1), drawn)
+        points = _SCM.coded(shown, len(shown[names[0]]))
+        return average_natural_direct_effect(self._mean, others, drawn, points, shown)
 
     def _mean(self, values: Values) -> Floats:
-        rate = _accident_rate(values)
-        return rate if self.target == "accidents" else rate * _severity(values)
+        """Return the mean of the target per year at the values of its causes."""
+        rate = _MEANS.compute("rate", values)
+        return rate if self.target == "accidents" else rate * _MEANS.compute("severity", values)
 
-    def _draw(self, n: int, seed: int | tuple[int, int], fixed: Values) -> dict[str, NDArray[Any]]:
-        values: dict[str, NDArray[Any]] = {}
-        seeds = np.random.SeedSequence(seed).spawn(len(_NODES))
-        for (name, node), own in zip(_NODES.items(), seeds, strict=True):
-            if name in fixed:
-                values[name] = np.broadcast_to(fixed[name], n)
-            else:
-                values[name] = node.draw(np.random.default_rng(own), n, values)
-        return values
-
-    def _table(self, values: Values) -> Table:
-        columns = []
-        for name, node in _NODES.items():
-            dtype = np.int32 if node.levels else np.float64
-            columns.append(Column(name, node.kind, values[name].astype(dtype), node.levels))
+    def _table(self, drawn: Table) -> Table:
+        """Return drawn columns with their roles."""
         other = "claim_amount" if self.target == "accidents" else "accidents"
         roles = {
             "gender": Role.PROTECTED,
@@ -348,7 +261,7 @@ class InsuranceModel:
             other: Role.IGNORED,
         }
         task = Task.COUNT if self.target == "accidents" else Task.AMOUNT
-        return Table(tuple(columns), roles, task, source="simulated motor portfolio")
+        return replace(drawn, roles=roles, task=task, source="simulated motor portfolio")
 
     def _points(
         self, names: tuple[str, ...], at: Mapping[str, Sequence[Any]] | Table | None
@@ -374,46 +287,12 @@ class InsuranceModel:
                 parameter="at",
                 hint=words("pass ", Option("at"), ": values by column, or a table of rows."),
             )
-        node = _NODES[names[0]]
-        if node.levels:
-            return {names[0]: node.levels}
-        column = self._draw(100_000, 0, {})[names[0]]
+        levels = _SCM.levels(names[0])
+        if levels:
+            return {names[0]: levels}
+        column = _SCM.draw(100_000)[names[0]]
         points = np.quantile(column, [0.05, 0.25, 0.5, 0.75, 0.95], method="nearest")
         return {names[0]: tuple(np.unique(points).tolist())}
-
-
-def _node(name: str) -> _Node:
-    if name not in _NODES:
-        raise InputError(
-            f"there is no column {name!r}",
-            parameter="column",
-            value=name,
-            hint=did_you_mean(name, _NODES),
-        )
-    return _NODES[name]
-
-
-def _numeric(name: str, value: Any) -> NDArray[Any]:
-    """Return values as numbers: levels as their position."""
-    levels = _node(name).levels
-    values = np.asarray(value)
-    if levels:
-        distinct, which = np.unique(values.astype(str), return_inverse=True)
-        coded: NDArray[Any] = _positions(name, distinct.tolist())[which].reshape(values.shape)
-        return coded
-    try:
-        return values.astype(np.float64)
-    except ValueError:
-        raise bad_value(name, value, "it must be a number") from None
-
-
-def _positions(name: str, wanted: Sequence[str]) -> Index:
-    """Return the position of levels among those of the model."""
-    levels = _NODES[name].levels
-    for level in wanted:
-        if level not in levels:
-            raise unknown_choice(name, level, levels)
-    return np.array([levels.index(level) for level in wanted], dtype=np.intp)
 
 
 def _complete(column: Column, name: str) -> NDArray[Any]:
@@ -425,7 +304,4 @@ def _complete(column: Column, name: str) -> NDArray[Any]:
             value=column.n_missing,
             hint=words("simulate without ", Option("missing"), ", or take the complete rows."),
         )
-    if not _NODES[name].levels:
-        return column.values
-    used, which = np.unique(column.values, return_inverse=True)
-    return _positions(name, [column.levels[code] for code in used])[which]
+    return _SCM.coded({name: column.labels()}, len(column))[name]

@@ -1,0 +1,1 @@
+"""Structural causal models: equations, draws, interventions and counterfactuals."""
