@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from clearwood import datasets, forest, models
     from clearwood._shared.errors import ClearwoodWarning, InputError, MissingExtraError
     from clearwood.benchmarking import Benchmark, benchmark
-    from clearwood.causal import Graph
+    from clearwood.causal import SCM, Graph
     from clearwood.condensing import Condensed, certify, condense
     from clearwood.evaluation import Evaluation, evaluate
     from clearwood.explanation import (
@@ -47,6 +47,7 @@ else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
 __all__ = [
+    "SCM",
     "Agreement",
     "Benchmark",
     "ClearwoodWarning",

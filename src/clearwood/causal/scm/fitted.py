@@ -1,5 +1,6 @@
 """Columns that learners of the catalogue draw from their causes."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import InputError, bad_value, did_you_mean
+from clearwood._shared.errors import ClearwoodWarning, InputError, bad_value, did_you_mean
 from clearwood._shared.numbers import count
 from clearwood.causal.scm.expression import Values
 from clearwood.causal.scm.inversion import Inversion
@@ -32,7 +33,10 @@ def fitted_mechanisms(
     from clearwood.causal.graph.graph import Graph
 
     drawn = graph if isinstance(graph, Graph) else Graph(graph)
-    table = as_table(data)
+    with warnings.catch_warnings():
+        # what reading would leave out, such as a column that numbers the rows, is in the graph
+        warnings.simplefilter("ignore", ClearwoodWarning)
+        table = as_table(data)
     _check(drawn, table)
     if type(folds) is not int or folds < 2:
         raise bad_value("folds", folds, "it is a number of parts, at least 2")

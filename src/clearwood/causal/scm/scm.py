@@ -23,7 +23,7 @@ from clearwood.causal.scm.mechanisms import (
 )
 from clearwood.causal.scm.parse import ParsedText, equations_of_text, quoted
 from clearwood.files import atomic_write
-from clearwood.table import Column, Kind, Table, as_table
+from clearwood.table import Column, Kind, Table, as_columns, as_table
 
 if TYPE_CHECKING:
     from clearwood.causal.graph.graph import Graph
@@ -204,8 +204,8 @@ Hint: known: ...
         Examples
         --------
         >>> truth = SCM({"x": "normal(0, 1)", "y": "2 * x + normal(0, 1)"})
-        >>> fitted = SCM.fit("x -> y", truth.sample(500), learner="ols")
-        >>> round(float(fitted.do(2000, x=1.5)["y"].values.mean()), 1)
+        >>> fitted = SCM.fit("x -> y", truth.sample(5000), learner="ols")
+        >>> round(float(fitted.do(20_000, x=1.5)["y"].values.mean()), 1)
         3.0
         """
         from clearwood.causal.scm.fitted import fitted_mechanisms
@@ -460,9 +460,7 @@ Hint: known: ...
         >>> changed.table["y"].values, str(changed.inversions["y"])
         (array([4.5]), 'exact')
         """
-        table = as_table(
-            {name: [value] for name, value in rows.items()} if _is_one_row(rows) else rows
-        )
+        table = _as_rows(rows)
         given = {**(values or {}), **columns}
         held = self.coded(given, table.n_rows)
         changed = [name for name in self._after(held) if name not in held]
@@ -713,11 +711,15 @@ def _plain(value: float) -> str:
     return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
 
 
-def _is_one_row(rows: Any) -> bool:
-    """Whether rows are a dict of single values."""
-    return isinstance(rows, Mapping) and all(
+def _as_rows(rows: Any) -> Table:
+    """Return observed rows as they are: a dict of single values is one row."""
+    if isinstance(rows, str | os.PathLike):
+        return as_table(rows)
+    if isinstance(rows, Mapping) and all(
         isinstance(value, str) or not hasattr(value, "__len__") for value in rows.values()
-    )
+    ):
+        rows = {name: [value] for name, value in rows.items()}
+    return rows if isinstance(rows, Table) else Table(as_columns(rows))
 
 
 def _numbers(name: str, value: Any, levels: tuple[str, ...]) -> NDArray[Any]:
