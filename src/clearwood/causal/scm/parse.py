@@ -179,9 +179,10 @@ class ParsedText:
             raise self.error("it is empty", "write an expression, such as normal(0, 1).")
         if len(self.text) > _MOST_CHARACTERS:
             raise self.error(f"it has more than {_MOST_CHARACTERS:,} characters")
-        text = _QUOTED.sub(self._stand_in, self.text).strip()
+        equation = self.text
+        plain = _QUOTED.sub(self._stand_in, equation).strip()
         try:
-            return ast.parse(text, mode="eval").body
+            return ast.parse(plain, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise self.error(
                 "it cannot be read",
