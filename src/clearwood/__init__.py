@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         shapley,
         what_if,
     )
-    from clearwood.fairness import FairModel, fair
+    from clearwood.fairness import Audit, FairModel, audit, fair
     from clearwood.models import Learner, inspect, learner, load, save
     from clearwood.reporting import Report, report
     from clearwood.table import Table, read
@@ -49,6 +49,7 @@ else:
 __all__ = [
     "SCM",
     "Agreement",
+    "Audit",
     "Benchmark",
     "ClearwoodWarning",
     "CoefficientPath",
@@ -72,6 +73,7 @@ __all__ = [
     "Table",
     "WhatIf",
     "agreement",
+    "audit",
     "benchmark",
     "certify",
     "coefficients",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     )
     from clearwood.evaluation.confusion import Confusion
     from clearwood.evaluation.curves import Lorenz, PrecisionRecall, Roc
-    from clearwood.evaluation.estimates import Allowance, Estimate
+    from clearwood.evaluation.estimates import LOG, Allowance, Estimate, bounds
     from clearwood.evaluation.intervals import (
         Interval,
         Mean,
@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     )
     from clearwood.evaluation.lift import Advantage, Lift
     from clearwood.evaluation.new_rows import evaluate
+    from clearwood.evaluation.pairs import Pairs, bins_of
+    from clearwood.evaluation.ranking import auc
     from clearwood.evaluation.residuals import Residuals, residuals_of
     from clearwood.evaluation.result import Evaluation
     from clearwood.evaluation.smooth_calibration import SmoothCalibration, smooth_calibration_of
     from clearwood.evaluation.task_measures import (
         Measures,
+        check_confidence,
         check_threshold,
         measures,
         smooth_estimates,
@@ -41,6 +44,7 @@ else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
 __all__ = [
+    "LOG",
     "Advantage",
     "Allowance",
     "ByColumn",
@@ -54,12 +58,17 @@ __all__ = [
     "Lorenz",
     "Mean",
     "Measures",
+    "Pairs",
     "PrecisionRecall",
     "Residuals",
     "Roc",
     "SmoothCalibration",
+    "auc",
+    "bins_of",
+    "bounds",
     "calibration_line",
     "calibration_of",
+    "check_confidence",
     "check_threshold",
     "corrected_interval",
     "evaluate",

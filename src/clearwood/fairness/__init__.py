@@ -1,15 +1,42 @@
-"""Fair predictors, and what protected columns do to predictions."""
+"""Fairness: measures by group, the gap between groups by column, fair predictors, audits."""
 
 from typing import TYPE_CHECKING
 
 from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
+    from clearwood.fairness.auditing import audit
+    from clearwood.fairness.groups.conventions import CONVENTIONS, Convention
+    from clearwood.fairness.groups.decisions import Decision
+    from clearwood.fairness.groups.grouping import Standing
+    from clearwood.fairness.groups.measures import MEANINGS, OF_ERRORS, GroupMeasures, Verdict
+    from clearwood.fairness.groups.rows import read_with
     from clearwood.fairness.predictors.calibration import Calibration
     from clearwood.fairness.predictors.fair_model import FairModel
     from clearwood.fairness.predictors.law import Law
     from clearwood.fairness.predictors.make import fair
+    from clearwood.fairness.result import Audit
+    from clearwood.fairness.sensitivity import Sensitivity, e_value, robustness_value
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
-__all__ = ["Calibration", "FairModel", "Law", "fair"]
+__all__ = [
+    "CONVENTIONS",
+    "MEANINGS",
+    "OF_ERRORS",
+    "Audit",
+    "Calibration",
+    "Convention",
+    "Decision",
+    "FairModel",
+    "GroupMeasures",
+    "Law",
+    "Sensitivity",
+    "Standing",
+    "Verdict",
+    "audit",
+    "e_value",
+    "fair",
+    "read_with",
+    "robustness_value",
+]

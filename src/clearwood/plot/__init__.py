@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         plot_precision_recall,
         plot_roc,
     )
+    from clearwood.plot.fairness import plot_group_quantiles, plot_groups
     from clearwood.plot.importance import plot_importance, plot_interactions
     from clearwood.plot.lime import plot_lime
     from clearwood.plot.path import plot_path
@@ -47,6 +48,8 @@ __all__ = [
     "plot_curve",
     "plot_effect",
     "plot_excess_risk",
+    "plot_group_quantiles",
+    "plot_groups",
     "plot_importance",
     "plot_interactions",
     "plot_learning",

@@ -1,0 +1,378 @@
+"""`clearwood.audit`: what a model does to groups of people."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, bad_value, did_you_mean
+from clearwood._shared.numbers import count
+from clearwood.causal import Condition, conditions_of
+from clearwood.evaluation import check_confidence
+from clearwood.fairness.groups.conventions import read_conventions
+from clearwood.fairness.groups.decisions import read_decision
+from clearwood.fairness.groups.grouping import (
+    Grouping,
+    Standing,
+    bands_by_column,
+    cross,
+    group_by,
+    protected_names,
+)
+from clearwood.fairness.groups.measures import GroupMeasures, group_measures
+from clearwood.fairness.groups.rows import Audited, audited_rows
+from clearwood.fairness.result import Audit
+from clearwood.fairness.sensitivity import (
+    Sensitivity,
+    e_value,
+    e_value_of_interval,
+    partial_t,
+    robustness_value,
+    share_outside,
+)
+from clearwood.fairness.groups.intervals import Spread
+from clearwood.table import Column
+
+__all__ = ["audit"]
+
+
+def audit(
+    model: Any,
+    data: Any = None,
+    *,
+    protected: str | Sequence[str] | None = None,
+    graph: Any = None,
+    permitted: Sequence[str] | None = None,
+    decision: str | None = None,
+    favourable: bool | str | None = None,
+    bands: Any = None,
+    crossed: bool = True,
+    reference: str | Mapping[str, str] = "largest",
+    test: Any = None,
+    learner: str | None = None,
+    conventions: str | Sequence[str] | None = None,
+    min_rows: int = 30,
+    min_share: float = 0.02,
+    refit: int = 0,
+    confidence: float = 0.9,
+    seed: int = 0,
+    n_jobs: int = 1,
+) -> Audit:
+    """Measure what a model predicts and decides for groups of people.
+
+    An audit measures. It does not show that a model is fair or lawful: which differences are
+    justified is a decision that numbers do not make.
+
+    Parameters
+    ----------
+    model
+        A fitted model, the path of a model file, or a `Benchmark`, whose held-out predictions are
+        audited.
+    data
+        The rows that the model was fitted to, with the protected columns. For a benchmark they may
+        be left out.
+    protected
+        The columns to audit; by default those with that role. The model need not use them.
+    graph
+        A causal graph of the columns, to check the conditions of a direct effect.
+    permitted
+        Columns that may explain a difference; by default all that are not protected.
+    decision
+        Which rows are selected: a threshold of the prediction ("<= 0.2"), a share of the rows
+        ("top 20 %"), or "median". Needs `favourable`.
+    favourable
+        Whether people want to be selected: True or "yes", False or "no".
+    bands
+        For protected columns of numbers: the values between bands, such as ``[25, 65]``, or how
+        many bands; by column if there are several.
+    crossed
+        Whether pairs of protected columns are crossed.
+    reference
+        The group that others are compared with: "largest", a level, "best" for the group with the
+        highest rate of the favourable decision, or levels by column.
+    test
+        Rows that the model was not fitted to: then all measures are of these.
+    learner
+        Of a benchmark, the learner; by default the best.
+    conventions
+        Names of the conventions that measures are compared with: "four fifths", "two standard
+        deviations", "Local Law 144". All by default, none for an empty list.
+    min_rows, min_share
+        Groups with fewer rows or a smaller share are listed and not judged.
+    refit
+        How often the model is fitted again to samples of the rows, for intervals of what goes
+        through columns.
+    confidence
+        The level of all intervals.
+    seed
+        Fixes what is drawn.
+    n_jobs
+        The number of cores for refits.
+
+    Returns
+    -------
+    Audit
+        ``save("audit.html")`` writes a page.
+
+    Raises
+    ------
+    InputError
+        If a column is not there or has no groups that could be compared, a decision lacks
+        `favourable` or selects nobody, or a number is out of its range.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> data = cw.datasets.insurance(3000, seed=1)
+    >>> result = cw.audit(cw.learner("glm").fit(data), data)
+    >>> groups = result.of("gender")
+    >>> groups.names
+    ('female', 'male')
+    >>> 1.4 < groups.values["ratio"].max() < 1.9
+    True
+    """
+    check_confidence(confidence)
+    _check_numbers(min_rows, min_share, refit)
+    chosen = read_conventions(conventions)
+    audited = audited_rows(model, data, protected, test=test, learner=learner)
+    schema = getattr(audited.model, "schema_", None)
+    names = protected_names(audited.table, protected, schema)
+    choice = read_decision(decision, favourable, audited.classes)
+    columns = [audited.table.column(name) for name in names]
+    in_bands = bands_by_column(bands, columns)
+    singles = [
+        group_by(column.take(audited.rows), audited.weights, in_bands.get(column.name))
+        for column in columns
+    ]
+    groupings = list(singles)
+    if crossed:
+        groupings += [cross(pair, audited.weights) for pair in combinations(singles, 2)]
+    references = _references(reference, singles, has_decision=choice is not None)
+    four_fifths = any(one.name == "four fifths" for one in chosen)
+    groups = tuple(
+        group_measures(
+            audited,
+            grouping,
+            output,
+            decision=choice,
+            reference=references(grouping),
+            min_rows=min_rows,
+            min_share=min_share,
+            four_fifths=four_fifths,
+            confidence=confidence,
+        )
+        for grouping in groupings
+        for output in range(len(audited.outputs))
+    )
+    others = _others(audited, names, permitted)
+    return Audit(
+        learner=audited.learner,
+        what=audited.what,
+        task=audited.task,
+        source=audited.source,
+        outputs=audited.outputs,
+        protected=names,
+        permitted=tuple(column.name for column in others),
+        n_rows=audited.n_rows,
+        weight=float(audited.weights.sum()),
+        is_weighted=audited.is_weighted,
+        weight_name=_weight_name(audited),
+        groups=groups,
+        decision=choice,
+        conventions=chosen,
+        conditions=_conditions(audited, names, others, graph),
+        sensitivity=_sensitivity(audited, groups, singles, others),
+        min_rows=min_rows,
+        min_share=min_share,
+        confidence=confidence,
+        seed=seed,
+        version=version("clearwood"),
+        notes=_notes(audited, groups, choice is None),
+        graph=graph,
+    )
+
+
+def _check_numbers(min_rows: Any, min_share: Any, refit: Any) -> None:
+    """Refuse numbers outside their range."""
+    if isinstance(min_rows, bool) or not isinstance(min_rows, int | np.integer) or min_rows < 2:
+        raise bad_value("min_rows", min_rows, "it must be a whole number of 2 or more")
+    if not isinstance(min_share, int | float) or not 0 <= min_share < 1:
+        raise bad_value("min_share", min_share, "it must be a share from 0 to below 1")
+    if isinstance(refit, bool) or not isinstance(refit, int | np.integer) or refit < 0:
+        raise bad_value("refit", refit, "it must be a whole number of 0 or more")
+
+
+def _references(reference: Any, singles: Sequence[Grouping], *, has_decision: bool) -> Any:
+    """Return a function from a grouping to its reference, a name or a word."""
+    if reference == "best" and not has_decision:
+        raise bad_value(
+            "reference",
+            reference,
+            "the best group is the one with the highest rate of a favourable decision, and there "
+            "is no decision",
+        )
+    if isinstance(reference, Mapping):
+        known = {one.columns[0]: one for one in singles}
+        for name, level in reference.items():
+            if name not in known:
+                raise bad_value("reference", reference, f"{name!r} is not a protected column")
+            if level not in known[name].names:
+                raise bad_value(
+                    "reference",
+                    reference,
+                    f"{name!r} has no group {level!r}",
+                    hint=did_you_mean(str(level), known[name].names),
+                )
+        levels = dict(reference)
+    elif reference in ("largest", "best"):
+        return lambda _: reference
+    else:
+        levels = {one.columns[0]: reference for one in singles if reference in one.names}
+        if not levels:
+            names = [name for one in singles for name in one.names]
+            raise bad_value(
+                "reference",
+                reference,
+                "it is no group of a protected column",
+                hint=did_you_mean(str(reference), ["largest", "best", *names]),
+            )
+
+    def of(grouping: Grouping) -> str:
+        if all(name in levels for name in grouping.columns):
+            return " / ".join(levels[name] for name in grouping.columns)
+        return "largest"
+
+    return of
+
+
+def _others(audited: Audited, names: Sequence[str], permitted: Any) -> list[Column]:
+    """Return the columns of the model that are not protected."""
+    schema = getattr(audited.model, "schema_", None)
+    features = audited.table.features if schema is None else schema.features
+    own = [name for name in features if name in audited.table.names and name not in names]
+    if permitted is None:
+        return [audited.table.column(name) for name in own]
+    wanted = [permitted] if isinstance(permitted, str) else list(permitted)
+    for name in wanted:
+        if name in names:
+            raise bad_value("permitted", name, "the column is protected and permitted at once")
+        if name not in own:
+            raise InputError(
+                f"there is no column {name!r} to permit",
+                parameter="permitted",
+                value=name,
+                hint=did_you_mean(str(name), own),
+            )
+    return [audited.table.column(name) for name in wanted]
+
+
+def _weight_name(audited: Audited) -> str:
+    exposure = audited.table.exposure
+    return exposure if exposure is not None else "weight"
+
+
+def _conditions(
+    audited: Audited, names: Sequence[str], others: Sequence[Column], graph: Any
+) -> tuple[Condition, ...]:
+    """Check when the part of the protected columns themselves is a direct effect."""
+    schema = getattr(audited.model, "schema_", None)
+    seen = audited.table.features if schema is None else schema.features
+    rest = [column.name for column in others]
+    return conditions_of(graph, [name for name in names if name in seen] or names, rest)
+
+
+def _sensitivity(
+    audited: Audited,
+    groups: Sequence[GroupMeasures],
+    singles: Sequence[Grouping],
+    others: Sequence[Column],
+) -> tuple[Sensitivity, ...]:
+    """Return how strong hidden causes would have to be, for each judged group of one column."""
+    taken = [column.take(audited.rows) for column in others]
+    found = []
+    for grouping in singles:
+        for output, measured in enumerate(
+            one for one in groups if one.columns == grouping.columns
+        ):
+            at = measured.reference
+            if at is None:
+                continue
+            for k in np.flatnonzero(measured.judged):
+                if k != at:
+                    found.append(
+                        _sensitivity_of(audited, measured, grouping, int(k), at, output, taken)
+                    )
+    return tuple(found)
+
+
+def _sensitivity_of(
+    audited: Audited,
+    measured: GroupMeasures,
+    grouping: Grouping,
+    group: int,
+    reference: int,
+    output: int,
+    columns: Sequence[Column],
+) -> Sensitivity:
+    """Compare one group with the reference."""
+    if "ratio" in measured.values:
+        spread = measured.spread("ratio", group)
+    else:  # VanderWeele and Ding (2017), section on differences of means
+        distance = measured.spread("smd", group)
+        ends = (distance.value, distance.low, distance.high)
+        spread = Spread(*(float(np.exp(0.91 * end)) for end in ends))
+    own, other = (np.flatnonzero(grouping.which == k) for k in (group, reference))
+    both = np.concatenate([own, other])
+    t, degrees = float("nan"), 0.0
+    if audited.truth is not None:
+        t, degrees = partial_t(
+            audited.truth[both, output],
+            np.arange(len(both)) < len(own),
+            [column.take(both) for column in columns],
+            audited.weights[both],
+        )
+    return Sensitivity(
+        columns=grouping.columns,
+        group=measured.names[group],
+        reference=measured.names[reference],
+        ratio=spread.value,
+        e_value=e_value(spread.value),
+        e_value_of_interval=e_value_of_interval(spread),
+        robustness_value=robustness_value(t, degrees),
+        share_outside=share_outside(columns, own, other, audited.weights),
+    )
+
+
+def _notes(audited: Audited, groups: Sequence[GroupMeasures], undecided: bool) -> tuple[str, ...]:  # noqa: FBT001
+    """Return what the reader should know about the rows and groups."""
+    notes = list(audited.notes)
+    if audited.source == "rows of the fit" and audited.truth is not None:
+        notes.append(
+            "the rows may be those of the fit, on which errors are too small: rates of errors, "
+            "losses and observed / expected are better than on new rows; means and ratios of "
+            "predictions stand"
+        )
+    if audited.truth is None:
+        notes.append("the rows have no target, so predictions are not compared with it")
+    if undecided and audited.classes and len(audited.classes) == 2:
+        notes.append(
+            "without a decision there are no selection rates and no true or false positive rates"
+        )
+    seen = {}
+    for measured in groups:
+        small = [
+            name
+            for name, standing in zip(measured.names, measured.standing, strict=True)
+            if standing in (Standing.FEW_ROWS, Standing.SMALL_SHARE)
+        ]
+        if small and measured.columns not in seen:
+            seen[measured.columns] = small
+            notes.append(
+                f"{count(len(small), 'group')} of {measured.title} listed and not judged: "
+                f"{', '.join(small[:5])}{', …' if len(small) > 5 else ''}"
+            )
+    return tuple(notes)

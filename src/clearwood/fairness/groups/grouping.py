@@ -1,0 +1,271 @@
+"""Groups of people: the levels of protected columns, bands of numbers, and their combinations."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import InputError, Option, bad_value, words
+from clearwood._shared.numbers import number
+from clearwood._shared.weights import quantiles
+from clearwood.table import NUMERIC, Column, Kind, Table
+
+__all__ = ["Grouping", "Standing", "bands_by_column", "cross", "group_by", "protected_names"]
+
+#: More levels than these are no groups that an audit can compare.
+MOST_LEVELS = 50
+_MISSING = "missing"
+
+
+class Standing(StrEnum):
+    """Whether a group is judged, and if not, why.
+
+    Examples
+    --------
+    >>> str(Standing.FEW_ROWS)
+    'too few rows to tell'
+    """
+
+    JUDGED = "judged"
+    FEW_ROWS = "too few rows to tell"
+    SMALL_SHARE = "too small a share to tell"
+    MISSING = "value missing, counted only"
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """Rows in groups.
+
+    Parameters
+    ----------
+    columns
+        The protected columns: one, or several that are crossed.
+    levels
+        For each group, its level in every column; None for a missing value.
+    which
+        The group of each row.
+    """
+
+    columns: tuple[str, ...]
+    levels: tuple[tuple[str | None, ...], ...]
+    which: Index
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each group is called."""
+        return tuple(
+            " / ".join(_MISSING if level is None else level for level in group)
+            for group in self.levels
+        )
+
+    @property
+    def title(self) -> str:
+        """The columns in words."""
+        return " × ".join(self.columns)
+
+    def standings(self, rows: Index, shares: Floats, least: int, share: float) -> list[Standing]:
+        """Return which groups are judged, by how many rows they have and the share of all."""
+        return [
+            Standing.MISSING
+            if None in group
+            else Standing.FEW_ROWS
+            if n < least
+            else Standing.SMALL_SHARE
+            if part < share
+            else Standing.JUDGED
+            for group, n, part in zip(self.levels, rows.tolist(), shares.tolist(), strict=True)
+        ]
+
+
+def protected_names(table: Table, protected: Any, schema: Any = None) -> tuple[str, ...]:
+    """Return the protected columns: those named, or those with the role; refuse if none is left."""
+    if protected is None:
+        of_model = () if schema is None else schema.columns
+        names = table.protected or tuple(
+            c.name for c in of_model if c.role == "protected" and c.name in table.names
+        )
+        if not names:
+            raise InputError(
+                "no column is protected",
+                parameter="protected",
+                hint=words("name the columns to audit: ", Option("protected", "COLUMN"), "."),
+            )
+        return names
+    named = [protected] if isinstance(protected, str) else list(protected)
+    if not named:
+        raise bad_value("protected", protected, "name at least one column")
+    names = tuple(dict.fromkeys(_column(table, name).name for name in named))
+    for name in names:
+        if name == table.target:
+            raise bad_value("protected", name, "it is the target, which cannot be protected")
+    return names
+
+
+def _column(table: Table, name: Any) -> Column:
+    try:
+        return table.column(name)
+    except InputError as error:
+        raise InputError(
+            f"there is no column {name!r} to audit",
+            parameter="protected",
+            value=name,
+            hint=error.hint,
+        ) from None
+
+
+def group_by(column: Column, weights: Floats, bands: Any = None) -> Grouping:
+    """Return the groups of one protected column, missing values as one of their own.
+
+    Parameters
+    ----------
+    column
+        The protected column.
+    weights
+        Of the rows; those of weight 0 belong to a group and do not make one.
+    bands
+        For numbers: the values at which one band ends and the next begins, or how many bands of
+        about equal weight.
+
+    Examples
+    --------
+    >>> age = Column("age", Kind.NUMBER, np.array([20.0, 30.0, 70.0, np.nan]))
+    >>> group_by(age, np.ones(4), [25, 65]).names
+    ('below 25', '25 to below 65', '65 and more', 'missing')
+    """
+    if column.is_coded:
+        if bands is not None:
+            raise bad_value("bands", bands, f"{column.name!r} has levels, and bands are of numbers")
+        names, codes = list(column.levels), column.values.astype(np.intp)
+    elif column.kind is Kind.TEXT:
+        raise InputError(
+            f"the protected column {column.name!r} holds text",
+            parameter="protected",
+            value=column.name,
+            hint="an audit compares groups: turn it into a column of few levels.",
+        )
+    else:
+        names, codes = _banded(column, weights, bands)
+    known = (codes >= 0) & (weights > 0)
+    used = np.flatnonzero(np.bincount(codes[known], minlength=len(names)))
+    if len(used) > MOST_LEVELS:
+        raise InputError(
+            f"the protected column {column.name!r} has {len(used):,} levels",
+            parameter="protected",
+            value=column.name,
+            hint=f"an audit compares groups: join levels until there are {MOST_LEVELS} or fewer.",
+        )
+    if len(used) < 2:
+        only = f"has the value {names[used[0]]!r} only" if len(used) else "has no values"
+        raise InputError(
+            f"the protected column {column.name!r} {only}",
+            parameter="protected",
+            value=column.name,
+            hint="an audit compares groups, so it needs rows of two or more.",
+        )
+    place = np.full(len(names) + 1, -1, dtype=np.intp)
+    place[used] = np.arange(len(used))
+    which = place[codes]
+    levels: list[tuple[str | None]] = [(names[k],) for k in used]
+    if (codes < 0).any():
+        which[codes < 0] = len(used)
+        levels.append((None,))
+    # rows of weight 0 whose level no other row has belong to no group
+    return Grouping((column.name,), tuple(levels), which)
+
+
+def _banded(column: Column, weights: Floats, bands: Any) -> tuple[list[str], Index]:
+    """Return the bands of numbers, from lowest to highest."""
+    if column.kind not in NUMERIC:
+        raise InputError(
+            f"the protected column {column.name!r} holds dates",
+            parameter="protected",
+            value=column.name,
+            hint="an audit compares groups: turn it into a column of few levels.",
+        )
+    values = np.asarray(column.values, dtype=np.float64)
+    known = np.isfinite(values)
+    if bands is None:
+        raise InputError(
+            f"the protected column {column.name!r} holds numbers, and an audit compares groups",
+            parameter="bands",
+            value=column.name,
+            hint=words("set the values between bands, such as ", Option("bands", [25, 65]), "."),
+        )
+    if isinstance(bands, int | np.integer) and not isinstance(bands, bool):
+        if bands < 2 or not known.any():
+            raise bad_value("bands", bands, "it must be 2 or more bands, or the values between")
+        levels = np.arange(1, bands) / bands
+        counted = known & (weights > 0)
+        edges = np.unique(quantiles(values[counted], levels, weights[counted]))
+        edges = edges[edges > values[counted].min()]
+    else:
+        try:
+            edges = np.array([float(edge) for edge in bands])
+        except (TypeError, ValueError):
+            edges = np.zeros(0)
+        if not len(edges) or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
+            raise bad_value("bands", bands, "it must be rising numbers, such as [25, 65]")
+    codes = np.where(known, np.searchsorted(edges, values, side="right"), -1).astype(np.intp)
+    if not len(edges):
+        return ["all values"], codes
+    texts = [number(edge, 6).replace(",", "") for edge in edges]
+    middle = [f"{low} to below {high}" for low, high in pairwise(texts)]
+    return [f"below {texts[0]}", *middle, f"{texts[-1]} and more"], codes
+
+
+def bands_by_column(bands: Any, columns: Sequence[Column]) -> dict[str, Any]:
+    """Return the bands of each column; without names, those of the only column of numbers."""
+    numbers = [column.name for column in columns if column.kind in NUMERIC]
+    if bands is None:
+        return {}
+    if isinstance(bands, Mapping):
+        known = {column.name for column in columns}
+        for name in bands:
+            if name not in known:
+                raise bad_value("bands", bands, f"{name!r} is not a protected column")
+        return dict(bands)
+    if len(numbers) != 1:
+        raise bad_value(
+            "bands",
+            bands,
+            "no protected column holds numbers"
+            if not numbers
+            else "several protected columns hold numbers, so give bands by column",
+            hint=None
+            if not numbers
+            else words("such as ", Option("bands", {numbers[0]: [25, 65]}), "."),
+        )
+    return {numbers[0]: bands}
+
+
+def cross(groupings: Iterable[Grouping], weights: Floats) -> Grouping:
+    """Return all combinations of groups that occur, in order.
+
+    Examples
+    --------
+    >>> sex = Grouping(("sex",), (("f",), ("m",)), np.array([0, 1, 1]))
+    >>> old = Grouping(("old",), (("no",), ("yes",)), np.array([0, 0, 1]))
+    >>> cross([sex, old], np.ones(3)).names
+    ('f / no', 'm / no', 'm / yes')
+    """
+    parts = list(groupings)
+    code = np.zeros(len(parts[0].which), dtype=np.intp)
+    for part in parts:
+        code = code * (len(part.levels) + 1) + part.which + 1
+    codes, which = np.unique(code[weights > 0], return_inverse=True)
+    full = np.full(len(code), -1, dtype=np.intp)
+    full[weights > 0] = which
+    levels = []
+    for code_of_cell in codes.tolist():
+        names: list[str | None] = []
+        rest = code_of_cell
+        for part in reversed(parts):
+            rest, place = divmod(rest, len(part.levels) + 1)
+            names.insert(0, None if place == 0 else part.levels[place - 1][0])
+        levels.append(tuple(names))
+    columns = tuple(name for part in parts for name in part.columns)
+    return Grouping(columns, tuple(levels), full)

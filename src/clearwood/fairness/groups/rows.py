@@ -1,0 +1,288 @@
+"""The rows of an audit: predictions beside the truth, with weights and what the rows are."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import InputError, Option, words
+from clearwood._shared.numbers import count
+from clearwood.benchmarking import Benchmark
+from clearwood.evaluation import Evaluation, evaluate
+from clearwood.losses import Loss
+from clearwood.models import Learner, load
+from clearwood.table import Role, Schema, Table, Task, as_table, read, read_as
+
+__all__ = ["Audited", "Source", "audited_rows", "read_with"]
+
+#: Where the rows come from: whether errors on them are those on new rows.
+Source = Literal["rows of the fit", "new rows", "out of fold"]
+
+
+@dataclass(frozen=True, eq=False)
+class Audited:
+    """Predictions of rows, each output with what was observed.
+
+    Parameters
+    ----------
+    model
+        The fitted model; None where there are predictions only.
+    learner
+        Its name.
+    table
+        The rows.
+    source
+        What they are to the model.
+    rows
+        The position in the table of each prediction.
+    outputs
+        What is predicted: one number, or the probabilities of classes.
+    predicted
+        One column for each output.
+    truth
+        As `predicted`: numbers, or whether the row is in the class; None without a target.
+    losses
+        The loss of each prediction; None without a target.
+    loss
+        Which loss it is.
+    classes
+        All classes of the model.
+    weights, units
+        Of each prediction: its weight, and the independent observation it belongs to.
+    fits
+        Which fit made each prediction.
+    inflation
+        By how much standard errors are larger than those of independent rows.
+    """
+
+    model: Any
+    learner: str
+    what: str
+    task: Task
+    table: Table
+    source: Source
+    rows: Index
+    outputs: tuple[str, ...]
+    predicted: Floats
+    truth: Floats | None
+    losses: Floats | None
+    loss: Loss | None
+    classes: tuple[str, ...]
+    weights: Floats
+    units: Index
+    fits: Index
+    inflation: float = 1.0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(np.unique(self.rows))
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows count by a weight or an exposure."""
+        return self.table.weights is not None
+
+
+def read_with(source: Any, schema: Schema | None, columns: Sequence[str], **reading: Any) -> Table:
+    """Read rows as the model's, together with protected columns that the model does not use.
+
+    Parameters
+    ----------
+    source
+        A table, a data frame or a path.
+    schema
+        The columns of the model; None for models of other libraries.
+    columns
+        The protected columns.
+    **reading
+        How cells of text files are written, as for `clearwood.read`.
+    """
+    if isinstance(source, Table):
+        return source
+    if schema is None:
+        return as_table(source) if not reading else read(source, **reading)
+    table = read_as(source, schema, constant=True, **reading)
+    more = [name for name in columns if schema.name_of(name) not in table.names]
+    if not more:
+        return table
+    has_target = table.target is not None
+    roles: dict[str, Any] = {"target": schema.target, "task": schema.task, "exposure": schema.exposure}
+    whole = read(source, **(roles if has_target else {}), **reading)
+    added = [whole.column(name) for name in more]
+    if whole.n_rows != table.n_rows:
+        raise InputError(
+            f"{len(more):,} protected columns have {whole.n_rows:,} rows, and the model's columns "
+            f"{table.n_rows:,}",
+            parameter="protected",
+            value=more[0],
+        )
+    roles_of = {**table.roles, **{column.name: Role.IGNORED for column in added}}
+    return replace(table, columns=(*table.columns, *added), roles=roles_of)
+
+
+def audited_rows(
+    model: Any,
+    data: Any,
+    protected: Any,
+    *,
+    test: Any = None,
+    learner: str | None = None,
+) -> Audited:
+    """Return predictions and truth of the rows that an audit is about.
+
+    Parameters
+    ----------
+    model
+        A fitted model, the path of a model file, or a `Benchmark`, whose predictions are out of
+        fold.
+    data
+        The rows that the model was fitted to; for a benchmark None, or its table with more columns.
+    protected
+        The protected columns, which are read too where the model does not use them.
+    test
+        Rows that the model was not fitted to: then the audit is about these.
+    learner
+        Of a benchmark, the learner; by default the best.
+    """
+    names = [protected] if isinstance(protected, str) else list(protected or ())
+    if isinstance(model, Benchmark):
+        return _out_of_fold(model, data, test, learner)
+    if learner is not None:
+        raise InputError(
+            "a learner is chosen from a benchmark, and this is a model",
+            parameter="learner",
+            value=learner,
+        )
+    if isinstance(model, str | os.PathLike):
+        model = load(model)
+    schema = getattr(model, "schema_", None)
+    if test is None and data is None:
+        raise InputError("there are no rows to audit", parameter="data")
+    table = read_with(data if test is None else test, schema, names)
+    source: Source = "rows of the fit" if test is None else "new rows"
+    if table.target is None and (schema is None or schema.target not in table.names):
+        return _without_target(model, table, source)
+    return _of_evaluation(evaluate(model, table), source, model)
+
+
+def _out_of_fold(bench: Benchmark, data: Any, test: Any, learner: str | None) -> Audited:
+    """Return the held-out predictions of a benchmark."""
+    if test is not None:
+        raise InputError(
+            "a benchmark has held-out predictions of its own rows",
+            parameter="test",
+            hint=words("fit the learner and audit the model, or leave out ", Option("test"), "."),
+        )
+    name = bench.best().name if learner is None else learner
+    evaluation = bench.evaluation(name)
+    table = bench.context.table
+    if data is not None:
+        other = data if isinstance(data, Table) else as_table(data)
+        if other.n_rows != table.n_rows:
+            raise InputError(
+                f"the data have {count(other.n_rows, 'row')}, and the benchmark {table.n_rows:,}",
+                parameter="data",
+                value=other.n_rows,
+                hint="give the table that was benchmarked, or none.",
+            )
+        added = tuple(column for column in other.columns if column.name not in table.names)
+        ignored = {column.name: other.role(column.name) for column in added}
+        table = replace(table, columns=(*table.columns, *added), roles={**table.roles, **ignored})
+        evaluation = replace(evaluation, table=table)
+    return _of_evaluation(evaluation, "out of fold", bench.choose(name))
+
+
+def _of_evaluation(evaluation: Evaluation, source: Source, model: Any) -> Audited:
+    """Return the rows of an evaluation, with each class as an output."""
+    known = np.flatnonzero(evaluation.weights > 0)
+    truth, predicted = evaluation.truth[known], evaluation.predicted[known]
+    outputs: tuple[str, ...] = (evaluation.what,)
+    if not evaluation.classes:
+        predicted, observed = predicted.reshape(-1, 1), truth.reshape(-1, 1)
+    else:
+        if evaluation.needs == "label":  # the predicted class as a probability of 0 or 1
+            predicted = np.eye(len(evaluation.classes))[predicted.astype(np.intp)]
+        elif predicted.ndim == 1:
+            predicted = np.column_stack([-predicted, predicted])
+        shown = list(range(len(evaluation.classes)))
+        shown = shown[-1:] if len(shown) == 2 else shown
+        outputs = tuple(evaluation.classes[k] for k in shown)
+        predicted = predicted[:, shown]
+        observed = np.column_stack([truth == k for k in shown]).astype(np.float64)
+    fits = evaluation.fits if len(evaluation.fits) else np.zeros(len(evaluation.rows), np.intp)
+    return Audited(
+        model=model,
+        learner=evaluation.learner,
+        what=evaluation.what,
+        task=evaluation.task,
+        table=evaluation.table,
+        source=source,
+        rows=evaluation.rows[known],
+        outputs=outputs,
+        predicted=predicted,
+        truth=observed,
+        losses=evaluation.losses[known],
+        loss=evaluation.loss,
+        classes=evaluation.classes,
+        weights=evaluation.weights[known],
+        units=_codes(evaluation.units[known]),
+        fits=np.asarray(fits[known], dtype=np.intp),
+        inflation=evaluation.inflation,
+        notes=tuple(str(note) for note in evaluation.notes),
+    )
+
+
+def _without_target(model: Any, table: Table, source: Source) -> Audited:
+    """Return predictions of rows whose target is not known."""
+    schema = getattr(model, "schema_", None)
+    features: Any = table if isinstance(model, Learner) or schema is not None else table.to_frame()
+    if schema is not None:
+        features = table.select([name for name in schema.features if name in table.names])
+    classes: tuple[str, ...] = ()
+    if hasattr(model, "predict_proba"):
+        predicted = np.asarray(model.predict_proba(features), dtype=np.float64)
+        classes = tuple(str(label) for label in model.classes_)
+        shown = [len(classes) - 1] if len(classes) == 2 else list(range(len(classes)))
+        predicted, outputs = predicted[:, shown], tuple(classes[k] for k in shown)
+    else:
+        call = getattr(model, "predict", model)
+        predicted = np.asarray(call(features), dtype=np.float64).reshape(-1, 1)
+        outputs = ("the prediction",)
+    if not np.isfinite(predicted).all():
+        raise InputError("the model predicts no number for some rows", parameter="model")
+    task = getattr(model, "task_", None)
+    if task is None:
+        usual = Task.MULTICLASS if len(classes) > 2 else Task.BINARY
+        task = usual if classes else Task.REGRESSION
+    own = np.ones(table.n_rows) if table.weights is None else table.weights
+    rows = np.flatnonzero(own > 0)
+    what = None if schema is None else schema.outcome
+    return Audited(
+        model=model,
+        learner=getattr(model, "name", None) or type(model).__name__,
+        what=what or "the prediction",
+        task=Task(task),
+        table=table,
+        source=source,
+        rows=rows,
+        outputs=outputs if classes else (what or "the prediction",),
+        predicted=predicted[rows],
+        truth=None,
+        losses=None,
+        loss=None,
+        classes=classes,
+        weights=own[rows],
+        units=rows if table.groups is None else _codes(table.groups[rows]),
+        fits=np.zeros(len(rows), dtype=np.intp),
+    )
+
+
+def _codes(values: NDArray[Any]) -> Index:
+    """Number the units without gaps."""
+    return np.unique(values, return_inverse=True)[1].astype(np.intp)

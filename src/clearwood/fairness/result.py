@@ -1,0 +1,271 @@
+"""The result of an audit."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from clearwood._shared.errors import InputError, Option, did_you_mean, words
+from clearwood._shared.numbers import count, number, percent
+from clearwood._shared.results import Result, document
+from clearwood.causal import Condition
+from clearwood.fairness.groups.conventions import Convention
+from clearwood.fairness.groups.decisions import Decision
+from clearwood.fairness.groups.grouping import Standing
+from clearwood.fairness.groups.measures import GroupMeasures, Verdict
+from clearwood.fairness.groups.rows import Source
+from clearwood.fairness.sensitivity import Sensitivity
+from clearwood.table import Task
+
+__all__ = ["Audit"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(Result):
+    """What a model predicts and decides for groups of people; made by `clearwood.audit`.
+
+    An audit measures. It does not show that a model is fair or lawful.
+
+    Parameters
+    ----------
+    learner, what, task
+        The model, what it predicts, and the task.
+    source
+        Whether the rows are those of the fit, new ones, or predicted out of fold.
+    outputs
+        What is predicted: one number, or the probabilities of classes.
+    protected, permitted
+        The columns that are audited, and those that may explain a difference.
+    n_rows, weight
+        How many rows there are, and their weight or exposure.
+    groups
+        Measures by group: for each protected column, then for each pair of them, and each output.
+    decision
+        Which rows are selected; None where nothing is decided.
+    conventions
+        Numbers of practice that measures are compared with.
+    conditions
+        Of a direct effect, each checked on the graph where there is one.
+    sensitivity
+        How strong hidden causes would have to be.
+    min_rows, min_share
+        Smaller groups are listed and not judged.
+    confidence, seed, version
+        Of the intervals, of what is drawn, and of Clearwood.
+    notes
+        Remarks for the reader.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> data = cw.datasets.insurance(1000)
+    >>> audit = cw.audit(cw.learner("glm").fit(data), data)
+    >>> audit.protected, audit.source
+    (('gender',), 'rows of the fit')
+    """
+
+    learner: str
+    what: str
+    task: Task
+    source: Source
+    outputs: tuple[str, ...]
+    protected: tuple[str, ...]
+    permitted: tuple[str, ...]
+    n_rows: int
+    weight: float
+    is_weighted: bool
+    weight_name: str
+    groups: tuple[GroupMeasures, ...]
+    decision: Decision | None
+    conventions: tuple[Convention, ...]
+    conditions: tuple[Condition, ...]
+    sensitivity: tuple[Sensitivity, ...]
+    min_rows: int
+    min_share: float
+    confidence: float
+    seed: int
+    version: str
+    notes: tuple[str, ...] = ()
+    graph: Any = field(default=None, repr=False)
+
+    def of(self, *columns: str, output: str | None = None) -> GroupMeasures:
+        """Return the measures by one protected column, or by a pair of them.
+
+        Parameters
+        ----------
+        *columns
+            One or two protected columns; by default the first.
+        output
+            The class, where there are several; by default the last.
+        """
+        wanted = columns or self.protected[:1]
+        known = [one for one in self.groups if set(one.columns) == set(wanted)]
+        if not known:
+            raise InputError(
+                f"{' and '.join(map(repr, wanted))} is not audited",
+                parameter="columns",
+                value=wanted[0],
+                hint=did_you_mean(wanted[0], [one.title for one in self.groups]),
+            )
+        if output is None:
+            return known[-1]
+        for one in known:
+            if one.output == str(output):
+                return one
+        raise InputError(
+            f"there is no class {output!r}",
+            parameter="output",
+            value=output,
+            hint=did_you_mean(str(output), [one.output for one in known]),
+        )
+
+    def selection(self, *columns: str) -> Mapping[str, float]:
+        """Return the rate of the favourable decision by group.
+
+        Raises
+        ------
+        InputError
+            If nothing is decided.
+        """
+        if self.decision is None:
+            raise InputError(
+                "selection rates need a decision",
+                parameter="decision",
+                hint=words(
+                    "audit again with ",
+                    Option("decision", "<= 0.2"),
+                    " and ",
+                    Option("favourable", "yes"),
+                    ".",
+                ),
+            )
+        found = self.of(*columns, output=self.decision.label)
+        return dict(zip(found.names, found.values["selection_rate"].tolist(), strict=True))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was measured, one sentence for each group that is compared."""
+        return tuple(
+            sentence
+            for measured in self.groups
+            if len(measured.columns) == 1
+            for sentence in _sentences(self, measured)
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        """Return one row for each group, with the measures that all groupings have."""
+        frames = [one.to_frame("dict") for one in self.groups]
+        names = [
+            name for name in frames[0] if name not in self.protected and name != frames[0]
+        ]
+        names = [name for name in dict.fromkeys(n for frame in frames for n in frame)]
+        own = {column for one in self.groups for column in list(one.to_frame("dict"))[: len(one.columns)]}
+        columns: dict[str, list[Any]] = {"columns": [], "group": [], "output": []}
+        for one, frame in zip(self.groups, frames, strict=True):
+            n = len(one.names)
+            columns["columns"] += [one.title] * n
+            columns["group"] += list(one.names)
+            columns["output"] += [one.output] * n
+            for name in names:
+                if name not in own:
+                    columns.setdefault(name, []).extend(frame.get(name, [None] * n))
+        return columns
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain JSON values."""
+        return document(
+            {
+                "learner": self.learner,
+                "target": self.what,
+                "task": str(self.task),
+                "source": self.source,
+                "protected": self.protected,
+                "permitted": self.permitted,
+                "rows": self.n_rows,
+                "weight": self.weight,
+                "sentences": self.sentences,
+                "groups": [one.to_json() for one in self.groups],
+                "decision": self.decision,
+                "conventions": [one.to_json() for one in self.conventions],
+                "conditions": [one.to_json() for one in self.conditions],
+                "sensitivity": [one.to_json() for one in self.sensitivity],
+                "min_rows": self.min_rows,
+                "min_share": self.min_share,
+                "confidence": self.confidence,
+                "seed": self.seed,
+                "version": self.version,
+                "notes": self.notes,
+            }
+        )
+
+    def plot(self, *columns: str, measure: str | None = None) -> Any:
+        """Draw a measure of the groups of a protected column, or of a pair (Altair)."""
+        return self.of(*columns).plot(measure)
+
+    def save(
+        self, path: str | os.PathLike[str], *, title: str | None = None, force: bool = False
+    ) -> None:
+        """Write the audit as a page that works offline.
+
+        Parameters
+        ----------
+        path
+            The file to write, for example ``audit.html``.
+        title
+            The page's heading.
+        force
+            Replace an existing file.
+        """
+        from clearwood.reporting import audit_page
+
+        audit_page(self, title=title).save(path, force=force)
+
+    def __repr__(self) -> str:
+        weighted = ", weighted" if self.is_weighted else ""
+        head = (
+            f"Audit of {self.learner!r}, {self.what}: {count(self.n_rows, 'row')}, "
+            f"{self.source}{weighted}, by {', '.join(self.protected)}"
+        )
+        lines = [head, *(f"  {one}" for one in self.sentences)]
+        lines += [f"note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return "".join(one._repr_html_() for one in self.groups)
+
+
+def _sentences(audit: Audit, measured: GroupMeasures) -> list[str]:
+    """Write how each judged group compares with the reference, or why none does."""
+    level = percent(audit.confidence)
+    judged = [k for k in range(len(measured.names)) if measured.standing[k] is Standing.JUDGED]
+    if measured.reference is None or len(judged) < 2:
+        return [f"{measured.title}: too few rows to tell groups apart."]
+    what = audit.what if len(audit.outputs) == 1 and audit.task.is_classification is False else (
+        f"probability of {measured.output!r}"
+    )
+    base = measured.names[measured.reference]
+    measure = "ratio" if "ratio" in measured.values else "difference"
+    sentences = []
+    for k in judged:
+        if k == measured.reference:
+            continue
+        spread = measured.spread(measure, k)
+        ends = f"{level} interval {number(spread.low)} to {number(spread.high)}"
+        compared = (
+            f"is {number(spread.value)} times that of {base}"
+            if measure == "ratio"
+            else f"differs by {number(spread.value)} from that of {base}"
+        )
+        sentences.append(
+            f"{measured.title} {measured.names[k]}: the mean predicted {what} {compared} ({ends})."
+        )
+    for k in judged:
+        if measured.verdicts and measured.verdicts[k] in (Verdict.BELOW, Verdict.MAYBE):
+            spread = measured.spread("impact_ratio", k)
+            sentences.append(
+                f"{measured.title} {measured.names[k]}: selection rate "
+                f"{percent(measured.values['selection_rate'][k])}, impact ratio "
+                f"{number(spread.value)} ({number(spread.low)} to {number(spread.high)}): "
+                f"{measured.verdicts[k]}."
+            )
+    return sentences
