@@ -1,14 +1,12 @@
 """`clearwood.audit`: what a model does to groups of people."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from importlib.metadata import version
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, bad_value, did_you_mean
 from clearwood._shared.numbers import count
 from clearwood.causal import Condition, conditions_of
@@ -23,6 +21,7 @@ from clearwood.fairness.groups.grouping import (
     group_by,
     protected_names,
 )
+from clearwood.fairness.groups.intervals import Spread
 from clearwood.fairness.groups.measures import GroupMeasures, group_measures
 from clearwood.fairness.groups.rows import Audited, audited_rows
 from clearwood.fairness.result import Audit
@@ -34,7 +33,6 @@ from clearwood.fairness.sensitivity import (
     robustness_value,
     share_outside,
 )
-from clearwood.fairness.groups.intervals import Spread
 from clearwood.table import Column
 
 __all__ = ["audit"]
@@ -60,7 +58,7 @@ def audit(
     refit: int = 0,
     confidence: float = 0.9,
     seed: int = 0,
-    n_jobs: int = 1,
+    n_jobs: int = 1,  # noqa: ARG001
 ) -> Audit:
     """Measure what a model predicts and decides for groups of people.
 
@@ -132,7 +130,7 @@ def audit(
     >>> groups = result.of("gender")
     >>> groups.names
     ('female', 'male')
-    >>> 1.4 < groups.values["ratio"].max() < 1.9
+    >>> bool(1.4 < groups.values["ratio"].max() < 1.9)
     True
     """
     check_confidence(confidence)
@@ -293,19 +291,17 @@ def _sensitivity(
 ) -> tuple[Sensitivity, ...]:
     """Return how strong hidden causes would have to be, for each judged group of one column."""
     taken = [column.take(audited.rows) for column in others]
-    found = []
+    found: list[Sensitivity] = []
     for grouping in singles:
-        for output, measured in enumerate(
-            one for one in groups if one.columns == grouping.columns
-        ):
+        for output, measured in enumerate(one for one in groups if one.columns == grouping.columns):
             at = measured.reference
             if at is None:
                 continue
-            for k in np.flatnonzero(measured.judged):
-                if k != at:
-                    found.append(
-                        _sensitivity_of(audited, measured, grouping, int(k), at, output, taken)
-                    )
+            found += [
+                _sensitivity_of(audited, measured, grouping, int(k), at, output, taken)
+                for k in np.flatnonzero(measured.judged)
+                if k != at
+            ]
     return tuple(found)
 
 

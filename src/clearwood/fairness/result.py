@@ -155,11 +155,12 @@ class Audit(Result):
     def _columns(self) -> dict[str, Any]:
         """Return one row for each group, with the measures that all groupings have."""
         frames = [one.to_frame("dict") for one in self.groups]
-        names = [
-            name for name in frames[0] if name not in self.protected and name != frames[0]
-        ]
-        names = [name for name in dict.fromkeys(n for frame in frames for n in frame)]
-        own = {column for one in self.groups for column in list(one.to_frame("dict"))[: len(one.columns)]}
+        names = list(dict.fromkeys(name for frame in frames for name in frame))
+        own = {
+            column
+            for one in self.groups
+            for column in list(one.to_frame("dict"))[: len(one.columns)]
+        }
         columns: dict[str, list[Any]] = {"columns": [], "group": [], "output": []}
         for one, frame in zip(self.groups, frames, strict=True):
             n = len(one.names)
@@ -240,8 +241,10 @@ def _sentences(audit: Audit, measured: GroupMeasures) -> list[str]:
     judged = [k for k in range(len(measured.names)) if measured.standing[k] is Standing.JUDGED]
     if measured.reference is None or len(judged) < 2:
         return [f"{measured.title}: too few rows to tell groups apart."]
-    what = audit.what if len(audit.outputs) == 1 and audit.task.is_classification is False else (
-        f"probability of {measured.output!r}"
+    what = (
+        audit.what
+        if len(audit.outputs) == 1 and audit.task.is_classification is False
+        else (f"probability of {measured.output!r}")
     )
     base = measured.names[measured.reference]
     measure = "ratio" if "ratio" in measured.values else "difference"

@@ -86,7 +86,7 @@ def e_value_of_interval(spread: Spread) -> float:
 
 
 def robustness_value(t: float, degrees: float, share: float = 1.0) -> float:
-    """Return the robustness value of a coefficient: (√(f⁴ + 4 f²) - f²) / 2 with f = share |t| / √df.
+    """Return the robustness value of a coefficient: (√(f⁴ + 4f²) - f²) / 2, f = share |t| / √df.
 
     Parameters
     ----------
@@ -157,9 +157,7 @@ def _design(column: Column) -> Floats:
     return np.column_stack([filled, missing.astype(np.float64)])
 
 
-def share_outside(
-    columns: Sequence[Column], member: Index, other: Index, weights: Floats
-) -> float:
+def share_outside(columns: Sequence[Column], member: Index, other: Index, weights: Floats) -> float:
     """Return the share of other rows with values where a group has no rows, in some column.
 
     Numbers are compared in bins of about equally many rows of both, categories by level.

@@ -35,7 +35,7 @@ def plot_groups(groups: "GroupMeasures", measure: str | None = None) -> Any:
     name = groups.main_measure if measure is None else measure
     if name not in groups.values:
         raise unknown_choice("measure", name, groups.values)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "group": cut(label),
             "value": _known(groups.values[name][k]),
@@ -85,7 +85,7 @@ def plot_group_quantiles(groups: "GroupMeasures") -> Any:
     import altair as alt
 
     names = ("p10", "p25", "p50", "p75", "p90")
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "group": cut(label),
             **{key: _known(value) for key, value in zip(names, groups.quantiles[k], strict=True)},
@@ -103,12 +103,16 @@ def plot_group_quantiles(groups: "GroupMeasures") -> Any:
     )
     half = base.mark_bar(color=DOWN, height=10).encode(y=y, x="p25:Q", x2="p75:Q")
     tips = ["group:N", *(alt.Tooltip(f"{key}:Q", format=".4g") for key in names)]
-    middle = base.mark_tick(color="white", thickness=2, height=10).encode(y=y, x="p50:Q", tooltip=tips)
+    middle = base.mark_tick(color="white", thickness=2, height=10).encode(
+        y=y, x="p50:Q", tooltip=tips
+    )
     note = "median, middle 50 % and middle 80 % of rows"
     text = "; ".join(f"{row['group']}: median {number(row['p50'])}" for row in rows)
     heading = f"Predictions by {groups.title}"
     figure = alt.layer(wide, half, middle)
-    return headed(figure, heading, [note], f"{heading}. {text}", width=380, height=_height(len(rows)))
+    return headed(
+        figure, heading, [note], f"{heading}. {text}", width=380, height=_height(len(rows))
+    )
 
 
 def _known(value: float) -> float | None:

@@ -1,5 +1,6 @@
 """The report: everything about a model on one page that works offline."""
 
+from clearwood.reporting.audited import audit_page
 from clearwood.reporting.build import report
 from clearwood.reporting.evaluated import evaluation_page
 from clearwood.reporting.page.blocks import (
@@ -30,6 +31,7 @@ __all__ = [
     "Section",
     "Sheet",
     "Widget",
+    "audit_page",
     "evaluation_page",
     "report",
 ]

@@ -201,7 +201,9 @@ def _share(match: Any, text: str, wanted: bool, label: str | None) -> Decision: 
     if not 0 < share < 1:
         raise bad_value("decision", text, 'a share lies between 0 and 100 %, such as "top 20 %"')
     side: Literal["high", "low"] = "high" if match["side"] == "top" else "low"
-    return Decision(text, "share", side, is_strict=False, at=share, is_favourable=wanted, label=label)
+    return Decision(
+        text, "share", side, is_strict=False, at=share, is_favourable=wanted, label=label
+    )
 
 
 def _median(match: Any, text: str, wanted: bool, label: str | None) -> Decision:  # noqa: FBT001

@@ -741,4 +741,3 @@ def _verdicts(collected: _Collected, n: int, standing: tuple[Standing, ...]) -> 
 def _codes(units: Index) -> Index:
     """Number the units of a group without gaps."""
     return np.unique(units, return_inverse=True)[1].astype(np.intp)
-

@@ -112,7 +112,11 @@ def read_with(source: Any, schema: Schema | None, columns: Sequence[str], **read
     if not more:
         return table
     has_target = table.target is not None
-    roles: dict[str, Any] = {"target": schema.target, "task": schema.task, "exposure": schema.exposure}
+    roles: dict[str, Any] = {
+        "target": schema.target,
+        "task": schema.task,
+        "exposure": schema.exposure,
+    }
     whole = read(source, **(roles if has_target else {}), **reading)
     added = [whole.column(name) for name in more]
     if whole.n_rows != table.n_rows:

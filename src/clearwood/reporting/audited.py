@@ -1,0 +1,431 @@
+"""The page of an audit: what a model predicts and decides for groups of people."""
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from altair.utils.schemapi import debug_mode
+
+from clearwood._shared.numbers import count, percent
+from clearwood.fairness import OF_ERRORS, Audit, GroupMeasures, Standing
+from clearwood.plot import plot_group_quantiles, plot_groups
+from clearwood.reporting.page.blocks import (
+    Block,
+    Cell,
+    Choice,
+    Facts,
+    More,
+    Note,
+    Prose,
+    Section,
+    Sheet,
+)
+from clearwood.reporting.page.figures import chart
+from clearwood.reporting.result import Report
+from clearwood.reporting.sections.words import listed, named, number, sentence
+
+__all__ = ["audit_page", "fairness_section"]
+
+_UNAWARE = (
+    "Unawareness: a model without the protected column can predict it from others. In the "
+    "simulated insurance portfolio the price without gender is 14 % above the fair one at 190 cm "
+    "of height, and 14 % below it at 150 cm."
+)
+_NO_ADVICE = "Clearwood measures; it does not give legal advice."
+#: What a table of groups shows, in the order of its columns.
+_SHOWN = (
+    "mean_prediction",
+    "ratio",
+    "difference",
+    "smd",
+    "observed_expected",
+    "observed_less_expected",
+    "loss",
+    "auc",
+    "selection_rate",
+    "impact_ratio",
+    "standard_deviations",
+    "true_positive_rate",
+    "false_positive_rate",
+    "precision",
+)
+_WORDS = {
+    "smd": "standardised difference",
+    "observed_expected": "observed / expected",
+    "observed_less_expected": "observed less expected",
+    "auc": "AUC",
+}
+
+
+def audit_page(audit: Audit, *, title: str | None = None, command: str | None = None) -> Report:
+    """Put an audit on one page that works offline.
+
+    Parameters
+    ----------
+    audit
+        The result of `clearwood.audit`.
+    title
+        The page's heading; made from target and model by default.
+    command
+        The command line to show at the end.
+
+    Returns
+    -------
+    Report
+        ``save("audit.html")`` writes it; a notebook shows it in place.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> data = cw.datasets.insurance(500)
+    >>> page = audit_page(cw.audit(cw.learner("glm").fit(data), data))
+    >>> [section.title for section in page.sections][:3]
+    ['Summary', 'Who was audited', 'Groups']
+    """
+    # the figures are put together by our own code, so that checking them again only takes time
+    with debug_mode(False):  # noqa: FBT003 - its name says what is off
+        sections = [
+            _summary(audit),
+            _audited(audit),
+            _groups(audit),
+            _conditions(audit),
+            _sensitivity(audit),
+            _made(audit, command),
+        ]
+    return Report(
+        title=title or f"{audit.what}: audit of {audit.learner}",
+        sections=tuple(section for section in sections if section is not None),
+        about=(
+            ("Target", f"{audit.what} ({audit.task})"),
+            ("Model", audit.learner),
+            ("Protected", listed(audit.protected)),
+            ("Rows", f"{audit.n_rows:,}, {audit.source}"),
+            ("Made", f"{datetime.now(UTC):%Y-%m-%d} with Clearwood {audit.version}"),
+        ),
+    )
+
+
+def fairness_section(audit: Audit) -> Section:
+    """Return the section of the report: how groups compare, and what that does not show."""
+    blocks: list[Block] = [
+        Prose((_lead(audit),), lead=False),
+        *_views(audit, [one for one in audit.groups if len(one.columns) == 1], "fairness"),
+        Prose((_limits(),)),
+    ]
+    return Section("fairness", "Fairness", tuple(blocks))
+
+
+# Summary
+
+
+def _lead(audit: Audit) -> str:
+    sentences = [sentence(one) for one in audit.sentences]
+    most = 4
+    text = " ".join(sentences[:most])
+    if len(sentences) > most:
+        text += f" {count(len(sentences) - most, 'more comparison')} below."
+    return text
+
+
+def _limits() -> str:
+    return (
+        "These are measurements. They do not show that a model is fair or lawful: which "
+        "differences are justified is a decision that numbers do not make."
+    )
+
+
+def _summary(audit: Audit) -> Section:
+    blocks: list[Block] = [Prose((_lead(audit), _limits()), lead=True)]
+    if audit.notes:
+        items = tuple(sentence(note) for note in audit.notes)
+        blocks.append(Note("What to know about this audit", "", tone="caution", items=items))
+    return Section("summary", "Summary", tuple(blocks))
+
+
+# Who was audited
+
+
+def _audited(audit: Audit) -> Section:
+    text = f"{count(audit.n_rows, 'row')}, {_SOURCES[audit.source]}."
+    if audit.is_weighted:
+        text += (
+            f" Rows count by {named(audit.weight_name)}, in total {number(audit.weight)}: means "
+            "and rates are weighted."
+        )
+    text += (
+        f" Groups with fewer than {audit.min_rows:,} rows or less than {percent(audit.min_share)} "
+        "of the total are listed and not judged; rows whose protected value is missing are counted "
+        "as a group and not judged."
+    )
+    sheets = [_who(audit, one) for one in audit.groups if one.output == audit.groups[-1].output]
+    views = [(_title(one), (sheet,)) for one, sheet in sheets]
+    return Section("who", "Who was audited", (Prose((text,)), *_shown("who", "Groups", views)))
+
+
+_SOURCES = {
+    "rows of the fit": "which may be those the model was fitted to",
+    "new rows": "which the model was not fitted to",
+    "out of fold": "each predicted by a fit that had not seen it",
+}
+
+
+def _who(audit: Audit, groups: GroupMeasures) -> tuple[GroupMeasures, Sheet]:
+    weight = (named(audit.weight_name),) if audit.is_weighted else ()
+    rows = tuple(
+        (
+            named(groups.names[k]),
+            int(groups.rows[k]),
+            *((float(groups.weight[k]),) if audit.is_weighted else ()),
+            percent(float(groups.share[k])),
+            str(groups.standing[k]),
+        )
+        for k in range(len(groups.names))
+    )
+    headings = (_title(groups), "rows", *weight, "share", "standing")
+    caption = f"Groups of {_title(groups)}"
+    return groups, Sheet("who", caption, headings, rows)
+
+
+# Groups
+
+
+def _groups(audit: Audit) -> Section:
+    level = percent(audit.confidence)
+    paragraphs = [
+        f"Intervals are of {level}. "
+        + (
+            "Groups are compared with the largest judged one"
+            if not any(one.is_simultaneous for one in audit.groups)
+            else "Groups are compared with the one that has the highest selection rate, and the "
+            "intervals of all comparisons hold together"
+        )
+        + ", unless a reference is named in the table. The choice of the reference changes every "
+        "ratio."
+    ]
+    if audit.decision is not None:
+        paragraphs.append(
+            f"Favourable decision: {audit.decision}. The selection rate is the share of rows with "
+            "it; the impact ratio divides it by the highest rate of any judged group, with "
+            "intervals that hold together for all groups."
+        )
+        paragraphs += [
+            f"{sentence(one.name)[:-1]}: {one.meaning} ({one.source})." for one in audit.conventions
+        ]
+    blocks: list[Block] = [Prose(tuple(paragraphs))]
+    singles = [one for one in audit.groups if len(one.columns) == 1]
+    crossed = [one for one in audit.groups if len(one.columns) > 1]
+    blocks += _views(audit, singles, "groups")
+    if crossed:
+        blocks.append(Prose(("Crossed groups:",)))
+        blocks += _views(audit, crossed, "crossed")
+    return Section("groups", "Groups", tuple(blocks))
+
+
+def _views(audit: Audit, groups: Sequence[GroupMeasures], name: str) -> list[Block]:
+    """Return a view for each grouping and output, one shown at a time."""
+    views = []
+    for one in groups:
+        label = _title(one)
+        if len(audit.outputs) > 1:
+            label += f", {named(one.output)}"
+        views.append((label, _view(audit, one)))
+    return _shown(name, "Show", views)
+
+
+def _view(audit: Audit, groups: GroupMeasures) -> tuple[Block, ...]:
+    blocks: list[Block] = []
+    if np.isfinite(groups.values[groups.main_measure]).any():
+        blocks.append(chart("groups", plot_groups(groups)))
+    blocks.append(_sheet(audit, groups))
+    more: list[Block] = []
+    if audit.task.is_classification is False or audit.task == "binary":
+        more.append(chart("quantiles", plot_group_quantiles(groups)))
+    if "observed_expected" in groups.values:
+        more.append(chart("observed", plot_groups(groups, "observed_expected")))
+    if groups.tenths is not None:
+        more.append(_tenths(groups))
+    more.append(_meanings(groups))
+    blocks.append(More("Distributions, calibration and what the measures mean", tuple(more)))
+    return tuple(blocks)
+
+
+def _sheet(audit: Audit, groups: GroupMeasures) -> Sheet:
+    """Write the measures of every group, each with its interval."""
+    shown = [name for name in _SHOWN if name in groups.values]
+    headings = [_title(groups), "rows"]
+    for name in shown:
+        headings.append(_word(name, groups))
+        if np.isfinite(groups.low[name]).any():
+            headings.append(f"{_word(name, groups)}, interval")
+    if groups.verdicts:
+        headings.append("four fifths")
+    rows = [_line(groups, k, shown) for k in range(len(groups.names))]
+    caption = f"Measures by {_title(groups)}, with {percent(audit.confidence)} intervals"
+    if groups.are_errors_too_good and OF_ERRORS & set(shown):
+        caption += "; * measured on rows that may be those of the fit, so too good"
+    return Sheet("measures", caption, tuple(headings), tuple(rows), mixed=tuple(headings[2:]))
+
+
+def _line(groups: GroupMeasures, k: int, shown: Sequence[str]) -> tuple[Cell, ...]:
+    name = named(groups.names[k])
+    if k == groups.reference:
+        name += " (reference)"
+    cells: list[Cell] = [name, int(groups.rows[k])]
+    for measure in shown:
+        spread = groups.spread(measure, k)
+        cells.append(_finite(spread.value))
+        if np.isfinite(groups.low[measure]).any():
+            known = math.isfinite(spread.low)
+            cells.append(f"{number(spread.low)} to {_end(spread.high)}" if known else None)
+    if groups.verdicts:
+        is_judged = groups.standing[k] is Standing.JUDGED
+        cells.append(str(groups.verdicts[k]) if is_judged else str(groups.standing[k]))
+    return tuple(cells)
+
+
+def _word(name: str, groups: GroupMeasures) -> str:
+    star = "*" if groups.are_errors_too_good and name in OF_ERRORS else ""
+    return _WORDS.get(name, name.replace("_", " ")) + star
+
+
+def _end(value: float) -> str:
+    return number(value) if math.isfinite(value) else "no limit"
+
+
+def _tenths(groups: GroupMeasures) -> Sheet:
+    """Write observed / expected by tenth of the prediction."""
+    assert groups.tenths is not None
+    values, low, high = groups.tenths
+    rows = tuple(
+        (
+            named(groups.names[k]),
+            tenth + 1,
+            _finite(float(values[k, tenth])),
+            _finite(float(low[k, tenth])),
+            _finite(float(high[k, tenth])),
+        )
+        for k in range(len(groups.names))
+        if groups.standing[k] is Standing.JUDGED
+        for tenth in range(values.shape[1])
+    )
+    headings = (_title(groups), "tenth", "observed / expected", "low", "high")
+    return Sheet("tenths", "Observed / expected by tenth of the prediction", headings, rows)
+
+
+def _meanings(groups: GroupMeasures) -> Sheet:
+    rows = tuple((_WORDS.get(n, n.replace("_", " ")), text) for n, text in groups.meanings.items())
+    return Sheet("meanings", "What the measures mean", ("measure", "meaning"), rows)
+
+
+# Conditions
+
+
+def _conditions(audit: Audit) -> Section:
+    rows = tuple((one.name, one.status, sentence(one.reason)) for one in audit.conditions)
+    sheet = Sheet("conditions", "Conditions", ("condition", "status", "why"), rows)
+    text = (
+        "A difference between groups is read as an effect of the protected column itself only "
+        "under conditions on how the columns came about. A causal graph states these; without one "
+        "they are assumed and not checked."
+    )
+    blocks: list[Block] = [Prose((text,)), sheet]
+    drawn = None if audit.graph is None else getattr(audit.graph, "plot", None)
+    if callable(drawn):
+        blocks.insert(1, chart("graph", drawn(), title="The causal graph"))
+    return Section("conditions", "Conditions", tuple(blocks))
+
+
+# Sensitivity
+
+
+def _sensitivity(audit: Audit) -> Section | None:
+    if not audit.sensitivity:
+        return None
+    rows = tuple(
+        (
+            f"{_crossed(one.columns)}: {named(one.group)} against {named(one.reference)}",
+            _finite(one.ratio),
+            _finite(one.e_value),
+            _finite(one.e_value_of_interval),
+            _finite(one.robustness_value),
+            percent(one.share_outside),
+        )
+        for one in audit.sensitivity
+    )
+    headings = (
+        "comparison",
+        "ratio",
+        "E-value",
+        "E-value of the interval",
+        "robustness value",
+        "extrapolated",
+    )
+    text = (
+        "E-value: a hidden cause would have to be associated with the group and with the outcome "
+        "by a ratio of at least this, beyond the columns of the model, to explain the ratio of the "
+        "mean predictions away. Robustness value: it would have to explain at least this share of "
+        "what the other columns leave unexplained of both the group and the target, in a linear "
+        "regression. Extrapolated: the share of rows of the reference with values where the group "
+        "has no rows in some column, so that predictions for them as members of the group rest on "
+        "no data."
+    )
+    sheet = Sheet("sensitivity", "Sensitivity to what is not in the data", headings, rows)
+    return Section("sensitivity", "Sensitivity", (Prose((text,)), sheet))
+
+
+# How it was made
+
+
+def _made(audit: Audit, command: str | None) -> Section:
+    pitfalls = [
+        _UNAWARE,
+        "Mediators: to permit a column that a protected one acts on is a decision, not a finding.",
+        "Small groups: intervals are wide, and the absence of a clear difference shows nothing.",
+        "Reference: ratios depend on the group that is chosen for comparison.",
+        "Many comparisons: of many groups, some differ by chance.",
+    ]
+    if audit.source == "rows of the fit":
+        pitfalls.append(
+            "Training rows: measures of errors are too good; audit held-out rows or a benchmark."
+        )
+    facts = [
+        ("Clearwood", audit.version),
+        ("Seed", str(audit.seed)),
+        ("Confidence", percent(audit.confidence)),
+        ("Least group", f"{audit.min_rows:,} rows and {percent(audit.min_share)}"),
+    ]
+    if command is not None:
+        facts.append(("Command", command))
+    return Section(
+        "made",
+        "How it was made",
+        (
+            Note("When audits mislead", "", items=tuple(pitfalls)),
+            Facts(tuple(facts)),
+            Prose((_NO_ADVICE,)),
+        ),
+    )
+
+
+# Shared
+
+
+def _title(groups: GroupMeasures) -> str:
+    return _crossed(groups.columns)
+
+
+def _crossed(columns: Sequence[str]) -> str:
+    return " × ".join(map(named, columns))
+
+
+def _shown(name: str, label: str, views: Sequence[tuple[str, tuple[Block, ...]]]) -> list[Block]:
+    """Return one view as it is, and several to switch between."""
+    return list(views[0][1]) if len(views) == 1 else [Choice(name, label, tuple(views))]
+
+
+def _finite(cell: Any) -> Cell:
+    if isinstance(cell, float | np.floating):
+        return float(cell) if math.isfinite(cell) else None
+    return cell  # type: ignore[no-any-return]
