@@ -218,14 +218,14 @@ def _references(reference: Any, singles: Sequence[Grouping], *, has_decision: bo
         for name, level in reference.items():
             if name not in known:
                 raise bad_value("reference", reference, f"{name!r} is not a protected column")
-            if level not in known[name].names:
+            if str(level) not in known[name].names:
                 raise bad_value(
                     "reference",
                     reference,
                     f"{name!r} has no group {level!r}",
                     hint=did_you_mean(str(level), known[name].names),
                 )
-        levels = dict(reference)
+        levels = {name: str(level) for name, level in reference.items()}
     elif reference in ("largest", "best"):
         return lambda _: reference
     else:

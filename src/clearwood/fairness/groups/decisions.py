@@ -128,12 +128,12 @@ def read_decision(decision: Any, favourable: Any, classes: Sequence[str] = ()) -
             )
         return None
     wanted = _wanted(favourable)
-    text = str(decision).strip()
+    written = str(decision).strip()
     for pattern, read in ((_SHARE, _share), (_MEDIAN, _median), (_THRESHOLD, _threshold)):
-        match = pattern.fullmatch(text)
+        match = pattern.fullmatch(written)
         if match is not None:
             label = _label(match["label"], decision, classes)
-            return read(match, text, wanted, label)
+            return read(match, written, wanted, label)
     raise bad_value("decision", decision, f"it must be a threshold, a share or a median, {_FORMS}")
 
 

@@ -58,7 +58,7 @@ class Grouping:
     def names(self) -> tuple[str, ...]:
         """What each group is called."""
         return tuple(
-            " / ".join(_MISSING if level is None else level for level in group)
+            " / ".join(_MISSING if level is None else _one_line(level) for level in group)
             for group in self.levels
         )
 
@@ -79,6 +79,11 @@ class Grouping:
             else Standing.JUDGED
             for group, n, part in zip(self.levels, rows.tolist(), shares.tolist(), strict=True)
         ]
+
+
+def _one_line(level: str) -> str:
+    """Write a level without line breaks; one without any letter in quotes."""
+    return " ".join(level.split()) or repr(level)
 
 
 def protected_names(table: Table, protected: Any, schema: Any = None) -> tuple[str, ...]:
