@@ -16,6 +16,7 @@ from clearwood._shared.results import Result, document, html_table
 from clearwood._shared.weights import effective, quantiles
 from clearwood.evaluation import (
     LOG,
+    Allowance,
     Estimate,
     Mean,
     Pairs,
@@ -544,7 +545,7 @@ def _smd(group: _Group, other: _Group, level: float, inflation: float) -> Spread
     value = (mean_1 - mean_2) / root
     influence = (means[0] - means[1]) / root - value / (4 * spread) * (variances[0] + variances[1])
     pairs = Pairs(scores, scores, weights, units.astype(np.intp), 0)
-    low, high = bounds(Estimate(value, influence), pairs, level, inflation=inflation)
+    low, high = bounds(Estimate(value, influence), pairs, level, Allowance(inflation))
     return Spread(value, low, high)
 
 
@@ -573,7 +574,7 @@ def _relativity(
     value = mean / overall
     influence = inside / overall - value * (scaled - overall) / overall
     pairs = Pairs(scaled, scaled, weights, audited.units, 0)
-    ends = bounds(Estimate(value, influence, LOG), pairs, confidence, inflation=audited.inflation)
+    ends = bounds(Estimate(value, influence, LOG), pairs, confidence, Allowance(audited.inflation))
     collected.put("relativity", k, Spread(value, *ends))
 
 
@@ -613,7 +614,7 @@ def _of_truth(
         area = auc(of_class, scores, group.fits, weights)
         pairs = Pairs(truth, scores, weights, _codes(units), 0)
         collected.put(
-            "auc", k, Spread(area.value, *bounds(area, pairs, confidence, inflation=inflation))
+            "auc", k, Spread(area.value, *bounds(area, pairs, confidence, Allowance(inflation)))
         )
         if group.member is not None:
             predicted = group.member.astype(np.float64)
