@@ -32,10 +32,10 @@ _SETTINGS = {
 _KEPT = {"subset": "columns", "stagewise": "steps"}
 #: What the degrees of freedom leave out.
 _AT_LEAST = {
-    "subset": "the search over subsets uses up more degrees of freedom than are counted here",
-    "omp": "the search over columns uses up more degrees of freedom than are counted here",
-    "stagewise": "degrees of freedom count the coefficients that are not zero, a rough measure",
-    "pls": "components are made with the target, which uses up more degrees of freedom",
+    "subset": "the search uses up more degrees of freedom than are counted here",
+    "omp": "the search uses up more degrees of freedom than are counted here",
+    "stagewise": "degrees of freedom: coefficients that are not zero, a rough measure",
+    "pls": "components are made with the target, which uses up more degrees",
 }
 _MOST_LINES = 20
 #: Letters of a line.
