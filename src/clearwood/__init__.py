@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from clearwood.evaluation import Evaluation, evaluate
     from clearwood.explanation import (
         Agreement,
+        Boundaries,
         CoefficientPath,
         Coefficients,
         Contributions,
         Decomposition,
+        Discriminants,
         Effect,
         Explanation,
         Factors,
@@ -26,9 +28,11 @@ if TYPE_CHECKING:
         Shapley,
         WhatIf,
     )
+    from clearwood.explanation.effects.boundaries import boundaries
     from clearwood.explanation.explain import explain
     from clearwood.explanation.factors.factors import factors
     from clearwood.explanation.linear.coefficients import coefficients
+    from clearwood.explanation.linear.discriminants import discriminants
     from clearwood.explanation.linear.path import path
     from clearwood.explanation.one_call import (
         agreement,
@@ -51,12 +55,14 @@ __all__ = [
     "Agreement",
     "Audit",
     "Benchmark",
+    "Boundaries",
     "ClearwoodWarning",
     "CoefficientPath",
     "Coefficients",
     "Condensed",
     "Contributions",
     "Decomposition",
+    "Discriminants",
     "Effect",
     "Evaluation",
     "Explanation",
@@ -75,11 +81,13 @@ __all__ = [
     "agreement",
     "audit",
     "benchmark",
+    "boundaries",
     "certify",
     "coefficients",
     "condense",
     "contributions",
     "datasets",
+    "discriminants",
     "effect",
     "evaluate",
     "explain",

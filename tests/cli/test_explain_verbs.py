@@ -188,7 +188,7 @@ def test_help_lists_the_verbs_and_each_has_its_own(cli):
     whole = cli("explain", "--help").out
     verbs = (
         *("effect", "importance", "agreement", "shapley", "lime", "what-if"),
-        *("contributions", "coefficients", "path"),
+        *("contributions", "coefficients", "path", "boundaries", "discriminants"),
     )
     for verb in verbs:
         assert verb in whole

@@ -73,6 +73,10 @@ def risk(model, task):
 @pytest.mark.parametrize(("entry", "task"), PAIRS, ids=lambda value: getattr(value, "name", value))
 def test_every_entry_learns_an_easy_problem_for_each_of_its_tasks(entry, task):
     pytest.importorskip(entry.module or "numpy")
+    if entry.name == "hyperplane":  # it is for classes that do not overlap, as these do
+        with pytest.raises(cw.InputError, match="no hyperplane separates"):
+            quick_learner(entry, task).fit(TRAIN, TRAIN_TARGETS[task])
+        return
     model = quick_learner(entry, task).fit(TRAIN, TRAIN_TARGETS[task])
     baseline = cw.learner("baseline", task=task.value).fit(TRAIN, TRAIN_TARGETS[task])
     if entry.name != "baseline":

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         readable_order,
         rows_outside,
     )
+    from clearwood.explanation.effects.boundaries import Boundaries
     from clearwood.explanation.effects.result import BANDS, Effect
     from clearwood.explanation.effects.shape import Shape, sentence_of, shape_of
     from clearwood.explanation.explain import Explanation
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.importance.components import ComponentVariances, Interactions
     from clearwood.explanation.importance.result import Importance
     from clearwood.explanation.linear.coefficients import coefficients
+    from clearwood.explanation.linear.discriminants import Discriminants
     from clearwood.explanation.linear.path import CoefficientPath
     from clearwood.explanation.linear.result import Coefficients, ColumnTest
     from clearwood.explanation.local.contributions import Contributions
@@ -48,6 +50,7 @@ __all__ = [
     "AdditiveGame",
     "Agreement",
     "BackgroundInfo",
+    "Boundaries",
     "CoefficientPath",
     "Coefficients",
     "ColumnTest",
@@ -56,6 +59,7 @@ __all__ = [
     "Components",
     "Contributions",
     "Decomposition",
+    "Discriminants",
     "Effect",
     "Explained",
     "Explanation",

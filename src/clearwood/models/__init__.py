@@ -7,6 +7,7 @@ from clearwood._shared.lazy import lazy
 if TYPE_CHECKING:
     from clearwood.models import catalogue
     from clearwood.models.entry import Entry, Job
+    from clearwood.models.estimators.discriminant import fisher_directions
     from clearwood.models.estimators.stages import PATIENCE, Rows, Stages, fit_boosting
     from clearwood.models.estimators.subset import fit_criteria
     from clearwood.models.files.model_file import ModelFile
@@ -52,6 +53,7 @@ __all__ = [
     "Whole",
     "catalogue",
     "equation",
+    "fisher_directions",
     "fit_boosting",
     "fit_criteria",
     "has_equation",

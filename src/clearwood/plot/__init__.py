@@ -7,6 +7,7 @@ from clearwood._shared.lazy import lazy
 if TYPE_CHECKING:
     from clearwood.plot.agreement import plot_agreement
     from clearwood.plot.benchmark import plot_benchmark, plot_curve
+    from clearwood.plot.boundaries import plot_boundaries
     from clearwood.plot.changes import plot_contributions, plot_what_if
     from clearwood.plot.coefficients import plot_coefficients
     from clearwood.plot.curves import (
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         plot_smooth_calibration,
     )
     from clearwood.plot.data import plot_association, plot_profile
+    from clearwood.plot.discriminants import plot_discriminants
     from clearwood.plot.effects import plot_effect
     from clearwood.plot.evaluation import (
         plot_by_column,
@@ -40,12 +42,14 @@ __all__ = [
     "plot_association",
     "plot_benchmark",
     "plot_bias_variance",
+    "plot_boundaries",
     "plot_by_column",
     "plot_calibration",
     "plot_coefficients",
     "plot_confusion",
     "plot_contributions",
     "plot_curve",
+    "plot_discriminants",
     "plot_effect",
     "plot_excess_risk",
     "plot_group_quantiles",

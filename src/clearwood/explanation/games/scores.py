@@ -42,6 +42,8 @@ _PREDICT = {
 }
 _DECISION = {
     "LinearDiscriminantAnalysis": Unit.LOG_ODDS,
+    "RegularisedDiscriminant": Unit.LOG_ODDS,
+    "SeparatingHyperplane": Unit.SCORE,
     "LogisticRegression": Unit.LOG_ODDS,
     "LinearClassifierMixin": Unit.SCORE,
 }

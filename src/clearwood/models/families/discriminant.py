@@ -6,6 +6,7 @@ from typing import Any
 from clearwood.models.entry import Entry, Job
 from clearwood.models.families.shared import CLASSES, builder, one_of
 from clearwood.models.spaces import Choice, Real
+from clearwood.table import Task
 
 __all__ = ["ENTRIES"]
 
@@ -33,6 +34,13 @@ def _perceptron(job: Job) -> Any:
     settings["penalty"] = None if penalty == "none" else penalty
     model = Perceptron(random_state=job.seed, n_jobs=job.n_jobs, **settings)
     return with_probabilities(model, probabilities, seed=job.seed)
+
+
+def _hyperplane(job: Job) -> Any:
+    from clearwood.models.estimators.hyperplane import SeparatingHyperplane
+    from clearwood.models.estimators.probabilities import with_probabilities
+
+    return with_probabilities(SeparatingHyperplane(), job.settings["probabilities"], seed=job.seed)
 
 
 _discriminant = partial(Entry, family="discriminant", tasks=CLASSES, scale=True)
@@ -65,6 +73,40 @@ ENTRIES = (
         space={"shrinkage": Real(0.01, 0.99)},
         reference=True,
         complexity=4,
+    ),
+    _discriminant(
+        name="rda",
+        title="Regularised discriminant analysis: between linear and quadratic, or of low rank",
+        reading="black box",
+        source="clearwood RegularisedDiscriminant",
+        section="Rosso 3",
+        loss="negative log likelihood of the features and classes together",
+        estimates="probability, if the features are normal in each class",
+        build=builder("clearwood.models.estimators.discriminant.RegularisedDiscriminant"),
+        defaults={"pooling": 0.5, "shrinkage": 0.1, "rank": None},
+        space={"pooling": Real(0.0, 1.0), "shrinkage": Real(0.0, 1.0)},
+        reference=True,
+        complexity=3,
+        advice="Take it where classes spread differently but have too few rows for covariances of "
+        "their own. With pooling=1 it is linear, and rank=2 draws the classes in the plane that "
+        "separates them best (cw.discriminants). Indicators of categories are not normal: with "
+        "many of them 'logistic' is safer.",
+    ),
+    _discriminant(
+        name="hyperplane",
+        title="Separating hyperplane: the widest margin between two classes that do not overlap",
+        tasks=frozenset({Task.BINARY}),
+        reading="glass box",
+        source="clearwood SeparatingHyperplane (scikit-learn SVC)",
+        section="Rosso 3",
+        loss="none on the training rows; the least squared length of the coefficients",
+        estimates="class; probability with Platt's or isotonic calibration",
+        build=_hyperplane,
+        defaults={"probabilities": "none"},
+        reference=True,
+        complexity=2,
+        advice="Take it only for classes that a hyperplane separates without error; it refuses "
+        "others. Learner 'svm' allows rows on the wrong side.",
     ),
     _discriminant(
         name="perceptron",

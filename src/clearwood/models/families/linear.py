@@ -98,7 +98,7 @@ ENTRIES = (
     _linear(
         name="subset",
         title="Subset selection: least squares on the best columns of each number",
-        source="Clearwood (leaps and bounds)",
+        source="clearwood SubsetRegressor (leaps and bounds)",
         section="Rosso 2",
         loss="squared error; the number of columns by BIC, AIC, Cp or cross-validation",
         build=_subset,
@@ -120,7 +120,7 @@ ENTRIES = (
     _linear(
         name="stagewise",
         title="Forward stagewise: many small steps, each along the column that fits best",
-        source="Clearwood",
+        source="clearwood StagewiseRegressor",
         section="Rosso 2 and 7",
         loss="squared error, stopped after steps of size epsilon",
         build=_stagewise,

@@ -205,7 +205,9 @@ _PARTS = _names(
 _OURS = _names(
     {
         "clearwood.models.estimators.capped": "Capped WeightedCapped",
+        "clearwood.models.estimators.discriminant": "RegularisedDiscriminant",
         "clearwood.models.estimators.folds": "Folds",
+        "clearwood.models.estimators.hyperplane": "SeparatingHyperplane",
         "clearwood.models.estimators.kernel_ridge": "LandmarkKernelRidge",
         "clearwood.models.estimators.log_linear": "LogLinear",
         "clearwood.models.estimators.membership": "Membership",

@@ -3,6 +3,7 @@
 import typer
 
 from clearwood.cli.support.verb import VerbGroup
+from clearwood.cli.verbs.explain.classes import boundaries, discriminants
 from clearwood.cli.verbs.explain.coefficients import coefficients
 from clearwood.cli.verbs.explain.decomposition import decomposition
 from clearwood.cli.verbs.explain.effect import effect
@@ -31,5 +32,6 @@ app = typer.Typer(
 for _verb in (
     *(decomposition, effect, importance, agreement),
     *(shapley, lime, what_if, contributions, coefficients, path),
+    *(boundaries, discriminants),
 ):
     app.command()(_verb)

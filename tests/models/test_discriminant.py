@@ -1,0 +1,152 @@
+"""Regularised discriminant analysis and separating hyperplanes: limits, geometry, bad input."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+
+import clearwood as cw
+from clearwood.models.estimators.discriminant import RegularisedDiscriminant
+from clearwood.models.estimators.hyperplane import SeparatingHyperplane
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+def test_full_pooling_is_linear_discriminant_analysis(iris):
+    X, y = iris
+    ours = RegularisedDiscriminant(pooling=1, shrinkage=0).fit(X, y)
+    theirs = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-8)
+    two = y < 2
+    pair = RegularisedDiscriminant(pooling=1, shrinkage=0).fit(X[two], y[two])
+    other = LinearDiscriminantAnalysis(solver="lsqr").fit(X[two], y[two])
+    np.testing.assert_allclose(pair.decision_function(X), other.decision_function(X), rtol=1e-8)
+
+
+def test_no_pooling_is_quadratic_discriminant_analysis(iris):
+    X, y = iris
+    ours = RegularisedDiscriminant(pooling=0, shrinkage=0).fit(X, y)
+    # scikit-learn divides scatters by n - 1
+    theirs = QuadraticDiscriminantAnalysis().fit(X, y)
+    n = np.bincount(y)
+    scale = (n - 1) / n
+    for k in range(3):
+        expected = np.cov(X[y == k].T) * scale[k]
+        np.testing.assert_allclose(ours.covariances_[k], expected, atol=1e-12)
+    assert np.mean(ours.predict(X) == theirs.predict(X)) > 0.98
+
+
+def test_mixed_covariances_follow_friedman(iris):
+    X, y = iris
+    pooling, shrinkage = 0.3, 0.2
+    model = RegularisedDiscriminant(pooling=pooling, shrinkage=shrinkage).fit(X, y)
+    scatters = [np.cov(X[y == k].T) * 49 for k in range(3)]
+    for k in range(3):
+        mixed = (0.7 * scatters[k] + 0.3 * sum(scatters)) / (0.7 * 50 + 0.3 * 150)
+        sphere = np.trace(mixed) / 4 * np.eye(4)
+        np.testing.assert_allclose(model.covariances_[k], 0.8 * mixed + 0.2 * sphere, atol=1e-10)
+
+
+def test_full_rank_changes_nothing_and_a_low_rank_keeps_the_best_plane():
+    wine = cw.datasets.load("wine")
+    whole = cw.learner("rda", pooling=1, shrinkage=0.0).fit(wine)
+    full = cw.learner("rda", pooling=1, shrinkage=0.0, rank=2).fit(wine)
+    np.testing.assert_allclose(full.predict_proba(wine), whole.predict_proba(wine), atol=1e-9)
+    one = cw.learner("rda", pooling=1, shrinkage=0.0, rank=1).fit(wine)
+    found = cw.discriminants(one, wine)
+    # in one coordinate the score is a function of that coordinate alone
+    odds = np.log(one.predict_proba(wine)[:, 1] / one.predict_proba(wine)[:, 0])
+    line = np.polyfit(found.scores[:, 0], odds, 1)
+    np.testing.assert_allclose(np.polyval(line, found.scores[:, 0]), odds, atol=1e-6)
+
+
+@pytest.mark.parametrize("pooling", [0.2, 1])
+def test_whole_weights_count_rows_as_repeated(iris, pooling):
+    X, y = iris
+    times = np.random.default_rng(0).integers(0, 3, len(y))
+    weighted = RegularisedDiscriminant(pooling=pooling).fit(X, y, times)
+    repeated = RegularisedDiscriminant(pooling=pooling).fit(
+        np.repeat(X, times, axis=0), np.repeat(y, times)
+    )
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-9)
+
+
+def test_constant_columns_change_nothing_and_poor_classes_are_named(iris):
+    X, y = iris
+    wide = np.column_stack([X, np.ones(len(y))])
+    # a sphere of one dimension more differs, so compare without one
+    settings = {"pooling": 0.5, "shrinkage": 0.0}
+    plain = RegularisedDiscriminant(**settings).fit(X, y).predict_proba(X)
+    same = RegularisedDiscriminant(**settings).fit(wide, y).predict_proba(wide)
+    np.testing.assert_allclose(same, plain, atol=1e-8)
+    few = np.r_[0:50, 50:53]
+    with pytest.raises(cw.InputError, match=r"3 rows .*pooling=0.5"):
+        RegularisedDiscriminant(pooling=0, shrinkage=0).fit(X[few], y[few])
+    for settings in ({"pooling": 2}, {"shrinkage": -0.1}, {"rank": 0, "pooling": 1}, {"rank": 2}):
+        with pytest.raises(cw.InputError, match=next(iter(settings))):
+            RegularisedDiscriminant(**settings).fit(X, y)
+
+
+def test_the_hyperplane_has_the_widest_margin(iris):
+    X, y = iris
+    pair = y < 2
+    model = SeparatingHyperplane().fit(X[pair], y[pair])
+    side = np.where(y[pair] == 1, 1.0, -1.0)
+    margins = side * model.decision_function(X[pair])
+    assert margins.min() == pytest.approx(1, abs=1e-3)
+    # the least squared length under the constraints, by a general solver
+    solved = minimize(
+        lambda b: 0.5 * b[:4] @ b[:4],
+        np.append(model.coef_[0] * 1.5, model.intercept_ * 1.5),
+        jac=lambda b: np.append(b[:4], 0.0),
+        constraints={"type": "ineq", "fun": lambda b: side * (X[pair] @ b[:4] + b[4]) - 1},
+        method="SLSQP",
+        options={"maxiter": 500, "ftol": 1e-12},
+    )
+    assert np.linalg.norm(model.coef_) == pytest.approx(np.linalg.norm(solved.x[:4]), rel=1e-3)
+
+
+def test_classes_that_overlap_or_are_three_have_no_hyperplane(iris):
+    X, y = iris
+    with pytest.raises(cw.InputError, match="no hyperplane separates"):
+        SeparatingHyperplane().fit(X[y > 0], y[y > 0])
+    with pytest.raises(cw.InputError, match="two classes"):
+        SeparatingHyperplane().fit(X, y)
+
+
+def table(n=90, seed=0):
+    """Two classes apart in x, with a category, a gap and a column of noise."""
+    rng = np.random.default_rng(seed)
+    kind = np.arange(n) % 2
+    frame = {
+        "x": kind * 8 + rng.normal(size=n),
+        "noise": np.where(np.arange(n) == 5, np.nan, rng.normal(size=n)),
+        "place": rng.choice(["north", "south"], n),
+        "class": np.where(kind, "b", "a"),
+    }
+    return cw.read(frame, target="class")
+
+
+@pytest.mark.parametrize("name", ["rda", "hyperplane"])
+def test_a_table_goes_through_fit_file_and_explanation(name, tmp_path):
+    data = table()
+    settings = {"pooling": 1} if name == "rda" else {}
+    model = cw.learner(name, **settings).fit(data)
+    cw.save(model, tmp_path / "model.cw")
+    assert (cw.load(tmp_path / "model.cw").predict(data) == model.predict(data)).all()
+    importance = cw.explain(model, data).importance()
+    assert importance.columns[int(np.argmax(importance.values))] == "x"
+
+
+def test_quadratic_boundaries_are_explained_by_sampling():
+    data = table()
+    model = cw.learner("rda").fit(data)
+    values = cw.explain(model, data).importance()
+    assert values.columns[int(np.argmax(values.values))] == "x"
