@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from clearwood import datasets, forest, models
     from clearwood._shared.errors import ClearwoodWarning, InputError, MissingExtraError
     from clearwood.benchmarking import Benchmark, benchmark
-    from clearwood.causal import SCM, Graph
+    from clearwood.causal import SCM, DirectEffect, Graph, direct_effect
     from clearwood.condensing import Condensed, certify, condense
     from clearwood.evaluation import Evaluation, evaluate
     from clearwood.explanation import (
@@ -62,6 +62,7 @@ __all__ = [
     "Condensed",
     "Contributions",
     "Decomposition",
+    "DirectEffect",
     "Discriminants",
     "Effect",
     "Evaluation",
@@ -87,6 +88,7 @@ __all__ = [
     "condense",
     "contributions",
     "datasets",
+    "direct_effect",
     "discriminants",
     "effect",
     "evaluate",

@@ -6,6 +6,8 @@ from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
     from clearwood.causal.direct.conditions import Claim, Condition, conditions_of
+    from clearwood.causal.direct.direct import direct_effect
+    from clearwood.causal.direct.result import DirectEffect
     from clearwood.causal.graph.adjustment import AdjustmentSets, Validity
     from clearwood.causal.graph.graph import Graph
     from clearwood.causal.graph.paths import Block, Path, Paths
@@ -22,10 +24,12 @@ __all__ = [
     "Claim",
     "Condition",
     "Counterfactual",
+    "DirectEffect",
     "Graph",
     "Inversion",
     "Path",
     "Paths",
     "Validity",
     "conditions_of",
+    "direct_effect",
 ]

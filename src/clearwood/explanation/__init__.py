@@ -19,6 +19,8 @@ if TYPE_CHECKING:
         rows_outside,
     )
     from clearwood.explanation.effects.boundaries import Boundaries
+    from clearwood.explanation.effects.joint import JointCurves, default_values, joint_curves
+    from clearwood.explanation.effects.refit import Training
     from clearwood.explanation.effects.result import BANDS, Effect
     from clearwood.explanation.effects.shape import Shape, sentence_of, shape_of
     from clearwood.explanation.explain import Explanation
@@ -69,6 +71,7 @@ __all__ = [
     "Game",
     "Importance",
     "Interactions",
+    "JointCurves",
     "Lime",
     "NotDecomposableError",
     "Predictor",
@@ -80,12 +83,15 @@ __all__ = [
     "TermRow",
     "TermTable",
     "TermsGame",
+    "Training",
     "TreeGame",
     "Unit",
     "WhatIf",
     "as_additive",
     "checked_weights",
     "coefficients",
+    "default_values",
+    "joint_curves",
     "learner_players",
     "leaves_of",
     "readable_order",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         plot_smooth_calibration,
     )
     from clearwood.plot.data import plot_association, plot_profile
+    from clearwood.plot.direct_effect import plot_direct_effect
     from clearwood.plot.discriminants import plot_discriminants
     from clearwood.plot.effects import plot_effect
     from clearwood.plot.evaluation import (
@@ -49,6 +50,7 @@ __all__ = [
     "plot_confusion",
     "plot_contributions",
     "plot_curve",
+    "plot_direct_effect",
     "plot_discriminants",
     "plot_effect",
     "plot_excess_risk",

@@ -139,7 +139,7 @@ def _assumed(
             "unconfounded columns",
             None if rest else True,
             f"without a graph it is assumed that {_listed(chosen)} and the other columns have no "
-            f"common cause, or that {_listed(chosen)} does not act on them"
+            f"common cause, or that {_listed(chosen)} {_do(chosen)} not act on them"
             if rest
             else "the model has no other columns",
         )
@@ -170,11 +170,11 @@ def _of_columns(graph: Causes, chosen: Sequence[str], rest: Sequence[str]) -> Co
     """Check the columns that act on the other ones."""
     acting = _acting(graph, chosen, rest)
     if not acting:
-        reason = f"{_listed(chosen)} does not act on the other columns"
+        reason = f"{_listed(chosen)} {_do(chosen)} not act on the other columns"
         return Condition("unconfounded columns", holds=True, reason=reason)
     path = _open_path(graph, acting, rest)
     if path is None:
-        reason = f"{_listed(acting)} shares no cause with the columns acted on or with any other"
+        reason = f"no other column shares a cause with {_listed(acting)}"
         return Condition("unconfounded columns", holds=True, reason=reason)
     first, last = path[0], path[-1]
     if _is_directed(path):
@@ -270,4 +270,10 @@ def _fails(name: ConditionName, reason: str, path: tuple[str, ...]) -> Condition
 
 def _listed(names: Iterable[str]) -> str:
     """Write names one after the other."""
-    return ", ".join(repr(name) for name in names)
+    *first, last = (repr(name) for name in names)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _do(names: Sequence[str]) -> str:
+    """Return the verb for one name or several."""
+    return "does" if len(names) == 1 else "do"

@@ -1,0 +1,352 @@
+"""The average natural direct effect of columns on a model's prediction or on the target."""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any, get_args
+
+import numpy as np
+
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.choices import Scale
+from clearwood._shared.errors import (
+    Call,
+    InputError,
+    Option,
+    bad_value,
+    did_you_mean,
+    unknown_choice,
+    words,
+)
+from clearwood._shared.progress import progress
+from clearwood.causal.direct.conditions import Claim, conditions_of
+from clearwood.causal.direct.result import DirectEffect
+from clearwood.causal.graph.graph import Graph
+from clearwood.explanation import Explained, JointCurves, Training, default_values, joint_curves
+from clearwood.models import Learner
+from clearwood.table import Table
+
+__all__ = ["direct_effect"]
+
+# Draws of rows that lack a level that is compared are drawn again at most this often.
+_MOST_DRAWS = 100
+
+
+def direct_effect(
+    model: Any,
+    data: Any,
+    columns: str | Sequence[str] | None = None,
+    *,
+    graph: Any = None,
+    at: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
+    claim: Claim = "model",
+    scale: Scale = "response",
+    refit: int = 0,
+    confidence: float = 0.9,
+    seed: int = 0,
+    n_jobs: int = 1,
+) -> DirectEffect:
+    """Compute the average natural direct effect of columns, as contrasts, and check its conditions.
+
+    It is the change of the mean prediction when the columns are set to a value while all other
+    columns stay as they would have been (Hiabu 2024, definition 8.2.1). The partial dependence of
+    the columns is this effect up to a constant if the columns that act on other ones share no cause
+    with them (theorem 8.2.2, sharpened: see `conditions_of`). Contrasts with a reference are free
+    of the constant. With a graph the condition is checked, and a failing one names its arrow;
+    without one the result states what is assumed.
+
+    Parameters
+    ----------
+    model
+        Anything with ``predict`` or ``predict_proba``, or a function of rows.
+    data
+        The rows over which predictions are averaged, usually the training rows.
+    columns
+        One column or several, whose values are set together; the protected columns of the table
+        when None.
+    graph
+        A `Graph` with a node for each feature, or anything that makes one.
+    at
+        The values to compare, the reference first: a list for one column, or values by column, of
+        one length each. By default all levels, the most common one as the reference, and of numbers
+        the median, then the 5, 25, 75 and 95 per cent points.
+    claim
+        "model": the effect is on the model's prediction. "world": it is on the target itself; then
+        all features together must be unconfounded with the target too, and ``refit`` is needed,
+        since the model is an estimate.
+    scale
+        "response": the unit of the target, or the probability of each class. "margin" is before the
+        link.
+    refit
+        How many models are fitted again to resampled rows for the band; 100 or more are advisable.
+        Rows of one group are drawn together. With 0 the band shows only how far the average could
+        move with other rows, for this model as it is.
+    confidence
+        The coverage that the band aims at, at each value.
+    seed
+        Fixes what is drawn.
+    n_jobs
+        Threads, where the model is read as a forest.
+
+    Returns
+    -------
+    DirectEffect
+
+    Notes
+    -----
+    The band from refits is the contrast plus or minus a quantile of the t distribution times the
+    standard deviation over the refits. A learner that shrinks effects is biased, and no resampling
+    shows its bias: the band then covers what the learner estimates on average.
+
+    `outside` is, at each value, the share of rows that have no near neighbour in the data once the
+    columns are set: the share of pairs of a value and of the other columns at which the model
+    extrapolates. Nearness is by rank, in the columns set and up to three that go with them.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> data = cw.datasets.insurance(5000)
+    >>> model = cw.learner("glm").fit(data)
+    >>> graph = cw.datasets.insurance_truth().scm.graph
+    >>> effect = cw.direct_effect(model, data, "gender", graph=graph, at=["female", "male"])
+    >>> effect.holds, bool(0.05 < effect.effect[1] < 0.09)
+    (True, True)
+    """
+    _check(claim, scale, refit, confidence)
+    causes = graph if graph is None or isinstance(graph, Graph) else Graph(graph)
+    explained, _ = Explained(model, data, seed=seed, n_jobs=n_jobs).counted()
+    names = _named(explained, columns)
+    points = _points(explained, names, at)
+    curves = joint_curves(explained, points, scale=scale, seed=seed, n_jobs=n_jobs)
+    target = _target(explained)
+    checked = conditions_of(
+        causes,
+        curves.columns,
+        [name for name in curves.others if name != target],
+        target=target,
+        claim=claim,
+    )
+    effect = _contrasts(curves.means())
+    if refit:
+        errors = _refitted(explained, curves, points, refit, scale, seed)
+    else:
+        errors = _errors_over_rows(curves)
+    half = _quantile(confidence, refit) * errors
+    several = len(curves.about.outputs) > 1
+
+    def shown(values: Floats) -> Floats:
+        return values if several else values[:, 0]
+
+    return DirectEffect(
+        columns=curves.columns,
+        others=curves.others,
+        at={name: tuple(values.tolist()) for name, values in curves.at.items()},
+        effect=shown(effect),
+        means=shown(curves.means()),
+        low=shown(effect - half),
+        high=shown(effect + half),
+        standard_errors=shown(errors),
+        confidence=confidence,
+        band="refits" if refit else "rows",
+        refit=refit,
+        outside=curves.outside,
+        conditions=checked,
+        claim=claim,
+        target=target,
+        about=curves.about,
+        n_rows=len(curves.rows),
+        n_data=curves.n_data if len(curves.rows) < curves.n_data else None,
+        seed=seed,
+    )
+
+
+def _check(claim: str, scale: str, refit: int, confidence: float) -> None:
+    """Refuse options that cannot be used."""
+    if claim not in get_args(Claim):
+        raise unknown_choice("claim", claim, get_args(Claim))
+    if scale not in get_args(Scale):
+        raise unknown_choice("scale", scale, get_args(Scale))
+    if type(refit) is not int or refit < 0 or refit == 1:
+        raise bad_value("refit", refit, "it is a number of models, 0 or at least 2")
+    if not 0 < confidence < 1:
+        raise bad_value("confidence", confidence, "it lies between 0 and 1, such as 0.9")
+    if claim == "world" and not refit:
+        raise InputError(
+            "an effect on the target itself needs a band from models fitted again: the model is an "
+            "estimate",
+            parameter="refit",
+            value=refit,
+            hint=words("set ", Option("refit", 100), ", or ", Option("claim", "model"), "."),
+        )
+
+
+def _named(explained: Explained, columns: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the columns, those that the table protects by default."""
+    data = explained.data
+    features = explained.predictor().names
+    if columns is None:
+        chosen = data.protected if isinstance(data, Table) else ()
+        if not chosen:
+            raise InputError(
+                "no column is named, and the table protects none",
+                parameter="columns",
+                hint=words("name one: ", Call("direct_effect", ("model", "data", "'gender'")), "."),
+            )
+    else:
+        chosen = (columns,) if isinstance(columns, str | int) else tuple(columns)
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise bad_value("columns", columns, "it is one column or several different ones")
+    table_names = data.names if isinstance(data, Table) else ()
+    for name in chosen:
+        if name in table_names and name not in features:
+            raise InputError(
+                f"the model does not use column {name!r}, so it has no direct effect on the "
+                "prediction",
+                parameter="columns",
+                value=name,
+                hint=f"its features are {', '.join(map(repr, features[:12]))}.",
+            )
+    return tuple(features[explained.predictor().position(name)] for name in chosen)
+
+
+def _points(explained: Explained, names: tuple[str, ...], at: Any) -> dict[str, Sequence[Any]]:
+    """Return the values to compare, as many of each column."""
+    if at is None:
+        own = [default_values(explained, name) for name in names]
+        crossed = list(product(*own))
+        return {name: [point[k] for point in crossed] for k, name in enumerate(names)}
+    if not isinstance(at, Mapping):
+        if len(names) > 1:
+            raise InputError(
+                "the values of several columns are given by column",
+                parameter="at",
+                hint=words(Option("at", {name: ["…"] for name in names}), "."),
+            )
+        at = {names[0]: at}
+    if set(at) != set(names):
+        unknown = [name for name in at if name not in names]
+        raise InputError(
+            words(Option("at"), f" has values for {sorted(at)}, not for {sorted(names)}"),
+            parameter="at",
+            value=sorted(at),
+            hint=did_you_mean(str(unknown[0]), names) if unknown else None,
+        )
+    points: dict[str, Sequence[Any]] = {name: _listed(name, at[name]) for name in names}
+    if len({len(values) for values in points.values()}) > 1:
+        raise InputError(
+            words("the columns in ", Option("at"), " have different numbers of values"),
+            parameter="at",
+        )
+    if len(points[names[0]]) < 2:
+        raise bad_value("at", at, "a contrast needs two values or more, the reference first")
+    return points
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    """Return the values of one column as a list."""
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise bad_value("at", values, f"the values of {name!r} are a list, the reference first")
+    return list(values)
+
+
+def _target(explained: Explained) -> str | None:
+    """Return the name of the target, where the data or the model knows it."""
+    data, model = explained.data, explained.model
+    if isinstance(data, Table) and data.target is not None:
+        return data.target
+    schema = getattr(model, "schema_", None) if isinstance(model, Learner) else None
+    return None if schema is None else schema.target
+
+
+def _contrasts(means: Floats) -> Floats:
+    """Return differences to the first point."""
+    return means - means[:1]
+
+
+def _errors_over_rows(curves: JointCurves) -> Floats:
+    """Return standard errors of contrasts over rows: (points, outputs)."""
+    changes = curves.each - curves.each[:, :1]
+    weights = curves.weights / curves.weights.sum()
+    off = changes - np.einsum("i,ijk->jk", weights, changes)
+    n = len(weights)
+    variance = np.einsum("i,ijk->jk", weights**2, off**2) * n / max(n - 1, 1)
+    return np.asarray(np.sqrt(variance))
+
+
+def _quantile(confidence: float, refit: int) -> float:
+    """Return how many standard errors a band has on each side."""
+    from scipy import stats
+
+    tail = (1 + confidence) / 2
+    return float(stats.t.ppf(tail, refit - 1) if refit else stats.norm.ppf(tail))
+
+
+def _refitted(
+    explained: Explained,
+    curves: JointCurves,
+    points: Mapping[str, Sequence[Any]],
+    draws: int,
+    scale: str,
+    seed: int,
+) -> Floats:
+    """Return standard deviations of contrasts over models fitted to resampled rows.
+
+    Each average is over the resampled rows too, by the number of times that each was drawn.
+    """
+    if not (isinstance(explained.data, Table) and explained.data.target is not None):
+        raise InputError(
+            "models are fitted again to the target, which the data does not name",
+            parameter="data",
+            hint=words("read the table with ", Option("target"), "."),
+        )
+    training = Training(explained.model, explained.data, None)
+    rng = np.random.default_rng([seed, 1])
+    results = []
+    with progress("fitting anew", total=draws) as step:
+        for _ in range(draws):
+            chosen = _drawn(rng, explained.data, points)
+            again = Explained(
+                training.fit(chosen),
+                explained.data,
+                weights=explained.own_weights,
+                n_jobs=explained.n_jobs,
+            )
+            curve = joint_curves(
+                again, points, scale=scale, rows=curves.rows, extrapolation=False, seed=seed
+            )
+            times = np.bincount(chosen, minlength=len(training))[curves.rows]
+            results.append(_contrasts(curve.means(curves.weights * times)))
+            step(1)
+    return np.asarray(np.std(results, axis=0, ddof=1))
+
+
+def _drawn(rng: np.random.Generator, table: Table, points: Mapping[str, Sequence[Any]]) -> Index:
+    """Draw rows with replacement, whole groups where there are some, with every level compared."""
+    groups = table.groups
+    members: list[Index] = []
+    if groups is not None:
+        _, codes = np.unique(groups, return_inverse=True)
+        members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+    for _ in range(_MOST_DRAWS):
+        if members:
+            drawn = rng.integers(0, len(members), len(members))
+            chosen = np.concatenate([members[k] for k in drawn])
+        else:
+            chosen = rng.integers(0, table.n_rows, table.n_rows)
+        if _has_levels(table, chosen, points):
+            return np.sort(chosen)
+    raise InputError(
+        "a level that is compared is too rare to fit models to resampled rows",
+        parameter="at",
+        hint="leave out levels of very few rows.",
+    )
+
+
+def _has_levels(table: Table, chosen: Index, points: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether drawn rows have every level that is compared."""
+    for name, values in points.items():
+        column = table.column(name)
+        if column.is_coded:
+            codes = {column.levels.index(str(value)) for value in values}
+            if not codes <= set(np.unique(column.values[chosen]).tolist()):
+                return False
+    return True
