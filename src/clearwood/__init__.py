@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         effect,
         importance,
         lime,
+        monotone,
         shapley,
         what_if,
     )
@@ -102,6 +103,7 @@ __all__ = [
     "lime",
     "load",
     "models",
+    "monotone",
     "path",
     "read",
     "report",

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.local.contributions import Contributions
     from clearwood.explanation.local.lime_result import Lime
     from clearwood.explanation.local.what_if import WhatIf
+    from clearwood.explanation.monotone.result import Monotone, MonotoneClaim, Witness
     from clearwood.explanation.scales import Scale, Unit
     from clearwood.explanation.shapley.result import Shapley
 else:
@@ -73,6 +74,8 @@ __all__ = [
     "Interactions",
     "JointCurves",
     "Lime",
+    "Monotone",
+    "MonotoneClaim",
     "NotDecomposableError",
     "Predictor",
     "ProductGame",
@@ -87,6 +90,7 @@ __all__ = [
     "TreeGame",
     "Unit",
     "WhatIf",
+    "Witness",
     "as_additive",
     "checked_weights",
     "coefficients",

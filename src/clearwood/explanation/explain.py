@@ -19,6 +19,7 @@ from clearwood.explanation.importance.importance import importance
 from clearwood.explanation.local.contributions import contributions
 from clearwood.explanation.local.lime import lime
 from clearwood.explanation.local.what_if import what_if
+from clearwood.explanation.monotone.monotone import monotone
 from clearwood.explanation.scales import Scale
 from clearwood.explanation.shapley.shapley import shapley
 
@@ -29,9 +30,9 @@ class Explanation(Explained, Result):
     """A model that is explained over its data; made by `clearwood.explain`.
 
     Its methods answer one question each: `effect`, `importance`, `shapley`, `lime`, `what_if`,
-    `contributions` and `agreement` are also functions of `clearwood` that take the model and the
-    data first. All of them, and `decomposition`, share one import of the model, one encoding of the
-    data and one count of the background.
+    `contributions`, `agreement` and `monotone` are also functions of `clearwood` that take the
+    model and the data first. All of them, and `decomposition`, share one import of the model, one
+    encoding of the data and one count of the background.
 
     Several threads may use one explanation. It can be pickled if the model can.
 
@@ -56,6 +57,7 @@ class Explanation(Explained, Result):
     contributions = contributions
     terms = terms
     agreement = agreement
+    monotone = monotone
 
     # The decomposition
 

@@ -20,6 +20,7 @@ from clearwood.explanation.importance.importance import importance as _importanc
 from clearwood.explanation.local.contributions import contributions as _contributions
 from clearwood.explanation.local.lime import lime as _lime
 from clearwood.explanation.local.what_if import what_if as _what_if
+from clearwood.explanation.monotone.monotone import monotone as _monotone
 from clearwood.explanation.shapley.shapley import shapley as _shapley
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "effect",
     "importance",
     "lime",
+    "monotone",
     "shapley",
     "what_if",
 ]
@@ -114,3 +116,4 @@ lime = _one_call(_lime)
 what_if = _one_call(_what_if)
 contributions = _one_call(_contributions)
 agreement = _one_call(_agreement)
+monotone = _one_call(_monotone)

@@ -66,6 +66,13 @@ class SplineBasis:
             out[missing, -1] = 1.0
         return out
 
+    def breaks(self) -> Floats:
+        """Return the values between which every function is a polynomial."""
+        inner = self.knots
+        if len(self.warp_from):
+            inner = np.concatenate([np.interp(inner, self.warp_to, self.warp_from), self.warp_from])
+        return np.unique(np.clip([self.low, *inner.tolist(), self.high], self.low, self.high))
+
     def curves(self, values: Floats) -> Floats:
         """Evaluate the curves at values that are not missing."""
         return np.asarray((self.splines(self.scaled(values)) - self.centre) @ self.transform)
@@ -128,6 +135,11 @@ class LevelBasis:
         out[known] = -self.shares
         out[known, codes[known]] += 1.0
         return out
+
+    def codes_of_levels(self) -> Floats:
+        """Return a code of each level, and one of a level that the training rows do not have."""
+        known = self.levels[~np.isnan(self.levels)]
+        return np.append(known, -1.0)
 
     def codes(self, values: Floats) -> Index:
         """Return the position of each value among the levels; -1 where it is not one of them."""

@@ -45,6 +45,10 @@ class Hinge:
             from_knot = np.maximum(from_knot, 0.0)
         return np.where(np.isnan(values), 0.0, from_knot)[:, None]
 
+    def breaks(self) -> Floats:
+        """Return the values between which the function is a straight line."""
+        return np.unique([self.low, min(max(self.knot, self.low), self.high), self.high])
+
     def written(self, name: str, levels: tuple[str, ...] = ()) -> str:  # noqa: ARG002
         """Write the function of a column of this name."""
         knot = number(abs(self.knot), 4)
@@ -80,6 +84,10 @@ class InLevels:
         """Compute the indicator, of shape (rows, 1)."""
         return in_levels(self.member, values).astype(np.float64)[:, None]
 
+    def codes_of_levels(self) -> Floats:
+        """Return a code of each level, and one that is none of them."""
+        return np.arange(len(self.member), dtype=np.float64)
+
     def written(self, name: str, levels: tuple[str, ...] = ()) -> str:
         """Write the indicator for a column of this name, with the names of its levels."""
         codes = np.flatnonzero(self.member[:-1])
@@ -96,6 +104,10 @@ class IsMissing:
     def __call__(self, values: Floats) -> Floats:
         """Compute the indicator, of shape (rows, 1)."""
         return np.isnan(values).astype(np.float64)[:, None]
+
+    def breaks(self) -> Floats:
+        """Return a value beside which the function is constant, as it is for all that are known."""
+        return np.zeros(1)
 
     def written(self, name: str, levels: tuple[str, ...] = ()) -> str:  # noqa: ARG002
         """Write the indicator for a column of this name."""
@@ -114,3 +126,8 @@ class Stacked:
     def __call__(self, values: Floats) -> Floats:
         """Compute the functions, of shape (rows, functions)."""
         return np.hstack([function(values) for function in self.functions])
+
+    def breaks(self) -> Floats | None:
+        """Return the values between which all functions are straight lines; None for levels."""
+        every = [one.breaks() for one in self.functions if not isinstance(one, InLevels)]
+        return np.unique(np.concatenate(every)) if len(every) == len(self.functions) else None

@@ -1,0 +1,306 @@
+"""The least step of a forest along one column, over the whole space.
+
+From one cell of the column to the next, only trees with a split between the two change, and each
+by a function of its other columns that is constant in boxes. The least sum of these functions is
+searched for exactly: trees that share no column are independent of each other, so for pairs of
+columns it is Σ_k min over x_k (each x_k occurs in one term); else boxes are intersected, tree by
+tree, and a branch ends where the least that is left to add cannot beat the best sum so far.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from clearwood._shared.arrays import Floats
+from clearwood.explanation.monotone.axes import Axis
+from clearwood.forest import Forest
+
+__all__ = ["Box", "LeastStep", "Splits", "least_step"]
+
+#: A box: for some axes, which of their values are inside, as bits.
+Box = dict[int, int]
+
+
+class _BudgetError(Exception):
+    """The search has looked at as many boxes as it may."""
+
+
+@dataclass
+class _Budget:
+    """How many more boxes may be looked at."""
+
+    left: int
+
+    def spend(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise _BudgetError
+
+
+@dataclass(frozen=True)
+class LeastStep:
+    """The least change from one cell of a column to the next.
+
+    Parameters
+    ----------
+    change
+        The change; a lower bound of it where ``place`` is None.
+    before, after
+        Places of the two cells on the axis.
+    place
+        Where the change occurs: the place on every other axis that it depends on.
+    """
+
+    change: float
+    before: int
+    after: int
+    place: dict[int, int] | None
+
+
+class Splits:
+    """A forest with the sides to which the values of axes go at its nodes.
+
+    Parameters
+    ----------
+    forest
+        The trees.
+    axes
+        Values of its columns.
+    values
+        What each node adds; leaves only.
+    """
+
+    def __init__(self, forest: Forest, axes: Sequence[Axis], values: Floats) -> None:
+        self.axes = axes
+        self.values = values.tolist()
+        self.left = forest.left.tolist()
+        self.right = forest.right.tolist()
+        self.tree = forest.node_tree
+        self.roots = forest.roots.tolist()
+        self.full = [(1 << len(axis.codes)) - 1 for axis in axes]
+        self.axis = np.full(len(forest.left), -1)
+        self.goes_left: list[int] = [0] * len(forest.left)
+        for a, axis in enumerate(axes):
+            for place, at in enumerate(axis.at.tolist()):
+                for node in np.flatnonzero(~forest.is_leaf & (forest.feature == at)).tolist():
+                    self.axis[node] = a
+                    sides = forest.goes_left(node, axis.codes[:, place])
+                    packed = np.packbits(sides, bitorder="little").tobytes()
+                    self.goes_left[node] = int.from_bytes(packed, "little")
+        self.axis_of = self.axis.tolist()
+        parent = np.full(len(forest.left), -1)
+        inner = np.flatnonzero(~forest.is_leaf)
+        parent[forest.left[inner]] = inner
+        parent[forest.right[inner]] = inner
+        self.parent = parent.tolist()
+
+    def apart(self, axis: int, order: Sequence[int]) -> tuple[dict[int, list[int]], set[int]]:
+        """Return the nodes that part each step of an axis, and trees that clearly rise along it.
+
+        A tree clearly rises where no leaf on the lower side of a split on the axis is above a leaf
+        on its upper side, as libraries ensure that keep a constraint.
+        """
+        parting: dict[int, list[int]] = {}
+        rising, low, high = set(range(len(self.roots))), *self._ranges
+        for node in np.flatnonzero(self.axis == axis).tolist():
+            sides = [self.goes_left[node] >> place & 1 for place in order]
+            steps = [k for k, (one, other) in enumerate(pairwise(sides)) if one != other]
+            for step in steps:
+                parting.setdefault(step, []).append(node)
+            if not steps:
+                continue
+            first, second = self.left[node], self.right[node]
+            if not sides[0]:
+                first, second = second, first
+            if len(steps) > 1 or high[first] > low[second]:
+                rising.discard(int(self.tree[node]))
+        return parting, rising
+
+    @property
+    def _ranges(self) -> tuple[list[float], list[float]]:
+        """The least and the largest leaf below each node."""
+        low, high = list(self.values), list(self.values)
+        for node in range(len(self.left) - 1, -1, -1):  # children come after their parent
+            if self.left[node] >= 0:
+                children = (self.left[node], self.right[node])
+                low[node] = min(low[child] for child in children)
+                high[node] = max(high[child] for child in children)
+        return low, high
+
+    def changes(
+        self, axis: int, before: int, after: int, apart: Sequence[int], fixed: Box, budget: _Budget
+    ) -> list[list[tuple[Box, float]]]:
+        """Return, for each tree that changes, by what in which boxes; they fill the space."""
+        above: set[int] = set()
+        for node in apart:
+            at = node
+            while at >= 0 and at not in above:
+                above.add(at)
+                at = self.parent[at]
+        result = []
+        for tree in np.unique(self.tree[apart]).tolist():
+            boxes: list[tuple[Box, float]] = []
+            stack = [(self.roots[tree], self.roots[tree], fixed)]
+            while stack:
+                budget.spend()
+                low, high, box = stack.pop()
+                if low == high and low not in above:
+                    boxes.append((box, 0.0))
+                    continue
+                at = low if self.left[low] >= 0 else high
+                if self.left[at] < 0:
+                    boxes.append((box, self.values[high] - self.values[low]))
+                    continue
+                if low == high and self.axis_of[at] == axis:
+                    stack.append((self._side(at, before), self._side(at, after), box))
+                    continue
+                for node, inside in self._branches(at, axis, box, before if at == low else after):
+                    moved = (node if at == low else low, node if at == high else high)
+                    stack.append((*moved, inside))
+            result.append(boxes)
+        return result
+
+    def _side(self, node: int, place: int) -> int:
+        """Return the child to which a value of the node's axis goes."""
+        is_left = self.goes_left[node] >> place & 1
+        return int(self.left[node] if is_left else self.right[node])
+
+    def _branches(self, node: int, axis: int, box: Box, place: int) -> Iterable[tuple[int, Box]]:
+        """Return the children that a box reaches, and the part of it that does."""
+        own = self.axis_of[node]
+        if own == axis:
+            yield self._side(node, place), box
+            return
+        inside = box.get(own, self.full[own])
+        for child, side in (
+            (self.left[node], self.goes_left[node]),
+            (self.right[node], ~self.goes_left[node]),
+        ):
+            if inside & side:
+                yield child, {**box, own: inside & side}
+
+
+def least_step(
+    splits: Splits,
+    axis: int,
+    order: Sequence[int],
+    *,
+    fixed: Box | None = None,
+    tolerance: float,
+    budget: int,
+) -> LeastStep | None:
+    """Find the least change between neighbouring cells, over all values of the other columns.
+
+    The search ends at the first change below ``-tolerance``, which is a witness. With ``fixed``,
+    only values inside a box count.
+
+    Returns
+    -------
+    LeastStep or None
+        None where the budget was not enough.
+    """
+    left = _Budget(budget)
+    least = LeastStep(np.inf, order[0], order[0], None)
+    parting, rising = splits.apart(axis, order)
+    try:
+        for place, (before, after) in enumerate(pairwise(order)):
+            nodes = parting.get(place, [])
+            step = _one_step(
+                splits, axis, (before, after), nodes, rising, fixed or {}, tolerance, left
+            )
+            if step.change < least.change:
+                least = step
+            if least.change < -tolerance:
+                break
+    except _BudgetError:
+        return None
+    return least
+
+
+def _one_step(
+    splits: Splits,
+    axis: int,
+    step: tuple[int, int],
+    apart: Sequence[int],
+    rising: set[int],
+    fixed: Box,
+    tolerance: float,
+    budget: _Budget,
+) -> LeastStep:
+    """Find the least change from one cell to the next; a lower bound where that is enough."""
+    doubtful = [node for node in apart if int(splits.tree[node]) not in rising]
+    bound = 0.0
+    if doubtful:
+        trees = splits.changes(axis, *step, doubtful, fixed, budget)
+        bound = sum(min(change for _, change in boxes) for boxes in trees)
+    if bound >= -tolerance:
+        return LeastStep(bound, *step, None)
+    total, place = 0.0, {}
+    for group in _independent(splits.changes(axis, *step, apart, fixed, budget)):
+        change, box = _least_sum(group, budget)
+        total += change
+        for a, inside in box.items():
+            place[a] = (inside & -inside).bit_length() - 1
+    return LeastStep(total, *step, place)
+
+
+def _independent(
+    trees: list[list[tuple[Box, float]]],
+) -> list[list[list[tuple[Box, float]]]]:
+    """Group trees so that those of different groups share no axis."""
+    groups: list[tuple[set[int], list[list[tuple[Box, float]]]]] = []
+    for boxes in trees:
+        axes = {a for box, _ in boxes for a in box}
+        joined = [boxes]
+        rest = []
+        for own, members in groups:
+            if own & axes:
+                axes |= own
+                joined += members
+            else:
+                rest.append((own, members))
+        groups = [*rest, (axes, joined)]
+    return [members for _, members in groups]
+
+
+def _least_sum(trees: list[list[tuple[Box, float]]], budget: _Budget) -> tuple[float, Box]:
+    """Find the least sum of functions of boxes, and a box in which it is taken."""
+    ordered = [sorted(boxes, key=lambda one: one[1]) for boxes in trees]
+    ordered.sort(key=lambda boxes: boxes[0][1])
+    rest = [0.0]
+    for boxes in reversed(ordered):
+        rest.insert(0, rest[0] + boxes[0][1])
+    best: tuple[float, Box] = (np.inf, {})
+    stack: list[tuple[int, int, float, Box]] = [(0, 0, 0.0, {})]
+    while stack:
+        depth, at, total, box = stack.pop()
+        if depth == len(ordered):
+            if total < best[0]:
+                best = (total, box)
+            continue
+        boxes = ordered[depth]
+        while at < len(boxes):
+            own, change = boxes[at]
+            if total + change + rest[depth + 1] >= best[0]:
+                break
+            budget.spend()
+            at += 1
+            joined = _joined(box, own)
+            if joined is not None:
+                stack.append((depth, at, total, box))
+                stack.append((depth + 1, 0, total + change, joined))
+                break
+    return best
+
+
+def _joined(one: Box, other: Box) -> Box | None:
+    """Intersect two boxes; None where they have nothing in common."""
+    result = dict(one)
+    for a, inside in other.items():
+        common = inside & result.get(a, inside)
+        if not common:
+            return None
+        result[a] = common
+    return result
