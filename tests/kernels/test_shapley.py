@@ -783,7 +783,7 @@ def test_background_weights_must_be_numbers_and_match_the_rows():
 def test_backgrounds_of_different_trees_are_not_mixed():
     grower = Grower(0, features=2)
     forest = grower.forest(2)
-    one, two = Trees.of(forest), Trees.of(forest)
+    one, two = Trees.of(forest), Trees.of(replace(forest, base=forest.base + 1))
     X = grower.rows(3)
     with pytest.raises(InputError, match="counted for other trees"):
         interventional(one, X, Background.of(two, X))

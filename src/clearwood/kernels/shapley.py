@@ -11,7 +11,7 @@ raw prediction. Axes are always rows, then players (or sets), then outputs.
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, SupportsIndex
 
@@ -42,6 +42,9 @@ Progress = Callable[[int], object]
 _ROWS_PER_CHUNK = 1 << 16
 
 _MOST_SETS = 1_000_000
+
+# Tables that a background keeps.
+_MOST_TABLES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +98,9 @@ class Background:
     weights: Floats
     n_rows: int
     total_weight: float
-    # Tables for Shapley values (False) and interactions (True), where they are small.
-    _tables: dict[bool, _core.ShapleyTables] = field(default_factory=dict, init=False, repr=False)
+    # Tables for Shapley values (False), interactions (True) and some components (their sets), where
+    # they are small.
+    _tables: dict[object, _core.ShapleyTables] = field(default_factory=dict, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         # compiled objects stay in their process and are built again where they are needed
@@ -137,10 +141,12 @@ class Background:
     ) -> _core.ShapleyTables:
         """Return the tables that the kernel looks rows up in.
 
-        Tables for Shapley values and interactions are built once, unless they take much memory.
+        They are built once, unless they take much memory; of the components' tables only the
+        last few are kept.
         """
-        if sets is None and pairs in self._tables:
-            return self._tables[pairs]
+        key = pairs if sets is None else (sets[0].tobytes(), sets[1].tobytes())
+        if (known := self._tables.get(key)) is not None:
+            return known
         tables = _core.ShapleyTables(
             self.trees.kernel,
             self.counts,
@@ -151,9 +157,55 @@ class Background:
             sets,
             threads(n_jobs),
         )
-        if sets is None and tables.are_kept:
-            self._tables[pairs] = tables
+        if tables.are_kept:
+            while len(self._tables) >= _MOST_TABLES:
+                self._tables.pop(next(iter(self._tables)), None)
+            self._tables[key] = tables
         return tables
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return plain values and arrays, from which `from_state` makes it again elsewhere."""
+        values = {
+            "trees": self.trees.fingerprint,
+            "n_rows": self.n_rows,
+            "total_weight": self.total_weight,
+        }
+        return values, {"counts": self.counts, "codes": self.codes, "weights": self.weights}
+
+    @classmethod
+    def from_state(
+        cls, trees: Trees, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+    ) -> "Background":
+        """Make a background from its state; a background of other trees is refused."""
+        if values["trees"] != trees.fingerprint:
+            raise InputError("the background was counted for other trees")
+        return cls(
+            trees,
+            np.ascontiguousarray(arrays["counts"], np.float64),
+            np.asfortranarray(arrays["codes"], np.uint16),
+            np.ascontiguousarray(arrays["weights"], np.float64),
+            int(values["n_rows"]),
+            float(values["total_weight"]),
+        )
+
+    def __add__(self, other: "Background") -> "Background":
+        """Return the background of the rows of both.
+
+        Without weights the sums are whole numbers, so rows counted in any number of parts give the
+        same background to the bit.
+        """
+        if not isinstance(other, Background):
+            return NotImplemented
+        if not self.trees.equals(other.trees):
+            raise InputError("backgrounds of different trees cannot be added")
+        return Background(
+            self.trees,
+            self.counts + other.counts,
+            np.asfortranarray(np.concatenate([self.codes, other.codes])),
+            np.concatenate([self.weights, other.weights]),
+            self.n_rows + other.n_rows,
+            self.total_weight + other.total_weight,
+        )
 
 
 def path_dependent(
@@ -331,7 +383,7 @@ def _run_kernel(
     progress: Progress | None = None,
 ) -> tuple[Floats, Floats]:
     """Return an array of shape (slots, outputs, rows) and the baseline."""
-    if background.trees is not trees:
+    if not background.trees.equals(trees):
         raise InputError("the background was counted for other trees")
     if not background.total_weight > 0:
         raise InputError(

@@ -1,5 +1,6 @@
 """Trees and rows as the integers that the Shapley kernels work on."""
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, SupportsIndex
@@ -11,6 +12,25 @@ from clearwood.kernels import _core
 from clearwood.kernels.split_codes import Floats, Integers, SplitCodes, TreesLike
 
 __all__ = ["Trees"]
+
+# What the results of a forest depend on, besides its precision.
+_DEFINING = (
+    "roots",
+    "left",
+    "right",
+    "feature",
+    "threshold",
+    "default_left",
+    "zero_missing",
+    "category_start",
+    "category_size",
+    "category_words",
+    "unseen_left",
+    "cover",
+    "leaf_value",
+    "base",
+    "tree_output",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +148,21 @@ class Trees:
     def splits(self) -> SplitCodes:
         """The columns of codes, and the codes that go left at each node."""
         return SplitCodes.of(self.forest)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of splits, values and players: equal for trees with the same results."""
+        digest = hashlib.sha256(f"{self.forest.precision} {self.n_players}".encode())
+        for name in _DEFINING:
+            array = np.ascontiguousarray(getattr(self.forest, name))
+            digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+            digest.update(array.tobytes())
+        digest.update(np.asarray(self.players, np.int32).tobytes())
+        return digest.hexdigest()
+
+    def equals(self, other: "Trees") -> bool:
+        """Whether backgrounds counted for one serve the other."""
+        return self is other or self.fingerprint == other.fingerprint
 
     def regrouped(self, players: Integers, n_players: int) -> "Trees":
         """Return the same trees with other players; rows have the same codes."""

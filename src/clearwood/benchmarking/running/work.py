@@ -194,6 +194,10 @@ class Context:
     tuning: "Tuning | None"
     seed: int
 
+    def __sizeof__(self) -> int:
+        """Return the bytes of the table, by which schedulers decide to send an object once."""
+        return object.__sizeof__(self) + sum(c.values.nbytes for c in self.table.columns)
+
 
 #: Runs calls, perhaps in parallel, and returns their results in order.
 Spread = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], list[Any]]

@@ -20,8 +20,8 @@ from clearwood.explanation.outputs import one_output
 __all__ = ["Arithmetic"]
 
 
-# What the components of one block of rows may fill.
-_BYTES_PER_BLOCK = 1 << 28
+# What the components of one block of rows may fill: little enough to stay in the cache.
+_BYTES_PER_BLOCK = 1 << 24
 
 
 def _no_spread() -> None:

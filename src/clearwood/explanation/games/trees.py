@@ -154,16 +154,20 @@ class BoundTrees(BoundGame):
 
     def components(self, rows: Rows, sets: Sequence[Players], *, step: Step = silent) -> Values:
         n_outputs = len(self.baseline)
+        block = max(1024, _BYTES_PER_CALL // (8 * max(1, len(sets)) * n_outputs))
+        if len(sets) and len(rows) <= block:
+            return Values(self._components(rows.codes, sets, step))
         values = np.empty((len(rows), len(sets), n_outputs))
-        if not len(sets):
-            return Values(values)
-        block = max(1024, _BYTES_PER_CALL // (8 * len(sets) * n_outputs))
-        for first in range(0, len(rows), block):
+        for first in range(0, len(rows) if len(sets) else 0, block):
             part = rows.codes[first : first + block]
-            values[first : first + block] = components(
-                self.game.trees, part, self.background, sets, n_jobs=self.n_jobs, progress=step
-            ).values
+            values[first : first + block] = self._components(part, sets, step)
         return Values(values)
+
+    def _components(self, codes: Floats, sets: Sequence[Players], step: Step) -> Floats:
+        """Compute components in one call of the kernel."""
+        return components(
+            self.game.trees, codes, self.background, sets, n_jobs=self.n_jobs, progress=step
+        ).values
 
     def shapley(self, rows: Rows, *, interactions: bool = False, step: Step = silent) -> Values:
         result = interventional(
