@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from clearwood.explanation.effects.boundaries import boundaries
     from clearwood.explanation.explain import explain
+    from clearwood.explanation.factors.csv_file import read_factors
     from clearwood.explanation.factors.factors import factors
     from clearwood.explanation.linear.coefficients import coefficients
     from clearwood.explanation.linear.discriminants import discriminants
@@ -106,6 +107,7 @@ __all__ = [
     "monotone",
     "path",
     "read",
+    "read_factors",
     "report",
     "save",
     "shapley",

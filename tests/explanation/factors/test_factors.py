@@ -2,13 +2,14 @@
 
 import math
 import sqlite3
+import warnings
 
 import numpy as np
 import pytest
 
 import clearwood as cw
 from clearwood import InputError
-from clearwood.explanation.factors.cells import levelled, user_cuts
+from clearwood.explanation.factors.cells import least_squares_bands, user_cuts
 from clearwood.table import as_table
 
 DEPTH_2 = {"max_depth": 2, "max_iter": 30}
@@ -139,7 +140,32 @@ def test_bands_are_a_whole_number(boosted, policies, bands):
         cw.factors(boosted, policies, bands=bands)
 
 
-def test_a_curve_becomes_bands_with_the_error_stated(policies):
+CURVES = [
+    ("gam", {}),
+    ("mars", {"degree": 1}),
+    ("mars", {"degree": 2}),
+    ("spline", {}),
+    ("glass", {}),
+]
+
+
+@pytest.mark.parametrize(("name", "settings"), CURVES)
+def test_curves_of_polynomials_are_exact_everywhere(policies, name, settings):
+    """Also far from the data, at gaps, and for levels that the model has not seen."""
+    model = cw.learner(name, **settings).fit(policies)
+    factors = cw.factors(model, policies)
+    assert factors.is_exact
+    assert factors.banded == ()
+    assert any(term.powers is not None for term in factors.terms)
+    rows = mixed(policies)
+    rows["age"][:40] = np.linspace(-300, 900, 40).tolist()
+    rows["region"][50:60] = ["moon"] * 10
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cw.ClearwoodWarning)
+        np.testing.assert_allclose(factors.predict(rows), model.predict(rows), rtol=1e-12)
+
+
+def test_bands_state_what_they_cost(policies):
     model = cw.learner("gam").fit(policies)
     few, many = (cw.factors(model, policies, bands=n) for n in (5, 40))
     for factors in (few, many):
@@ -148,16 +174,19 @@ def test_a_curve_becomes_bands_with_the_error_stated(policies):
         assert "approximation" in repr(factors)
         off = np.abs(factors.predict(policies) / model.predict(policies) - 1).max()
         assert 0 < off <= factors.largest_difference
+        weights = policies.weights
+        total = weights @ model.predict(policies)
+        assert factors.rebalancing * (weights @ factors.predict(policies)) == pytest.approx(total)
     assert all(len(t.axes[0].cuts) < 5 for t in few.terms)
     assert many.largest_difference < few.largest_difference
-    assert abs(many.losses.table - many.losses.model) < abs(few.losses.table - few.losses.model)
+    assert abs(many.losses.lost) < abs(few.losses.lost)
 
 
 def test_a_curve_below_zero_is_compared_by_squared_error(policies):
     """Deviances of counts need positive predictions, which a spline need not give."""
     model = cw.learner("spline").fit(policies)
     assert model.predict(policies).min() < 0
-    assert cw.factors(model, policies).losses.name == "mean squared error"
+    assert cw.factors(model, policies, bands=20).losses.name == "mean squared error"
 
 
 def test_steps_are_joined_only_if_bands_are_wanted(boosted, policies, table):
@@ -258,14 +287,15 @@ def test_cuts_are_exact_to_the_last_digit_through_an_encoder():
     assert -3 * cuts[1] + 1 > -5.0 >= -3 * np.nextafter(cuts[1], 9) + 1
 
 
-def test_bands_have_the_least_largest_range():
+def test_bands_have_the_least_weighted_squares():
     """Compared with all ways to part a curve into three."""
-    curve = np.random.default_rng(0).normal(size=(9, 2)).cumsum(axis=0)
+    generator = np.random.default_rng(0)
+    curve, weights = generator.normal(size=(9, 2)).cumsum(axis=0), generator.uniform(0.1, 3, 9)
     ends = [(i, j) for i in range(1, 8) for j in range(i + 1, 9)]
 
-    def widest(starts):
-        parts = np.split(curve, starts)
-        return max(np.ptp(part, axis=0).max() for part in parts)
+    def squares(starts):
+        parts = zip(np.split(curve, starts), np.split(weights, starts), strict=True)
+        return sum(w @ (c - np.average(c, axis=0, weights=w)) ** 2 for c, w in parts).sum()
 
-    best = min(widest(cut) for cut in ends)
-    assert widest(levelled(curve, 3)[1:]) == pytest.approx(best, rel=1e-5)
+    best = min(squares(cut) for cut in ends)
+    assert squares(least_squares_bands(curve, weights, 3)[1:]) == pytest.approx(best, rel=1e-9)

@@ -1,20 +1,22 @@
-"""The cells of a column: its levels, or stretches of its numbers, and missing."""
+"""The cells of a column: its levels and all others, or stretches of its numbers, and missing."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood.explanation.games.game import Game
+from clearwood.explanation.factors.pieces import knots_of
+from clearwood.explanation.games.game import Game, Players
+from clearwood.explanation.games.products import ProductGame
 from clearwood.explanation.games.sums import SumGame
 from clearwood.explanation.games.terms import TermsGame
 from clearwood.explanation.games.trees import TreeGame
 from clearwood.table import Column
 
-__all__ = ["Axis", "Steps", "levelled", "middles", "steps_of", "thinned", "user_cuts"]
+__all__ = ["Axis", "Steps", "least_squares_bands", "middles", "steps_of", "thinned", "user_cuts"]
 
 #: Cuts are searched for between numbers of this size.
 _FAR = 1e30
@@ -23,6 +25,8 @@ _FAR = 1e30
 @dataclass(frozen=True, eq=False)
 class Axis:
     """The cells of one column; the last one is for missing values.
+
+    Of a category, the one before it is for levels that are not listed.
 
     Parameters
     ----------
@@ -51,11 +55,14 @@ class Axis:
     @property
     def n_known(self) -> int:
         """How many cells there are beside that of missing values."""
-        return len(self.cuts) + 1 if self.levels is None else len(self.levels)
+        return len(self.cuts) + 1 if self.levels is None else len(self.levels) + 1
 
     def places(self, column: Column) -> Index:
         """Return the cell of each row."""
-        known = np.searchsorted(self.cuts, column.values) if self.levels is None else column.values
+        if self.levels is None:
+            known = np.searchsorted(self.cuts, column.values)
+        else:
+            known = np.minimum(column.values, len(self.levels))
         return np.where(column.missing, self.n_known, known).astype(np.intp)
 
     def ends(self, cell: int) -> tuple[float, float]:
@@ -63,42 +70,40 @@ class Axis:
         ends = np.concatenate([[-np.inf], self.cuts, [np.inf]])
         return float(ends[cell]), float(ends[cell + 1])
 
-    def merged(self, effects: Floats, tolerance: float) -> tuple["Axis", Floats]:
-        """Join neighbouring cells of numbers whose effects, along the first axis, are equal."""
-        if self.levels is not None:
-            return self, effects
-        kept = [0]
-        for cell in range(1, self.n_known):
-            if np.nanmax(np.abs(effects[cell] - effects[kept[-1]])) > tolerance:
-                kept.append(cell)
-        cuts = self.cuts[np.array(kept[1:], np.intp) - 1]
-        return replace(self, cuts=cuts), effects[[*kept, self.n_known]]
-
 
 @dataclass(frozen=True)
 class Steps:
-    """Where a model that is constant between thresholds has them, and which columns are not so.
+    """Where a model steps and bends, and in which columns it may be a curve.
 
     Parameters
     ----------
     thresholds
-        By column of the game's codes.
+        By column of the game's codes: where trees and tables step.
+    bends
+        By the players of a term and the column of the codes: where polynomials end.
     smooth
         The players in which the model is not piecewise constant.
     """
 
     thresholds: Mapping[int, Floats]
     smooth: frozenset[int]
+    bends: Mapping[Players, Mapping[int, Floats]] = field(default_factory=dict)
 
     def __add__(self, other: "Steps") -> "Steps":
-        both = dict(self.thresholds)
-        for code, own in other.thresholds.items():
-            both[code] = np.union1d(both.get(code, own), own)
-        return Steps(both, self.smooth | other.smooth)
+        bends = {players: dict(own) for players, own in self.bends.items()}
+        for players, own in other.bends.items():
+            bends[players] = _united(bends.get(players, {}), own)
+        thresholds = _united(self.thresholds, other.thresholds)
+        return Steps(thresholds, self.smooth | other.smooth, bends)
+
+
+def _united(one: Mapping[int, Floats], other: Mapping[int, Floats]) -> dict[int, Floats]:
+    """Join the numbers of each column."""
+    return dict(one) | {k: np.union1d(one.get(k, own), own) for k, own in other.items()}
 
 
 def steps_of(game: Game) -> Steps:
-    """Read the thresholds of trees and tables; curves have none."""
+    """Read the thresholds of trees and tables, and the knots of curves that have some."""
     if isinstance(game, SumGame):
         return reduce(Steps.__add__, map(steps_of, game.games))
     if isinstance(game, TreeGame):
@@ -114,13 +119,23 @@ def steps_of(game: Game) -> Steps:
             for at, size in zip(term.at, term.table.shape, strict=False)
         }
         return Steps({at: np.arange(size) + 0.5 for at, size in sizes.items()}, frozenset())
-    return Steps({}, frozenset(k for players in game.sets(2) for k in players))
+    smooth = frozenset(k for players in game.sets(2) for k in players)
+    bends: dict[Players, dict[int, Floats]] = {}
+    if isinstance(game, ProductGame):
+        for term in game.terms:
+            own = bends.setdefault(term.players, {})
+            for factor in term.factors.values():
+                for column, basis in zip(factor.columns, factor.bases, strict=True):
+                    own |= _united(own, {column: knots_of(basis)})
+    return Steps({}, smooth, bends)
 
 
 def user_cuts(
     wanted: Mapping[int, tuple[Index, Floats]], codes_of: Callable[[Mapping[int, Floats]], Floats]
 ) -> dict[int, Floats]:
     """Find the numbers of the user's columns at which codes pass thresholds, to the last digit.
+
+    NaN where no number does.
 
     Parameters
     ----------
@@ -147,7 +162,7 @@ def user_cuts(
             before = own == first[k]
             low[k] = np.where(before, middle[k], low[k])
             high[k] = np.where(before, high[k], middle[k])
-    return {k: np.unique(_number(low[k])[first[k] != last[k]]) for k in wanted}
+    return {k: np.where(first[k] != last[k], _number(low[k]), np.nan) for k in wanted}
 
 
 def _position(number: float) -> np.int64:
@@ -188,37 +203,49 @@ def thinned(cuts: Floats, values: Floats, weights: Floats, most: int) -> Floats:
     return np.asarray(cuts[band[1:] > band[:-1]])
 
 
-def levelled(curves: Floats, most: int) -> list[int]:
-    """Return the first row of each band of rows, at most so many, in which curves vary least.
+def least_squares_bands(curves: Floats, weights: Floats, most: int) -> list[int]:
+    """Return the first row of each band, at most so many, with least squares about band means.
 
-    The largest range of a curve within a band is as small as it can be, up to one part in a
-    million: bands are as long as a limit allows, and the limit is halved.
+    The weighted sum of squared differences of the curves from their mean in the band is as small as
+    it can be (Fisher 1958), by dynamic programming over where the last band begins.
+
+    Parameters
+    ----------
+    curves
+        Of shape (rows, curves), the rows in order.
+    weights
+        Of the rows, positive.
+    most
+        Bands.
 
     Examples
     --------
-    >>> levelled(np.array([[0.0], [0.1], [5.0], [5.1], [9.0]]), 3)
+    >>> least_squares_bands(np.array([[0.0], [0.1], [5.0], [5.1], [9.0]]), np.ones(5), 3)
     [0, 2, 4]
     """
-    low, high = 0.0, float(np.ptp(curves, axis=0).max(initial=0.0))
-    best = _bands(curves, high)
-    for _ in range(20):
-        middle = (low + high) / 2
-        starts = _bands(curves, middle)
-        if len(starts) <= most:
-            best, high = starts, middle
-        else:
-            low = middle
-    return best
+    n = len(curves)
+    most = min(most, n)
+    centred = curves - np.average(curves, axis=0, weights=weights)
+    total = np.concatenate([[0.0], np.cumsum(weights)])
+    first = np.vstack([np.zeros(curves.shape[1]), np.cumsum(weights[:, None] * centred, axis=0)])
+    second = np.concatenate([[0.0], np.cumsum(weights * (centred**2).sum(axis=1))])
 
+    def costs(end: int) -> Floats:
+        """Return the cost of a band from each start up to an end."""
+        mean = ((first[end] - first[:end]) ** 2).sum(axis=1) / (total[end] - total[:end])
+        return np.asarray(np.maximum(second[end] - second[:end] - mean, 0.0))
 
-def _bands(curves: Floats, limit: float) -> list[int]:
-    """Make bands from the first row on, each as long as no curve ranges over more than a limit."""
-    starts = [0]
-    least, largest = curves[0], curves[0]
-    for k in range(1, len(curves)):
-        down, up = np.minimum(least, curves[k]), np.maximum(largest, curves[k])
-        if (up - down).max() > limit:
-            starts.append(k)
-            down = up = curves[k]
-        least, largest = down, up
-    return starts
+    best = np.full((most + 1, n + 1), np.inf)
+    start = np.zeros((most + 1, n + 1), np.intp)
+    best[0, 0] = 0.0
+    for end in range(1, n + 1):
+        tried = best[:-1, :end] + costs(end)
+        start[1:, end] = np.argmin(tried, axis=1)
+        best[1:, end] = np.min(tried, axis=1)
+    # more bands never cost more, so rounding alone may prefer fewer
+    count, end, starts = int(np.argmin(best[:, n])), n, []
+    while count:
+        end = int(start[count, end])
+        starts.append(end)
+        count -= 1
+    return starts[::-1]

@@ -7,6 +7,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import ClearwoodWarning
+from clearwood.explanation.factors.csv_file import read_text
 from clearwood.explanation.factors.model_cells import ModelCells
 from clearwood.explanation.factors.result import FactorLosses, Factors
 from clearwood.explanation.scales import Unit
@@ -14,7 +15,7 @@ from clearwood.losses import default_loss, find_loss
 from clearwood.models import Learner
 from clearwood.table import Table
 
-__all__ = ["MIXED_ROWS", "compared"]
+__all__ = ["MIXED_ROWS", "compared", "mixed_rows", "predicted"]
 
 MIXED_ROWS = 300
 #: What sums of many effects differ by at most, relative to their size, that are equal.
@@ -24,23 +25,44 @@ _AGREEING = 1e-9
 def compared(
     result: Factors, learner: Learner, cells: ModelCells, table: Table, seed: int
 ) -> Factors:
-    """Compare the table with the model, row by row, and by the loss where there is a target."""
+    """Compare the table with the model, row by row, and by the loss where there is a target.
+
+    The table is read from the text that it is written as, so that the comparison is of the file.
+    """
     largest, agrees = 0.0, not result.banded
-    for rows in (cells.table, _mixed(cells, seed)):
+    result_of_file = read_text(result.to_csv())
+    for rows in (cells.table, mixed_rows(cells, seed)):
         with warnings.catch_warnings():  # that nothing is known of a mixed row
             warnings.simplefilter("ignore", ClearwoodWarning)
-            own, made = _predicted(learner, rows), result.predict(rows)
-            score, added = cells.game.predict(cells.game.rows(rows))[:, -1], result.score(rows)
+            own, made = predicted(learner, rows), result_of_file.predict(rows)
+            score, added = (
+                cells.game.predict(cells.game.rows(rows))[:, -1],
+                result_of_file.score(rows),
+            )
         off = np.abs(made / own - 1) if result.unit is Unit.LOG_MEAN else np.abs(made - own)
         largest = float(np.maximum(largest, off.max()))
         agrees &= bool(np.allclose(added, score, rtol=0, atol=_AGREEING * np.abs(score).max()))
-    losses = None
+    losses, rebalancing = None, 1.0
+    if result.banded:
+        means = [
+            float(cells.weights @ own)
+            for own in (predicted(learner, cells.table), result.predict(cells.table))
+        ]
+        rebalancing = means[0] / means[1] if means[1] else np.nan
     if result.banded and table.target is not None:
         losses = _losses(result, learner, cells, table)
-    return replace(result, largest_difference=largest, is_exact=agrees, losses=losses)
+    return replace(
+        result,
+        largest_difference=largest,
+        is_exact=agrees,
+        n_rows=table.n_rows,
+        n_mixed=MIXED_ROWS,
+        losses=losses,
+        rebalancing=rebalancing,
+    )
 
 
-def _predicted(learner: Learner, rows: Table) -> Floats:
+def predicted(learner: Learner, rows: Table) -> Floats:
     """Return the model's prediction; for classes, the probability of the second one."""
     if learner.task_.is_classification:
         return np.asarray(learner.predict_proba(rows)[:, 1])
@@ -52,7 +74,7 @@ def _losses(result: Factors, learner: Learner, cells: ModelCells, table: Table) 
     y = np.asarray(table.y)
     if learner.task_.is_classification:
         y = (y == learner.classes_[1]).astype(np.intp)
-    own, made = _predicted(learner, cells.table), result.predict(cells.table)
+    own, made = predicted(learner, cells.table), result.predict(cells.table)
     loss = default_loss(learner.task_, y)
     if not learner.task_.is_classification and min(own.min(), made.min()) <= 0:
         loss = find_loss("squared")  # deviances need positive predictions
@@ -65,8 +87,8 @@ def _losses(result: Factors, learner: Learner, cells: ModelCells, table: Table) 
     return FactorLosses(loss.risk_title, mean(own), mean(made))
 
 
-def _mixed(cells: ModelCells, seed: int) -> Table:
-    """Put rows together at random: every column drawn by itself, all its levels and gaps too."""
+def mixed_rows(cells: ModelCells, seed: int) -> Table:
+    """Put rows together at random: every column by itself, all levels, new ones and gaps too."""
     generator = np.random.default_rng(seed)
     rows = cells.table.take(generator.integers(0, cells.table.n_rows, MIXED_ROWS))
     drawn = {}
@@ -74,7 +96,11 @@ def _mixed(cells: ModelCells, seed: int) -> Table:
         column = cells.column(k)
         known = column.values[~column.missing]
         if column.is_coded:
-            values = generator.integers(0, len(column.levels), MIXED_ROWS).astype(np.float64)
+            n_levels = len(column.levels)
+            more = k in cells.takes_other and n_levels > 0
+            values = generator.integers(0, n_levels + more, MIXED_ROWS).astype(np.float64)
+            if more:
+                column = replace(column, levels=(*column.levels, _new_level(column.levels)))
         elif len(known):
             between = generator.uniform(known.min(), known.max(), MIXED_ROWS)
             half = generator.random(MIXED_ROWS) < 0.5
@@ -85,3 +111,8 @@ def _mixed(cells: ModelCells, seed: int) -> Table:
             values[generator.random(MIXED_ROWS) < 0.1] = cells.missing(k)[0]
         drawn[column.name] = replace(column, values=values.astype(column.values.dtype))
     return replace(rows, columns=tuple(drawn.get(c.name, c) for c in rows.columns))
+
+
+def _new_level(levels: tuple[str, ...]) -> str:
+    """Return a level that a column does not have."""
+    return "new" + "'" * (1 + max(map(len, levels)))

@@ -1,11 +1,11 @@
-"""The cells of all columns of a model, from its steps and curves, and scores in them."""
+"""The cells of all columns of a model, from its steps, knots and curves, and scores in them."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,33 +13,65 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.explanation.factors.cells import (
     Axis,
-    levelled,
+    Steps,
+    least_squares_bands,
     middles,
     steps_of,
     thinned,
     user_cuts,
 )
+from clearwood.explanation.factors.pieces import (
+    CHECKED,
+    NODES,
+    coefficients,
+    evaluated,
+    is_polynomial,
+    shifted,
+)
+from clearwood.explanation.games.from_model import learner_players
 from clearwood.explanation.games.game import Game, Players
+from clearwood.models import Learner
 from clearwood.table import NUMERIC, Column, Table
 
 __all__ = ["ModelCells"]
 
-#: Cells of a column with a curve, unless the user says how many.
+#: What a score is in a column of numbers.
+_Shape = Literal["steps", "pieces", "curve"]
+
+#: Cells of a column with a curve that is no polynomial, unless the user says how many.
 _BANDS = 50
-_ON_A_LINE = 65
 #: Of a column with a curve: cells before they are joined, and rows in which the curve is looked at.
 _FINE_CELLS = 500
 _CURVES = 8
+#: By how much polynomials may miss the score, relative to its size, and values that they must meet.
+_PRECISION = 2e-13
+_VALUES_MET = 200
+#: The weight of fine cells without rows, of all: bands should not ignore the tails.
+_EMPTY = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class ModelCells:
-    """The cells of all columns, before any are joined, and codes of numbers in them."""
+    """The cells of all columns, before any are joined, and codes of numbers in them.
 
+    Parameters
+    ----------
+    learner, game
+        The model.
+    table, weights
+        Its features in the rows of the data, and their weights, which sum to one.
+    bands
+        The most cells of a column of numbers.
+    pieces
+        Whether curves may be written as polynomials.
+    """
+
+    learner: Learner
     game: Game
     table: Table
     weights: Floats
     bands: int | None
+    pieces: bool = True
 
     @cached_property
     def player(self) -> dict[str, int]:
@@ -75,8 +107,8 @@ class ModelCells:
         """Return the players that are numbers."""
         return [k for k in self.used if not self.column(k).is_coded]
 
-    def codes(self, values: Mapping[int, Floats]) -> Floats:
-        """Return codes of the first row, repeated, with columns at values; the last one repeats."""
+    def rows_at(self, values: Mapping[int, Floats]) -> Table:
+        """Return the first row, repeated, with columns at values; the last one repeats."""
         longest = max(map(len, values.values()), default=1)
         first = self.table.take(np.zeros(longest, np.intp))
         changed = {}
@@ -85,28 +117,36 @@ class ModelCells:
             padded = own[np.minimum(np.arange(longest), len(own) - 1)]
             changed[column.name] = replace(column, values=padded.astype(column.values.dtype))
         columns = tuple(changed.get(column.name, column) for column in first.columns)
-        return self.game.rows(replace(first, columns=columns)).codes
+        return replace(first, columns=columns)
+
+    def codes(self, values: Mapping[int, Floats]) -> Floats:
+        """Return codes of the first row, repeated, with columns at values; the last one repeats."""
+        with warnings.catch_warnings():  # that nothing is known of these rows
+            warnings.simplefilter("ignore", ClearwoodWarning)
+            return self.game.rows(self.rows_at(values)).codes
 
     @cached_property
     def takes_missing(self) -> frozenset[int]:
         """The players for which the model has a rule if they are missing."""
-        return (
-            frozenset(self.used)
-            if self._takes(self.used)
-            else frozenset(k for k in self.used if self._takes([k]))
-        )
+        return self._taken({k: self.missing(k) for k in self.used})
 
-    def _takes(self, players: Iterable[int]) -> bool:
+    @cached_property
+    def takes_other(self) -> frozenset[int]:
+        """The players for which the model has a rule if their level is a new one."""
+        coded = [k for k in self.used if self.column(k).is_coded]
+        return self._taken({k: np.array([float(len(self.column(k).levels))]) for k in coded})
+
+    def _taken(self, values: Mapping[int, Floats]) -> frozenset[int]:
+        """Return the players for whose value there is a score."""
+        if self._takes(values):
+            return frozenset(values)
+        return frozenset(k for k, own in values.items() if self._takes({k: own}))
+
+    def _takes(self, values: Mapping[int, Floats]) -> bool:
         try:
-            return bool(np.isfinite(self.score(self.gaps(players))).all())
-        except (InputError, ValueError, TypeError):
+            return bool(np.isfinite(self.score(self.codes(values))).all())
+        except (InputError, ValueError, TypeError, IndexError):
             return False
-
-    def gaps(self, players: Iterable[int]) -> Floats:
-        """Return the codes of a row in which columns are missing."""
-        with warnings.catch_warnings():  # that nothing is known of this row
-            warnings.simplefilter("ignore", ClearwoodWarning)
-            return self.codes({k: self.missing(k) for k in players})
 
     def missing(self, k: int) -> Floats:
         """Return a missing value of a column."""
@@ -121,42 +161,106 @@ class ModelCells:
         return self.game.rows(self.table.take(np.zeros(1, np.intp)))
 
     @cached_property
-    def lines(self) -> dict[int, float]:
-        """The slope of each column in which the score is a straight line, far beyond the data."""
-        paired = {k for players in self.sets if len(players) == 2 for k in players}
-        tried = {}
-        for k in self.numbers():
-            known = self.column(k).values[~self.column(k).missing]
-            if k in self._steps.smooth and k not in paired and len(known):
-                width = float(np.ptp(known)) or 1.0
-                tried[k] = np.linspace(known.min() - width, known.max() + width, _ON_A_LINE)
-        slopes = {}
-        for k, values in tried.items():
-            score = self.score(self.codes({k: values}))
-            slope = (score[-1] - score[0]) / (values[-1] - values[0])
-            line = score[0] + slope * (values - values[0])
-            if np.abs(line - score).max() <= 1e-13 * max(1.0, np.abs(score).max()):
-                slopes[k] = float(slope)
-        return slopes
-
-    @cached_property
-    def _steps(self) -> Any:
+    def _steps(self) -> Steps:
         return steps_of(self.game)
 
     @cached_property
-    def cuts(self) -> dict[int, Floats]:
+    def _located(self) -> dict[tuple[int, float], float]:
+        """The user's number of each threshold and knot of a column of the codes."""
+        steps, groups = self._steps, np.asarray(self.game.groups)
+        numbers = set(self.numbers())
+        wanted: dict[int, list[tuple[int, float]]] = {}
+        for by_column in (steps.thresholds, *steps.bends.values()):
+            for j, own in by_column.items():
+                if int(groups[j]) in numbers:
+                    wanted.setdefault(int(groups[j]), []).extend((j, cut) for cut in own.tolist())
+        lists = {k: list(dict.fromkeys(own)) for k, own in wanted.items()}
+        found = _user_cuts(lists, self.codes)
+        return {
+            key: cut for k, own in lists.items() for key, cut in zip(own, found[k], strict=True)
+        }
+
+    @cached_property
+    def _knots_before(self) -> dict[int, Floats]:
+        """Knots of a step that comes before a linear model, by player, as the user's numbers."""
+        steps = getattr(self.learner.estimator_, "steps", ())
+        knots = getattr(steps[0][1], "knots_", None) if steps else None
+        if knots is None:
+            return {}
+        _, groups = learner_players(self.learner)
+        wanted: dict[int, list[tuple[int, float]]] = {}
+        for j, own in enumerate(knots):
+            if int(groups[j]) in self.numbers():
+                wanted.setdefault(int(groups[j]), []).extend((j, float(cut)) for cut in own)
+        return _user_cuts(
+            wanted, lambda values: self.learner.encoder_.transform(self.rows_at(values))
+        )
+
+    def _breaks(self, k: int, players: Players) -> Floats:
+        """Return the user's numbers between which terms of players are polynomials."""
+        steps, groups = self._steps, np.asarray(self.game.groups)
+        wanted = [(j, cut) for j, own in steps.thresholds.items() for cut in own.tolist()]
+        for bent, by_column in steps.bends.items():
+            if set(players) <= set(bent):
+                wanted += [(j, cut) for j, own in by_column.items() for cut in own.tolist()]
+        own = [self._located[key] for key in wanted if int(groups[key[0]]) == k]
+        cuts = np.unique(np.concatenate([own, self._knots_before.get(k, np.empty(0))]))
+        return np.asarray(cuts[np.isfinite(cuts)])
+
+    def stretches(self, k: int, cuts: Floats) -> tuple[Floats, Floats]:
+        """Return the ends of cells; outer ones reach as far beyond the data as it is wide."""
+        known = self.column(k).values[~self.column(k).missing]
+        low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
+        width = float(high - low) or max(1.0, abs(float(low)))
+        first = min([low, *cuts[:1]]) - width
+        last = max([high, *cuts[-1:]]) + width
+        ends = np.concatenate([[first], cuts, [last]])
+        return ends[:-1], ends[1:]
+
+    @cached_property
+    def _shapes(self) -> dict[int, _Shape]:
+        """What the score is in each column of numbers, between its breaks."""
+        smooth = self._steps.smooth
+        return {k: self._shape(k) if k in smooth else "steps" for k in self.numbers()}
+
+    @cached_property
+    def pieced(self) -> frozenset[int]:
+        """The columns in which the score is a polynomial between breaks, but no steps alone."""
+        return frozenset(k for k, shape in self._shapes.items() if shape == "pieces")
+
+    def _shape(self, k: int) -> _Shape:
+        """Find out whether polynomials meet the score, between breaks and at the data's values."""
+        if not self.pieces:
+            return "curve"
+        cuts = self._breaks(k, (k,))
+        low, high = self.stretches(k, cuts)
+        values = (low + high)[:, None] / 2 + (high - low)[:, None] / 2 * CHECKED
+        # a cut belongs to the cell before it, so the first point is just behind it
+        values = np.clip(values, np.nextafter(low, np.inf)[:, None], high[:, None])
+        curves = self._curves(k, values.ravel()).reshape(*values.shape, -1)
+        precision = _PRECISION * max(1.0, float(np.abs(curves).max()))
+        if not np.isfinite(curves).all() or not is_polynomial(curves, precision).all():
+            return "curve"
+        fitted = coefficients(curves[:, : len(NODES)], precision / 8)
+        known = self.column(k).values[~self.column(k).missing]
+        if len(known):
+            some = np.quantile(known, np.linspace(0, 1, _VALUES_MET), method="nearest")
+            at = np.searchsorted(cuts, some)
+            t = (some - low[at]) / (high - low)[at] * 2 - 1
+            met = evaluated(np.moveaxis(fitted[at], 1, -1), t)
+            if np.abs(met - self._curves(k, some)).max() > 10 * precision:
+                return "curve"
+        if not fitted[:, 1:].any():
+            return "steps"
+        return "pieces" if self.bands is None or not len(cuts) else "curve"
+
+    @cached_property
+    def _fine(self) -> dict[int, Floats]:
         """Where the model steps, for columns of numbers; between all values, for curves."""
-        wanted = {}
-        groups = np.asarray(self.game.groups)
+        result = {}
         for k in self.numbers():
-            own = [j for j in np.flatnonzero(groups == k).tolist() if j in self._steps.thresholds]
-            if k not in self._steps.smooth and own:
-                cuts = [self._steps.thresholds[j] for j in own]
-                wanted[k] = (np.repeat(own, list(map(len, cuts))), np.concatenate(cuts))
-        result = user_cuts(wanted, self.codes)
-        for k in self.numbers():
-            if k in self.lines or k not in self._steps.smooth:
-                result.setdefault(k, np.empty(0))
+            if self._shapes[k] != "curve":
+                result[k] = self._breaks(k, (k,))
             else:
                 values = self.column(k).values
                 fine = thinned(middles(values), values, self.weights, _FINE_CELLS)
@@ -170,16 +274,21 @@ class ModelCells:
         """Cuts, and a value in each cell, of the columns that are approximated by fewer cells."""
         result = {}
         for k in self.numbers():
-            smooth = k in self._steps.smooth and k not in self.lines
+            smooth = self._shapes[k] == "curve"
             most = self.bands or (_BANDS if smooth else None)
-            if most is None or not (smooth or len(self.cuts[k]) >= most):
+            if k in self.pieced or most is None or not (smooth or len(self._fine[k]) >= most):
                 continue
-            cuts = self.cuts[k]
-            values = self.typical(k, Axis(self.column(k).name, None, cuts))
+            cuts = self._fine[k]
+            axis = Axis(self.column(k).name, None, cuts)
+            values = self.typical(k, axis)
             curves = self._curves(k, values)
-            starts = levelled(curves, most)
+            weights = np.bincount(
+                axis.places(self.column(k)), self.weights, minlength=axis.n_known + 1
+            )[:-1]
+            weights = weights + _EMPTY * max(weights.sum(), _EMPTY) / len(weights)
+            starts = least_squares_bands(curves, weights, most)
             chosen = [
-                start + _nearest_to_middle(curves[start:end])
+                start + _nearest_to_mean(curves[start:end], weights[start:end])
                 for start, end in pairwise([*starts, len(values)])
             ]
             result[k] = cuts[np.array(starts[1:], np.intp) - 1], values[chosen]
@@ -199,12 +308,12 @@ class ModelCells:
         """The columns of which the table is an approximation."""
         return frozenset(self.bands_of)
 
-    def axis(self, k: int) -> Axis:
-        """Return the cells of a column."""
+    def axis(self, k: int, players: Players) -> Axis:
+        """Return the cells of a column in the term of some players."""
         column = self.column(k)
         if column.is_coded:
             return Axis(column.name, column.levels, np.empty(0), column.header)
-        cuts = self.bands_of[k][0] if k in self.bands_of else self.cuts[k]
+        cuts = self.bands_of[k][0] if k in self.bands_of else self._breaks(k, players)
         return Axis(column.name, None, cuts, column.header)
 
     def values(self, k: int, axis: Axis) -> Floats:
@@ -226,8 +335,42 @@ class ModelCells:
             values[cell] = column.values[own[np.searchsorted(passed, passed[-1] / 2)]]
         return values
 
+    def polynomials(self, k: int, axis: Axis, origins: Floats, values: Floats) -> Floats:
+        """Turn scores at the nodes of the cells of numbers into coefficients about origins.
 
-def _nearest_to_middle(curves: Floats) -> int:
-    """Return the row that is nearest to the middle of the range of all curves."""
-    middle = (curves.min(axis=0) + curves.max(axis=0)) / 2
-    return int(np.argmin(np.abs(curves - middle).max(axis=1)))
+        ``values`` has the shape (cells, nodes, others), missing last, and so has the result with
+        powers in the place of nodes.
+        """
+        low, high = self.stretches(k, axis.cuts)
+        size = max(1.0, float(np.nanmax(np.abs(values), initial=0.0)))
+        half = (high - low) / 2
+        local = coefficients(values[:-1], _PRECISION / 8 * size)
+        known = shifted(local, (origins[:-1] - low) / half - 1, 1 / half)
+        last = np.zeros_like(values[-1:])
+        last[:, 0] = values[-1:, 0]
+        return np.concatenate([known, last])
+
+    def nodes(self, k: int, axis: Axis) -> Floats:
+        """Return the numbers of each cell at which polynomials are determined, (cells, nodes)."""
+        low, high = self.stretches(k, axis.cuts)
+        return np.asarray((low + high)[:, None] / 2 + (high - low)[:, None] / 2 * NODES)
+
+
+def _nearest_to_mean(curves: Floats, weights: Floats) -> int:
+    """Return the row that is nearest to the weighted mean of all curves."""
+    mean = np.average(curves, axis=0, weights=weights)
+    return int(np.argmin(((curves - mean) ** 2).sum(axis=1)))
+
+
+def _user_cuts(
+    wanted: Mapping[int, list[tuple[int, float]]],
+    codes_of: Callable[[Mapping[int, Floats]], Floats],
+) -> dict[int, Floats]:
+    """Find the user's numbers of thresholds, given by player as columns and numbers of codes."""
+    listed = {
+        k: (np.array([j for j, _ in own], np.intp), np.array([cut for _, cut in own]))
+        for k, own in wanted.items()
+        if own
+    }
+    found = user_cuts(listed, codes_of)
+    return {k: found.get(k, np.empty(0)) for k in wanted}

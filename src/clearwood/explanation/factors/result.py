@@ -6,17 +6,22 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.numbers import count, number
+from clearwood._shared.numbers import count, number, percent
 from clearwood._shared.results import Result, document
 from clearwood.explanation.factors.cells import Axis
+from clearwood.explanation.factors.pieces import evaluated
+from clearwood.explanation.linear.result import ColumnTest
 from clearwood.explanation.scales import Unit
 from clearwood.table import Schema, Table, as_table
 
 __all__ = ["FactorLosses", "FactorTerm", "Factors"]
 
 _RATIOS = {Unit.LOG_MEAN: "relativity", Unit.LOG_ODDS: "odds ratio"}
+#: Rows for which polynomials are evaluated at a time.
+_BLOCK = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,36 +33,57 @@ class FactorTerm:
     axes
         The cells of each column.
     effects
-        What is added in each cell; zero in the base, NaN where the model does not take a missing
-        value.
+        What is added in each cell, where it is a polynomial at its origin; NaN where the model does
+        not take a missing value or a new level.
     shares
         The share of the weight in each cell.
-    slope, origin
-        Of a column in which the score is a straight line: what one unit more adds, and the number
-        at which nothing is added.
+    origins
+        For each column a number in each cell, or the code of its level; NaN for missing numbers.
+    powers
+        Coefficients of polynomials about the origins, (cells of each column..., powers of each
+        column...), those of power 0 being the effects; None where cells are constant.
+    errors
+        The standard error of each effect; of a straight line over all numbers, that of one unit.
+        None where there are none.
     """
 
     axes: tuple[Axis, ...]
     effects: Floats
     shares: Floats
-    slope: float = 0.0
-    origin: float = 0.0
+    origins: tuple[Floats, ...]
+    powers: Floats | None = None
+    errors: Floats | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns."""
         return tuple(axis.column for axis in self.axes)
 
+    @property
+    def is_line(self) -> bool:
+        """Whether it is one straight line over all numbers of a column."""
+        return self.powers is not None and self.powers.shape == (2, 2)
+
     def of(self, table: Table) -> Floats:
         """Return what is added to each row."""
         own = [table.column(axis.column) for axis in self.axes]
         places = tuple(a.places(c) for a, c in zip(self.axes, own, strict=True))
-        added = self.effects[places]
-        if self.slope:
-            added = added + np.where(
-                own[0].missing, 0.0, self.slope * (own[0].values - self.origin)
-            )
-        return np.asarray(added)
+        if self.powers is None:
+            return np.asarray(self.effects[places])
+        from_origin = []
+        for axis, column, origins, at in zip(self.axes, own, self.origins, places, strict=True):
+            if axis.levels is None:
+                from_origin.append(np.where(column.missing, 0.0, column.values - origins[at]))
+            else:
+                from_origin.append(np.zeros(len(at)))
+        added = np.empty(table.n_rows)
+        for start in range(0, table.n_rows, _BLOCK):
+            part = slice(start, start + _BLOCK)
+            sums = self.powers[tuple(at[part] for at in places)]
+            for values in from_origin[::-1]:
+                sums = evaluated(sums, values[part])
+            added[part] = sums
+        return added
 
     def cells(self) -> Iterator[tuple[int, ...]]:
         """List the cells that the model takes."""
@@ -81,6 +107,11 @@ class FactorLosses(Result):
     name: str
     model: float
     table: float
+
+    @property
+    def lost(self) -> float:
+        """By how much the table's loss is larger."""
+        return self.table - self.model
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -109,8 +140,8 @@ class Factors(Result):
         Columns whose curve or steps are replaced by fewer cells: there the table is an
         approximation.
     largest_difference
-        To the model's prediction, over all rows of the data and ``n_mixed`` others: relative to it
-        where the link is the log, else absolute.
+        To the model's prediction, over all rows of the data and ``n_mixed`` others, recomputed from
+        the text of `to_csv`: relative to it where the link is the log, else absolute.
     is_exact
         Whether no column is approximated, and the effects add up to the model's score in double
         precision, up to rounding, in all rows that were compared.
@@ -118,6 +149,22 @@ class Factors(Result):
         Rows of the data that were compared, and rows put together at random from its columns.
     losses
         What the approximation costs on the data; None where the data has no target.
+    rebalancing
+        The model's total prediction over the table's, by weight: the factor of the base value that
+        restores the total.
+    sha256
+        Of the model's file, as `clearwood.save` writes it; several are joined by a space.
+    errors
+        Which standard errors these are: "model", "robust", "cluster", "curves" for those of the
+        model's own curves, "refits"; None where there are none.
+    confidence
+        Of the intervals.
+    freedom
+        Degrees of freedom of Student's t for intervals and p-values; infinite for the normal.
+    tests
+        Whether each column has any effect.
+    notes
+        What the reader should know.
     """
 
     base: Mapping[str, Any]
@@ -126,13 +173,20 @@ class Factors(Result):
     unit: Unit
     outcome: str
     model: str
-    banded: tuple[str, ...]
-    largest_difference: float
-    is_exact: bool
-    n_rows: int
-    n_mixed: int
-    losses: FactorLosses | None
-    _schema: Schema
+    banded: tuple[str, ...] = ()
+    largest_difference: float = np.nan
+    is_exact: bool = False
+    n_rows: int = 0
+    n_mixed: int = 0
+    losses: FactorLosses | None = None
+    rebalancing: float = 1.0
+    sha256: str = ""
+    errors: str | None = None
+    confidence: float = 0.9
+    freedom: float = np.inf
+    tests: tuple[ColumnTest, ...] = ()
+    notes: tuple[str, ...] = ()
+    schema: Schema
 
     @property
     def base_value(self) -> float:
@@ -146,7 +200,7 @@ class Factors(Result):
 
     def score(self, data: Any) -> Floats:
         """Return the sum of the base score and the effects, before the link."""
-        table = as_table(data, schema=self._schema)
+        table = as_table(data, schema=self.schema)
         total = np.full(table.n_rows, self.base_score)
         for term in self.terms:
             total += term.of(table)
@@ -160,10 +214,11 @@ class Factors(Result):
         return self._linked(self.score(data))
 
     def _linked(self, score: Floats) -> Floats:
-        if self.unit is Unit.LOG_MEAN:
-            return np.exp(score)
-        if self.unit is Unit.LOG_ODDS:
-            return np.asarray(1 / (1 + np.exp(-score)))
+        with np.errstate(over="ignore"):
+            if self.unit is Unit.LOG_MEAN:
+                return np.exp(score)
+            if self.unit is Unit.LOG_ODDS:
+                return np.asarray(1 / (1 + np.exp(-score)))
         return score
 
     def to_sql(self, *, table: str = "data") -> str:
@@ -178,53 +233,114 @@ class Factors(Result):
 
         return select(self, table)
 
+    def to_csv(self) -> str:
+        """Write the table as CSV, with the model's SHA-256 and the comparison with the model.
+
+        `clearwood.read_factors` reads it again, and predicts from nothing else.
+        """
+        from clearwood.explanation.factors.csv_file import written
+
+        return written(self)
+
     def lines(self) -> list[dict[str, Any]]:
         """Return one line for the base and one for each cell."""
-        empty = dict.fromkeys(f"{name}{k}" for k in ("", "_2") for name in _CELL)
-        ratio = self.ratio_name
-        first = {**empty, "effect": self.base_score, "per_unit": None, "origin": None}
-        lines = [{**first, "relativity": np.exp(self.base_score), "share": None}]
+        powers = self._powers()
+        empty: dict[str, Any] = {"kind": "base"}
+        empty |= dict.fromkeys(f"{name}{k}" for k in ("", "_2") for name in _CELL)
+        empty |= dict.fromkeys(["effect", "relativity", "per_unit", *powers.values()])
+        empty |= dict.fromkeys(["share", *(_ERRORS if self.errors else ())])
+        base = {"effect": self.base_score, "relativity": _exp(self.base_score)}
+        lines = [{**empty, **base}]
         for term in self.terms:
-            for cell in term.cells():
-                line = dict(empty)
-                for k, (axis, at) in enumerate(zip(term.axes, cell, strict=True)):
-                    line |= {name + ("_2" if k else ""): v for name, v in _cell(axis, at).items()}
-                effect, slope = float(term.effects[cell]), term.slope
-                line |= {"effect": effect, "per_unit": None, "origin": None}
-                if slope and cell[0] < term.axes[0].n_known:
-                    line |= {"per_unit": slope, "origin": term.origin}
-                lines.append(
-                    {**line, "relativity": np.exp(effect), "share": float(term.shares[cell])}
-                )
-        if ratio is None:
+            lines += [{**empty, **self._line(term, cell, powers)} for cell in term.cells()]
+        if self.ratio_name is None:
             for line in lines:
                 del line["relativity"]
         return lines
 
+    def _powers(self) -> dict[tuple[int, ...], str]:
+        """Name the columns of the coefficients of polynomials that occur, beside the first."""
+        used = {
+            power
+            for term in self.terms
+            if term.powers is not None
+            for power in np.ndindex(term.powers.shape[len(term.axes) :])
+            if sum(power) and np.nanmax(np.abs(term.powers[(..., *power)])) > 0
+        }
+        return {p: "power_" + "_".join(map(str, p)) for p in sorted(used - {(1,)})}
+
+    def _line(
+        self, term: FactorTerm, cell: tuple[int, ...], powers: Mapping[tuple[int, ...], str]
+    ) -> dict[str, Any]:
+        """Describe one cell of a term."""
+        line: dict[str, Any] = {"kind": "column" if len(cell) == 1 else "pair"}
+        for k, (axis, at) in enumerate(zip(term.axes, cell, strict=True)):
+            more = "_2" if k else ""
+            line |= {name + more: v for name, v in _cell(axis, at).items()}
+            is_number = axis.levels is None and at < axis.n_known
+            line["origin" + more] = float(term.origins[k][at]) if is_number else None
+        effect = float(term.effects[cell])
+        line |= {"effect": effect, "relativity": _exp(effect), "share": float(term.shares[cell])}
+        if term.powers is not None:
+            own = term.powers[cell]
+            named = {(1,): "per_unit", **powers}
+            line |= {
+                name: float(own[power])
+                for power, name in named.items()
+                if len(power) == own.ndim
+                and all(p < n for p, n in zip(power, own.shape, strict=True))
+                and own[power]
+            }
+        if term.errors is not None:
+            is_line = term.is_line and cell[0] == 0
+            value = float(term.powers[0, 1]) if is_line and term.powers is not None else effect
+            line |= self._uncertainty(value, float(term.errors[cell]))
+        return line
+
+    def _uncertainty(self, effect: float, error: float) -> dict[str, float | None]:
+        """Return the standard error of an effect, its interval and p-value."""
+        if not np.isfinite(error):
+            return dict.fromkeys(_ERRORS)
+        law = stats.t(self.freedom) if np.isfinite(self.freedom) else stats.norm()
+        reach = float(law.ppf(0.5 + self.confidence / 2)) * error
+        p_value = 2 * float(law.sf(abs(effect) / error)) if error > 0 else None
+        ends = (error, effect - reach, effect + reach, p_value)
+        return dict(zip(_ERRORS, ends, strict=True))
+
     def _columns(self) -> Mapping[str, Any]:
         lines = self.lines()
         return {name: [line[name] for line in lines] for name in lines[0]}
+
+    def check(self) -> dict[str, Any]:
+        """Return what was compared with the model, and how well it agrees."""
+        return {
+            "exact": self.is_exact,
+            "largest_difference": self.largest_difference,
+            "relative": self.unit is Unit.LOG_MEAN,
+            "rows": self.n_rows,
+            "mixed_rows": self.n_mixed,
+            "banded": list(self.banded),
+            "rebalancing": self.rebalancing,
+            "losses": None if self.losses is None else self.losses.to_json(),
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Return the table and the check as plain JSON values."""
         return document(
             {
                 "model": self.model,
+                "sha256": self.sha256,
                 "outcome": self.outcome,
                 "unit": str(self.unit),
                 "base": dict(self.base),
                 "base_score": self.base_score,
                 "base_value": self.base_value,
+                "errors": self.errors,
+                "confidence": self.confidence,
+                "tests": [test.to_json() for test in self.tests],
                 "lines": self.lines(),
-                "check": {
-                    "exact": self.is_exact,
-                    "largest_difference": self.largest_difference,
-                    "relative": self.unit is Unit.LOG_MEAN,
-                    "rows": self.n_rows,
-                    "mixed_rows": self.n_mixed,
-                    "banded": list(self.banded),
-                    "losses": None if self.losses is None else self.losses.to_json(),
-                },
+                "check": self.check(),
+                "notes": list(self.notes),
             }
         )
 
@@ -242,7 +358,7 @@ class Factors(Result):
         if self.losses is not None:
             own = self.losses
             text += f"; {own.name} {number(own.table, 4)}, of the model {number(own.model, 4)}"
-        return text
+        return f"{text}; multiply by {number(self.rebalancing, 6)} to keep the model's total"
 
     @property
     def headlines(self) -> tuple[str, ...]:
@@ -254,20 +370,41 @@ class Factors(Result):
         title = f"Factors of {self.model}: {named[self.ratio_name]} of {self.outcome}"
         parts = f"{columns}, {count(pairs, 'pair')}, {cells}"
         base = f"base value {number(self.base_value, 4)}; {parts}"
-        return title, base, self.statement
+        if self.errors is None:
+            return title, base, self.statement
+        errors = f"{_ERROR_NAMES[self.errors]}, {percent(self.confidence)} intervals"
+        return title, base, errors, self.statement
 
     def __repr__(self) -> str:
-        return "\n".join(self.headlines)
+        return "\n".join([*self.headlines, *(f"note: {note}" for note in self.notes)])
 
 
-_CELL = ("column", "level", "low", "high", "missing")
+_CELL = ("column", "level", "low", "high", "missing", "other", "origin")
+_ERRORS = ("standard_error", "effect_low", "effect_high", "p_value")
+_ERROR_NAMES = {
+    "model": "standard errors by the model",
+    "robust": "robust standard errors (HC1)",
+    "cluster": "standard errors clustered by group",
+    "curves": "standard errors of the model's own curves",
+    "refits": "standard errors by refits to resampled rows",
+}
+
+
+def _exp(effect: float) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.exp(effect))
 
 
 def _cell(axis: Axis, at: int) -> dict[str, Any]:
     """Describe a cell of a column."""
-    cell: dict[str, Any] = {**dict.fromkeys(_CELL), "column": axis.column, "missing": False}
-    if at == axis.n_known:
-        return {**cell, "missing": True}
+    cell: dict[str, Any] = {
+        **dict.fromkeys(_CELL),
+        "column": axis.column,
+        "missing": at == axis.n_known,
+        "other": axis.levels is not None and at == len(axis.levels),
+    }
+    if cell["missing"] or cell["other"]:
+        return cell
     if axis.levels is not None:
         return {**cell, "level": axis.levels[at]}
     low, high = axis.ends(at)

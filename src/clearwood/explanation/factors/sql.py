@@ -6,71 +6,146 @@ import numpy as np
 
 from clearwood.explanation.factors.cells import Axis
 from clearwood.explanation.scales import Unit
+from clearwood.table import Kind
 
 if TYPE_CHECKING:
     from clearwood.explanation.factors.result import Factors, FactorTerm
 
 __all__ = ["select"]
 
+#: Exponentials are multiplied as long as none of their products can leave the range of doubles.
+_LARGEST_SCORE = 300.0
+_LARGEST_NUMBER = "1.7976931348623157e308"
+
 
 def select(factors: "Factors", table: str) -> str:
     """Write one SELECT that predicts every row of a table.
 
-    Relativities and odds ratios are multiplied and differences added. A straight line needs the
-    function ``exp``. The result is NULL where the model does not take a missing value, and for
-    levels that are not in the table of factors.
+    Relativities and odds ratios are multiplied and differences added. Curves need the function
+    ``exp``. The result is NULL where the model does not take a missing value or a new level, and
+    where a number is infinite.
     """
+    sizes = [float(np.nanmax(np.abs(term.effects), initial=0.0)) for term in factors.terms]
     ratios = factors.ratio_name is not None
-    sign = " * " if ratios else " + "
-    start = repr(float(np.exp(factors.base_score) if ratios else factors.base_score))
-    parts = [start, *(_term(term, ratios=ratios) for term in factors.terms)]
-    score = f"\n  {sign.strip()} ".join(parts)
+    multiplied = ratios and abs(factors.base_score) + sum(sizes) < _LARGEST_SCORE
+    writer = _Writer(factors, multiplied=multiplied)
+    start = _number(np.exp(factors.base_score) if multiplied else factors.base_score)
+    parts = [start, *map(writer.term, factors.terms)]
+    score = ("\n  * " if multiplied else "\n  + ").join(parts)
+    if ratios and not multiplied:
+        score = f"exp({score})"
     source = _name(table)
-    head = "".join(f"-- {' '.join(line.split())}\n" for line in factors.headlines)
+    head = "".join(
+        f"-- {' '.join(line.split())}\n" for line in (*factors.headlines, *_sha(factors))
+    )
     if factors.unit is Unit.LOG_ODDS:
-        inner = f"SELECT *, {score} AS odds\n  FROM {source}"  # noqa: S608 - names are quoted
-        return f"{head}SELECT *, odds / (1.0 + odds) AS prediction\nFROM ({inner});"
+        odds = _name("odds by clearwood")
+        inner = f"SELECT *, {score} AS {odds}\n  FROM {source}"  # noqa: S608 - names are quoted
+        small = f"{odds} / (1.0 + {odds})"
+        large = f"1.0 / (1.0 + 1.0 / {odds})"
+        chosen = f"CASE WHEN {odds} > 1.0 THEN {large} ELSE {small} END"
+        return f"{head}SELECT *, {chosen} AS prediction\nFROM ({inner}) AS rated;"
     return f"{head}SELECT *,\n  {score} AS prediction\nFROM {source};"
 
 
-def _term(term: "FactorTerm", *, ratios: bool) -> str:
-    """Write the value of one term."""
-    if len(term.axes) == 1:
-        lines = [(at, _value(term, at, ratios=ratios)) for (at,) in term.cells()]
-        return _case(term.axes[0], lines)
-    first, second = term.axes
-    rows: dict[int, list[tuple[int, str]]] = {}
-    for at, other in term.cells():
-        effect = float(term.effects[at, other])
-        rows.setdefault(at, []).append((other, repr(float(np.exp(effect)) if ratios else effect)))
-    return _case(first, [(at, _case(second, line)) for at, line in rows.items()])
+def _sha(factors: "Factors") -> tuple[str, ...]:
+    return (f"SHA-256 of the model: {factors.sha256}",) if factors.sha256 else ()
 
 
-def _value(term: "FactorTerm", at: int, *, ratios: bool) -> str:
-    """Write the value of a cell of one column, or its straight line."""
-    effect = float(term.effects[at])
-    if term.slope and at < term.axes[0].n_known:
-        column = _name(term.axes[0].header or term.axes[0].column)
-        line = f"{term.slope!r} * ({column} - {term.origin!r})"
-        return f"exp({line})" if ratios else f"({line})"
-    return repr(float(np.exp(effect)) if ratios else effect)
+class _Writer:
+    """Writes terms, as factors that are multiplied or as summands."""
 
+    def __init__(self, factors: "Factors", *, multiplied: bool) -> None:
+        self.schema = factors.schema
+        self.multiplied = multiplied
 
-def _case(axis: Axis, lines: list[tuple[int, str]]) -> str:
-    """Write the choice of a cell; cells of numbers are tried in rising order."""
-    column = _name(axis.header or axis.column)
-    missing = [value for at, value in lines if at == axis.n_known]
-    known = [(at, value) for at, value in lines if at < axis.n_known]
-    parts = [f"WHEN {column} IS NULL THEN {missing[0] if missing else 'NULL'}"]
-    for at, value in known:
-        if axis.levels is not None:
-            level = axis.levels[at].replace("'", "''")
-            parts.append(f"WHEN CAST({column} AS TEXT) = '{level}' THEN {value}")
-        elif at < len(axis.cuts):
-            parts.append(f"WHEN {column} <= {float(axis.cuts[at])!r} THEN {value}")
+    def term(self, term: "FactorTerm") -> str:
+        """Write the value of one term."""
+        if len(term.axes) == 1:
+            return self._case(
+                term.axes[0], [(at, self._value(term, (at,))) for (at,) in term.cells()]
+            )
+        first, second = term.axes
+        rows: dict[int, list[tuple[int, str]]] = {}
+        for cell in term.cells():
+            rows.setdefault(cell[0], []).append((cell[1], self._value(term, cell)))
+        lines = [(at, self._case(second, line)) for at, line in rows.items()]
+        return self._case(first, lines)
+
+    def _value(self, term: "FactorTerm", cell: tuple[int, ...]) -> str:
+        """Write the value of a cell: a number, or a polynomial."""
+        effect = float(term.effects[cell])
+        own = None if term.powers is None else term.powers[cell]
+        if own is None or not np.any(own.ravel()[1:]):
+            return _number(np.exp(effect) if self.multiplied else effect)
+        shifts = [
+            f"({_name(axis.header or axis.column)} - {_number(origins[at])})"
+            for axis, origins, at in zip(term.axes, term.origins, cell, strict=True)
+        ]
+        if own.ndim == 2:
+            inner = [_polynomial(list(map(_number, line)), shifts[1]) for line in own]
+            text = _polynomial(inner, shifts[0])
         else:
-            parts.append(f"ELSE {value}")
-    return f"CASE {' '.join(parts)} END"
+            text = _polynomial(list(map(_number, own)), shifts[0])
+        return f"exp({text})" if self.multiplied else f"({text})"
+
+    def _case(self, axis: Axis, lines: list[tuple[int, str]]) -> str:
+        """Write the choice of a cell; cells of numbers are tried in rising order."""
+        column = _name(axis.header or axis.column)
+        chosen = dict(lines)
+        missing = chosen.get(axis.n_known, "NULL")
+        text = f"CAST({column} AS TEXT)"
+        # databases that have NaN write it so
+        parts = [f"WHEN {column} IS NULL OR {text} IN ('nan', 'NaN') THEN {missing}"]
+        if axis.levels is None:
+            parts.append(
+                f"WHEN {column} > {_LARGEST_NUMBER} OR {column} < -{_LARGEST_NUMBER} THEN NULL"
+            )
+            for at, cut in enumerate(axis.cuts.tolist()):
+                parts.append(f"WHEN {column} <= {_number(cut)} THEN {chosen.get(at, 'NULL')}")
+            parts.append(f"ELSE {chosen.get(len(axis.cuts), 'NULL')}")
+            return f"CASE {' '.join(parts)} END"
+        is_yes_no = self.schema[axis.column].kind is Kind.YES_NO
+        for at, level in enumerate(axis.levels):
+            written = ", ".join(_text(way) for way in _spellings(level, yes_no=is_yes_no))
+            parts.append(f"WHEN {text} IN ({written}) THEN {chosen.get(at, 'NULL')}")
+        parts.append(f"ELSE {chosen.get(len(axis.levels), 'NULL')}")
+        return f"CASE {' '.join(parts)} END"
+
+
+def _polynomial(coefficients: list[str], shift: str) -> str:
+    """Write a polynomial by Horner's rule."""
+    while len(coefficients) > 1 and coefficients[-1] == _ZERO:
+        coefficients = coefficients[:-1]
+    text = coefficients[-1]
+    for own in coefficients[-2::-1]:
+        text = f"({own} + {shift} * {text})"
+    return text
+
+
+def _spellings(level: str, *, yes_no: bool) -> list[str]:
+    """Return how a database may write a level: whole numbers also with a point, truth as a word."""
+    ways = [level]
+    if level.removeprefix("-").isdigit() and level.isascii():
+        ways.append(f"{level}.0")
+    if yes_no and level.lower() in ("true", "false"):
+        ways += [level.lower(), str(int(level.lower() == "true"))]
+    return list(dict.fromkeys(ways))
+
+
+def _number(value: float) -> str:
+    """Write a number; without an exponent, some databases take it for a decimal."""
+    text = repr(float(value))
+    return text if "e" in text else f"{text}e0"
+
+
+_ZERO = _number(0.0)
+
+
+def _text(text: str) -> str:
+    """Quote a text."""
+    doubled = text.replace("'", "''")
+    return f"'{doubled}'"
 
 
 def _name(name: str) -> str:
