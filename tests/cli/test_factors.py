@@ -29,14 +29,16 @@ def test_a_file_of_factors_multiplies_to_the_prediction(cli, model, tmp_path):
     lines = pd.read_csv(tmp_path / "rating.csv")
     data = pd.read_csv(tmp_path / "data.csv")
     product = np.full(len(data), lines["relativity"][0])
-    for _, line in lines.iloc[1:].iterrows():
+    for _, line in lines[lines["kind"].isin(["column", "pair"])].iterrows():
         lies = np.ones(len(data), bool)
         for end in ("", "_2"):
             if pd.isna(line["column" + end]):
                 continue
             values = data[line["column" + end]]
-            if line["missing" + end] in (True, "True"):
+            if line["missing" + end] in (True, "True", "true"):
                 lies &= values.isna()
+            elif line["other" + end] in (True, "True", "true"):
+                lies &= ~values.isin(["a", "b"])
             elif pd.notna(line["level" + end]):
                 lies &= values == line["level" + end]
             else:
@@ -47,6 +49,44 @@ def test_a_file_of_factors_multiplies_to_the_prediction(cli, model, tmp_path):
         product[lies] *= line["relativity"]
     expected = cw.load(tmp_path / model).predict(data)
     np.testing.assert_allclose(product, expected, rtol=1e-12)
+
+
+def test_predictions_are_recomputed_from_the_file(cli, model, tmp_path):
+    assert cli("export", model, "data.csv", "--to", "factors", "-o", "rating.csv").code == 0
+    assert cw.inspect(tmp_path / model).sha256 in (tmp_path / "rating.csv").read_text()
+    assert cli("predict", "rating.csv", "data.csv", "-o", "made.csv").code == 0
+    assert cli("predict", model, "data.csv", "-o", "own.csv").code == 0
+    made, own = (pd.read_csv(tmp_path / f"{name}.csv")["prediction"] for name in ("made", "own"))
+    np.testing.assert_allclose(made, own, rtol=1e-12)
+    refused = cli("predict", "data.csv", "data.csv")
+    assert refused.code == 2
+    assert "not a table of factors" in refused.err
+
+
+def test_models_are_multiplied(cli, model, tmp_path):
+    data = pd.read_csv(tmp_path / "data.csv")
+    rng = np.random.default_rng(1)
+    paid = data.assign(paid=rng.gamma(2, 50 + data["age"])).drop(columns="claims")
+    paid.to_csv(tmp_path / "paid.csv", index=False)
+    words = ("-t", "paid", "--task", "amount", "-l", "glm", "--set", "alpha=0", "-o", "paid.cw")
+    assert cli("fit", "paid.csv", *words).code == 0
+    made = cli("export", model, "paid.cw", "data.csv", "--to", "factors", "-o", "rating.csv")
+    assert made.code == 0
+    assert "gbm × glm" in made.out
+    models = [cw.load(tmp_path / name) for name in (model, "paid.cw")]
+    product = np.prod([one.predict(data[["age", "town"]]) for one in models], axis=0)
+    table = cw.read_factors(tmp_path / "rating.csv")
+    np.testing.assert_allclose(table.predict(data[["age", "town"]]), product, rtol=1e-12)
+
+
+def test_standard_errors_by_refits_from_the_shell(cli, model, tmp_path):
+    words = ("export", model, "data.csv", "--to", "factors", "-o", "rating.csv")
+    assert cli(*words, "--errors", "20").code == 0
+    lines = pd.read_csv(tmp_path / "rating.csv")
+    assert lines["standard_error"].notna().sum() > 3
+    assert (
+        "standard errors of the kind 'robust'" in cli(*words, "--errors", "robust", "--force").err
+    )
 
 
 def test_sql_of_factors_predicts_what_the_model_does(cli, model, tmp_path):

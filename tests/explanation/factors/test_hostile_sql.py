@@ -25,8 +25,8 @@ def made(n, seed, *, hostile):
         FLAG: generator.choice([True, False], n).tolist(),
         "x": generator.uniform(-1, 1, n).tolist(),
     }
-    for name in (NUMBER, LEVEL):
-        rows[name] = [None if k % 17 == 3 else v for k, v in enumerate(rows[name])]
+    for name, every in ((NUMBER, 17), (LEVEL, 13)):
+        rows[name] = [None if k % every == 3 else v for k, v in enumerate(rows[name])]
     if hostile:
         rows[NUMBER][:4] = [-4000.0, 9000.0, 0.0, 5e-324]
         rows[LEVEL][5:8] = ["unseen", "un'seen", ""]

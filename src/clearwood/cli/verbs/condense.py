@@ -4,21 +4,32 @@
 """
 
 import sys
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from clearwood._shared.choices import Effort, Equal, Objective
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import size
-from clearwood.cli.support.console import commands, facts, print_json, print_text, quoted, written
+from clearwood.cli.support.console import (
+    commands,
+    facts,
+    print_json,
+    print_text,
+    prose,
+    quoted,
+    written,
+)
 from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading, pairs
 from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
     from clearwood.condensing import Certification, Condensed
+    from clearwood.table import Table
 
 __all__ = ["certify", "condense", "export"]
 
@@ -181,26 +192,21 @@ def _show(certification: "Certification") -> None:
 
 @verb
 def export(
-    tree: Annotated[
-        Path,
+    files: Annotated[
+        list[Path],
         typer.Argument(
-            metavar="TREE|MODEL",
-            help="A tree's file, as `clearwood condense` writes it; or, with DATA, a model file.",
+            metavar="TREE | MODEL... DATA",
+            help="A tree's file, as `clearwood condense` writes it; or model files and then rows, "
+            "which say how much weight cells have. Models with a log link are multiplied.",
         ),
     ],
-    data: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[DATA]",
-            help="For factors of a model: rows that say how much weight cells have.",
-        ),
-    ] = None,
     *,
     to: Format,
     path: Path | None = None,
     table: str = "data",
     base: list[str] | None = None,
     bands: int | None = None,
+    errors: str = "auto",
     force: Force = False,
     json: Json = False,
     reading: Reading,
@@ -210,7 +216,7 @@ def export(
     Parameters
     ----------
     to
-        The format to write; with DATA, factors or sql.
+        The format to write; for models, factors or sql.
     path : FILE
         The file to write; by default, standard output.
     table : NAME
@@ -223,15 +229,21 @@ def export(
         most weight. Repeatable.
     bands : N
         The most cells of a column of numbers.
+    errors : KIND|N
+        Standard errors: model, robust, cluster or none, or a number of refits to resampled rows,
+        such as 200.
     """
-    if data is not None or to == "factors":
-        wanted = pairs("--base", base or (), example="region=town")
-        _export_factors(
-            tree, data, to, path, table, wanted, bands, reading, force=force, as_json=json
-        )
+    if len(files) > 1 or to == "factors":
+        options = {
+            "base": pairs("--base", base or (), example="region=town"),
+            "bands": bands,
+            "errors": int(errors) if errors.isdecimal() else errors,
+        }
+        _export_factors(files, to, path, table, options, reading, force=force, as_json=json)
         return
-    if base or bands is not None:
+    if base or bands is not None or errors != "auto":
         raise InputError("a tree has no factors", hint="name a model, and DATA after it.")
+    tree = files[0]
     from clearwood.cli.support.files import check_output
     from clearwood.condensing import load
     from clearwood.files import atomic_write
@@ -266,28 +278,27 @@ def _exported(one: "Condensed", to: Format, table: str) -> str | bytes:
 
 
 def _export_factors(
-    model: Path,
-    data: Path | None,
+    files: Sequence[Path],
     to: Format,
     path: Path | None,
     table: str,
-    base: Mapping[str, str],
-    bands: int | None,
+    options: Mapping[str, Any],
     reading: Reading,
     *,
     force: bool,
     as_json: bool,
 ) -> None:
-    """Write a model as a table of factors, or the table as SQL."""
+    """Write models as a table of factors, or the table as SQL."""
     import clearwood as cw
     from clearwood.cli.support.files import check_output
     from clearwood.cli.support.results import show
     from clearwood.files import atomic_write
 
-    if data is None:
+    *models, data = files
+    if not models:
         raise InputError(
             "factors need rows, which say how much weight each cell has",
-            hint=f"name them after the model: clearwood export {quoted(model)} DATA --to factors",
+            hint=f"name them after the model: clearwood export {quoted(data)} DATA --to factors",
         )
     if to not in ("factors", "sql"):
         raise InputError(
@@ -297,21 +308,38 @@ def _export_factors(
             hint="leave out DATA to write a tree.",
         )
     if path is not None:
-        check_output(path, *_ENDINGS[to], force=force, inputs=[model, data])
-    fitted = cw.load(model)
-    result = cw.factors(fitted, reading.table_for(fitted, data), base, bands=bands)
-    if to == "factors":
+        check_output(path, *_ENDINGS[to], force=force, inputs=files)
+    fitted = [cw.load(model) for model in models]
+    first = reading.table_for(fitted[0], data)
+    if len(models) == 1:
+        result = cw.factors(fitted[0], first, **options)
+    else:
+        more = [_features(one, data, reading) for one in fitted[1:]]
+        result = cw.factors(fitted, [first, *more], **options)
+    result = replace(result, sha256=" ".join(cw.inspect(model).sha256 for model in models))
+    if to == "factors" and (path is None or path.suffix.lower() != ".csv"):
         show(result, [] if path is None else [path], force=force, as_json=as_json)
         return
-    content = result.to_sql(table=table)
+    content = result.to_sql(table=table) if to == "sql" else result.to_csv()
     if path is not None:
         with atomic_write(path, force=force) as file:
             file.write(content.encode("utf-8"))
         written.append(path)
     if as_json:
         inline = {} if path is not None else {"text": content}
-        print_json({"model": model, "to": to, "output": path, **inline, **result.to_json()})
+        named = {"model": models[0] if len(models) == 1 else models}
+        print_json({**result.to_json(), **named, "to": to, "output": path, **inline})
     elif path is None:
         sys.stdout.write(content + "\n")
     else:
-        print_text(repr(result), f"Wrote {to} to {path}")
+        print_text(prose(repr(result)), f"Wrote {to} to {path}")
+
+
+def _features(model: Any, data: Path, reading: Reading) -> "Table":
+    """Read the features of a model, whatever the roles of other columns."""
+    from clearwood._shared.errors import ClearwoodWarning
+    from clearwood.table import as_table
+
+    with warnings.catch_warnings():  # that a model does not have the columns of another
+        warnings.simplefilter("ignore", ClearwoodWarning)
+        return as_table(data, schema=model.schema_, **vars(reading))

@@ -30,6 +30,9 @@ def predict(
 ) -> None:
     """Predict new rows with a saved model: one line per row, in the order of the rows.
 
+    MODEL may also be a table of factors, as `clearwood export --to factors` writes it (.csv): the
+    predictions are then recomputed from that file and nothing else.
+
     A model that was fitted with an exposure predicts the rate per unit of it. Where the new rows
     have the exposure, a second column, expected, is the rate times the exposure.
 
@@ -49,6 +52,9 @@ def predict(
 
     if path is not None:
         check_output(path, ".csv", ".parquet", ".pq", force=force, inputs=[model, data])
+    if model.suffix.lower() == ".csv":
+        _predict_factors(model, data, path, reading, force=force, as_json=json)
+        return
     fitted = cw.load(model)
     if not isinstance(fitted, cw.models.TableModel):
         raise InputError(
@@ -72,6 +78,30 @@ def predict(
         what = "of" if outcome is None else f"of {outcome} for"
         rows = count(table.n_rows, "row")
         print_text(f"Wrote predictions {what} {rows} to {path} ({', '.join(columns)})")
+
+
+def _predict_factors(
+    file: Path, data: Path, path: Path | None, reading: Reading, *, force: bool, as_json: bool
+) -> None:
+    """Predict from a table of factors."""
+    import clearwood as cw
+    from clearwood.cli.support.files import write_columns, write_csv
+    from clearwood.table import as_table
+
+    factors = cw.read_factors(file)
+    table = as_table(data, schema=factors.schema, **vars(reading))
+    columns = {"prediction": factors.predict(table).tolist()}
+    if path is not None:
+        write_columns(path, columns, force=force)
+    if as_json:
+        inline = {} if path is not None else {"predictions": columns}
+        head = {"factors": file, "sha256": factors.sha256, "predicts": factors.outcome}
+        print_json({**head, "output": path, "rows": table.n_rows, **inline})
+    elif path is None:
+        write_csv(sys.stdout, columns)
+    else:
+        rows = count(table.n_rows, "row")
+        print_text(f"Wrote predictions of {factors.outcome} for {rows} to {path}")
 
 
 def prediction_columns(

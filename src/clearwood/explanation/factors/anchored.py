@@ -133,7 +133,11 @@ class Anchored:
         """Encode values of a column, and say which the model does not take."""
         column = self.cells.column(k)
         missing = (values < 0) if column.is_coded else np.isnan(values)
-        other = (values == len(column.levels)) if column.is_coded else np.zeros(len(values), bool)
+        other = (
+            (values == len(self.cells.levels(k)))
+            if column.is_coded
+            else np.zeros(len(values), bool)
+        )
         refused = np.zeros(len(values), bool)
         if k not in self.cells.takes_missing:
             refused |= missing

@@ -96,11 +96,11 @@ def mixed_rows(cells: ModelCells, seed: int) -> Table:
         column = cells.column(k)
         known = column.values[~column.missing]
         if column.is_coded:
-            n_levels = len(column.levels)
+            n_levels = len(cells.levels(k))
             more = k in cells.takes_other and n_levels > 0
             values = generator.integers(0, n_levels + more, MIXED_ROWS).astype(np.float64)
             if more:
-                column = replace(column, levels=(*column.levels, _new_level(column.levels)))
+                column = replace(column, levels=(*cells.levels(k), _new_level(cells.levels(k))))
         elif len(known):
             between = generator.uniform(known.min(), known.max(), MIXED_ROWS)
             half = generator.random(MIXED_ROWS) < 0.5

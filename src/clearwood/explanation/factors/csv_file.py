@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import Call, InputError, words
 from clearwood.explanation.factors.cells import Axis
 from clearwood.explanation.factors.pieces import trimmed
 from clearwood.explanation.factors.result import FactorLosses, Factors, FactorTerm
@@ -151,7 +151,7 @@ def _damaged(source: str) -> InputError:
         f"{source!r} is not a table of factors, or a damaged one",
         parameter="path",
         value=source,
-        hint="write one with `clearwood export MODEL DATA --to factors -o FILE.csv`.",
+        hint=words("write the text of ", Call("factors", ("model", "data")), " as CSV."),
     )
 
 

@@ -1,16 +1,20 @@
 """From a model that is a sum of functions of one and two columns to a table of factors."""
 
 import hashlib
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from clearwood._shared.arrays import Floats
+from clearwood._shared.choices import StandardErrors
 from clearwood._shared.errors import (
     Call,
+    ClearwoodWarning,
     InputError,
     Option,
     bad_value,
@@ -22,7 +26,9 @@ from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.supported import NotDecomposableError
 from clearwood.explanation.factors.anchored import Anchored
 from clearwood.explanation.factors.comparison import compared
+from clearwood.explanation.factors.errors import check_errors, with_errors
 from clearwood.explanation.factors.model_cells import ModelCells
+from clearwood.explanation.factors.multiplied import compared_product, product_of
 from clearwood.explanation.factors.result import Factors
 from clearwood.explanation.games.game import Game
 from clearwood.explanation.scales import Unit
@@ -33,11 +39,13 @@ __all__ = ["factors"]
 
 
 def factors(
-    model: Learner,
+    model: Learner | Sequence[Learner],
     data: Any,
     base: Mapping[str, Any] | None = None,
     *,
     bands: int | None = None,
+    errors: StandardErrors | Literal["none"] | int = "auto",
+    confidence: float = 0.9,
     seed: int = 0,
 ) -> Factors:
     """Write a model as a base value and a factor for each cell of its columns.
@@ -53,9 +61,11 @@ def factors(
     Parameters
     ----------
     model
-        A fitted learner for numbers, counts, amounts or two classes.
+        A fitted learner for numbers, counts, amounts or two classes. Or a list of learners with a
+        log link, whose predictions are multiplied: frequency and severity.
     data
-        Rows that say how much weight each cell has, usually the training rows.
+        Rows that say how much weight each cell has, usually the training rows. For several models,
+        rows with the features of all, or a list with the same rows for each.
     base
         What cells are compared with: ``{"region": "town", "age": 40}``. By default the level, or
         the cell of numbers, of most weight and exposure; of a curve, the median.
@@ -63,8 +73,16 @@ def factors(
         The most cells of a column of numbers, also for curves that could be written exactly. Cells
         are chosen by weighted least squares: the scores of the rows differ as little as possible
         from their mean in each cell.
+    errors
+        Standard errors of the effects, as differences with the base. "auto": those of
+        `coefficients` for "ols", "glm" and "logistic" without a penalty, those of its own curves
+        for "gam" and others that know them, else none. "model", "robust" or "cluster" for linear
+        learners. A number such as 200 refits the model to as many resamples of the rows, or of the
+        groups: the only way for penalised and boosted models. "none": none.
+    confidence
+        Of the intervals.
     seed
-        Of the mixed rows on which the table is compared with the model.
+        Of the mixed rows on which the table is compared with the model, and of refits.
 
     Returns
     -------
@@ -82,29 +100,91 @@ def factors(
     True
     """
     _check_bands(bands)
+    check_errors(errors)
+    if not 0 < confidence < 1:
+        raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
+    if isinstance(model, Sequence):
+        return _product(model, data, dict(base or {}), bands, seed)
     learner = _checked(model)
     table = data if isinstance(data, Table) else read_as(data, learner.schema_)
     learner.check_outcome(table)
-    rows = as_table(table, schema=learner.schema_)
-    if not rows.n_rows:
+    result, anchored = _single(learner, table, _weights(table), dict(base or {}), bands, seed)
+    return with_errors(replace(result, confidence=confidence), anchored, table, errors, seed=seed)
+
+
+def _weights(table: Table) -> Floats:
+    """Return the weight of each row, summing to one."""
+    if not table.n_rows:
         raise InputError("the data has no rows", parameter="data")
     weights = np.ones(table.n_rows) if table.weights is None else table.weights
-    game = _game(learner, table)
-    cells = ModelCells(learner, game, rows, weights / weights.sum(), bands)
-    _check_base(cells, dict(base or {}))
-    result = compared(_made(cells, base, table), learner, cells, table, seed)
+    return np.asarray(weights / weights.sum())
+
+
+def _single(
+    learner: Learner,
+    table: Table,
+    weights: Floats,
+    base: Mapping[str, Any],
+    bands: int | None,
+    seed: int,
+) -> tuple[Factors, Anchored]:
+    """Compute the table of one model, compared with it, without standard errors."""
+    rows = as_table(table, schema=learner.schema_)
+    cells = ModelCells(learner, _game(learner, table), rows, weights, bands)
+    _check_base(cells, base)
+    values = {cells.player[name]: value for name, value in base.items()}
+    anchored = Anchored(cells, values)
+    result = compared(_made(anchored, table), learner, cells, table, seed)
     if cells.pieced and not (result.is_exact or result.banded):
         # what looked like polynomials is none
-        cells = replace(cells, pieces=False)
-        result = compared(_made(cells, base, table), learner, cells, table, seed)
-    return result
+        anchored = Anchored(replace(cells, pieces=False), values)
+        result = compared(_made(anchored, table), learner, anchored.cells, table, seed)
+    return result, anchored
 
 
-def _made(cells: ModelCells, base: Mapping[str, Any] | None, table: Table) -> Factors:
-    """Compute the table, not yet compared with the model."""
-    values = {cells.player[name]: value for name, value in (base or {}).items()}
-    built = Anchored(cells, values)
-    learner, game = cells.learner, cells.game
+def _product(
+    models: Sequence[Any], data: Any, base: dict[str, Any], bands: int | None, seed: int
+) -> Factors:
+    """Multiply the tables of models with a log link, compared with one base."""
+    learners = [_checked(model) for model in models]
+    if not learners:
+        raise InputError("there is no model", parameter="model", value=[])
+    first = data[0] if isinstance(data, list) else data
+    sources = data if isinstance(data, list) else [data] * len(learners)
+    with warnings.catch_warnings():  # that a model does not have the columns of another
+        warnings.simplefilter("ignore", ClearwoodWarning)
+        table = first if isinstance(first, Table) else read_as(first, learners[0].schema_)
+        rows = [
+            as_table(source, schema=learner.schema_)
+            for learner, source in zip(learners, sources, strict=True)
+        ]
+    known = {name for learner in learners for name in learner.schema_.features}
+    for name in base:
+        if name not in known:
+            raise unknown_choice("base", name, sorted(known), what="column")
+    weights = _weights(table)
+    tables: list[Factors] = []
+    chosen = dict(base)
+    for learner, own in zip(learners, rows, strict=True):
+        game = _game(learner, own)
+        if game.unit is not Unit.LOG_MEAN:
+            raise InputError(
+                f"learner {learner.name!r} has no log link, so its predictions are no product of "
+                "relativities",
+                parameter="model",
+                value=learner.name,
+                hint=words("fit ", Call("learner", ("'glm'",)), " to counts or amounts."),
+            )
+        mine = {name: value for name, value in chosen.items() if name in game.columns}
+        result, _ = _single(learner, own, weights, mine, bands, seed)
+        tables.append(result)
+        chosen = {**result.base, **chosen}
+    return compared_product(product_of(tables), learners, rows, weights, seed)
+
+
+def _made(built: Anchored, table: Table) -> Factors:
+    """Return the table, not yet compared with the model."""
+    learner, game, cells = built.cells.learner, built.cells.game, built.cells
     return Factors(
         base=built.base_labels,
         base_score=built.base_score,
@@ -191,9 +271,11 @@ def _check_base(cells: ModelCells, base: Mapping[str, Any]) -> None:
             raise unknown_choice("base", name, cells.game.columns, what="column")
         column = cells.table.column(name)
         if column.is_coded:
-            code = column.levels.index(str(value)) if str(value) in column.levels else None
+            known = cells.levels(cells.player[name])
+            code = known.index(str(value)) if str(value) in known else None
             if code is None or not cells.weights[column.values == code].sum() > 0:
-                levels = [column.levels[c] for c in np.unique(column.values) if c >= 0]
+                codes = np.unique(column.values)
+                levels = [known[c] for c in codes.tolist() if 0 <= c < len(known)]
                 raise InputError(
                     f"no row has the level {value!r} of column {name!r}",
                     parameter="base",

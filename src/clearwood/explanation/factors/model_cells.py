@@ -103,6 +103,10 @@ class ModelCells:
         """Return the user's column of a player."""
         return self.table.column(self.game.columns[k])
 
+    def levels(self, k: int) -> tuple[str, ...]:
+        """Return the levels that the model knows of a category; the rows may have more."""
+        return self.learner.schema_[self.game.columns[k]].levels
+
     def numbers(self) -> list[int]:
         """Return the players that are numbers."""
         return [k for k in self.used if not self.column(k).is_coded]
@@ -134,7 +138,7 @@ class ModelCells:
     def takes_other(self) -> frozenset[int]:
         """The players for which the model has a rule if their level is a new one."""
         coded = [k for k in self.used if self.column(k).is_coded]
-        return self._taken({k: np.array([float(len(self.column(k).levels))]) for k in coded})
+        return self._taken({k: np.array([float(len(self.levels(k)))]) for k in coded})
 
     def _taken(self, values: Mapping[int, Floats]) -> frozenset[int]:
         """Return the players for whose value there is a score."""
@@ -312,7 +316,7 @@ class ModelCells:
         """Return the cells of a column in the term of some players."""
         column = self.column(k)
         if column.is_coded:
-            return Axis(column.name, column.levels, np.empty(0), column.header)
+            return Axis(column.name, self.levels(k), np.empty(0), column.header)
         cuts = self.bands_of[k][0] if k in self.bands_of else self._breaks(k, players)
         return Axis(column.name, None, cuts, column.header)
 

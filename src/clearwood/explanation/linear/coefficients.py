@@ -96,6 +96,18 @@ def coefficients(
     >>> bool(table.ratio_low[city] < 1.49 < table.ratio_high[city])  # exp(0.4), the truth
     True
     """
+    return with_fit(model, data, base=base, errors=errors, confidence=confidence)[0]
+
+
+def with_fit(
+    model: Learner,
+    data: Any,
+    *,
+    base: Mapping[str, str] | None = None,
+    errors: StandardErrors = "auto",
+    confidence: float = 0.9,
+) -> tuple[Coefficients, Fitted | None]:
+    """Compute the coefficients, and the fit behind their standard errors where they have some."""
     if not 0 < confidence < 1:
         raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
     learner = _checked(model)
@@ -134,9 +146,8 @@ def coefficients(
     chosen = _chosen_errors(errors, table)
     family = _family(learner)
     if family is None:
-        return Coefficients(
-            **table_of, **_without_errors(len(lines)), notes=(_why_no_errors(learner),)
-        )
+        without = {**_without_errors(len(lines)), "notes": (_why_no_errors(learner),)}
+        return Coefficients(**table_of, **without), None
     fitted = Fitted(
         family=family,
         power=float(learner.all_settings.get("power", 1.5)),
@@ -149,8 +160,9 @@ def coefficients(
     )
     known = _with_errors(fitted, lines, chosen, confidence, values, table)
     if known is None:
-        known = {**_without_errors(len(lines)), "notes": (_why_no_errors(learner),)}
-    return Coefficients(**table_of, **known)
+        without = {**_without_errors(len(lines)), "notes": (_why_no_errors(learner),)}
+        return Coefficients(**table_of, **without), None
+    return Coefficients(**table_of, **known), fitted
 
 
 def _checked(model: Any) -> Learner:
@@ -333,7 +345,7 @@ def _with_errors(
         "low": values - np.where(bases, 0.0, reach),
         "high": values + np.where(bases, 0.0, reach),
         "p_values": p_values,
-        "tests": _tests(lines, values, covariance, spread),
+        "tests": _tests(fitted, lines, values, covariance, spread),
         "errors": errors,
         "n_groups": n_groups,
         "dispersion": fitted.dispersion,
@@ -346,7 +358,7 @@ def _freedom(fitted: Fitted, n_groups: int | None) -> float:
 
 
 def _tests(
-    lines: list[Contrast], values: Floats, covariance: Floats, spread: Floats
+    fitted: Fitted, lines: list[Contrast], values: Floats, covariance: Floats, spread: Floats
 ) -> tuple[ColumnTest, ...]:
     """Test for each column that all its coefficients are zero."""
     tests = []
@@ -361,5 +373,18 @@ def _tests(
         part = covariance[np.ix_(own, own)]
         statistic = float(values[own] @ np.linalg.pinv(part, hermitian=True) @ values[own])
         freedom = int(np.linalg.matrix_rank(part, hermitian=True))
-        tests.append(ColumnTest(name, statistic, freedom, float(stats.chi2.sf(statistic, freedom))))
+        p_value = float(stats.chi2.sf(statistic, freedom))
+        tests.append(ColumnTest(name, statistic, freedom, p_value, *_ratio(fitted, lines, name)))
     return tuple(tests)
+
+
+def _ratio(fitted: Fitted, lines: list[Contrast], name: str) -> tuple[float, float]:
+    """Return the likelihood ratio of a fit without a column, and its p-value."""
+    own = np.any([line.weights != 0 for line in lines if line.column == name], axis=0)
+    own[0] = False
+    smaller = fitted.without(np.flatnonzero(own))
+    freedom = fitted.rank - smaller.rank
+    if freedom < 1:
+        return np.nan, np.nan
+    ratio = max(smaller.deviance - fitted.deviance, 0.0) / fitted.dispersion
+    return ratio, float(stats.chi2.sf(ratio, freedom))

@@ -1,14 +1,14 @@
 """Covariances of the coefficients of generalised linear models."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, xlogy
 
-from clearwood._shared.arrays import Bools, Floats
+from clearwood._shared.arrays import Bools, Floats, Index
 
 __all__ = ["Errors", "Family", "Fitted"]
 
@@ -19,6 +19,10 @@ Family = Literal["normal", "poisson", "gamma", "tweedie", "binomial"]
 _SINGULAR = 1e-10
 #: Probabilities as near to 0 or 1 are a sign of classes that a combination of columns separates.
 _CERTAIN = 1e-6
+#: Steps of a fit by iterated least squares, halvings of one, and when it has converged.
+_MOST_STEPS = 100
+_MOST_HALVINGS = 20
+_CONVERGED = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +124,56 @@ class Fitted:
         return np.asarray(weights @ (self._inverse @ self._pull))
 
     @property
+    def deviance(self) -> float:
+        """Twice what the log-likelihood lacks to its largest, up to the dispersion."""
+        return self._deviance(self._moments[0])
+
+    def without(self, columns: Index) -> "Fitted":
+        """Fit again without some columns of the matrix, by iterated least squares."""
+        kept = np.setdiff1d(np.arange(self.matrix.shape[1]), columns)
+        one = replace(self, matrix=self.matrix[:, kept], coefficients=self.coefficients[kept])
+        score = self.matrix @ self.coefficients
+        known, best = False, np.inf
+        for _ in range(_MOST_STEPS):
+            mean, slope, variance = self._moments_of(score)
+            weights = self.weights * slope**2 / variance
+            working = score + (self.y - mean) / slope
+            root = np.sqrt(weights)[:, None]
+            solved = np.linalg.lstsq(one.matrix * root, working * root[:, 0], rcond=None)[0]
+            if known:  # a step that is too long is halved
+                for _ in range(_MOST_HALVINGS):
+                    if self._deviance(self._moments_of(one.matrix @ solved)[0]) <= best:
+                        break
+                    solved = (solved + one.coefficients) / 2
+            one, known = replace(one, coefficients=np.asarray(solved, np.float64)), True
+            score = one.matrix @ solved
+            before, best = best, self._deviance(self._moments_of(score)[0])
+            if abs(before - best) <= _CONVERGED * (1.0 + best):
+                break
+        return one
+
+    def _deviance(self, mean: Floats) -> float:
+        y = self.y
+        if self.family == "normal":
+            return float(self.weights @ (y - mean) ** 2)
+        if self.family == "binomial":
+            lacks = -xlogy(y, mean) - xlogy(1 - y, 1 - mean)
+            return float(2 * self.weights @ lacks)
+        mean = np.maximum(mean, 1e-300)
+        if self.family == "poisson":
+            lacks = xlogy(y, y / mean) - y + mean
+        elif self.family == "gamma" or self.power == 2:
+            lacks = y / mean - 1 - np.log(np.maximum(y, 1e-300) / mean)
+        else:
+            p = self.power
+            lacks = (
+                np.maximum(y, 0.0) ** (2 - p) / ((1 - p) * (2 - p))
+                - y * mean ** (1 - p) / (1 - p)
+                + mean ** (2 - p) / (2 - p)
+            )
+        return float(2 * self.weights @ lacks)
+
+    @property
     def _pull(self) -> Floats:
         """The derivative of the penalty."""
         pull = self.penalty * self.coefficients
@@ -129,7 +183,9 @@ class Fitted:
     @cached_property
     def _moments(self) -> tuple[Floats, Floats, Floats]:
         """The mean, its derivative by the score, and the variance up to the dispersion."""
-        score = self.matrix @ self.coefficients
+        return self._moments_of(self.matrix @ self.coefficients)
+
+    def _moments_of(self, score: Floats) -> tuple[Floats, Floats, Floats]:
         ones = np.ones(len(score))
         if self.family == "normal":
             return score, ones, ones

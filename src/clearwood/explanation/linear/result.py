@@ -23,22 +23,28 @@ _ERRORS = {
 
 @dataclass(frozen=True)
 class ColumnTest(Result):
-    """Whether a column has any effect: the Wald test that all its coefficients are zero.
+    """Whether a column has any effect: the test that all its coefficients are zero.
 
     Parameters
     ----------
     column
         The user's column.
     statistic, freedom
-        Chi-squared, and its degrees of freedom.
+        Wald's chi-squared by the standard errors shown, and its degrees of freedom; for the curves
+        of an additive model its own test, whose statistic is not kept.
     p_value
         The probability of so large a statistic if the column had no effect.
+    likelihood_ratio, likelihood_p_value
+        The same by the likelihood of a fit without the column, which is right if the model and its
+        variance are; NaN where there is none.
     """
 
     column: str
     statistic: float
-    freedom: int
+    freedom: float
     p_value: float
+    likelihood_ratio: float = np.nan
+    likelihood_p_value: float = np.nan
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -1,0 +1,231 @@
+"""The product of models with a log link, such as frequency times severity, as one table."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import ClearwoodWarning, InputError
+from clearwood.explanation.factors.cells import Axis
+from clearwood.explanation.factors.comparison import MIXED_ROWS, predicted
+from clearwood.explanation.factors.csv_file import read_text
+from clearwood.explanation.factors.pieces import constant_of, shifted, trimmed
+from clearwood.explanation.factors.result import Factors, FactorTerm
+from clearwood.models import Learner
+from clearwood.table import Column, Schema, Table, as_table
+
+__all__ = ["compared_product", "product_of"]
+
+#: What sums of many effects differ by at most, relative to the prediction, that are equal.
+_AGREEING = 1e-9
+_NO_ERRORS = (
+    "the table is a product of models and has no standard errors; the table of each model by "
+    "itself may have some"
+)
+
+
+def product_of(tables: Sequence[Factors]) -> Factors:
+    """Multiply tables of factors with the same base: their effects are added, cell by cell.
+
+    Shares of cells are not known yet where cells of one table part those of another.
+    """
+    columns = reduce(_joined_schema, [table.schema for table in tables])
+    terms: dict[frozenset[str], FactorTerm] = {}
+    for table in tables:
+        for term in table.terms:
+            own = _with_levels(term, columns)
+            key = frozenset(term.columns)
+            terms[key] = own if key not in terms else _added(terms[key], own)
+    ordered = sorted(terms.values(), key=lambda term: len(term.axes))
+    return Factors(
+        base={name: value for table in tables[::-1] for name, value in table.base.items()},
+        base_score=sum(table.base_score for table in tables),
+        terms=tuple(ordered),
+        unit=tables[0].unit,
+        outcome=" × ".join(table.outcome for table in tables),
+        model=" × ".join(table.model for table in tables),
+        banded=tuple(dict.fromkeys(name for table in tables for name in table.banded)),
+        sha256=" ".join(table.sha256 for table in tables).strip(),
+        notes=(_NO_ERRORS,),
+        schema=columns,
+    )
+
+
+def compared_product(
+    result: Factors, learners: Sequence[Learner], rows: Sequence[Table], weights: Floats, seed: int
+) -> Factors:
+    """Compare the table with the product of the predictions, and count the weight of its cells.
+
+    ``rows`` has the features of each model in the same rows.
+    """
+    generator = np.random.default_rng(seed)
+    features = _features(rows)
+    n_rows = rows[0].n_rows
+    drawn = {name: generator.integers(0, n_rows, MIXED_ROWS) for name in features}
+    of_file = read_text(result.to_csv())
+    largest, means = 0.0, [1.0, 1.0]
+    for mixed in (False, True):
+        index = drawn if mixed else dict.fromkeys(features, np.arange(n_rows))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ClearwoodWarning)
+            own = np.prod(
+                [predicted(m, _taken(r, index)) for m, r in zip(learners, rows, strict=True)],
+                axis=0,
+            )
+            all_features = replace(rows[0], columns=tuple(features.values()))
+            made = of_file.predict(_taken(all_features, index))
+        largest = float(np.maximum(largest, np.abs(made / own - 1).max()))
+        if not mixed:
+            means = [float(weights @ own), float(weights @ made)]
+    return replace(
+        result,
+        terms=tuple(_with_shares(term, features, weights, result.schema) for term in result.terms),
+        largest_difference=largest,
+        is_exact=not result.banded and largest <= _AGREEING,
+        n_rows=n_rows,
+        n_mixed=MIXED_ROWS,
+        rebalancing=means[0] / means[1] if result.banded and means[1] else 1.0,
+    )
+
+
+def _features(rows: Sequence[Table]) -> dict[str, Column]:
+    """Return the columns of all models by name, those of the first one first."""
+    return {c.name: c for table in rows[::-1] for c in table.columns}
+
+
+def _taken(table: Table, index: Mapping[str, Index]) -> Table:
+    """Take rows of each column by itself."""
+    return replace(table, columns=tuple(c.take(index[c.name]) for c in table.columns))
+
+
+def _with_shares(
+    term: FactorTerm, features: Mapping[str, Column], weights: Floats, schema: Schema
+) -> FactorTerm:
+    """Count the weight in the cells of a term."""
+    table = as_table(Table(tuple(features[name] for name in features)), schema=schema)
+    own = [axis.places(table.column(axis.column)) for axis in term.axes]
+    flat = np.ravel_multi_index(tuple(own), term.effects.shape)
+    mass = np.bincount(flat, weights, term.effects.size)
+    return replace(term, shares=np.asarray(mass, np.float64).reshape(term.effects.shape))
+
+
+def _joined_schema(one: Schema, other: Schema) -> Schema:
+    """Join the features of two models; levels of both."""
+    columns = {name: one[name] for name in one.features}
+    for name in other.features:
+        own = other[name]
+        known = columns.get(name)
+        if known is not None and bool(known.levels) != bool(own.levels):
+            raise InputError(
+                f"column {name!r} is a {known.kind} in one model and a {own.kind} in another",
+                parameter="model",
+                value=name,
+                hint="read the tables of both models with the same kinds.",
+            )
+        levels = () if known is None else known.levels
+        more = tuple(level for level in own.levels if level not in levels)
+        columns[name] = own if known is None else replace(known, levels=(*levels, *more))
+    return Schema(tuple(columns.values()))
+
+
+def _with_levels(term: FactorTerm, schema: Schema) -> FactorTerm:
+    """List all levels of both models; those that a model lacks are its other levels."""
+    for at, axis in enumerate(term.axes):
+        if axis.levels is None or axis.levels == schema[axis.column].levels:
+            continue
+        levels = schema[axis.column].levels
+        known = {level: k for k, level in enumerate(axis.levels)}
+        n = len(axis.levels)
+        places = [*(known.get(level, n) for level in levels), n, n + 1]
+        new = replace(axis, levels=levels)
+        codes = np.append(np.arange(len(levels) + 1, dtype=np.float64), -1.0)
+        term = _at_cells(term, at, new, np.array(places), codes)
+    return term
+
+
+def _at_cells(term: FactorTerm, at: int, axis: Axis, places: Index, origins: Floats) -> FactorTerm:
+    """Take cells of one column, which may occur several times, as those of another axis."""
+    powers = None if term.powers is None else np.take(term.powers, places, axis=at)
+    return replace(
+        term,
+        axes=tuple(axis if k == at else own for k, own in enumerate(term.axes)),
+        effects=np.take(term.effects, places, axis=at),
+        shares=np.take(term.shares, places, axis=at),
+        origins=tuple(origins if k == at else own for k, own in enumerate(term.origins)),
+        powers=powers,
+        errors=None,
+    )
+
+
+def _added(one: FactorTerm, other: FactorTerm) -> FactorTerm:
+    """Add two terms of the same columns."""
+    if one.columns != other.columns:
+        other = _swapped(other)
+    for at, axis in enumerate(one.axes):
+        if axis.levels is None:
+            cuts = np.union1d(axis.cuts, other.axes[at].cuts)
+            origins = _common_origins(cuts, one.origins[at], other.origins[at])
+            one = _recut(one, at, cuts, origins)
+            other = _recut(other, at, cuts, origins)
+    effects = one.effects + other.effects
+    n = len(one.axes)
+    if one.powers is None and other.powers is None:
+        return replace(one, effects=effects, errors=None)
+    both = [_full_powers(term) for term in (one, other)]
+    shape = np.maximum(both[0].shape, both[1].shape)
+    powers = np.zeros(tuple(shape.tolist()))
+    for own in both:
+        powers[tuple(slice(size) for size in own.shape)] += own
+    powers = trimmed(powers, n)
+    kept = powers if powers.size > effects.size else None
+    return replace(one, effects=powers[constant_of(n)], powers=kept, errors=None)
+
+
+def _swapped(term: FactorTerm) -> FactorTerm:
+    """Return the term of a pair in the other order."""
+    powers = None if term.powers is None else term.powers.transpose(1, 0, 3, 2)
+    return replace(
+        term,
+        axes=term.axes[::-1],
+        effects=term.effects.T,
+        shares=term.shares.T,
+        origins=term.origins[::-1],
+        powers=powers,
+        errors=None,
+    )
+
+
+def _full_powers(term: FactorTerm) -> Floats:
+    """Return the coefficients of a term, also where its cells are constant."""
+    if term.powers is not None:
+        return term.powers
+    return term.effects.reshape(*term.effects.shape, *(1,) * len(term.axes))
+
+
+def _common_origins(cuts: Floats, *origins: Floats) -> Floats:
+    """Choose a number in each cell, of the given ones where some lie in it; NaN for missing."""
+    result = np.concatenate([cuts, np.nextafter(cuts[-1:], np.inf) if len(cuts) else [0.0]])
+    for own in origins[::-1]:
+        known = own[np.isfinite(own)]
+        result[np.searchsorted(cuts, known)] = known
+    return np.append(result, np.nan)
+
+
+def _recut(term: FactorTerm, at: int, cuts: Floats, origins: Floats) -> FactorTerm:
+    """Part the cells of a column of numbers at more cuts, with polynomials about new origins."""
+    axis = term.axes[at]
+    cells = np.searchsorted(axis.cuts, origins[:-1])
+    places = np.append(cells, axis.n_known)
+    before = term.origins[at][places]
+    result = _at_cells(term, at, replace(axis, cuts=cuts), places, origins)
+    if term.powers is None or result.powers is None:
+        return result
+    n = len(term.axes)
+    own = np.moveaxis(result.powers, (at, n + at), (0, 1))
+    moved = shifted(own[:-1], (origins - before)[:-1], np.ones(len(origins) - 1))
+    own = np.concatenate([moved, own[-1:]])
+    powers = np.moveaxis(own, (0, 1), (at, n + at))
+    return replace(result, powers=powers, effects=powers[constant_of(n)])
