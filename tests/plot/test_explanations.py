@@ -192,3 +192,52 @@ def test_a_figure_says_that_extreme_curves_are_cut_off():
     assert "cut off" in " ".join(figure["title"]["subtitle"])
     calm = cw.effect(lambda X: X[:, 0], X, "x0", kind="ice", bands=0).plot().to_dict()
     assert "cut off" not in " ".join(calm["title"]["subtitle"])
+
+
+@pytest.fixture(scope="module")
+def beside():
+    rng = np.random.default_rng(2)
+    data = cw.datasets.insurance(300, seed=2).to_frame("dict")
+    data["age"] = [None if rng.random() < 0.1 else age for age in data["age"]]
+    del data["claim_amount"]
+    table = cw.read(data, target="accidents", exposure="years", task="count")
+    model = cw.learner("glm").fit(table)
+    return cw.explain(model, table), cw.evaluate(model, table)
+
+
+def _layers(spec):
+    parts = [part for key in ("layer", "hconcat", "vconcat") for part in spec.get(key, ())]
+    return [spec, *(inner for part in parts for inner in _layers(part))]
+
+
+@pytest.mark.parametrize("kind", ["pdp", "ice", "ale"])
+@pytest.mark.parametrize("column", ["age", "region"])
+def test_observed_and_predicted_means_are_lines_beside_an_effect(beside, column, kind):
+    explained, evaluated = beside
+    by = evaluated.by(column)
+    effect = explained.effect(column, kind=kind, exact=False, bands=0)
+    spec = effect.plot(observed=by).to_dict()
+    named = [part for part in _layers(spec) if str(part.get("name", "")).startswith("observed")]
+    colours = {tuple(part["encoding"]["color"]["scale"]["domain"][1:]) for part in named}
+    assert colours == {("observed", "predicted")}
+    shown = {}
+    for part in named:
+        data = part["data"]["values"] if "data" in part else []
+        data = data if "values" in part.get("data", {}) else spec["datasets"][part["data"]["name"]]
+        for row in data:
+            shown[row["band"], row["series"]] = row["mean"]
+    means = dict(zip((band for (band,) in by.bands), by.observed, strict=True))
+    centre = np.average(by.observed, weights=by.weight) if kind == "ale" else 0.0
+    assert {band for band, _ in shown} == set(means)  # the missing band too
+    for band, mean in means.items():
+        assert shown[band, "observed"] == pytest.approx(mean - centre)
+    assert "accidents per year" in " ".join(spec["title"]["subtitle"])
+
+
+def test_means_are_not_drawn_beside_what_they_cannot_be_compared_with(beside):
+    explained, evaluated = beside
+    by = evaluated.by("age")
+    plain = explained.effect("age", kind="ice", exact=False, bands=0, derivative=True)
+    assert "observed" not in str(plain.plot(observed=by).to_dict())
+    other = explained.effect("power", kind="pdp", exact=False, bands=0)
+    assert "observed" not in str(other.plot(observed=by).to_dict())

@@ -70,6 +70,8 @@ class ByColumn(Result):
         The level of the intervals.
     is_weighted
         Whether rows count by their weight.
+    middle
+        For one column of numbers or dates, the mean value in each band; missing ones have none.
     """
 
     learner: str
@@ -88,6 +90,13 @@ class ByColumn(Result):
     loss: Floats
     confidence: float
     is_weighted: bool = False
+    middle: NDArray[Any] | None = None
+
+    def around_observed(self) -> tuple[Floats, Floats]:
+        """Return the interval of the comparison as one of the observed mean."""
+        if self.compared == "ratio":
+            return self.low * self.predicted, self.high * self.predicted
+        return self.low + self.predicted, self.high + self.predicted
 
     def _columns(self) -> dict[str, Any]:
         own = ("rows", "weight", "observed", "predicted")
@@ -271,8 +280,32 @@ def by_columns(
         misses=(equal < least) | (equal > largest),
         loss=loss,
         confidence=confidence,
+        middle=_middle(columns[0], pairs.weights, groups) if len(columns) == 1 else None,
         **about,
     )
+
+
+def _middle(column: Column, weights: Floats, groups: Sequence[Index]) -> NDArray[Any] | None:
+    """Return the mean value of a column of numbers or dates in each group of rows."""
+    if column.is_coded or column.kind is Kind.TEXT:
+        return None
+    is_date = column.kind is Kind.DATE
+    values = column.values
+    if is_date:
+        values = values.astype("datetime64[us]").astype(np.float64)
+    missing = column.missing
+    means = np.array(
+        [
+            np.nan if missing[own].any() else np.average(values[own], weights=weights[own])
+            for own in groups
+        ]
+    )
+    if not is_date:
+        return means
+    dates = np.full(len(means), np.datetime64("NaT"), dtype="datetime64[us]")
+    known = np.isfinite(means)
+    dates[known] = means[known].astype(np.int64).astype("datetime64[us]")
+    return dates
 
 
 def _names(cell: int, each: Sequence[Bands]) -> tuple[str, ...]:

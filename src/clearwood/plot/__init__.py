@@ -33,12 +33,14 @@ if TYPE_CHECKING:
     from clearwood.plot.fairness import plot_group_quantiles, plot_groups
     from clearwood.plot.importance import plot_importance, plot_interactions
     from clearwood.plot.lime import plot_lime
+    from clearwood.plot.observed import LAYER
     from clearwood.plot.path import plot_path
     from clearwood.plot.shapley import plot_shapley
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
 __all__ = [
+    "LAYER",
     "plot_agreement",
     "plot_association",
     "plot_benchmark",

@@ -8,6 +8,7 @@ from clearwood._shared.errors import unknown_choice
 from clearwood._shared.numbers import percent
 from clearwood.plot.density import density
 from clearwood.plot.heat_map import MISSING, heat_map, near_shares, plain
+from clearwood.plot.observed import Means, means_beside
 from clearwood.plot.style import (
     AXIS,
     DOWN,
@@ -24,6 +25,7 @@ from clearwood.plot.style import (
 )
 
 if TYPE_CHECKING:
+    from clearwood.evaluation import ByColumn
     from clearwood.explanation import Effect
 
 __all__ = ["plot_effect"]
@@ -31,7 +33,13 @@ __all__ = ["plot_effect"]
 _WIDTH, _HEIGHT = 420, 240
 
 
-def plot_effect(effect: "Effect", *, output: str | None = None, most_curves: int = 100) -> Any:
+def plot_effect(
+    effect: "Effect",
+    *,
+    output: str | None = None,
+    most_curves: int = 100,
+    observed: "ByColumn | None" = None,
+) -> Any:
     """Draw the effect of one column, or of two.
 
     Parameters
@@ -43,6 +51,9 @@ def plot_effect(effect: "Effect", *, output: str | None = None, most_curves: int
         and of two classes.
     most_curves
         How many individual curves are drawn, evenly over the rows.
+    observed
+        Observed and predicted means by the same column (`Evaluation.by`), drawn as further lines
+        where the effect is of one output and on the scale of the prediction.
     """
     if output is not None and str(output) not in effect.outputs:
         raise unknown_choice("output", output, effect.outputs)
@@ -50,9 +61,10 @@ def plot_effect(effect: "Effect", *, output: str | None = None, most_curves: int
         output = effect.outputs[1]  # of two classes, what one gains the other loses
     if len(effect.columns) == 2:
         return _heat_map(effect, output)
+    means = means_beside(effect, observed, _extent(effect))
     if not effect.is_ordered[0]:
-        return _levels(effect, output)
-    return _curve(effect, output, most_curves)
+        return _levels(effect, output, means)
+    return _curve(effect, output, most_curves, means)
 
 
 def _rows(effect: "Effect", output: str | None) -> list[dict[str, Any]]:
@@ -98,11 +110,12 @@ def _colour(effect: "Effect", output: str | None) -> Any:
     return alt.Color("output:N", title="output", scale=scale)
 
 
-def _scale(effect: "Effect") -> Any:
+def _scale(effect: "Effect", means: Means | None) -> Any:
     """Return one scale for the curve and the mark of missing values, which stand side by side."""
     import altair as alt
 
-    return alt.Scale(domain=_extent(effect), nice=True, zero=False)
+    domain = _extent(effect) if means is None else means.domain
+    return alt.Scale(domain=domain, nice=True, zero=False)
 
 
 def _extent(effect: "Effect") -> list[float]:
@@ -114,7 +127,7 @@ def _extent(effect: "Effect") -> list[float]:
     return [float(np.nanmin(known)), float(np.nanmax(known))]
 
 
-def _curve(effect: "Effect", output: str | None, most_curves: int) -> Any:
+def _curve(effect: "Effect", output: str | None, most_curves: int, means: Means | None) -> Any:
     import altair as alt
 
     rows = _rows(effect, output)
@@ -127,7 +140,7 @@ def _curve(effect: "Effect", output: str | None, most_curves: int) -> Any:
         axis=alt.Axis(labels=False, ticks=False, grid=False),
         scale=alt.Scale(zero=False, nice=False),
     )
-    y = alt.Y("value:Q", title=_axis_title(effect), scale=_scale(effect))
+    y = alt.Y("value:Q", title=_axis_title(effect), scale=_scale(effect, means))
     base = chart_of(present).encode(x=x)
     colour = _colour(effect, output)
     shape: Any = "step" if effect.is_step else "linear"
@@ -140,12 +153,16 @@ def _curve(effect: "Effect", output: str | None, most_curves: int) -> Any:
         dashes = {"strokeDash": [2, 3]} if dotted else {}
         line = chart_of(part).mark_line(interpolate=shape, strokeWidth=2, **dashes)
         layers.append(line.encode(x=x, y=y, color=colour, tooltip=tooltip))
+    if means is not None:
+        layers += means.lines(x, _axis_title(effect))
     main = alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
-    figure = alt.vconcat(main, density(effect.columns[0], effect.grid[0], effect.shares), spacing=4)
+    figure: Any = alt.vconcat(
+        main, density(effect.columns[0], effect.grid[0], effect.shares), spacing=4
+    )
     absent = [row for row in rows if row["x"] is None]
     if absent:
-        return _titled(alt.hconcat(figure, _missing(effect, absent, colour)), effect)
-    return _titled(figure, effect)
+        figure = alt.hconcat(figure, _missing(effect, absent, colour, means))
+    return _titled(figure, effect, means=means)
 
 
 def _stretches(
@@ -209,7 +226,7 @@ def _reference(effect: "Effect", along: str) -> list[Any]:
     return [rule(at, along, strokeDash=[6, 4])]
 
 
-def _missing(effect: "Effect", rows: list[dict[str, Any]], colour: Any) -> Any:
+def _missing(effect: "Effect", rows: list[dict[str, Any]], colour: Any, means: Means | None) -> Any:
     import altair as alt
 
     marked = [{**row, "x": MISSING} for row in rows]
@@ -217,15 +234,17 @@ def _missing(effect: "Effect", rows: list[dict[str, Any]], colour: Any) -> Any:
         x=alt.X("x:N", title=None, axis=alt.Axis(labelAngle=0)), color=colour
     )
     hidden = alt.Axis(labels=False, ticks=False)
-    y = alt.Y("value:Q", title=None, axis=hidden, scale=_scale(effect))
+    y = alt.Y("value:Q", title=None, axis=hidden, scale=_scale(effect, means))
     points = base.mark_point(filled=True, size=80, shape="diamond", opacity=1).encode(y=y)
     layers = [points]
     if effect.low is not None:
         layers.insert(0, base.mark_rule(strokeWidth=3, opacity=0.4).encode(y="low:Q", y2="high:Q"))
+    if means is not None:
+        layers += means.missing()
     return alt.layer(*layers).properties(width=50, height=_HEIGHT)
 
 
-def _levels(effect: "Effect", output: str | None) -> Any:
+def _levels(effect: "Effect", output: str | None, means: Means | None) -> Any:
     """Draw a point for each level with its band; hollow where it extrapolates."""
     import altair as alt
 
@@ -243,7 +262,8 @@ def _levels(effect: "Effect", output: str | None) -> Any:
     )
     if several:
         base = base.encode(yOffset="output:N")
-    x = alt.X("value:Q", title=_axis_title(effect), scale=alt.Scale(zero=False))
+    scale = alt.Scale(zero=False) if means is None else _scale(effect, means)
+    x = alt.X("value:Q", title=_axis_title(effect), scale=scale)
     if effect.kind == "component":
         x = alt.X("value:Q", title=_axis_title(effect), axis=alt.Axis(**AXIS))
     shapes = alt.Scale(domain=["within the data", "extrapolates"], range=["circle", "cross"])
@@ -263,15 +283,18 @@ def _levels(effect: "Effect", output: str | None) -> Any:
     if effect.low is not None:
         bands = base.mark_rule(strokeWidth=3, opacity=0.4).encode(x="low:Q", x2="high:Q")
         layers.insert(0 if effect.kind != "component" else 1, bands)
-    n_outputs = len({row["output"] for row in rows})
+    if means is not None:
+        layers += means.levels(order, _axis_title(effect))
+    n_outputs = len({row["output"] for row in rows}) if means is None else 3
     sizes = (
-        chart_of(rows[::n_outputs])
+        chart_of(rows[:: max(len({row["output"] for row in rows}), 1)])
         .mark_text(align="left", color=GREY, fontSize=10)
         .encode(y=alt.Y("level:N", sort=order, title=None, axis=None), text="rows:N")
         .properties(width=80, height=level_step(n_outputs))
     )
     main = alt.layer(*layers).properties(width=_WIDTH - 80, height=level_step(n_outputs))
-    return _titled(alt.hconcat(main, sizes, spacing=6).resolve_scale(y="shared"), effect)
+    figure = alt.hconcat(main, sizes, spacing=6).resolve_scale(y="shared")
+    return _titled(figure, effect, means=means)
 
 
 def _heat_map(effect: "Effect", output: str | None) -> Any:
@@ -298,8 +321,16 @@ def _heat_map(effect: "Effect", output: str | None) -> Any:
     return _titled(chart, effect, more)
 
 
-def _titled(figure: Any, effect: "Effect", more: list[str] | None = None) -> Any:
+def _titled(
+    figure: Any,
+    effect: "Effect",
+    more: list[str] | None = None,
+    *,
+    means: Means | None = None,
+) -> Any:
     subtitle = [effect.summary, *(more or [])]
+    if means is not None:
+        subtitle.append(means.note)
     if effect.extrapolates.any():
         share = f"{effect.extrapolates.sum()} of {effect.extrapolates.size} points"
         subtitle.append(f"dotted: relies on rows outside the data ({share})")

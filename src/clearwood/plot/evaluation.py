@@ -60,7 +60,7 @@ def plot_by_column(result: "ByColumn") -> Any:
     figure = _series(
         names,
         {"observed": result.observed, "predicted": result.predicted},
-        _around_observed(result),
+        result.around_observed(),
         x=alt.X("band:N", sort=names, title=result.columns[0], axis=alt.Axis(labelAngle=-30)),
         y=f"mean {result.what}{_weighted(result)}",
         more={
@@ -79,13 +79,6 @@ def plot_by_column(result: "ByColumn") -> Any:
     )
     title = f"Observed against expected by {result.columns[0]}"
     return headed(figure, title, [note], words, **_SIZE)
-
-
-def _around_observed(result: "ByColumn") -> tuple[Any, Any]:
-    """Return the interval of the comparison as one of the observed mean."""
-    if result.compared == "ratio":
-        return result.low * result.predicted, result.high * result.predicted
-    return result.low + result.predicted, result.high + result.predicted
 
 
 def _plot_pair(result: "ByColumn") -> Any:

@@ -121,8 +121,9 @@ def _summary(evaluation: Evaluation) -> Section:
     )
     if evaluation.source == "out of fold":
         how += (
-            f" Fits share rows, so standard errors are multiplied by {number(evaluation.inflation)}"
-            ", as that of the risk is."
+            " Fits share rows and have fewer than the table: each measure allows for both as its "
+            f"fits show, and standard errors of means in bins are multiplied by "
+            f"{number(evaluation.inflation)}, as that of the risk is."
         )
     blocks.append(Prose((how,)))
     return Section("summary", "Summary", tuple(blocks))

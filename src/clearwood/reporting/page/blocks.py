@@ -20,6 +20,7 @@ __all__ = [
     "Prose",
     "Section",
     "Sheet",
+    "Toggle",
     "Widget",
 ]
 
@@ -72,11 +73,19 @@ class Sheet:
 
 
 @dataclass(frozen=True)
+class Toggle:
+    """A box to tick, for layers of a figure whose names begin with a word."""
+
+    label: str
+    layer: str
+
+
+@dataclass(frozen=True)
 class Chart:
     """A figure: an Altair chart's specification, what it shows in words, and its data.
 
     ``data`` is the table below the figure, by column name; by default the page makes it from the
-    specification's own data.
+    specification's own data. ``toggle`` shows and hides some of its layers.
     """
 
     name: str
@@ -84,6 +93,7 @@ class Chart:
     alt: str
     spec: Mapping[str, Any]
     data: Mapping[str, Sequence[Cell]] | None = None
+    toggle: Toggle | None = None
 
 
 @dataclass(frozen=True)

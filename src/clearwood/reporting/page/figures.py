@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.explanation import Effect
-from clearwood.reporting.page.blocks import Chart
+from clearwood.reporting.page.blocks import Chart, Toggle
 
 __all__ = ["DIGITS", "Figure", "chart", "figure", "of_outputs"]
 
@@ -22,15 +22,34 @@ DIGITS = 7
 _LEFT_OUT = {"$schema", "config", "title", "background", "padding", "usermeta"}
 
 
-def chart(name: str, drawn: Any, *, title: str | None = None) -> Chart:
-    """Return a block from an Altair figure, with its own or another title, and its description."""
+def chart(
+    name: str, drawn: Any, *, title: str | None = None, toggle: Toggle | None = None
+) -> Chart:
+    """Return a block from an Altair figure, with its own or another title, and its description.
+
+    A toggle is kept where the figure has layers for it.
+    """
     # its parts were put together by our own code, so that checking them again only takes time
     spec = drawn.to_dict(validate=False)
     own = spec.get("title", "")
     words = own if isinstance(own, str) else str(own.get("text", ""))
     return Chart(
-        name=name, title=title or words, alt=str(spec.get("description", words)), spec=spec
+        name=name,
+        title=title or words,
+        alt=str(spec.get("description", words)),
+        spec=spec,
+        toggle=toggle if toggle is not None and _has_layer(spec, toggle.layer) else None,
     )
+
+
+def _has_layer(spec: Any, layer: str) -> bool:
+    """Return whether a specification has a layer whose name begins with a word."""
+    if isinstance(spec, Mapping):
+        if str(spec.get("name", "")).startswith(layer):
+            return True
+        parts = (spec.get(key, ()) for key in ("layer", "hconcat", "vconcat"))
+        return any(_has_layer(part, layer) for several in parts for part in several)
+    return False
 
 
 def of_outputs(effect: Effect, outputs: Sequence[str]) -> Effect:

@@ -8,9 +8,19 @@ from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, percent
 from clearwood.evaluation import ByColumn
 from clearwood.explanation import Effect
+from clearwood.plot import LAYER
 from clearwood.reporting.collect.findings import LEAST_INTERACTION, EffectViews, Findings, Step
 from clearwood.reporting.collect.privacy import HANDFUL
-from clearwood.reporting.page.blocks import Block, Choice, More, Note, Prose, Section, Sheet
+from clearwood.reporting.page.blocks import (
+    Block,
+    Choice,
+    More,
+    Note,
+    Prose,
+    Section,
+    Sheet,
+    Toggle,
+)
 from clearwood.reporting.page.figures import chart, of_outputs
 from clearwood.reporting.sections.words import (
     conflict_words,
@@ -37,6 +47,8 @@ _VIEWS = {
 
 #: The tab that compares the outcome with predictions, value by value.
 _OBSERVED = "Observed and expected"
+#: The box that shows both as lines beside an effect.
+_MEANS = Toggle("Observed and predicted means", LAYER)
 
 
 def section(findings: Findings) -> Section:
@@ -138,8 +150,13 @@ def _effects(findings: Findings) -> list[Block]:
             "other columns (partial dependence); the same for single rows, whose curves differ in "
             "shape where columns interact (ICE); and the accumulated average change between "
             "neighbouring values, using only the rows near them (ALE), which relies least on "
-            "combinations that do not occur. Observed and expected are the means of the outcome "
-            "and of the predictions of rows with these values, whatever their other columns are."
+            "combinations that do not occur."
+        ),
+        (
+            "Observed and predicted are the means of the outcome and of the predictions of rows "
+            "with these values, whatever their other columns are. The two should agree with each "
+            "other; they differ from the effect of the column itself where other columns change "
+            "with it."
         ),
         _averaged_over(some, findings.options.seed),
     ]
@@ -243,7 +260,9 @@ def _effect(
         title = f"{named(views.column)}: {_VIEWS[kind]}"
         if kind == "ice" and len(outputs) > 1:
             title += f", class {named(outputs[0])}"
-        options.append((_VIEWS[kind], (chart(f"effect-{k}-{kind}", picked.plot(), title=title),)))
+        drawn = picked.plot(observed=observed)
+        figure = chart(f"effect-{k}-{kind}", drawn, title=title, toggle=_MEANS)
+        options.append((_VIEWS[kind], (figure,)))
     if observed is not None:
         title = f"{named(views.column)}: {_OBSERVED}"
         options.append((_OBSERVED, (chart(f"effect-{k}-observed", observed.plot(), title=title),)))

@@ -325,12 +325,39 @@ function showTooltip(_handler, event, _item, value) {
 }
 
 /**
+ * A specification without the layers whose names begin with a word.
+ * @param {Spec} spec
+ * @param {string} word
+ * @returns {Spec}
+ */
+function withoutLayers(spec, word) {
+  const copy = { ...spec };
+  for (const key of ["layer", "hconcat", "vconcat"]) {
+    if (copy[key]) {
+      copy[key] = copy[key]
+        .filter((/** @type {Spec} */ part) => !String(part.name ?? "").startsWith(word))
+        .map((/** @type {Spec} */ part) => withoutLayers(part, word));
+    }
+  }
+  return copy;
+}
+
+/**
  * Bring a figure to life: drawn when near, its data one click away.
  * @param {HTMLElement} figure
  */
 function startChart(figure) {
   const drawing = /** @type {HTMLElement} */ (figure.querySelector(".drawing"));
-  const draw = () => drawChart(drawing, readData(figure.id).spec);
+  const { toggle, layer } = figure.dataset;
+  const box = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", checked: true }));
+  const draw = () => {
+    const { spec } = readData(figure.id);
+    return drawChart(drawing, layer && !box.checked ? withoutLayers(spec, layer) : spec);
+  };
+  if (toggle) {
+    box.addEventListener("change", draw);
+    drawing.before(el("label", { class: "toggle" }, box, ` ${toggle}`));
+  }
   whenNear(drawing, draw);
   new ResizeObserver(
     settled(() => {
