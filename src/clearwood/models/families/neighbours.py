@@ -1,9 +1,9 @@
-"""Nearest neighbours."""
+"""Nearest neighbours and local regression: the rows near a point predict it."""
 
 from typing import Any
 
 from clearwood.models.entry import Entry, Job
-from clearwood.models.families.shared import ANY, one_of
+from clearwood.models.families.shared import ANY, NUMBERS, one_of
 from clearwood.models.spaces import Choice, Whole
 
 __all__ = ["ENTRIES"]
@@ -30,6 +30,12 @@ def _knn(job: Job) -> Any:
     return Capped(Pipeline(steps), {"knn__n_neighbors": "rows"})
 
 
+def _local(job: Job) -> Any:
+    from clearwood.models.estimators.local import LocalRegressor
+
+    return LocalRegressor(categorical=job.categorical, **job.settings)
+
+
 ENTRIES = (
     Entry(
         name="knn",
@@ -50,5 +56,25 @@ ENTRIES = (
         },
         scale=True,
         complexity=4,
+    ),
+    Entry(
+        name="local",
+        title="Local regression: the mean of the rows near a point, or the line through them",
+        family="neighbours",
+        tasks=NUMBERS,
+        reading="black box",
+        source="clearwood LocalRegressor",
+        section="Hiabu 4.1; Rosso 6",
+        loss="squared error, weighted by a normal kernel",
+        estimates="mean",
+        build=_local,
+        defaults={"degree": 1, "bandwidth": None, "across": None},
+        space={"degree": Choice(0, 1)},
+        categories="native",
+        complexity=4,
+        advice="Take it for one to about four columns of numbers whose joint effect may have any "
+        "smooth shape; categories change the curve as far as the rows show it. Bandwidths are "
+        "chosen in the fit, a large one for a column that does not matter. With more columns no "
+        "rows are near: 'gam' or 'gbm' do better.",
     ),
 )

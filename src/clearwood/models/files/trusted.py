@@ -209,6 +209,7 @@ _OURS = _names(
         "clearwood.models.estimators.folds": "Folds",
         "clearwood.models.estimators.hyperplane": "SeparatingHyperplane",
         "clearwood.models.estimators.kernel_ridge": "LandmarkKernelRidge",
+        "clearwood.models.estimators.local": "LocalRegressor",
         "clearwood.models.estimators.log_linear": "LogLinear",
         "clearwood.models.estimators.membership": "Membership",
         "clearwood.models.estimators.natural_spline": "NaturalSpline",
