@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from clearwood.causal.direct.result import DirectEffect
     from clearwood.causal.graph.adjustment import AdjustmentSets, Validity
     from clearwood.causal.graph.graph import Graph
+    from clearwood.causal.graph.independence_tests import IndependenceTest, IndependenceTests
+    from clearwood.causal.graph.independences import Independence, Independences
     from clearwood.causal.graph.paths import Block, Path, Paths
     from clearwood.causal.scm.counterfactual import Counterfactual
     from clearwood.causal.scm.inversion import Inversion
@@ -26,6 +28,10 @@ __all__ = [
     "Counterfactual",
     "DirectEffect",
     "Graph",
+    "Independence",
+    "IndependenceTest",
+    "IndependenceTests",
+    "Independences",
     "Inversion",
     "Path",
     "Paths",

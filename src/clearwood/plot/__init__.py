@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         plot_roc,
     )
     from clearwood.plot.fairness import plot_group_quantiles, plot_groups
+    from clearwood.plot.graph import graph_svg, plot_graph
     from clearwood.plot.importance import plot_importance, plot_interactions
     from clearwood.plot.lime import plot_lime
     from clearwood.plot.observed import LAYER
@@ -41,6 +42,7 @@ else:
 
 __all__ = [
     "LAYER",
+    "graph_svg",
     "plot_agreement",
     "plot_association",
     "plot_benchmark",
@@ -56,6 +58,7 @@ __all__ = [
     "plot_discriminants",
     "plot_effect",
     "plot_excess_risk",
+    "plot_graph",
     "plot_group_quantiles",
     "plot_groups",
     "plot_importance",

@@ -16,6 +16,11 @@ from clearwood.causal.graph.adjustment import (
     validity_of,
 )
 from clearwood.causal.graph.arrays import Arrays
+from clearwood.causal.graph.independences import (
+    IndependenceKind,
+    Independences,
+    independences_of,
+)
 from clearwood.causal.graph.numbered import Names, NumberedGraph, several
 from clearwood.causal.graph.order import causes_first, cycle_in
 from clearwood.causal.graph.paths import Paths, paths_between
@@ -319,6 +324,29 @@ class Graph:
         """
         return validity_of(self._graph, treatment, outcome, given)
 
+    def independences(
+        self, kind: IndependenceKind = "minimal", *, limit: int = 1000
+    ) -> Independences:
+        """List the independences that the graph implies for observed columns.
+
+        Parameters
+        ----------
+        kind
+            "minimal": for each pair of columns that some set of observed columns separates, one
+            smallest such set. "all": all minimal sets of each pair.
+        limit
+            The most independences that are listed.
+
+        Examples
+        --------
+        >>> graph = Graph("gender -> {height mileage accidents}; mileage -> accidents")
+        >>> print(graph.independences())
+        2 independences
+          height ⊥ mileage | gender
+          height ⊥ accidents | gender
+        """
+        return independences_of(self._graph, kind, limit)
+
     def do(self, *nodes: str) -> "Graph":
         """Return the graph after interventions, which remove all arrows into the nodes.
 
@@ -410,6 +438,39 @@ class Graph:
         made = object.__new__(cls)
         made._build(sketch)
         return made
+
+    def plot(self, *, treatment: Names = (), outcome: Names = (), given: Names = ()) -> Any:
+        """Draw the graph, causes on the left, hidden nodes and common causes dashed (Altair).
+
+        Parameters
+        ----------
+        treatment, outcome, given
+            Nodes to mark by a colour; by default those that the text marks.
+        """
+        from clearwood.plot import plot_graph
+
+        marked = {"treatment": treatment, "outcome": outcome, "given": given}
+        return plot_graph(self, **{key: self._checked(key, some) for key, some in marked.items()})
+
+    def to_svg(self, *, treatment: Names = (), outcome: Names = (), given: Names = ()) -> str:
+        """Return a picture of the graph that a page can hold as it is.
+
+        Parameters
+        ----------
+        treatment, outcome, given
+            Nodes to mark by a colour; by default those that the text marks.
+        """
+        from clearwood.plot import graph_svg
+
+        marked = {"treatment": treatment, "outcome": outcome, "given": given}
+        return graph_svg(self, **{key: self._checked(key, some) for key, some in marked.items()})
+
+    def _checked(self, parameter: str, names: Names) -> tuple[str, ...]:
+        """Return names of nodes, which must be in the graph."""
+        return self._graph.named(self._graph.mask(parameter, names))
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):

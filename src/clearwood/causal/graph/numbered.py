@@ -11,7 +11,7 @@ import numpy as np
 from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean, words
 from clearwood.causal.graph.arrays import Arrays, Mask
 
-__all__ = ["Names", "NumberedGraph", "check_limit", "several"]
+__all__ = ["Names", "NumberedGraph", "check_whole", "several"]
 
 #: One name, or several.
 Names = str | Iterable[str]
@@ -126,7 +126,7 @@ def several(names: Any, parameter: str = "nodes") -> tuple[str, ...]:
     return found
 
 
-def check_limit(limit: Any) -> None:
-    """Refuse a limit that is no whole number of at least one."""
-    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-        raise bad_value("limit", limit, "it must be a whole number of at least 1")
+def check_whole(parameter: str, value: Any, *, least: int = 1) -> None:
+    """Refuse what is no whole number from a least one on."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise bad_value(parameter, value, f"it must be a whole number of at least {least}")
