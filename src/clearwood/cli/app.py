@@ -13,6 +13,7 @@ import typer
 from clearwood.cli.support.errors import run_to_exit_code
 from clearwood.cli.support.verb import VerbGroup
 from clearwood.cli.verbs import (
+    audit,
     benchmark,
     condense,
     demo,
@@ -37,6 +38,7 @@ class _Verbs(VerbGroup):
         "fit",
         "predict",
         "evaluate",
+        "audit",
         "explain",
         "condense",
         "certify",
@@ -61,6 +63,7 @@ app.command()(benchmark.benchmark)
 app.command()(fit.fit)
 app.command()(predict.predict)
 app.command()(evaluate.evaluate)
+app.command()(audit.audit)
 app.add_typer(explanations, name="explain")
 app.command()(condense.condense)
 app.command()(condense.certify)
