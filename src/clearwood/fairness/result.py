@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clearwood._shared.errors import InputError, Option, did_you_mean, words
-from clearwood._shared.numbers import count, number, percent
+from clearwood._shared.numbers import count, interval, number, percent
 from clearwood._shared.results import Result, document
 from clearwood.causal import Condition
 from clearwood.fairness.groups.conventions import Convention
@@ -237,38 +237,33 @@ class Audit(Result):
 
 def _sentences(audit: Audit, measured: GroupMeasures) -> list[str]:
     """Write how each judged group compares with the reference, or why none does."""
-    level = percent(audit.confidence)
     judged = [k for k in range(len(measured.names)) if measured.standing[k] is Standing.JUDGED]
     if measured.reference is None or len(judged) < 2:
-        return [f"{measured.title}: too few rows to tell groups apart."]
-    what = (
-        audit.what
-        if len(audit.outputs) == 1 and audit.task.is_classification is False
-        else (f"probability of {measured.output!r}")
-    )
+        return [f"By {measured.title}: too few rows to tell groups apart."]
+    is_class = audit.task.is_classification
+    what = f"probability of {measured.output!r}" if is_class else audit.what
     base = measured.names[measured.reference]
     measure = "ratio" if "ratio" in measured.values else "difference"
     sentences = []
     for k in judged:
-        if k == measured.reference:
-            continue
-        spread = measured.spread(measure, k)
-        ends = f"{level} interval {number(spread.low)} to {number(spread.high)}"
-        compared = (
-            f"is {number(spread.value)} times that of {base}"
-            if measure == "ratio"
-            else f"differs by {number(spread.value)} from that of {base}"
-        )
-        sentences.append(
-            f"{measured.title} {measured.names[k]}: the mean predicted {what} {compared} ({ends})."
-        )
-    for k in judged:
+        group = f"{measured.title} = {measured.names[k]}"
+        if k != measured.reference:
+            spread = measured.spread(measure, k)
+            compared = (
+                f"{number(spread.value)} times that of {base}"
+                if measure == "ratio"
+                else f"that of {base} {'+' if spread.value >= 0 else '-'} "
+                f"{number(abs(spread.value))}"
+            )
+            sentences.append(
+                f"For {group}, the mean predicted {what} is {compared} "
+                f"({percent(audit.confidence)} interval {interval(spread.low, spread.high)})."
+            )
         if measured.verdicts and measured.verdicts[k] in (Verdict.BELOW, Verdict.MAYBE):
             spread = measured.spread("impact_ratio", k)
             sentences.append(
-                f"{measured.title} {measured.names[k]}: selection rate "
-                f"{percent(measured.values['selection_rate'][k])}, impact ratio "
-                f"{number(spread.value)} ({number(spread.low)} to {number(spread.high)}): "
-                f"{measured.verdicts[k]}."
+                f"For {group}, the rate of the favourable decision is "
+                f"{percent(measured.values['selection_rate'][k])}, {number(spread.value)} times "
+                f"the highest ({interval(spread.low, spread.high)}): {measured.verdicts[k]}."
             )
     return sentences

@@ -25,6 +25,8 @@ _EQUAL = {
     "observed_less_expected": 0.0,
     "standard_deviations": 0.0,
 }
+#: Measures that compare with the reference.
+_COMPARED = ("ratio", "difference", "smd", "selection_difference", "standard_deviations")
 _ROW = 26
 
 
@@ -70,7 +72,9 @@ def plot_groups(groups: "GroupMeasures", measure: str | None = None) -> Any:
     if name in _EQUAL:
         layers.insert(0, rule(_EQUAL[name], "x", strokeDash=[4, 3]))
     note = f"{percent(groups.confidence)} intervals"
-    if groups.reference is not None and name in _EQUAL:
+    if name == "impact_ratio":
+        note += ", which hold together; 1 for the group with the highest rate"
+    elif groups.reference is not None and name in _COMPARED:
         note += f"; compared with {cut(groups.names[groups.reference])}"
     text = "; ".join(
         f"{row['group']}: {number(row['value'])}" for row in rows if row["value"] is not None

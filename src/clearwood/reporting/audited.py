@@ -26,31 +26,33 @@ from clearwood.reporting.page.figures import chart
 from clearwood.reporting.result import Report
 from clearwood.reporting.sections.words import listed, named, number, sentence
 
-__all__ = ["audit_page", "fairness_section"]
+__all__ = ["audit_page", "fairness_blocks"]
 
 _UNAWARE = (
     "Unawareness: a model without the protected column can predict it from others. In the "
     "simulated insurance portfolio the price without gender is 14 % above the fair one at 190 cm "
     "of height, and 14 % below it at 150 cm."
 )
-_NO_ADVICE = "Clearwood measures; it does not give legal advice."
-#: What a table of groups shows, in the order of its columns.
-_SHOWN = (
-    "mean_prediction",
-    "ratio",
-    "difference",
-    "smd",
-    "observed_expected",
-    "observed_less_expected",
-    "loss",
-    "auc",
-    "selection_rate",
-    "impact_ratio",
-    "standard_deviations",
-    "true_positive_rate",
-    "false_positive_rate",
-    "precision",
+_LIMITS = (
+    "These are measurements. They do not show that a model is fair or lawful: which differences "
+    "are justified is a decision that numbers do not make."
 )
+_NO_ADVICE = "Clearwood measures; it does not give legal advice."
+#: The tables of a grouping, with their measures in order.
+_SHEETS = {
+    "Predictions": ("mean_prediction", "ratio", "difference", "relativity", "smd"),
+    "Decisions": ("selection_rate", "impact_ratio", "selection_difference", "standard_deviations"),
+    "Errors": (
+        "observed",
+        "observed_expected",
+        "observed_less_expected",
+        "loss",
+        "auc",
+        "true_positive_rate",
+        "false_positive_rate",
+        "precision",
+    ),
+}
 _WORDS = {
     "smd": "standardised difference",
     "observed_expected": "observed / expected",
@@ -107,37 +109,39 @@ def audit_page(audit: Audit, *, title: str | None = None, command: str | None = 
     )
 
 
-def fairness_section(audit: Audit) -> Section:
-    """Return the section of the report: how groups compare, and what that does not show."""
-    blocks: list[Block] = [
-        Prose((_lead(audit),), lead=False),
-        *_views(audit, [one for one in audit.groups if len(one.columns) == 1], "fairness"),
-        Prose((_limits(),)),
-    ]
-    return Section("fairness", "Fairness", tuple(blocks))
+def fairness_blocks(audit: Audit, *, lists_small_groups: bool) -> tuple[Block, ...]:
+    """Return what the report shows of an audit.
+
+    Parameters
+    ----------
+    audit
+        The audit.
+    lists_small_groups
+        Whether groups that are not judged are named; a page without rows does not name them.
+    """
+    singles = [one for one in audit.groups if len(one.columns) == 1]
+    notes = tuple(map(sentence, audit.notes)) if lists_small_groups else ()
+    blocks: list[Block] = [Prose((*_comparisons(audit, 3), _LIMITS))]
+    if notes:
+        blocks.append(Note("What to know about these measures", "", tone="caution", items=notes))
+    return (*blocks, *_views(audit, singles, "fairness", lists_small_groups=lists_small_groups))
 
 
 # Summary
 
 
-def _lead(audit: Audit) -> str:
-    sentences = [sentence(one) for one in audit.sentences]
-    most = 4
-    text = " ".join(sentences[:most])
-    if len(sentences) > most:
-        text += f" {count(len(sentences) - most, 'more comparison')} below."
-    return text
-
-
-def _limits() -> str:
-    return (
-        "These are measurements. They do not show that a model is fair or lawful: which "
-        "differences are justified is a decision that numbers do not make."
-    )
+def _comparisons(audit: Audit, most: int) -> tuple[str, ...]:
+    """Write a paragraph for each comparison, and how many more there are."""
+    sentences = audit.sentences
+    shown = sentences if len(sentences) <= most + 1 else sentences[:most]
+    left = len(sentences) - len(shown)
+    more = (f"{count(left, 'more comparison')} in the tables below.",) if left else ()
+    return (*shown, *more)
 
 
 def _summary(audit: Audit) -> Section:
-    blocks: list[Block] = [Prose((_lead(audit), _limits()), lead=True)]
+    first, *more = _comparisons(audit, 5)
+    blocks: list[Block] = [Prose((first,), lead=True), Prose((*more, _LIMITS))]
     if audit.notes:
         items = tuple(sentence(note) for note in audit.notes)
         blocks.append(Note("What to know about this audit", "", tone="caution", items=items))
@@ -223,24 +227,31 @@ def _groups(audit: Audit) -> Section:
     return Section("groups", "Groups", tuple(blocks))
 
 
-def _views(audit: Audit, groups: Sequence[GroupMeasures], name: str) -> list[Block]:
+def _views(
+    audit: Audit, groups: Sequence[GroupMeasures], name: str, *, lists_small_groups: bool = True
+) -> list[Block]:
     """Return a view for each grouping and output, one shown at a time."""
     views = []
     for one in groups:
         label = _title(one)
         if len(audit.outputs) > 1:
             label += f", {named(one.output)}"
-        views.append((label, _view(audit, one)))
+        shown = [k for k in range(len(one.names)) if lists_small_groups or one.judged[k]]
+        views.append((label, _view(audit, one, shown)))
     return _shown(name, "Show", views)
 
 
-def _view(audit: Audit, groups: GroupMeasures) -> tuple[Block, ...]:
+def _view(audit: Audit, groups: GroupMeasures, shown: Sequence[int]) -> tuple[Block, ...]:
     blocks: list[Block] = []
     if np.isfinite(groups.values[groups.main_measure]).any():
         blocks.append(chart("groups", plot_groups(groups)))
-    blocks.append(_sheet(audit, groups))
+    blocks += [
+        _sheet(audit, groups, title, [name for name in names if name in groups.values], shown)
+        for title, names in _SHEETS.items()
+        if any(name in groups.values for name in names)
+    ]
     more: list[Block] = []
-    if audit.task.is_classification is False or audit.task == "binary":
+    if len(shown) == len(groups.names):
         more.append(chart("quantiles", plot_group_quantiles(groups)))
     if "observed_expected" in groups.values:
         more.append(chart("observed", plot_groups(groups, "observed_expected")))
@@ -251,35 +262,45 @@ def _view(audit: Audit, groups: GroupMeasures) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _sheet(audit: Audit, groups: GroupMeasures) -> Sheet:
-    """Write the measures of every group, each with its interval."""
-    shown = [name for name in _SHOWN if name in groups.values]
+def _sheet(
+    audit: Audit,
+    groups: GroupMeasures,
+    title: str,
+    measures: Sequence[str],
+    shown: Sequence[int],
+) -> Sheet:
+    """Write some measures of every group, each with its interval."""
     headings = [_title(groups), "rows"]
-    for name in shown:
+    for name in measures:
         headings.append(_word(name, groups))
         if np.isfinite(groups.low[name]).any():
             headings.append(f"{_word(name, groups)}, interval")
-    if groups.verdicts:
+    has_verdicts = title == "Decisions" and bool(groups.verdicts)
+    if has_verdicts:
         headings.append("four fifths")
-    rows = [_line(groups, k, shown) for k in range(len(groups.names))]
-    caption = f"Measures by {_title(groups)}, with {percent(audit.confidence)} intervals"
-    if groups.are_errors_too_good and OF_ERRORS & set(shown):
-        caption += "; * measured on rows that may be those of the fit, so too good"
-    return Sheet("measures", caption, tuple(headings), tuple(rows), mixed=tuple(headings[2:]))
+    rows = [_line(groups, k, measures, has_verdicts=has_verdicts) for k in shown]
+    caption = f"{title} by {_title(groups)}, with {percent(audit.confidence)} intervals"
+    if groups.are_errors_too_good and OF_ERRORS & set(measures):
+        caption += "; * on rows that may be those of the fit, so too good"
+    name = title.lower()
+    return Sheet(name, caption, tuple(headings), tuple(rows), mixed=tuple(headings[2:]))
 
 
-def _line(groups: GroupMeasures, k: int, shown: Sequence[str]) -> tuple[Cell, ...]:
+def _line(
+    groups: GroupMeasures, k: int, measures: Sequence[str], *, has_verdicts: bool
+) -> tuple[Cell, ...]:
     name = named(groups.names[k])
     if k == groups.reference:
         name += " (reference)"
     cells: list[Cell] = [name, int(groups.rows[k])]
-    for measure in shown:
+    for measure in measures:
         spread = groups.spread(measure, k)
         cells.append(_finite(spread.value))
         if np.isfinite(groups.low[measure]).any():
-            known = math.isfinite(spread.low)
+            # the group that others are compared with is equal to itself
+            known = math.isfinite(spread.low) and spread.low < spread.high
             cells.append(f"{number(spread.low)} to {_end(spread.high)}" if known else None)
-    if groups.verdicts:
+    if has_verdicts:
         is_judged = groups.standing[k] is Standing.JUDGED
         cells.append(str(groups.verdicts[k]) if is_judged else str(groups.standing[k]))
     return tuple(cells)

@@ -23,6 +23,7 @@ from clearwood.reporting.result import Report
 from clearwood.reporting.sections import (
     cautions,
     data,
+    fairness,
     importance,
     individual,
     performance,
@@ -43,6 +44,7 @@ _WRITERS: dict[str, tuple[str, Callable[[Findings], Section | None]]] = {
     "importance": ("Feature importance and effects", importance.section),
     "individual": ("Individual predictions", individual.section),
     "tree": ("One tree", tree.section),
+    "fairness": (fairness.TITLE, fairness.section),
     "cautions": ("Cautions", cautions.section),
     "reproduction": ("Reproduction", reproduction.section),
 }
@@ -92,8 +94,8 @@ def report(
         The page's heading; made from target and model by default.
     sections
         Which sections to write: "summary", "data", "performance", "terms" (for models that are
-        read term by term), "importance", "individual", "tree", "cautions", "reproduction"; all of
-        them by default.
+        read term by term), "importance", "individual", "tree", "fairness" (where a column is
+        protected), "cautions", "reproduction"; all of them by default.
     quick
         Use fewer rows and less time for every explanation.
     sample

@@ -147,8 +147,8 @@ def _bands(texts: list[str] | None) -> Any:
 
     Examples
     --------
-    >>> _bands(["25,65"]), _bands(["age=25,65", "income=5"]), _bands(None)
-    ([25.0, 65.0], {'age': [25.0, 65.0], 'income': [5.0]}, None)
+    >>> _bands(["25,65"]), _bands(["25", "65"]), _bands(["age=25,65", "income=5"])
+    ([25.0, 65.0], [25.0, 65.0], {'age': [25.0, 65.0], 'income': [5.0]})
     """
     if not texts:
         return None
@@ -156,7 +156,7 @@ def _bands(texts: list[str] | None) -> Any:
     for text in texts:
         name, _, values = text.rpartition("=")
         try:
-            by_column[name] = [float(value) for value in values.split(",")]
+            by_column.setdefault(name, []).extend(float(value) for value in values.split(","))
         except ValueError:
             raise InputError(
                 f"--bands {text!r} is not a list of numbers",

@@ -158,9 +158,22 @@ def ratio(first: Spread, second: Spread) -> Spread:
     >>> round(result.low * result.high, 6)
     1.0
     """
-    a, b = first.value, second.value
-    if not (a >= 0 and b >= 0):
+    if not (first.value >= 0 and second.value >= 0):
         return UNKNOWN
+    # products of the largest and of the smallest numbers leave the range of numbers
+    units = [spread.value or spread.high or 1.0 for spread in (first, second)]
+    scaled = _ratio(*(_scaled(one, unit) for one, unit in zip((first, second), units, strict=True)))
+    return _scaled(scaled, units[1] / units[0])
+
+
+def _scaled(spread: Spread, unit: float) -> Spread:
+    """Return an estimate in another unit."""
+    return Spread(*(float(end) / unit for end in (spread.value, spread.low, spread.high)))
+
+
+def _ratio(first: Spread, second: Spread) -> Spread:
+    """Return the ratio of estimates of about one."""
+    a, b = first.value, second.value
     product = a * b
     value = a / b if b > 0 else np.nan
     with np.errstate(over="ignore", invalid="ignore"):

@@ -1,7 +1,8 @@
 """The rows of an audit: predictions beside the truth, with weights and what the rows are."""
 
 import os
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError, Option, words
+from clearwood._shared.errors import ClearwoodWarning, InputError, Option, words
 from clearwood._shared.numbers import count
 from clearwood.benchmarking import Benchmark
 from clearwood.evaluation import Evaluation, evaluate
@@ -107,10 +108,21 @@ def read_with(source: Any, schema: Schema | None, columns: Sequence[str], **read
         return source
     if schema is None:
         return as_table(source) if not reading else read(source, **reading)
-    table = read_as(source, schema, constant=True, **reading)
-    more = [name for name in columns if schema.name_of(name) not in table.names]
+    used = {c.name for c in schema.columns if c.role is not Role.IGNORED}
+    more = [name for name in columns if schema.name_of(name) not in used]
     if not more:
-        return table
+        return read_as(source, schema, constant=True, **reading)
+    with warnings.catch_warnings():
+        # that the model does not use the protected columns is no news
+        warnings.simplefilter("ignore", ClearwoodWarning)
+        return _read_both(source, schema, more, reading)
+
+
+def _read_both(
+    source: Any, schema: Schema, more: Sequence[str], reading: Mapping[str, Any]
+) -> Table:
+    """Read the model's columns and others beside them."""
+    table = read_as(source, schema, constant=True, **reading)
     has_target = table.target is not None
     roles: dict[str, Any] = {
         "target": schema.target,
@@ -121,7 +133,7 @@ def read_with(source: Any, schema: Schema | None, columns: Sequence[str], **read
     added = [whole.column(name) for name in more]
     if whole.n_rows != table.n_rows:
         raise InputError(
-            f"{len(more):,} protected columns have {whole.n_rows:,} rows, and the model's columns "
+            f"the column {more[0]!r} has {whole.n_rows:,} rows, and those of the model "
             f"{table.n_rows:,}",
             parameter="protected",
             value=more[0],

@@ -57,6 +57,7 @@ SECTIONS: dict[str, tuple[Step, ...]] = {
     "importance": (Step.DECOMPOSITION, Step.EFFECTS, Step.INTERACTIONS, Step.AGREEMENT),
     "individual": (Step.DECOMPOSITION, Step.SHAPLEY, Step.PAGE_MODEL),
     "tree": (Step.CONDENSE, Step.PAGE_MODEL),
+    "fairness": (),
     "cautions": (
         Step.ASSOCIATION,
         Step.EFFECTS,
