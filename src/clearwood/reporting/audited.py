@@ -275,7 +275,7 @@ def _sheet(
         headings.append(_word(name, groups))
         if np.isfinite(groups.low[name]).any():
             headings.append(f"{_word(name, groups)}, interval")
-    has_verdicts = title == "Decisions" and bool(groups.verdicts)
+    has_verdicts = "impact_ratio" in measures and bool(groups.verdicts)
     if has_verdicts:
         headings.append("four fifths")
     rows = [_line(groups, k, measures, has_verdicts=has_verdicts) for k in shown]

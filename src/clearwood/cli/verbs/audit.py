@@ -153,15 +153,15 @@ def _bands(texts: list[str] | None) -> Any:
     if not texts:
         return None
     by_column: dict[str, Any] = {}
-    for text in texts:
-        name, _, values = text.rpartition("=")
+    for typed in texts:
+        name, _, values = typed.rpartition("=")
         try:
             by_column.setdefault(name, []).extend(float(value) for value in values.split(","))
         except ValueError:
             raise InputError(
-                f"--bands {text!r} is not a list of numbers",
+                f"--bands {typed!r} is not a list of numbers",
                 parameter="bands",
-                value=text,
+                value=typed,
                 hint="write it like --bands 25,65 or --bands age=25,65",
             ) from None
     return by_column[""] if list(by_column) == [""] else by_column
