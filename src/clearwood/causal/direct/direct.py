@@ -17,6 +17,7 @@ from clearwood._shared.errors import (
     unknown_choice,
     words,
 )
+from clearwood._shared.numbers import count
 from clearwood._shared.progress import progress
 from clearwood.causal.direct.conditions import Claim, conditions_of
 from clearwood.causal.direct.result import DirectEffect
@@ -114,6 +115,12 @@ def direct_effect(
     _check(claim, scale, refit, confidence)
     causes = graph if graph is None or isinstance(graph, Graph) else Graph(graph)
     explained, _ = Explained(model, data, seed=seed, n_jobs=n_jobs).counted()
+    if explained.n_rows < 2:
+        raise InputError(
+            f"the data has {count(explained.n_rows, 'row')}; an average needs rows that differ",
+            parameter="data",
+            hint="give the training rows, or a sample of them.",
+        )
     names = _named(explained, columns)
     points = _points(explained, names, at)
     curves = joint_curves(explained, points, scale=scale, seed=seed, n_jobs=n_jobs)
