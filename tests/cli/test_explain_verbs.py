@@ -187,7 +187,7 @@ def test_what_cannot_be_done_is_refused_with_exit_code_2(refused, model, claims,
 def test_help_lists_the_verbs_and_each_has_its_own(cli):
     whole = cli("explain", "--help").out
     verbs = (
-        *("effect", "importance", "agreement", "shapley", "lime", "what-if"),
+        *("effect", "direct", "importance", "agreement", "shapley", "lime", "what-if"),
         *("contributions", "coefficients", "path", "boundaries", "discriminants"),
     )
     for verb in verbs:
@@ -223,3 +223,23 @@ def test_a_path_is_that_of_the_library(cli, claims):
     assert answer.out.strip() == repr(expected).strip()
     assert max(map(len, answer.out.splitlines())) <= 80
     assert cli("explain", "path", "lasso.cw", claims, "--folds", "1").code == 2
+
+
+def test_direct_effects_are_those_of_the_library(cli, model, claims, both):
+    Path("graph.txt").write_text(f"{{{' '.join(both[0].schema_.features)}}} -> accidents")
+    words = ("explain", "direct", model, claims, "age", "--at", "40,20,60", "--graph", "graph.txt")
+    answer = cli(*words, "-o", "d.csv", "-o", "d.svg")
+    assert answer.code == 0, answer.err
+    graph = cw.Graph(Path("graph.txt"))
+    expected = cw.direct_effect(*both, "age", at=[40, 20, 60], graph=graph)
+    assert answer.out.split()[:80] == repr(expected).split()[:80]  # lines are broken
+    assert "unconfounded columns: holds" in answer.out
+    assert len(Path("d.csv").read_text().splitlines()) == 4
+    assert Path("d.svg").read_text().startswith("<svg")
+    refused = cli("explain", "direct", model, claims, "age", "--claim", "world")
+    assert refused.code != 0
+    assert "--refit 100" in refused.err
+    assert "--at is given 2 times for 1 features" in cli(*words, "--at", "1,2").err
+    refitted = cli(*words, "--refit", 3, "--claim", "world", "--json")
+    assert refitted.code == 0, refitted.err
+    assert refitted.json["band"] == "refits"

@@ -45,4 +45,4 @@ def plot_direct_effect(result: "DirectEffect") -> Any:
         for row in rows
     )
     chart = rule(0, "x", strokeDash=[4, 4]) + bar + point
-    return headed(chart, result.title, result.notes, written, width=360, height=alt.Step(20))
+    return headed(chart, result.title, result.statements, written, width=360, height=alt.Step(20))

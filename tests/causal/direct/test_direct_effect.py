@@ -177,13 +177,13 @@ def test_bands_from_refits_cover_the_truth():
         {"a": "bernoulli(0.5)", "x": "a + normal(0, 1)", "y": "a + 0.5 * x + exponential(1)"}
     )
     hits = []
-    for seed in range(100):
+    for seed in range(60):
         data = scm.sample(80, seed=seed).to_dict()
         table = cw.read(data, target="y", kinds={"a": "whole number"})
         model = cw.learner("ols").fit(table)
-        result = cw.direct_effect(model, table, "a", at=[0, 1], refit=20, seed=seed)
+        result = cw.direct_effect(model, table, "a", at=[0, 1], refit=12, seed=seed)
         hits.append(result.low[1] <= 1 <= result.high[1])
-    assert 0.85 <= np.mean(hits) <= 0.96
+    assert 0.83 <= np.mean(hits) <= 0.97
 
 
 def test_rows_of_one_group_are_drawn_together():

@@ -132,7 +132,7 @@ class DirectEffect(Result):
         return [", ".join(_written(value) for value in row) for row in rows]
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def statements(self) -> tuple[str, ...]:
         """What the reader should know: the band, extrapolation and conditions."""
         rows = "" if self.n_data is None else f" of {self.n_data:,}"
         about = f"averaged over {self.n_rows:,}{rows} rows; {self.about.quantity}"
@@ -176,11 +176,11 @@ class DirectEffect(Result):
             )
         if len(table) > 40:
             lines.append(f"  … {len(table)} in all")
-        return "\n".join([*lines, *self.notes])
+        return "\n".join([*lines, *self.statements])
 
     def _repr_html_(self) -> str:
         headings = (" and ".join(self.columns), "mean", "effect", "band", "outside the data")
-        return html_table(self.title, headings, self._table(), self.notes)
+        return html_table(self.title, headings, self._table(), self.statements)
 
     def _columns(self) -> Mapping[str, Any]:
         """Return one row for each value and output."""

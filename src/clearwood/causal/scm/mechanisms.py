@@ -416,7 +416,7 @@ def function_parents(
             f"function of {name!r}: its parameters must be names of columns, rng or n",
             parameter="equations",
             value=name,
-            hint="write, for instance, lambda age, rng, n: 2 * age + rng.normal(size=n).",
+            hint="write, for instance, lambda age, rng, n: 2 * age + rng.normal(0, 1, n).",
         )
     wants = tuple(p for p in names if p in ("rng", "n") and p not in columns)
     parents = tuple(p for p in names if p not in wants)

@@ -6,6 +6,7 @@ from clearwood.cli.support.verb import VerbGroup
 from clearwood.cli.verbs.explain.classes import boundaries, discriminants
 from clearwood.cli.verbs.explain.coefficients import coefficients
 from clearwood.cli.verbs.explain.decomposition import decomposition
+from clearwood.cli.verbs.explain.direct import direct
 from clearwood.cli.verbs.explain.effect import effect
 from clearwood.cli.verbs.explain.importance import agreement, importance
 from clearwood.cli.verbs.explain.path import path
@@ -30,7 +31,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _verb in (
-    *(decomposition, effect, importance, agreement),
+    *(decomposition, effect, direct, importance, agreement),
     *(shapley, lime, what_if, contributions, coefficients, path),
     *(boundaries, discriminants),
 ):
