@@ -30,6 +30,7 @@ FLOW = [
 ]
 #: Rooms whose results draw themselves: plot() imports the figure on demand.
 PLOTTED = {
+    "models",
     "checks",
     "evaluation",
     "benchmarking",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from clearwood.models.files.save import inspect, load, save
     from clearwood.models.glassbox.cart.tree import CartTree
     from clearwood.models.glassbox.equations import equation, has_equation
+    from clearwood.models.glassbox.prim.boxes import BoxList
     from clearwood.models.glassbox.score import (
         Basis,
         ProductTerm,
@@ -33,6 +34,7 @@ else:
 __all__ = [
     "PATIENCE",
     "Basis",
+    "BoxList",
     "CartTree",
     "Choice",
     "Dimension",

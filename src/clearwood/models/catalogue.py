@@ -23,6 +23,7 @@ FAMILIES = (
     "gam",
     "mars",
     "rules",
+    "prim",
     "scorecard",
     "glass",
     "planted",

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from clearwood.plot.agreement import plot_agreement
     from clearwood.plot.benchmark import plot_benchmark, plot_curve
     from clearwood.plot.boundaries import plot_boundaries
+    from clearwood.plot.boxes import plot_boxes
     from clearwood.plot.changes import plot_contributions, plot_what_if
     from clearwood.plot.coefficients import plot_coefficients
     from clearwood.plot.curves import (
@@ -48,6 +49,7 @@ __all__ = [
     "plot_benchmark",
     "plot_bias_variance",
     "plot_boundaries",
+    "plot_boxes",
     "plot_by_column",
     "plot_calibration",
     "plot_coefficients",

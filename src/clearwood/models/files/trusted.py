@@ -225,6 +225,7 @@ _OURS = _names(
         "clearwood.models.glassbox.score": "ProductTerm ScoreParts Spread SumOfProducts TreeArrays",
         "clearwood.models.glassbox.gam.bases": "LevelBasis SplineBasis",
         "clearwood.models.glassbox.gam.estimators": "GamClassifier GamRegressor",
+        "clearwood.models.glassbox.prim.estimators": "PrimClassifier PrimPoisson PrimRegressor",
         "clearwood.models.glassbox.rules.conditions": "Among Between Line Rule",
         "clearwood.models.glassbox.rules.estimators": "RulesClassifier RulesPoisson RulesRegressor",
         "clearwood.models.glassbox.scorecard.bands": "Bands",

@@ -6,6 +6,7 @@ from clearwood._shared.errors import InputError
 
 if TYPE_CHECKING:
     from clearwood.models.glassbox.mars.formula import Formula
+    from clearwood.models.glassbox.prim.boxes import BoxList
     from clearwood.models.glassbox.rules.listing import RuleList
 
 __all__ = ["equation", "has_equation"]
@@ -23,8 +24,8 @@ def has_equation(model: Any) -> bool:
     return hasattr(getattr(model, "estimator_", None), "equation") and hasattr(model, "encoder_")
 
 
-def equation(model: Any) -> "Formula | RuleList":
-    """Write out the score of a fitted learner 'mars' or 'rules'.
+def equation(model: Any) -> "Formula | RuleList | BoxList":
+    """Write out the score of a fitted learner 'mars', 'rules' or 'prim'.
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ def equation(model: Any) -> "Formula | RuleList":
 
     Returns
     -------
-    Formula or RuleList
+    Formula, RuleList or BoxList
         Print it, or call ``to_frame()``. For counts the score is the logarithm of the prediction,
         for two classes the log odds of the second.
 
@@ -52,9 +53,9 @@ def equation(model: Any) -> "Formula | RuleList":
             f"{name!r} is not a fitted learner whose score can be written out",
             parameter="model",
             value=name,
-            hint="fit 'mars' for a formula or 'rules' for a list of rules.",
+            hint="fit 'mars' for a formula, 'rules' for a list of rules or 'prim' for boxes.",
         )
     columns = model.encoder_.columns_
     names, levels = [one.name for one in columns], [one.levels for one in columns]
-    written: Formula | RuleList = model.estimator_.equation(names, levels)
+    written: Formula | RuleList | BoxList = model.estimator_.equation(names, levels)
     return written

@@ -1,0 +1,94 @@
+"""The boxes of a fitted PRIM model, as a table that can be read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearwood._shared.arrays import Floats
+from clearwood._shared.numbers import count, interval, number, percent
+from clearwood._shared.results import Result
+
+__all__ = ["BoxList", "BoxRow"]
+
+
+@dataclass(frozen=True)
+class BoxRow:
+    """One box.
+
+    Parameters
+    ----------
+    rule
+        Its conditions as text.
+    support
+        Its share of all rows, by weight, without the rows of boxes before it.
+    mean, error
+        Of the target, from rows that took no part in finding the box, and its standard error.
+    found_mean
+        From the rows that found the box: too far from the rest, by the search.
+    n_held_out
+        Rows that the mean is from.
+    columns
+        The columns that it involves.
+    """
+
+    rule: str
+    support: float
+    mean: float
+    error: float
+    found_mean: float
+    n_held_out: int
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class BoxList(Result):
+    """Boxes in which the target is high, or low, in the order in which they were found.
+
+    Parameters
+    ----------
+    direction
+        "high" or "low".
+    mean
+        Of the target, outside all boxes.
+    rows
+        The boxes.
+    trajectory
+        For the first box: support, mean where it was sought and mean of other rows after each peel,
+        of shape (peels, 3).
+    """
+
+    direction: str
+    mean: float
+    rows: tuple[BoxRow, ...]
+    trajectory: Floats
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        lines = [f"{count(len(self.rows), 'box', 'boxes')} of {self.direction} mean:"]
+        for row in self.rows:
+            ends = ""
+            if np.isfinite(row.error):
+                reach = 1.645 * row.error
+                ends = f", 90 % interval {interval(row.mean - reach, row.mean + reach)}"
+            lines.append(f"  {number(row.mean)}  if {row.rule}")
+            lines.append(
+                f"      {percent(row.support)} of rows; mean of {count(row.n_held_out, 'row')} "
+                f"held out{ends}; {number(row.found_mean)} where it was found"
+            )
+        return "\n".join([*lines, f"  {number(self.mean)}  outside"])
+
+    __repr__ = __str__
+
+    def _columns(self) -> Mapping[str, Any]:
+        names = ("rule", "support", "mean", "error", "found_mean", "n_held_out")
+        return {name: [getattr(row, name) for row in self.rows] for name in names}
+
+    def plot(self) -> Any:
+        """Draw the trajectory of the first box: mean against support (Altair)."""
+        from clearwood.plot import plot_boxes
+
+        return plot_boxes(self)
