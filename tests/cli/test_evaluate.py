@@ -99,3 +99,15 @@ def test_mistakes_are_named(refused, model, with_premium, table):
     assert "no column 'premium'" in refused("evaluate", model, with_premium, "--against", "premium")
     assert "no column 'regio'" in refused("evaluate", model, with_premium, "--by", "regio")
     assert "confidence" in refused("evaluate", model, with_premium, "--confidence", "2")
+
+
+def test_a_model_file_is_another_prediction(cli, model, claims):
+    words = ("fit", claims, "--target", "accidents", "--task", "count", "-l", "baseline")
+    assert cli(*words, "-o", "old.cw").code == 0
+    document = cli("evaluate", model, claims, "--against", "old.cw", "--json").json
+    assert document["double_lift"]["against"] == "old.cw"
+    expected = cw.evaluate(model, claims, against="old.cw").lift(against="old.cw")
+    assert document["double_lift"]["other"] == expected.to_json()["other"]
+    answer = cli("evaluate", model, claims, "--against", "none.cw")
+    assert answer.code != 0
+    assert "none.cw" in answer.err

@@ -407,3 +407,79 @@ def test_intervals_of_rare_counts_lie_above_zero(fitted):
         assert (part.high > part.observed).all()
         several = part.observed > 0
         assert (part.low[several] > 0).all()
+
+
+@pytest.fixture(scope="module")
+def two_models():
+    frame, rate = policies(1500)
+    del frame["years"]
+    frame["power"] = (100 * rate).tolist()
+    data = cw.read(frame, target="claims", task="count")
+    narrow = data.select(["age", "area", "claims"])
+    return cw.learner("glm").fit(data), cw.learner("glm").fit(narrow), frame
+
+
+@pytest.mark.filterwarnings("ignore:the new data has columns")
+def test_a_model_is_compared_with_another_model_or_its_file(two_models, tmp_path):
+    model, other, _ = two_models
+    new, rate = policies(400, seed=5)
+    new = {**new, "power": (100 * rate).tolist()}
+    del new["years"]
+    double = cw.evaluate(other, new, against=model).lift(against="the other glm")
+    assert double.against == "the other glm"
+    named = cw.evaluate(other, {**new, "theirs": model.predict(new).tolist()}, against="theirs")
+    expected = named.lift(against="theirs")
+    assert double.other == pytest.approx(expected.other)
+    assert double.advantage.difference == pytest.approx(expected.advantage.difference)
+    cw.save(model, tmp_path / "new.cw")
+    for path in (tmp_path / "new.cw", str(tmp_path / "new.cw")):
+        result = cw.evaluate(other, new, against=path)
+        assert result.against == "new.cw"
+        assert result.parts()["double_lift"].other == pytest.approx(expected.other)
+    table = cw.read(new, target="claims", task="count")
+    assert cw.evaluate(other, table).lift(against=model).other == pytest.approx(expected.other)
+
+
+@pytest.mark.filterwarnings("ignore:the new data has columns")
+def test_another_model_predicts_the_same_quantity(two_models, cancer):
+    model, _, frame = two_models
+    with pytest.raises(InputError, match="its target is 'target'"):
+        cw.evaluate(model, frame, against=cancer[0])
+    scarce = cw.learner("glm").fit(cw.read(frame, target="power", task="amount"))
+    with pytest.raises(InputError, match="its target is 'power'"):
+        cw.evaluate(model, frame, against=scarce)
+    rates, _ = policies(300)
+    rated = cw.learner("glm").fit(cw.read(rates, target="claims", exposure="years", task="count"))
+    with pytest.raises(InputError, match="it was fitted with the exposure 'years'"):
+        cw.evaluate(model, {**rates, "power": rates["age"]}, against=rated)
+    with pytest.raises(InputError, match="premiun"):
+        cw.evaluate(model, frame, against="premiun")
+
+
+def test_classes_are_compared_in_the_order_of_the_model(cancer):
+    model, train, test = cancer
+    other = cw.learner("logistic").fit(train)
+    result = cw.evaluate(model, test, against=other)
+    place = list(map(str, other.classes_)).index("malignant")
+    label = result.lift(against="logistic", label="malignant", bins=3)
+    p = np.asarray(other.predict_proba(test))[:, place]
+    assert label.weight @ label.other == pytest.approx(np.sum(result.truth == place))
+    assert label.against == "logistic"
+    assert p.shape == (test.n_rows,)
+
+
+def test_learners_of_a_benchmark_are_compared_out_of_fold(two_models, tmp_path):
+    _, other, frame = two_models
+    data = cw.read({name: values[:300] for name, values in frame.items()}, target="claims")
+    bench = cw.benchmark(data, ["glm", "baseline"], tune=0, repeats=2)
+    result = bench.evaluation("glm", against="baseline")
+    double = result.lift(against="baseline")
+    assert result.parts()["double_lift"].against == "baseline"
+    assert (double.weight @ double.other) == pytest.approx(double.weight @ double.observed)
+    # rebalanced, the two learners judge the same rows in the same order
+    turned = bench.evaluation("baseline", against="glm").lift(against="glm")
+    assert turned.advantage.difference == pytest.approx(-double.advantage.difference)
+    assert bench.evaluation("glm", against=other).against == "the other glm"
+    assert bench.evaluation("glm", against="power").lift(against="power").against == "power"
+    with pytest.raises(InputError, match="glmm"):
+        bench.evaluation("glm", against="glmm")

@@ -6,7 +6,6 @@ from importlib.metadata import version
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, did_you_mean, unknown_choice, words
@@ -14,25 +13,30 @@ from clearwood._shared.results import Result, document
 from clearwood.benchmarking.diagnostics.choosing import Choosing, choosing
 from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows
 from clearwood.benchmarking.findings import Finding
+from clearwood.benchmarking.held_out import (
+    allowances_of,
+    held_out_evaluation,
+    inflation_of,
+    no_fold,
+    outer_of,
+    tested_of,
+    units_of,
+    weights_of,
+)
 from clearwood.benchmarking.intervals.estimates import LossesOf, interval_of, losses_of
-from clearwood.benchmarking.intervals.of_measures import allowances
-from clearwood.benchmarking.running.work import Context, Outcome, Rows, Unit
+from clearwood.benchmarking.running.work import Context, Outcome, Unit
 from clearwood.benchmarking.standings import Method, Standing
 from clearwood.benchmarking.text import as_html, as_text, comparison_text
 from clearwood.benchmarking.tuning.archive import Archive, TuningCurve, archive_of, curve_of
 from clearwood.benchmarking.winner import Winner
 from clearwood.checks import Twins
 from clearwood.evaluation import (
-    Allowance,
     CalibrationCurve,
-    Estimate,
     Evaluation,
-    Interval,
     Measures,
     calibration_of,
     measures,
     simultaneous_level,
-    smooth_estimates,
 )
 
 __all__ = ["Benchmark", "Difference"]
@@ -341,7 +345,7 @@ class Benchmark(Result):
         probabilities a class, positions of classes, or margins.
         """
         predictions: Floats | None = None
-        for unit, outcome in self._outer(learner):
+        for unit, outcome in outer_of(self, learner):
             if unit.repeat != repeat or outcome.predictions is None:
                 continue
             if predictions is None:
@@ -349,7 +353,7 @@ class Benchmark(Result):
                 predictions = np.full(shape, np.nan)
             predictions[unit.test] = outcome.predictions
         if predictions is None:
-            raise _no_fold(learner)
+            raise no_fold(learner)
         return predictions
 
     def measures(self, learner: str, *, threshold: float | None = None) -> Measures:
@@ -373,7 +377,7 @@ class Benchmark(Result):
         >>> bench.measures("logistic")["auc"] > 0.99
         True
         """
-        rows, predicted, splits = self._tested(learner)
+        rows, predicted, splits = tested_of(self, learner)
         task = self.context.table.task
         assert task is not None
         return measures(
@@ -382,12 +386,12 @@ class Benchmark(Result):
             predicted,
             needs=self.context.loss.needs,
             splits=splits,
-            weights=self._weights(rows),
-            groups=self._units(rows),
+            weights=weights_of(self, rows),
+            groups=units_of(self, rows),
             threshold=self.method.threshold if threshold is None else threshold,
             confidence=self.method.confidence,
-            inflation=self._inflation(learner),
-            allowances=self._allowances(learner, threshold),
+            inflation=inflation_of(self, learner),
+            allowances=allowances_of(self, learner, threshold),
         )
 
     def calibration(
@@ -405,7 +409,7 @@ class Benchmark(Result):
         bins
             How many bins of about equally many rows.
         """
-        rows, predicted, _ = self._tested(learner)
+        rows, predicted, _ = tested_of(self, learner)
         context = self.context
         if context.classes is not None and context.loss.needs != "probability":
             raise InputError(
@@ -423,12 +427,14 @@ class Benchmark(Result):
             bins=bins,
             confidence=self.method.confidence,
             learner=learner,
-            weights=self._weights(rows),
-            groups=self._units(rows),
-            inflation=self._inflation(learner),
+            weights=weights_of(self, rows),
+            groups=units_of(self, rows),
+            inflation=inflation_of(self, learner),
         )
 
-    def evaluation(self, learner: str, *, threshold: float | None = None) -> Evaluation:
+    def evaluation(
+        self, learner: str, *, against: Any = None, threshold: float | None = None
+    ) -> Evaluation:
         """Evaluate the held-out predictions of a learner: measures, lift, curves, by column.
 
         Intervals of measures are nested, as that of the risk; all others are as much wider than
@@ -438,6 +444,9 @@ class Benchmark(Result):
         ----------
         learner
             One of the learners.
+        against
+            Another prediction for the double lift: another learner of the benchmark, whose held-out
+            predictions are taken, a column of the table, a fitted model, or the path of its file.
         threshold
             Of two classes, the second is predicted where its probability is above this; by default
             that of the benchmark.
@@ -449,107 +458,15 @@ class Benchmark(Result):
         >>> bench.evaluation("glm").by("gender").rows.sum()
         np.int64(300)
         """
-        rows, predicted, fits = self._tested(learner)
-        context, one = self.context, self[learner]
-        assert context.table.task is not None
-        return Evaluation(
-            learner=learner,
-            what=str(context.table.outcome),
-            task=context.table.task,
-            source="out of fold",
-            table=context.table,
-            rows=rows,
-            truth=context.codes[rows].astype(np.float64),
-            predicted=predicted,
-            classes=() if context.classes is None else tuple(map(str, context.classes)),
-            needs=context.loss.needs if context.classes is not None else "prediction",
-            fits=fits,
-            confidence=self.method.confidence,
-            threshold=self.method.threshold if threshold is None else threshold,
-            inflation=self._inflation(learner),
-            allowances=self._allowances(learner, threshold),
-            judged_by=context.loss,
-            judged=Interval(
-                one.risk,
-                one.se,
-                one.low,
-                one.high,
-                one.interval,
-                context.table.n_rows,
-                one.inflation,
-                confidence=self.method.confidence,
-            ),
-        )
-
-    def _inflation(self, learner: str) -> float:
-        """Return by how much standard errors are larger than those of independent rows."""
-        return max(self[learner].inflation, 1.0)
-
-    def _allowances(self, learner: str, threshold: float | None) -> Mapping[str, Allowance]:
-        """Return what the interval of each measure allows for, where the fits show it."""
-        if self.method.interval != "nested":
-            return {}
-        task = self.context.table.task
-        assert task is not None
-
-        def estimator(rows: Rows, predicted: Floats, fits: Rows) -> Mapping[str, Estimate]:
-            return smooth_estimates(
-                task,
-                self.context.codes[rows],
-                predicted,
-                needs=self.context.loss.needs,
-                splits=fits,
-                weights=self._weights(rows),
-                groups=self._units(rows),
-                threshold=self.method.threshold if threshold is None else threshold,
-            )
-
-        outcomes = (
-            (self.units[key], outcome)
-            for key, outcome in self.outcomes.items()
-            if self.units[key].learner == learner
-        )
-        folds = self.method.splits // self.method.repeats
-        least = self._inflation(learner)
-        return allowances(outcomes, self.context.table, estimator, folds=folds, least=least)
-
-    def _units(self, rows: Rows) -> NDArray[Any]:
-        """Return the observation of each row: a row of several repeats is still one."""
-        groups = self.context.table.groups
-        return rows if groups is None else groups[rows]
-
-    def _weights(self, rows: Rows) -> Floats | None:
-        weights = self.context.table.weights
-        return None if weights is None else weights[rows]
-
-    def _tested(self, learner: str) -> tuple[Rows, Floats, Rows]:
-        """Return the held-out rows, their predictions, and the number of the fit of each."""
-        tested = [
-            (unit.test, outcome.predictions)
-            for unit, outcome in self._outer(learner)
-            if outcome.predictions is not None
-        ]
-        if not tested:
-            raise _no_fold(learner)
-        rows, predicted = zip(*tested, strict=True)
-        fits = np.repeat(np.arange(len(rows)), [len(part) for part in rows])
-        return np.concatenate(rows), np.concatenate(predicted), fits
+        return held_out_evaluation(self, learner, against, threshold)
 
     def archive(self, learner: str) -> Archive:
         """Return every configuration that tuning tried, in every outer fold."""
-        return archive_of(learner, self._outer(learner))
+        return archive_of(learner, outer_of(self, learner))
 
     def curve(self, learner: str) -> TuningCurve:
         """Return the inner risk of the values tried, averaged over the outer folds."""
-        return curve_of(learner, self._outer(learner), self.context.contenders[learner].space)
-
-    def _outer(self, learner: str) -> list[tuple[Unit, Outcome]]:
-        self[learner]  # refuses one that was not compared
-        return [
-            (self.units[key], outcome)
-            for key, outcome in self.outcomes.items()
-            if self.units[key].learner == learner and self.units[key].purpose == "outer"
-        ]
+        return curve_of(learner, outer_of(self, learner), self.context.contenders[learner].space)
 
     def _columns(self) -> dict[str, list[Any]]:
         """Return one row per learner, best first."""
@@ -595,13 +512,13 @@ class Benchmark(Result):
                 "rows": len(unit.test),
                 "risk": None
                 if outcome.losses is None
-                else float(np.average(outcome.losses, weights=self._weights(unit.test))),
+                else float(np.average(outcome.losses, weights=weights_of(self, unit.test))),
                 "settings": outcome.settings,
                 "seconds": outcome.seconds,
                 "failure": outcome.failure,
             }
             for unit, outcome in sorted(
-                self._outer(learner), key=lambda one: (one[0].repeat, one[0].fold)
+                outer_of(self, learner), key=lambda one: (one[0].repeat, one[0].fold)
             )
         ]
 
@@ -616,7 +533,3 @@ class Benchmark(Result):
 
     def _repr_html_(self) -> str:
         return as_html(self)
-
-
-def _no_fold(learner: str) -> InputError:
-    return InputError(f"no fold of {learner!r} succeeded", parameter="learner", value=learner)

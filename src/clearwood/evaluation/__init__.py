@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
+    from clearwood.evaluation.against import Other, other_of
     from clearwood.evaluation.by_column import ByColumn
     from clearwood.evaluation.calibration import (
         CalibrationCurve,
@@ -58,6 +59,7 @@ __all__ = [
     "Lorenz",
     "Mean",
     "Measures",
+    "Other",
     "Pairs",
     "PrecisionRecall",
     "Residuals",
@@ -77,6 +79,7 @@ __all__ = [
     "measures",
     "naive_interval",
     "origin_interval",
+    "other_of",
     "residuals_of",
     "simultaneous_level",
     "smooth_calibration_of",

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import Call, InputError, Text, words
 from clearwood._shared.numbers import count
 from clearwood.checks import Drift, drift
+from clearwood.evaluation.against import other_of
+from clearwood.evaluation.predicting import classes_of, predicted_by, task_of
 from clearwood.evaluation.result import Evaluation
 from clearwood.evaluation.task_measures import check_confidence, check_threshold
 from clearwood.evaluation.truth import truth_of
-from clearwood.losses import Needs
-from clearwood.models import Learner, load
-from clearwood.table import Role, Schema, Table, Task, as_table, read_as
+from clearwood.models import load
+from clearwood.table import Role, Schema, Table, as_table, read_as
 
 __all__ = ["evaluate"]
 
@@ -30,7 +32,7 @@ def evaluate(
     test: Any,
     data: Any = None,
     *,
-    against: str | None = None,
+    against: Any = None,
     threshold: float = 0.5,
     confidence: float = 0.9,
     name: str | None = None,
@@ -48,8 +50,9 @@ def evaluate(
     data
         The rows that the model was fitted to, to state how far the new ones differ from them.
     against
-        A column of the new rows with another prediction of the same quantity, such as the current
-        premium per unit of exposure, that the model is compared with in a double lift.
+        Another prediction of the same quantity, that the model is compared with in a double lift: a
+        column of the new rows, such as the current premium per unit of exposure, another fitted
+        model, or the path of its file.
     threshold
         Of two classes, the second is predicted where its probability is above this.
     confidence
@@ -81,10 +84,16 @@ def evaluate(
     if isinstance(model, str | os.PathLike):
         model = load(model)
     schema = getattr(model, "schema_", None)
-    table = _with_target(test, schema, against, data)
-    task = _task(model, table)
-    classes = _classes(model, task, table)
-    predicted, needs = _predicted(model, table, task)
+    column = against if isinstance(against, str) and not _is_file(against, test) else None
+    table = _with_target(test, schema, column, data)
+    task = task_of(model, table)
+    classes = classes_of(model, task, table)
+    predicted, needs = predicted_by(model, table, task)
+    called = name or getattr(model, "name", None) or type(model).__name__
+    other = None
+    if against is not None and column is None:
+        source = None if isinstance(test, Table) else test
+        other = other_of(against, table, classes, own=called, source=source)
     truth, known = truth_of(table, classes)
     notes = list(_left_out(table, known, classes))
     rows = np.flatnonzero(known)
@@ -95,16 +104,11 @@ def evaluate(
             parameter="test",
             value=len(rows),
         )
-    bad = ~np.isfinite(predicted.reshape(len(predicted), -1)).all(axis=1)
-    if bad.any():
-        raise InputError(
-            f"the model predicts no number for {count(int(bad.sum()), 'row')}", parameter="model"
-        )
     levels = _new_levels(table, schema)
     shifted = None if data is None else _shift(data, table, schema)
     notes += _remarks(table, truth[rows], predicted[rows], classes, levels, shifted)
     result = Evaluation(
-        learner=name or getattr(model, "name", None) or type(model).__name__,
+        learner=called,
         what=str(table.outcome),
         task=task,
         source="new rows",
@@ -116,14 +120,21 @@ def evaluate(
         needs=needs,
         confidence=confidence,
         threshold=threshold,
-        against=against,
+        against=column if other is None else other.name,
+        others={} if other is None else {other.name: other.predicted[rows]},
         drift=shifted,
         new_levels=levels,
         notes=tuple(notes),
     )
-    if against is not None:
-        result.lift(against=against)  # refuses a column that cannot be compared with
+    if result.against is not None:
+        result.lift(against=result.against)  # refuses what cannot be compared with
     return result
+
+
+def _is_file(against: str, test: Any) -> bool:
+    """Return whether a name is that of a model file; a column of that name comes first."""
+    names = test.names if isinstance(test, Table) else getattr(test, "columns", ())
+    return against not in list(names) and Path(against).is_file()
 
 
 def _with_target(test: Any, schema: Schema | None, against: str | None, data: Any) -> Table:
@@ -183,52 +194,6 @@ def _in_roles(test: Table, schema: Schema) -> Table:
 
 def _named(role: str, name: str | None) -> str:
     return f"no {role}" if name is None else f"the {role} {name!r}"
-
-
-def _task(model: Any, table: Table) -> Task:
-    task = getattr(model, "task_", None) or table.task
-    assert task is not None  # a table with a target has one
-    return Task(task)
-
-
-def _classes(model: Any, task: Task, table: Table) -> Sequence[str]:
-    if not task.is_classification:
-        return ()
-    labels = getattr(model, "classes_", None)
-    if labels is None:
-        labels = np.unique(table.y)
-    return [str(label) for label in labels]
-
-
-def _predicted(model: Any, table: Table, task: Task) -> tuple[Floats, Needs]:
-    """Predict the rows: probabilities where the model has them."""
-    if isinstance(model, Learner) or hasattr(model, "schema_"):
-        features: Any = table.select(model.schema_.features) if _has(table, model) else table
-    else:
-        features = table.by_header().X.to_frame()
-    if not callable(getattr(model, "predict", None)) and not callable(model):
-        raise InputError(
-            f"{type(model).__name__} has no predict",
-            parameter="model",
-            hint=words("use a fitted ", Call("learner", ("name",)), " or a model file."),
-        )
-    if task.is_classification and hasattr(model, "predict_proba"):
-        return np.asarray(model.predict_proba(features), dtype=np.float64), "probability"
-    answer = np.asarray((getattr(model, "predict", None) or model)(features))
-    if not task.is_classification:
-        return answer.reshape(-1).astype(np.float64), "prediction"
-    if answer.ndim == 2 and answer.shape[1] > 1:
-        return answer.astype(np.float64), "probability"
-    return _positions(answer.reshape(-1), _classes(model, task, table)), "label"
-
-
-def _has(table: Table, model: Any) -> bool:
-    return all(name in table.names for name in model.schema_.features)
-
-
-def _positions(labels: NDArray[Any], classes: Sequence[str]) -> Floats:
-    place = {label: k for k, label in enumerate(classes)}
-    return np.array([place.get(str(label), -1) for label in labels], dtype=np.float64)
 
 
 def _left_out(table: Table, known: NDArray[Any], classes: Sequence[str]) -> list[Text]:

@@ -19,6 +19,7 @@ from clearwood._shared.errors import (
 from clearwood._shared.numbers import count, interval, number, percent
 from clearwood._shared.results import Result, document
 from clearwood.checks import Drift
+from clearwood.evaluation.against import check_positive, other_of
 from clearwood.evaluation.by_column import ByColumn, by_columns
 from clearwood.evaluation.calibration import CalibrationCurve, calibration_of
 from clearwood.evaluation.confusion import Confusion, confusion_of
@@ -96,7 +97,9 @@ class Evaluation(Result):
     allowances
         By measure, what its interval allows for where it is known of each; see `Allowance`.
     against
-        The name of a column with another prediction, for the double lift; None without one.
+        The name of another prediction, for the double lift: of `others`, or a column; None without.
+    others
+        Predictions of other models by name, in the form of `predicted`.
     drift
         How far the rows differ from those the model was fitted to; None where these are not known.
     new_levels
@@ -133,6 +136,7 @@ class Evaluation(Result):
     inflation: float = 1.0
     allowances: Mapping[str, Allowance] = field(default_factory=dict)
     against: str | None = None
+    others: Mapping[str, Floats] = field(default_factory=dict)
     drift: Drift | None = None
     new_levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     judged_by: Loss | None = None
@@ -237,7 +241,7 @@ class Evaluation(Result):
         self,
         *,
         bins: int | Sequence[float] = 10,
-        against: str | None = None,
+        against: Any = None,
         label: str | None = None,
     ) -> Lift:
         """Return observed and predicted means in bins of about equal weight.
@@ -247,9 +251,9 @@ class Evaluation(Result):
         bins
             How many bins; or the values between bins, such as the cut points of grades.
         against
-            A column with another prediction, such as the current premium, of the same quantity
-            (per unit of exposure, where there is one): a double lift, in bins of the ratio of the
-            two, both with the observed total.
+            Another prediction of the same quantity (per unit of exposure, where there is one): the
+            name of a column, such as the current premium, or another fitted model. The result is a
+            double lift, in bins of the ratio of the two, both with the observed total.
         label
             The class whose probability is meant; by default the last.
         """
@@ -264,34 +268,31 @@ class Evaluation(Result):
         }
         if against is None:
             return lift_of(pairs, **options)
-        other = self._other(against)[self.weights > 0]
+        name, values = self._other(against, label)
         self._check_positive(pairs)
         loss = default_loss(Task.BINARY) if kind == "probability" else self.loss
-        return double_lift_of(pairs, other, loss=loss, against=against, **options)
+        other = values[self.weights > 0]
+        return double_lift_of(pairs, other, loss=loss, against=name, **options)
 
-    def _other(self, name: str) -> Floats:
-        """Return another prediction, checked."""
-        column = self.table.column(name)
+    def _other(self, against: Any, label: str | None) -> tuple[str, Floats]:
+        """Return the name of another prediction, and its values, checked."""
+        if not isinstance(against, str):
+            other = other_of(against, self.table, self.classes, own=self.learner)
+            return self._positive(other.name, other.predicted[self.rows], label)
+        if against in self.others:
+            return self._positive(against, self.others[against], label)
+        column = self.table.column(against)
         if column.is_coded or column.values.dtype.kind != "f":
-            raise bad_value("against", name, f"it must be a column of numbers, not {column.kind}")
+            expected = f"it must be a column of numbers, not {column.kind}"
+            raise bad_value("against", against, expected)
         values = np.asarray(column.values, dtype=np.float64)[self.rows]
-        missing = int(np.unique(self.rows[~np.isfinite(values)]).size)
-        if missing:
-            raise InputError(
-                f"the column {name!r} is missing in {count(missing, 'row')} of {self.n_rows:,}",
-                parameter="against",
-                value=name,
-                hint="leave these rows out: every row needs both predictions.",
-            )
-        if (values <= 0).any():
-            low = int(np.unique(self.rows[values <= 0]).size)
-            raise InputError(
-                f"the column {name!r} is not positive in {count(low, 'row')} of {self.n_rows:,}",
-                parameter="against",
-                value=name,
-                hint="a double lift compares two predictions by their ratio.",
-            )
-        return values
+        return self._positive(against, values, label)
+
+    def _positive(self, name: str, values: Floats, label: str | None) -> tuple[str, Floats]:
+        """Return another prediction, refusing one that has no ratio to the model's."""
+        own = values[:, self._place(label)] if values.ndim == 2 else values
+        check_positive(name, own, self.rows)
+        return name, own
 
     def _check_positive(self, pairs: Pairs) -> None:
         if (pairs.predicted <= 0).any() or not (pairs.weights * pairs.truth).sum() > 0:

@@ -30,7 +30,7 @@ def test_the_interval_of_a_mean_loss_is_that_of_the_risk(rows, roles):
     features = {name: values for name, values in rows.items() if name[0] in "xy"}
     data = cw.read({**features, **used}, target="y", **roles)
     bench = cw.benchmark(data, "ols", tune=0, loss="absolute", repeats=2)
-    extra = bench._allowances("ols", None)["mae"]
+    extra = bench.evaluation("ols").allowances["mae"]
     assert extra.shift < 0  # the fit to all rows has more rows than those that were judged
     assert extra.inflation == pytest.approx(bench["ols"].inflation)
     outer = bench.measures("ols")["mae"]

@@ -12,7 +12,9 @@ from clearwood.cli.support.verb import verb
 from clearwood.cli.verbs.explain.options import Confidence
 
 if TYPE_CHECKING:
-    from clearwood.evaluation import Evaluation
+    from clearwood.evaluation import Evaluation, Other
+    from clearwood.models import Learner
+    from clearwood.table import Table
 
 __all__ = ["evaluate"]
 
@@ -41,9 +43,9 @@ def evaluate(
         New rows, with the features and the target of the model.
     data : FILE
         The rows that the model was fitted to, to state how far the new ones differ from them.
-    against : COLUMN
-        Another prediction of the same quantity, such as the current premium (per unit of exposure,
-        where there is one), for a double lift.
+    against : COLUMN|MODEL
+        Another prediction of the same quantity for a double lift: a column, such as the current
+        premium (per unit of exposure, where there is one), or another model file.
     by : COLUMN
         Print observed against expected by this column, or by a pair of columns: A,B. Repeatable.
     threshold : P
@@ -86,6 +88,31 @@ def evaluate(
         return
     _show(result, bands)
     print_text(*(f"Wrote {path}" for path in outputs))
+
+
+def _load(path: Path) -> "Learner":
+    """Return the learner of a model file."""
+    import clearwood as cw
+
+    fitted = cw.load(path)
+    if not isinstance(fitted, cw.Learner):
+        raise InputError(
+            f"'{path}' holds a {type(fitted).__name__} without the names of its features",
+            hint="evaluate it in Python, after cw.load.",
+        )
+    return fitted
+
+
+def _other(
+    other: "Learner", path: Path, fitted: "Learner", rows: "Table", theirs: "Table"
+) -> "Other":
+    """Return the predictions of another model, which may use other columns of the file."""
+    from clearwood.evaluation import Other, other_of
+
+    classes = getattr(fitted, "classes_", None)
+    labels = [] if classes is None else [str(label) for label in classes]
+    named = other_of(other, rows, labels, own=fitted.name, source=theirs)
+    return Other(path.name, named.predicted)
 
 
 def _write(path: Path, result: "Evaluation", *, title: str | None, force: bool) -> None:
