@@ -6,6 +6,9 @@ from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
     from clearwood.fairness.auditing import audit
+    from clearwood.fairness.gaps.discrimination import Dependence
+    from clearwood.fairness.gaps.gap import gap
+    from clearwood.fairness.gaps.result import Gap, GapPart
     from clearwood.fairness.groups.conventions import CONVENTIONS, Convention
     from clearwood.fairness.groups.decisions import Decision
     from clearwood.fairness.groups.grouping import Standing
@@ -28,7 +31,10 @@ __all__ = [
     "Calibration",
     "Convention",
     "Decision",
+    "Dependence",
     "FairModel",
+    "Gap",
+    "GapPart",
     "GroupMeasures",
     "Law",
     "Sensitivity",
@@ -37,6 +43,7 @@ __all__ = [
     "audit",
     "e_value",
     "fair",
+    "gap",
     "read_with",
     "robustness_value",
 ]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         plot_roc,
     )
     from clearwood.plot.fairness import plot_group_quantiles, plot_groups
+    from clearwood.plot.gap import plot_gap
     from clearwood.plot.graph import graph_svg, plot_graph
     from clearwood.plot.importance import plot_importance, plot_interactions
     from clearwood.plot.lime import plot_lime
@@ -60,6 +61,7 @@ __all__ = [
     "plot_discriminants",
     "plot_effect",
     "plot_excess_risk",
+    "plot_gap",
     "plot_graph",
     "plot_group_quantiles",
     "plot_groups",

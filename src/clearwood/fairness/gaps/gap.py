@@ -1,0 +1,282 @@
+"""The gap between groups, shared out exactly."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as student
+
+from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError, bad_value, unknown_choice
+from clearwood._shared.progress import progress
+from clearwood.fairness.gaps.pieces import GapScale, Pieces, pieces_of
+from clearwood.fairness.gaps.result import Gap, GapPart, Source
+from clearwood.fairness.gaps.sharing import by_column
+from clearwood.fairness.predictors.grouping import Groups, groups_of, protected_columns
+from clearwood.fairness.predictors.response import classes_of, fitted_to, read_rows
+from clearwood.table import Table
+
+__all__ = ["checked_refits", "gap", "reference_of", "resampled"]
+
+
+def gap(
+    model: Any,
+    data: Any,
+    *,
+    protected: Sequence[str] | str | None = None,
+    reference: str = "largest",
+    scale: GapScale = "response",
+    output: Any = None,
+    refit: int = 0,
+    confidence: float = 0.9,
+    seed: int = 0,
+) -> Gap:
+    """Share out the difference between groups in the mean prediction by what it comes from.
+
+    With ``f`` the model, ``x`` the permitted columns and ``a``, ``b`` two groups,
+    ``E[f | a] - E[f | b]`` is the sum of
+
+    - *direct*: ``ξ(a) - ξ(b)``, where ``ξ(a)`` is the mean prediction if everybody were in the
+      group ``a`` and nothing else changed;
+    - *through columns*: the difference of the fair predictor ``Σ q(a) f(x, a)`` between the groups,
+      which is there because the groups differ in the permitted columns. It is shared among them by
+      their interventional Shapley values;
+    - *interaction*: the rest, where a column matters more in one group than in the other.
+
+    Where predictions are positive, the same parts are ratios whose product is the ratio of the
+    means: the ratio of the ``ξ``, that of the fair means, and the rest. The ratio of the fair means
+    is shared by the logarithmic mean: a column with the difference ``d`` has the ratio
+    ``exp(d / L)``, where ``L`` is the logarithmic mean of the two fair means.
+
+    Parameters
+    ----------
+    model
+        Fitted. A model without the protected columns has no direct part.
+    data
+        The rows.
+    protected
+        The protected columns; by default those with that role. Several make crossed groups.
+    reference
+        The group that others are compared with, or "largest".
+    scale
+        "response" compares means of predictions. "margin" compares means before the link: with a
+        log link the ratios are those of geometric means.
+    output
+        The class whose probability is compared; of two the second by default.
+    refit
+        How many times the model is fitted to resampled rows, for intervals. A single fit proves
+        little: parts vary between fits, and a model that shrinks effects understates direct ones.
+    confidence
+        The coverage that the intervals aim at.
+    seed
+        Fixes the draws.
+
+    Returns
+    -------
+    Gap
+
+    Notes
+    -----
+    Shares of columns are exact where the model adds up on the scale: trees and linear models
+    without a link, and models with a log or logistic link for ``scale="margin"``. Else they are
+    estimated from drawn rows, with standard errors; their sum is exact in any case.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> from clearwood.fairness import gap
+    >>> policies = cw.datasets.insurance(5000)
+    >>> model = cw.learner("glm", alpha=0).fit(policies)
+    >>> result = gap(model, policies, reference="female", scale="margin")
+    >>> result.is_exact, round(result.part("male", "direct").ratio, 2)
+    (True, 1.38)
+    """
+    table = read_rows(model, data)
+    names = protected_columns(protected, table)
+    checked_refits(refit, confidence)
+    groups = groups_of(table, names)
+    place = reference_of(reference, groups, table)
+    pieces = pieces_of(model, table, groups, output=output, scale=scale)
+    values = _Values(pieces, place, seed)
+    bands = None
+    if refit:
+        bands = _Bands(
+            values,
+            [
+                _Values(_like(pieces, copy, rows, names), place, seed)
+                for copy, rows in resampled(model, table, groups, refit, seed)
+            ],
+            confidence,
+        )
+    labels = classes_of(model) if pieces.task.is_classification else None
+    return Gap(
+        protected=names,
+        reference=groups.labels[place],
+        groups=groups.labels,
+        means=tuple(values.means.tolist()),
+        shares=tuple(pieces.shares.tolist()),
+        parts=tuple(_parts(values, groups, place, bands)),
+        scale=scale,
+        output=None if labels is None else str(labels[pieces.output]),
+        is_exact=values.is_exact,
+        refits=0 if bands is None else bands.n,
+        confidence=confidence,
+        seed=seed,
+    )
+
+
+def checked_refits(refit: Any, confidence: float) -> None:
+    """Raise where the number of refits or the confidence cannot be used."""
+    if not isinstance(refit, int | np.integer) or isinstance(refit, bool) or refit < 0:
+        raise bad_value("refit", refit, "it must be a whole number of 0 or more")
+    if refit == 1:
+        raise bad_value("refit", refit, "intervals need at least 2 refits, better 20")
+    if not 0 < confidence < 1:
+        raise bad_value("confidence", confidence, "it lies between 0 and 1, such as 0.9")
+
+
+def reference_of(reference: Any, groups: Groups, table: Table) -> int:
+    """Return the position of the group that others are compared with."""
+    if reference == "largest":
+        return int(np.argmax(np.bincount(groups.which, table.weights, minlength=len(groups))))
+    if str(reference) not in groups.labels:
+        raise unknown_choice("reference", reference, [*groups.labels, "largest"])
+    return groups.labels.index(str(reference))
+
+
+def resampled(
+    model: Any, table: Table, groups: Groups, draws: int, seed: int
+) -> Iterator[tuple[Any, Table]]:
+    """Yield the model fitted to resampled rows, and these rows; groups of rows stay together."""
+    rng = np.random.default_rng(seed)
+    units = table.groups
+    members = None
+    if units is not None:
+        number = np.unique(units, return_inverse=True)[1].ravel()
+        members = [np.flatnonzero(number == k) for k in range(number.max() + 1)]
+    failed: InputError | None = None
+    made = 0
+    with progress("fitting again", total=draws) as step:
+        for _ in range(draws):
+            if members is None:
+                rows = np.sort(rng.integers(0, table.n_rows, table.n_rows))
+            else:
+                drawn = rng.integers(0, len(members), len(members))
+                rows = np.concatenate([members[k] for k in drawn])
+            step(1)
+            if len(np.unique(groups.which[rows])) < len(groups):
+                continue  # a small group may not be drawn
+            try:
+                copy = fitted_to(model, table.take(rows))
+            except InputError as error:
+                failed = error
+                continue
+            made += 1
+            yield copy, table.take(rows)
+    if made < 2:
+        raise failed or InputError(
+            "some group has so few rows that it is missing from resampled rows",
+            parameter="refit",
+            value=draws,
+            hint="leave the group out, or join it with another.",
+        )
+
+
+def _like(pieces: Pieces, model: Any, table: Table, names: tuple[str, ...]) -> Pieces:
+    """Put together a refitted model and its rows in the same way."""
+    output = None
+    labels = classes_of(pieces.model)
+    if pieces.task.is_classification and labels is not None:
+        output = labels[pieces.output]
+    return pieces_of(model, table, groups_of(table, names), output=output, scale=pieces.scale)
+
+
+class _Values:
+    """The parts of the gap to the reference: of shape (groups, parts), in a fixed order."""
+
+    def __init__(self, pieces: Pieces, place: int, seed: int) -> None:
+        members = pieces.as_members(pieces.table)
+        own = members[np.arange(len(members)), pieces.groups.which]
+        fair = np.asarray(members @ pieces.shares)
+        self.means = pieces.means(own)
+        direct = np.asarray(pieces.weights @ members)
+        fair_means = pieces.means(fair)
+        shares = by_column(pieces, fair, seed=seed)
+        self.columns = pieces.permitted
+        self.is_exact = shares.is_exact
+        total, straight, through, columns = (
+            values - values[place] for values in (self.means, direct, fair_means, shares.values)
+        )
+        rest = total - straight - through
+        self.differences = np.column_stack([total, straight, columns, rest])
+        errors = np.sqrt(shares.errors**2 + shares.errors[place] ** 2) if columns.size else columns
+        nothing = np.zeros(len(total))
+        self.errors = np.column_stack([nothing, nothing, errors, nothing])
+        self.ratios = self._ratios(pieces, place, direct, fair_means)
+
+    def _ratios(
+        self, pieces: Pieces, place: int, direct: Floats, fair_means: Floats
+    ) -> Floats | None:
+        """Return the parts as ratios, where the means are positive."""
+        if pieces.scale == "margin":
+            return np.exp(self.differences) if pieces.has_log else None
+        every = np.concatenate([self.means, direct, fair_means])
+        if not (every > 0).all():
+            return None
+        total, straight, through = (
+            values / values[place] for values in (self.means, direct, fair_means)
+        )
+        mean = _logarithmic_mean(fair_means, fair_means[place])
+        columns = np.exp(self.differences[:, 2:-1] / mean[:, None])
+        rest = total / (straight * through)
+        return np.column_stack([total, straight, columns, rest])
+
+
+def _logarithmic_mean(first: Floats, second: float) -> Floats:
+    """Return (a - b) / (log a - log b), and a where the two are equal."""
+    ratio = np.log(first / second)
+    small = np.abs(ratio) < 1e-6
+    safe = np.where(small, 1.0, ratio)
+    return np.asarray(np.where(small, (first + second) / 2, (first - second) / safe))
+
+
+class _Bands:
+    """Intervals of the parts from refits: symmetric, of ratios on the log scale."""
+
+    def __init__(self, values: _Values, refits: list[_Values], confidence: float) -> None:
+        self.n = len(refits)
+        factor = float(student.ppf((1 + confidence) / 2, self.n - 1))
+        half = factor * np.std([one.differences for one in refits], axis=0, ddof=1)
+        self.low, self.high = values.differences - half, values.differences + half
+        self.ratios: tuple[Floats, Floats] | None = None
+        if values.ratios is not None and all(one.ratios is not None for one in refits):
+            logs = [np.log(one.ratios) for one in refits if one.ratios is not None]
+            half = factor * np.std(logs, axis=0, ddof=1)
+            self.ratios = values.ratios * np.exp(-half), values.ratios * np.exp(half)
+
+
+def _parts(values: _Values, groups: Groups, place: int, bands: _Bands | None) -> Iterator[GapPart]:
+    """Yield the parts group by group."""
+    kinds: list[tuple[Source, str]] = [("total", ""), ("direct", "")]
+    kinds += [("column", name) for name in values.columns]
+    kinds += [("interaction", "")]
+    for group, label in enumerate(groups.labels):
+        if group == place:
+            continue
+        for k, (source, column) in enumerate(kinds):
+            spread = {}
+            if bands is not None:
+                spread = {"low": float(bands.low[group, k]), "high": float(bands.high[group, k])}
+                if bands.ratios is not None:
+                    spread["ratio_low"] = float(bands.ratios[0][group, k])
+                    spread["ratio_high"] = float(bands.ratios[1][group, k])
+            ratio = None if values.ratios is None else float(values.ratios[group, k])
+            yield GapPart(
+                group=label,
+                source=source,
+                column=column,
+                difference=float(values.differences[group, k]),
+                ratio=ratio,
+                standard_error=float(values.errors[group, k]),
+                **spread,
+            )

@@ -1,0 +1,181 @@
+"""Predictions of every row as a member of every group, and what follows from them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import logit
+
+from clearwood._shared.arrays import Floats, Index
+from clearwood._shared.errors import InputError, did_you_mean, unknown_choice
+from clearwood._shared.weights import counted
+from clearwood.fairness.predictors.grouping import Groups
+from clearwood.fairness.predictors.response import classes_of, features_of, respond, task_of
+from clearwood.models import TableModel
+from clearwood.table import Table, Task
+from clearwood.table import as_table as to_table
+
+__all__ = ["GapScale", "Pieces", "output_of", "pieces_of", "with_values"]
+
+GapScale = Literal["response", "margin"]
+
+#: Rows of one call of the model.
+_ROWS_PER_CALL = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """A model over the rows of a table, in one number for each row.
+
+    Parameters
+    ----------
+    model
+        The model.
+    table
+        Rows that count, with the model's own columns.
+    groups
+        The groups of these rows.
+    weights
+        How much each row counts; the sum is 1.
+    task
+        What the model predicts.
+    output
+        Which column of the response is taken.
+    scale
+        "response", or "margin" for its log or log odds.
+    """
+
+    model: Any
+    table: Table
+    groups: Groups
+    weights: Floats
+    task: Task
+    output: int
+    scale: GapScale
+
+    @property
+    def permitted(self) -> tuple[str, ...]:
+        """The features of the model that are not protected."""
+        protected = self.groups.cells.names
+        return tuple(n for n in features_of(self.model, self.table) if n not in protected)
+
+    @property
+    def is_aware(self) -> bool:
+        """Whether the model uses a protected column."""
+        return len(self.permitted) < len(features_of(self.model, self.table))
+
+    @property
+    def shares(self) -> Floats:
+        """The share of each group."""
+        shares: Floats = np.bincount(
+            self.groups.which, self.weights, minlength=len(self.groups)
+        ).astype(np.float64)
+        return shares
+
+    @property
+    def has_log(self) -> bool:
+        """Whether predictions on the margin are logs, whose differences are ratios."""
+        return self.scale == "margin" and self.task in (Task.COUNT, Task.AMOUNT)
+
+    def means(self, values: Floats) -> Floats:
+        """Return the mean over each group of values of the rows."""
+        totals = np.bincount(self.groups.which, self.weights * values, minlength=len(self.groups))
+        return np.asarray(totals / self.shares)
+
+    def respond(self, table: Table) -> Floats:
+        """Predict rows on the scale."""
+        predicted = respond(self.model, table, self.task)[:, self.output]
+        if self.scale == "response" or self.task is Task.REGRESSION:
+            return predicted
+        with np.errstate(divide="ignore"):
+            margin = logit(predicted) if self.task.is_classification else np.log(predicted)
+        if not np.isfinite(margin).all():
+            raise InputError(
+                "some predictions are 0 or 1, whose logs are infinite",
+                parameter="scale",
+                value="margin",
+                hint='use scale="response".',
+            )
+        return np.asarray(margin)
+
+    def as_members(self, table: Table) -> Floats:
+        """Predict each row as a member of each group: (rows, groups)."""
+        if not self.is_aware:
+            return np.repeat(self.respond(table)[:, None], len(self.groups), axis=1)
+        made = np.empty((table.n_rows, len(self.groups)))
+        step = max(1, _ROWS_PER_CALL // max(table.n_rows, 1))
+        for first in range(0, len(self.groups), step):
+            cells = self.groups.cells.take(slice(first, first + step))
+            rows = table.take(np.tile(np.arange(table.n_rows), cells.n_rows))
+            held = cells.take(np.repeat(np.arange(cells.n_rows), table.n_rows))
+            predicted = self.respond(with_values(rows, held))
+            made[:, first : first + step] = predicted.reshape(cells.n_rows, -1).T
+        return made
+
+    def fair(self, table: Table) -> Floats:
+        """Predict rows with the protected columns averaged out."""
+        return np.asarray(self.as_members(table) @ self.shares)
+
+
+def with_values(table: Table, other: Table) -> Table:
+    """Return a table whose columns are those of another where that has them."""
+    own = {column.name: column for column in other.columns}
+    return replace(table, columns=tuple(own.get(c.name, c) for c in table.columns))
+
+
+def pieces_of(
+    model: Any, table: Table, groups: Groups, *, output: Any = None, scale: GapScale = "response"
+) -> Pieces:
+    """Put together a model and the rows of a table that count."""
+    if scale not in ("response", "margin"):
+        raise unknown_choice("scale", scale, ["response", "margin"])
+    rows, weights = counted(table.weights, table.n_rows)
+    counts = np.bincount(groups.which[rows], minlength=len(groups))
+    if not counts.all():
+        label = groups.labels[int(np.argmin(counts))]
+        raise InputError(f"no row of the group {label!r} has weight", parameter="protected")
+    task = task_of(model, table)
+    features = table.take(rows)
+    if isinstance(model, TableModel):
+        features = to_table(features, schema=model.schema_)
+    groups = Groups(_aligned(groups.cells, features), groups.which[rows])
+    place = output_of(model, task, output)
+    return Pieces(model, features, groups, weights / weights.sum(), task, place, scale)
+
+
+def _aligned(cells: Table, table: Table) -> Table:
+    """Return the values of groups with the levels that the model knows."""
+    columns = []
+    for column in cells.columns:
+        if column.name not in table.names or table.column(column.name).levels == column.levels:
+            columns.append(column)
+            continue
+        levels = table.column(column.name).levels
+        place = np.array([*(levels.index(one) for one in column.levels), -1], np.int32)
+        columns.append(replace(column, values=place[column.values], levels=levels))
+    return Table(tuple(columns))
+
+
+def output_of(model: Any, task: Task, output: Any) -> int:
+    """Return the column of the response that is looked at: of two classes the second."""
+    if not task.is_classification:
+        return 0
+    labels = [str(label) for label in _labels(model)]
+    if output is None and len(labels) == 2:
+        return 1
+    if output is None or str(output) not in labels:
+        raise InputError(
+            f"there are {len(labels)} classes, and output={output!r} is none of them",
+            parameter="output",
+            value=output,
+            hint=did_you_mean(str(output), labels),
+        )
+    return labels.index(str(output))
+
+
+def _labels(model: Any) -> Sequence[Any] | Index:
+    labels = classes_of(model)
+    if labels is None:
+        raise InputError("the model does not name its classes", parameter="model")
+    return labels
