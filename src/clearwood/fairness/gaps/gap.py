@@ -89,7 +89,7 @@ def gap(
     >>> model = cw.learner("glm", alpha=0).fit(policies)
     >>> result = gap(model, policies, reference="female", scale="margin")
     >>> result.is_exact, round(result.part("male", "direct").ratio, 2)
-    (True, 1.38)
+    (True, 1.45)
     """
     table = read_rows(model, data)
     names = protected_columns(protected, table)
