@@ -6,8 +6,15 @@ from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
     from clearwood.fairness.auditing import audit
+    from clearwood.fairness.gaps.alternatives import (
+        Alternative,
+        Alternatives,
+        PriceOfFairness,
+        alternatives,
+    )
     from clearwood.fairness.gaps.discrimination import Dependence
     from clearwood.fairness.gaps.gap import gap
+    from clearwood.fairness.gaps.proxies import Proxies, Proxy, proxies
     from clearwood.fairness.gaps.result import Gap, GapPart
     from clearwood.fairness.groups.conventions import CONVENTIONS, Convention
     from clearwood.fairness.groups.decisions import Decision
@@ -27,6 +34,8 @@ __all__ = [
     "CONVENTIONS",
     "MEANINGS",
     "OF_ERRORS",
+    "Alternative",
+    "Alternatives",
     "Audit",
     "Calibration",
     "Convention",
@@ -37,13 +46,18 @@ __all__ = [
     "GapPart",
     "GroupMeasures",
     "Law",
+    "PriceOfFairness",
+    "Proxies",
+    "Proxy",
     "Sensitivity",
     "Standing",
     "Verdict",
+    "alternatives",
     "audit",
     "e_value",
     "fair",
     "gap",
+    "proxies",
     "read_with",
     "robustness_value",
 ]

@@ -9,6 +9,7 @@ from scipy.stats import t as student
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, bad_value, unknown_choice
 from clearwood._shared.progress import progress
+from clearwood.explanation import Scale
 from clearwood.fairness.gaps.pieces import GapScale, Pieces, pieces_of
 from clearwood.fairness.gaps.result import Gap, GapPart, Source
 from clearwood.fairness.gaps.sharing import by_column
@@ -116,7 +117,7 @@ def gap(
         means=tuple(values.means.tolist()),
         shares=tuple(pieces.shares.tolist()),
         parts=tuple(_parts(values, groups, place, bands)),
-        scale=scale,
+        scale=pieces.scale,
         output=None if labels is None else str(labels[pieces.output]),
         is_exact=values.is_exact,
         refits=0 if bands is None else bands.n,
@@ -218,7 +219,7 @@ class _Values:
         self, pieces: Pieces, place: int, direct: Floats, fair_means: Floats
     ) -> Floats | None:
         """Return the parts as ratios, where the means are positive."""
-        if pieces.scale == "margin":
+        if pieces.scale is Scale.MARGIN:
             return np.exp(self.differences) if pieces.has_log else None
         every = np.concatenate([self.means, direct, fair_means])
         if not (every > 0).all():

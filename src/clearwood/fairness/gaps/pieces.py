@@ -10,6 +10,7 @@ from scipy.special import logit
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, did_you_mean, unknown_choice
 from clearwood._shared.weights import counted
+from clearwood.explanation import Scale
 from clearwood.fairness.predictors.grouping import Groups
 from clearwood.fairness.predictors.response import classes_of, features_of, respond, task_of
 from clearwood.models import TableModel
@@ -20,6 +21,8 @@ __all__ = ["GapScale", "Pieces", "output_of", "pieces_of", "with_values"]
 
 GapScale = Literal["response", "margin"]
 
+#: The scales on which means are compared.
+_SCALES = (Scale.RESPONSE, Scale.MARGIN)
 #: Rows of one call of the model.
 _ROWS_PER_CALL = 200_000
 
@@ -52,7 +55,7 @@ class Pieces:
     weights: Floats
     task: Task
     output: int
-    scale: GapScale
+    scale: Scale
 
     @property
     def permitted(self) -> tuple[str, ...]:
@@ -76,7 +79,7 @@ class Pieces:
     @property
     def has_log(self) -> bool:
         """Whether predictions on the margin are logs, whose differences are ratios."""
-        return self.scale == "margin" and self.task in (Task.COUNT, Task.AMOUNT)
+        return self.scale is Scale.MARGIN and self.task in (Task.COUNT, Task.AMOUNT)
 
     def means(self, values: Floats) -> Floats:
         """Return the mean over each group of values of the rows."""
@@ -86,7 +89,7 @@ class Pieces:
     def respond(self, table: Table) -> Floats:
         """Predict rows on the scale."""
         predicted = respond(self.model, table, self.task)[:, self.output]
-        if self.scale == "response" or self.task is Task.REGRESSION:
+        if self.scale is Scale.RESPONSE or self.task is Task.REGRESSION:
             return predicted
         with np.errstate(divide="ignore"):
             margin = logit(predicted) if self.task.is_classification else np.log(predicted)
@@ -125,11 +128,11 @@ def with_values(table: Table, other: Table) -> Table:
 
 
 def pieces_of(
-    model: Any, table: Table, groups: Groups, *, output: Any = None, scale: GapScale = "response"
+    model: Any, table: Table, groups: Groups, *, output: Any = None, scale: str = Scale.RESPONSE
 ) -> Pieces:
     """Put together a model and the rows of a table that count."""
-    if scale not in ("response", "margin"):
-        raise unknown_choice("scale", scale, ["response", "margin"])
+    if scale not in _SCALES:
+        raise unknown_choice("scale", scale, _SCALES)
     rows, weights = counted(table.weights, table.n_rows)
     counts = np.bincount(groups.which[rows], minlength=len(groups))
     if not counts.all():
@@ -141,7 +144,7 @@ def pieces_of(
         features = to_table(features, schema=model.schema_)
     groups = Groups(_aligned(groups.cells, features), groups.which[rows])
     place = output_of(model, task, output)
-    return Pieces(model, features, groups, weights / weights.sum(), task, place, scale)
+    return Pieces(model, features, groups, weights / weights.sum(), task, place, Scale(scale))
 
 
 def _aligned(cells: Table, table: Table) -> Table:

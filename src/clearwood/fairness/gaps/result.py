@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from clearwood._shared.numbers import IN_TABLES, interval, number, percent
 from clearwood._shared.results import Result, html_table
+from clearwood.explanation import Scale
 
 __all__ = ["Gap", "GapPart", "Source"]
 
@@ -94,7 +95,7 @@ class Gap(Result):
     means: tuple[float, ...]
     shares: tuple[float, ...]
     parts: tuple[GapPart, ...]
-    scale: str = "response"
+    scale: Scale = Scale.RESPONSE
     output: str | None = None
     is_exact: bool = True
     refits: int = 0
@@ -152,7 +153,7 @@ class Gap(Result):
     def _what(self) -> str:
         """Say what is compared."""
         of = "" if self.output is None else f" of {self.output!r}"
-        if self.scale == "margin":
+        if self.scale is Scale.MARGIN:
             return f"means on the margin{of}" + (" as ratios" if self.has_ratios else "")
         return f"{'ratios' if self.has_ratios else 'differences'} of mean predictions{of}"
 

@@ -7,7 +7,7 @@ import numpy as np
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import InputError
 from clearwood._shared.progress import progress
-from clearwood.explanation import Explanation, Unit
+from clearwood.explanation import Explanation, Scale, Unit
 from clearwood.fairness.gaps.pieces import Pieces, with_values
 from clearwood.table import Table, Task
 
@@ -99,7 +99,7 @@ def _units(pieces: Pieces) -> tuple[Unit, ...]:
     """Return the units in which a decomposition is on the scale that is shared."""
     if pieces.task is Task.REGRESSION:
         return (Unit.PREDICTION,)
-    if pieces.scale == "response":
+    if pieces.scale is Scale.RESPONSE:
         return (Unit.PREDICTION, Unit.PROBABILITY)
     return (Unit.LOG_ODDS,) if pieces.task.is_classification else (Unit.LOG_MEAN,)
 
