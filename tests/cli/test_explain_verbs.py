@@ -92,6 +92,18 @@ def test_columns_can_count_as_one(cli, model, claims):
     assert set(answer.json["columns"]) == {"person", "power"}
 
 
+def test_directions_are_those_of_the_library(cli, model, claims, both):
+    words = ("explain", "monotone", model, claims)
+    answer = cli(*words, "--column", "age=up", "--column", "power")
+    assert answer.code == 0, answer.err
+    fitted, table = both
+    known = cw.monotone(fitted, table, {"age": "up"})
+    assert known["age"].sentence in " ".join(answer.out.split())
+    answer = cli(*words, "--json")
+    assert {claim["column"] for claim in answer.json["claims"]} >= {"age", "power"}
+    assert "direction of column 'age'" in cli(*words, "--column", "age=sideways").err
+
+
 def test_agreement_lime_and_what_if_say_what_the_library_says(cli, model, claims, both):
     answer = cli("explain", "agreement", model, claims, "--column", "age", "--json")
     assert answer.code == 0, answer.err
@@ -188,7 +200,7 @@ def test_help_lists_the_verbs_and_each_has_its_own(cli):
     whole = cli("explain", "--help").out
     verbs = (
         *("effect", "direct", "importance", "agreement", "shapley", "lime", "what-if"),
-        *("contributions", "coefficients", "path", "boundaries", "discriminants"),
+        *("contributions", "coefficients", "path", "boundaries", "discriminants", "monotone"),
     )
     for verb in verbs:
         assert verb in whole

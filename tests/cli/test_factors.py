@@ -120,3 +120,23 @@ def test_bad_exports_of_factors_are_refused(cli, model, arguments, message):
     refused = cli("export", model, *arguments)
     assert refused.code == 2
     assert message in refused.err
+
+
+def test_a_scorecard_is_written_as_points(cli, refused, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"income": rng.gamma(4, 800, 300), "town": rng.choice(["a", "b"], 300)})
+    frame["default"] = np.where(rng.random(300) < 900 / (frame["income"] + 900), "yes", "no")
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    assert cli("fit", "data.csv", "-t", "default", "-l", "scorecard").code == 0
+    words = ("export", "model.cw", "data.csv", "--to", "scorecard")
+    made = cli(*words, "--points", "500,20,40", "--cutoff", 450, "-o", "card.csv")
+    assert made.code == 0, made.err
+    assert "500 at 20 to 1, 40 double the odds" in " ".join(made.out.split())
+    assert "cross the cut-off 450" in " ".join(made.out.split())
+    model = cw.load(tmp_path / "model.cw")
+    points = cw.factors(model, pd.read_csv("data.csv"), points=(500, 20, 40)).points
+    assert pd.read_csv("card.csv")["points"].tolist() == [line["points"] for line in points.lines()]
+    assert "SCORE,ODDS,DOUBLE" in refused(*words, "--points", "much")
+    assert "points are of one model, and need rows" in refused(
+        "export", "model.cw", "--to", "scorecard"
+    )

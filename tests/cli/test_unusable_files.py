@@ -43,6 +43,7 @@ EXPLAINING = (
     ("explain effect", ("age",)),
     ("explain importance", ()),
     ("explain agreement", ()),
+    ("explain monotone", ()),
     ("explain shapley", ()),
     ("explain lime", ()),
     ("explain what-if", ("--set", "age=3")),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.effects.result import BANDS, Effect
     from clearwood.explanation.effects.shape import Shape, sentence_of, shape_of
     from clearwood.explanation.explain import Explanation
+    from clearwood.explanation.factors.points import Points, PointsCell, PointsTerm, Rounding
     from clearwood.explanation.factors.result import FactorLosses, Factors, FactorTerm
     from clearwood.explanation.games.additive import AdditiveGame
     from clearwood.explanation.games.from_model import learner_players
@@ -77,8 +78,12 @@ __all__ = [
     "Monotone",
     "MonotoneClaim",
     "NotDecomposableError",
+    "Points",
+    "PointsCell",
+    "PointsTerm",
     "Predictor",
     "ProductGame",
+    "Rounding",
     "Scale",
     "Shape",
     "Shapley",

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 __all__ = ["certify", "condense", "export"]
 
 #: What a tree, or for "factors" and "sql" a model, is written as.
-Format = Literal["sql", "python", "c", "dot", "svg", "onnx", "text", "rules", "factors"]
+Format = Literal[
+    "sql", "python", "c", "dot", "svg", "onnx", "text", "rules", "factors", "scorecard"
+]
 
 _ENDINGS: dict[Format, tuple[str, ...]] = {
     "sql": (".sql", ".txt"),
@@ -46,6 +48,7 @@ _ENDINGS: dict[Format, tuple[str, ...]] = {
     "text": (".txt",),
     "rules": (".txt",),
     "factors": (".csv", ".json", ".parquet"),
+    "scorecard": (".csv", ".json", ".parquet"),
 }
 
 TreeFile = Annotated[
@@ -207,6 +210,8 @@ def export(
     base: list[str] | None = None,
     bands: int | None = None,
     errors: str = "auto",
+    points: str = "600,50,20",
+    cutoff: float | None = None,
     force: Force = False,
     json: Json = False,
     reading: Reading,
@@ -216,7 +221,7 @@ def export(
     Parameters
     ----------
     to
-        The format to write; for models, factors or sql.
+        The format to write; for models, factors, scorecard or sql.
     path : FILE
         The file to write; by default, standard output.
     table : NAME
@@ -232,7 +237,16 @@ def export(
     errors : KIND|N
         Standard errors: model, robust, cluster or none, or a number of refits to resampled rows,
         such as 200.
+    points : SCORE,ODDS,DOUBLE
+        For a scorecard: the score at some odds to 1, and the points that double them.
+    cutoff : POINTS
+        For a scorecard: the score from which rows are accepted.
     """
+    if to == "scorecard":
+        from clearwood.cli.verbs.points import export_points
+
+        export_points(files, path, points, cutoff, bands, reading, force=force, as_json=json)
+        return
     if len(files) > 1 or to == "factors":
         options = {
             "base": pairs("--base", base or (), example="region=town"),

@@ -29,6 +29,7 @@ from clearwood.explanation.factors.comparison import compared
 from clearwood.explanation.factors.errors import check_errors, with_errors
 from clearwood.explanation.factors.model_cells import ModelCells
 from clearwood.explanation.factors.multiplied import compared_product, product_of
+from clearwood.explanation.factors.points import points_of
 from clearwood.explanation.factors.result import Factors
 from clearwood.explanation.games.game import Game
 from clearwood.explanation.scales import Unit
@@ -46,6 +47,8 @@ def factors(
     bands: int | None = None,
     errors: StandardErrors | Literal["none"] | int = "auto",
     confidence: float = 0.9,
+    points: tuple[float, float, float] | None = None,
+    cutoff: float | None = None,
     seed: int = 0,
 ) -> Factors:
     """Write a model as a base value and a factor for each cell of its columns.
@@ -81,6 +84,11 @@ def factors(
         groups: the only way for penalised and boosted models. "none": none.
     confidence
         Of the intervals.
+    points
+        For two classes: ``(600, 50, 20)`` writes the table as whole points as well, 600 at odds of
+        50 to 1 for the first class, 20 to double them; ``.points`` of the result.
+    cutoff
+        The points from which rows are accepted, to count those that rounding puts on another side.
     seed
         Of the mixed rows on which the table is compared with the model, and of refits.
 
@@ -104,12 +112,26 @@ def factors(
     if not 0 < confidence < 1:
         raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
     if isinstance(model, Sequence):
+        if points is not None:
+            raise bad_value("points", points, "points are of one model with two classes")
         return _product(model, data, dict(base or {}), bands, seed)
     learner = _checked(model)
     table = data if isinstance(data, Table) else read_as(data, learner.schema_)
     learner.check_outcome(table)
     result, anchored = _single(learner, table, _weights(table), dict(base or {}), bands, seed)
+    if points is not None:
+        result = _pointed(result, learner, table, points, cutoff)
     return with_errors(replace(result, confidence=confidence), anchored, table, errors, seed=seed)
+
+
+def _pointed(
+    result: Factors, learner: Learner, table: Table, points: Any, cutoff: float | None
+) -> Factors:
+    """Add the points of a scorecard to the table."""
+    events = None
+    if table.target is not None and learner.task_.is_classification:
+        events = np.asarray(table.y) == learner.classes_[1]
+    return replace(result, points=points_of(result, table, points, events=events, cutoff=cutoff))
 
 
 def _weights(table: Table) -> Floats:

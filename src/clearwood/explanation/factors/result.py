@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
@@ -16,6 +16,9 @@ from clearwood.explanation.factors.pieces import evaluated
 from clearwood.explanation.linear.result import ColumnTest
 from clearwood.explanation.scales import Unit
 from clearwood.table import Schema, Table, as_table
+
+if TYPE_CHECKING:
+    from clearwood.explanation.factors.points import Points
 
 __all__ = ["FactorLosses", "FactorTerm", "Factors"]
 
@@ -165,6 +168,8 @@ class Factors(Result):
         Whether each column has any effect.
     notes
         What the reader should know.
+    points
+        The table as whole points, where they were wanted.
     """
 
     base: Mapping[str, Any]
@@ -186,6 +191,7 @@ class Factors(Result):
     freedom: float = np.inf
     tests: tuple[ColumnTest, ...] = ()
     notes: tuple[str, ...] = ()
+    points: "Points | None" = None
     schema: Schema
 
     @property
