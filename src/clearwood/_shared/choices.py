@@ -3,6 +3,7 @@
 from typing import Literal
 
 __all__ = [
+    "AdjustmentKind",
     "BandChoice",
     "BandSource",
     "Categories",
@@ -61,3 +62,7 @@ Equal = Literal["class", "value"]
 Effort = Literal["fast", "good", "optimal"]
 #: What is minimised.
 Objective = Literal["leaves", "depth", "questions"]
+
+# Causal graphs.
+#: Which sets for adjustment are listed.
+AdjustmentKind = Literal["minimal", "minimum", "all", "parents", "optimal"]

@@ -19,6 +19,7 @@ from clearwood.cli.verbs import (
     demo,
     evaluate,
     fit,
+    graph,
     inspect,
     models,
     predict,
@@ -40,6 +41,7 @@ class _Verbs(VerbGroup):
         "evaluate",
         "audit",
         "explain",
+        "graph",
         "condense",
         "certify",
         "export",
@@ -65,6 +67,7 @@ app.command()(predict.predict)
 app.command()(evaluate.evaluate)
 app.command()(audit.audit)
 app.add_typer(explanations, name="explain")
+app.command()(graph.graph)
 app.command()(condense.condense)
 app.command()(condense.certify)
 app.command()(condense.export)

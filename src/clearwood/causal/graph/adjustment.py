@@ -24,10 +24,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import Any, Literal, get_args, overload
+from typing import Any, get_args, overload
 
 import numpy as np
 
+from clearwood._shared.choices import AdjustmentKind
 from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood._shared.numbers import count
 from clearwood._shared.results import Result, html_table
@@ -36,9 +37,7 @@ from clearwood.causal.graph.numbered import Names, NumberedGraph, check_whole
 from clearwood.causal.graph.open_path import open_path
 from clearwood.causal.graph.separators import Separators
 
-__all__ = ["AdjustmentKind", "AdjustmentSets", "Validity", "adjustment_sets", "validity_of"]
-
-AdjustmentKind = Literal["minimal", "minimum", "all", "parents", "optimal"]
+__all__ = ["AdjustmentSets", "Validity", "adjustment_sets", "validity_of"]
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._shared.choices import AdjustmentKind
 from clearwood._shared.errors import InputError, unknown_choice
 from clearwood.causal.graph.adjustment import (
-    AdjustmentKind,
     AdjustmentSets,
     Validity,
     adjustment_sets,

@@ -284,7 +284,8 @@ def _tested(
     products = np.stack([first[:, j] * second[:, k] for j, k in pairs], axis=1)
     means = np.average(products, axis=0, weights=weights)
     parts = np.zeros((n_units, len(pairs)))
-    np.add.at(parts, place, weights[:, None] * (products - means) / weights.sum())
+    # not centred: the same if the means are zero, and larger by chance where a mean is
+    np.add.at(parts, place, weights[:, None] * products / weights.sum())
     errors = np.sqrt((parts**2).sum(axis=0) * n_units / (n_units - 1))
     spreads = [np.sqrt(np.average(side**2, axis=0, weights=weights)) for side in (first, second)]
     scales = np.array([spreads[0][j] * spreads[1][k] for j, k in pairs])

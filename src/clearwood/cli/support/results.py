@@ -16,7 +16,7 @@ from clearwood.cli.support.console import (
 )
 from clearwood.cli.support.tables import terminal_table
 
-__all__ = ["RESULTS", "show", "write_result"]
+__all__ = ["RESULTS", "show", "write_picture", "write_result"]
 
 #: The formats of a result, by the ending of the file's name.
 _PICTURES = (".svg", ".png", ".html")
@@ -51,12 +51,13 @@ def write_result(path: Path, result: Any, *, force: bool) -> None:
     if ending in (".json", ""):
         write_json(path, result.to_json(), force=force)
     elif ending in _PICTURES:
-        _write_picture(path, result.plot(), force=force)
+        write_picture(path, result.plot(), force=force)
     else:
         write_columns(path, _with_lists_as_text(result.to_frame("dict")), force=force)
 
 
-def _write_picture(path: Path, chart: Any, *, force: bool) -> None:
+def write_picture(path: Path, chart: Any, *, force: bool) -> None:
+    """Write a figure as what the ending of the file's name stands for."""
     from clearwood.files import atomic_write
 
     if path.suffix.lower() == ".html":
