@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 __all__ = [
     "allowances_of",
     "held_out_evaluation",
+    "held_out_rows",
     "inflation_of",
     "no_fold",
     "outer_of",
-    "tested_of",
     "units_of",
     "weights_of",
 ]
@@ -39,7 +39,7 @@ def held_out_evaluation(
     bench: "Benchmark", learner: str, against: Any, threshold: float | None
 ) -> Evaluation:
     """Return the evaluation of a learner, see `Benchmark.evaluation`."""
-    rows, predicted, fits = tested_of(bench, learner)
+    rows, predicted, fits = held_out_rows(bench, learner)
     context, one = bench.context, bench[learner]
     assert context.table.task is not None
     classes = () if context.classes is None else tuple(map(str, context.classes))
@@ -153,7 +153,7 @@ def weights_of(bench: "Benchmark", rows: Rows) -> Floats | None:
     return None if weights is None else weights[rows]
 
 
-def tested_of(bench: "Benchmark", learner: str) -> tuple[Rows, Floats, Rows]:
+def held_out_rows(bench: "Benchmark", learner: str) -> tuple[Rows, Floats, Rows]:
     """Return the held-out rows, their predictions, and the number of the fit of each."""
     tested = [
         (unit.test, outcome.predictions)

@@ -16,10 +16,10 @@ from clearwood.benchmarking.findings import Finding
 from clearwood.benchmarking.held_out import (
     allowances_of,
     held_out_evaluation,
+    held_out_rows,
     inflation_of,
     no_fold,
     outer_of,
-    tested_of,
     units_of,
     weights_of,
 )
@@ -377,7 +377,7 @@ class Benchmark(Result):
         >>> bench.measures("logistic")["auc"] > 0.99
         True
         """
-        rows, predicted, splits = tested_of(self, learner)
+        rows, predicted, splits = held_out_rows(self, learner)
         task = self.context.table.task
         assert task is not None
         return measures(
@@ -409,7 +409,7 @@ class Benchmark(Result):
         bins
             How many bins of about equally many rows.
         """
-        rows, predicted, _ = tested_of(self, learner)
+        rows, predicted, _ = held_out_rows(self, learner)
         context = self.context
         if context.classes is not None and context.loss.needs != "probability":
             raise InputError(
