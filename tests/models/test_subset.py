@@ -137,6 +137,14 @@ def test_whole_weights_count_rows_as_repeated(search):
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-10)
 
 
+def test_the_unit_of_weights_does_not_matter():
+    X, y, rng = problem(n=60)
+    weight = rng.uniform(0.5, 2, 60)
+    one, other = (SubsetRegressor().fit(X, y, scale * weight) for scale in (1.0, 1e-4))
+    assert one.chosen_ == other.chosen_
+    np.testing.assert_allclose(one.path_["bic"], other.path_["bic"])
+
+
 def test_constant_and_dependent_columns_are_left_out():
     X, y, _ = problem(p=4)
     wide = np.column_stack([X, X[:, 0], np.ones(len(y)), X[:, 1] + X[:, 2]])

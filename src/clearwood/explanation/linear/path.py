@@ -247,6 +247,7 @@ class _Work:
         n = len(kept["rss"])
         sizes = np.count_nonzero(kept["coefficients"], axis=1) + 1.0
         unknown = np.full(n, np.nan)
+        residuals = self.y[:, None] - kept["intercept"] - self.matrix @ kept["coefficients"].T
         return {
             "setting": _KEPT[self.model.name],
             "points": kept.get("steps", np.arange(n)),
@@ -254,7 +255,7 @@ class _Work:
             "chosen": fitted.chosen_,
             "cv": kept.get("cv", unknown),
             "cv_error": kept.get("cv_error", unknown),
-            **self._judged(kept["rss"], kept.get("n_parameters", sizes)),
+            **self._judged(self.weight @ residuals**2, kept.get("n_parameters", sizes)),
         }
 
     def computed(self, folds: int, seed: int) -> dict[str, Any]:
@@ -337,15 +338,18 @@ class _Work:
         """Return the criteria of fits by their sums of squares and degrees of freedom."""
         level = np.average(self.y, weights=self.weight)
         total = float(self.weight @ (self.y - level) ** 2)
-        n = float(self.weight.sum())
+        # weights that are not whole numbers count by their ratios only, as in fits
+        whole = np.array_equal(self.weight, np.round(self.weight))
+        scale = 1.0 if whole else 1 / float(self.weight.mean())
+        n = scale * float(self.weight.sum())
         centred = self.matrix - np.average(self.matrix, axis=0, weights=self.weight)
         root = np.sqrt(self.weight)
         full, *_ = np.linalg.lstsq(root[:, None] * centred, root * (self.y - level), rcond=None)
         left = n - np.linalg.matrix_rank(root[:, None] * centred) - 1
-        spared = float(self.weight @ (self.y - level - centred @ full) ** 2)
+        spared = scale * float(self.weight @ (self.y - level - centred @ full) ** 2)
         variance = spared / left if left > 0 else np.nan
         # the constant alone comes first, as the measure of the others
-        judged = fit_criteria(np.append(total, rss), np.append(1.0, freedom), n, variance)
+        judged = fit_criteria(scale * np.append(total, rss), np.append(1.0, freedom), n, variance)
         r2 = np.maximum(0.0, 1 - rss / total) if total > 0 else np.full(len(rss), np.nan)
         r2[r2 < 1e-12] = 0.0  # rounding
         return {

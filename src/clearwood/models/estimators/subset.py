@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Setting, bad_value, unknown_choice, words
 from clearwood._shared.messages import tell
-from clearwood._shared.weights import counted
 from clearwood.kernels import MOST_GROUPS, Subsets
 from clearwood.models.estimators.folds import Folds
 from clearwood.models.estimators.subset_search import LeastSquares, backward, best, forward
+from clearwood.models.glassbox.rows import row_weights
 
 __all__ = ["Criterion", "Search", "SubsetRegressor", "fit_criteria"]
 
@@ -138,8 +138,8 @@ class SubsetRegressor(RegressorMixin, BaseEstimator):
         """Search the path, choose a subset and fit it."""
         matrix, target = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
         self._check_settings()
-        rows, weight = counted(sample_weight, len(target))
-        matrix, target = matrix[rows], target[rows]
+        weight, used = row_weights(sample_weight, matrix)
+        matrix, target = matrix[used], target[used]
         self.n_features_in_ = matrix.shape[1]
         groups = np.asarray(self.groups or np.arange(matrix.shape[1]), dtype=np.intp)
         problem = LeastSquares.of(matrix, target, weight, groups)
