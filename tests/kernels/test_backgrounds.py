@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 from clearwood import forest
 from clearwood._shared.errors import InputError
-from clearwood.kernels import Background, Trees, components, interventional
+from clearwood.kernels import Background, Trees, components, interventional, prepared, shapley
 
 
 def rows_of(n, columns, seed=0):
@@ -95,3 +95,25 @@ def test_a_background_keeps_few_tables():
     np.testing.assert_array_equal(
         again, components(trees, X[:2], Background.of(trees, X), [(0, 1)]).values
     )
+
+
+def test_tables_that_take_too_much_together_make_room(monkeypatch):
+    trees = Trees.of(SHALLOW)
+    background = Background.of(trees, X)
+    first = background.tables()
+    monkeypatch.setattr(shapley, "_BYTES_OF_TABLES", first.n_bytes + 1)
+    assert background.tables() is first
+    assert prepared(background, [(0,)])
+    assert background.tables(pairs=True) is background.tables(pairs=True)
+    assert background.tables() is not first
+
+
+def test_medium_trees_keep_their_tables_and_deep_ones_do_not():
+    rows = rows_of(3000, 12)
+    model = RandomForestRegressor(20, max_leaf_nodes=200, max_features=0.3, random_state=0)
+    medium = Trees.of(forest.from_model(model.fit(rows, rows @ np.arange(1, 13))))
+    background = Background.of(medium, rows)
+    assert background.tables().n_bytes > 16 << 20
+    assert background.tables() is background.tables()
+    deep = Background.of(Trees.of(DEEP), rows_of(100, 20))
+    assert deep.tables() is not deep.tables()

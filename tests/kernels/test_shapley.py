@@ -653,7 +653,7 @@ def test_tables_of_a_large_forest_are_made_for_every_call():
 
 def test_components_of_a_large_forest_write_nothing_but_their_own_results():
     grower = Grower(4, features=13, stop=0.02)
-    trees = Trees.of(grower.forest(13, trees=1))
+    trees = Trees.of(grower.forest(13, trees=12))
     X, background = grower.rows(3), Background.of(trees, grower.rows(30))
     tables = background.tables(sets=(np.array([0, 1]), np.array([0], np.int32)))
     assert not tables.are_kept

@@ -16,6 +16,7 @@ from clearwood.kernels.shapley import (
     components,
     interventional,
     path_dependent,
+    prepared,
 )
 from clearwood.kernels.split_codes import ZERO
 from clearwood.kernels.subset import MOST_GROUPS, Subsets, best_subsets
@@ -56,6 +57,7 @@ __all__ = [
     "minimum_cut",
     "path_dependent",
     "plant",
+    "prepared",
     "reach",
     "search_hinges",
     "simd_level",

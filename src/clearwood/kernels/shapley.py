@@ -31,6 +31,7 @@ __all__ = [
     "components",
     "interventional",
     "path_dependent",
+    "prepared",
 ]
 
 PlayerSet = tuple[int, ...]
@@ -43,8 +44,9 @@ _ROWS_PER_CHUNK = 1 << 16
 
 _MOST_SETS = 1_000_000
 
-# Tables that a background keeps.
+# Tables that a background keeps, and what they may take together.
 _MOST_TABLES = 8
+_BYTES_OF_TABLES = 1 << 29
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,10 +160,18 @@ class Background:
             threads(n_jobs),
         )
         if tables.are_kept:
-            while len(self._tables) >= _MOST_TABLES:
-                self._tables.pop(next(iter(self._tables)), None)
+            self._make_room(tables.n_bytes)
             self._tables[key] = tables
         return tables
+
+    def _make_room(self, n_bytes: int) -> None:
+        """Drop the oldest tables until those kept and some more take little memory."""
+        for key, known in list(self._tables.items()):
+            held = sum(tables.n_bytes for tables in list(self._tables.values()))
+            if len(self._tables) < _MOST_TABLES and held + n_bytes <= _BYTES_OF_TABLES:
+                return
+            if self._tables.get(key) is known:
+                self._tables.pop(key, None)
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return plain values and arrays, from which `from_state` makes it again elsewhere."""
@@ -344,22 +354,37 @@ def components(
     -------
     PlayerValues
     """
+    result, baseline = _run_kernel(
+        trees,
+        X,
+        background,
+        len(sets),
+        sets=_laid_out(trees, sets),
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    return PlayerValues(np.moveaxis(result, -1, 0), baseline)
+
+
+def prepared(
+    background: Background, sets: Sequence[Sequence[int]], *, n_jobs: SupportsIndex | None = 1
+) -> bool:
+    """Prepare the tables for components of sets; return whether later calls find them ready."""
+    laid_out = _laid_out(background.trees, sets)
+    return background.tables(sets=laid_out, n_jobs=n_jobs).are_kept
+
+
+def _laid_out(
+    trees: Trees, sets: Sequence[Sequence[int]]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Check sets of players and put them end to end, as offsets and players."""
     chosen = tuple(_checked(trees, one) for one in sets)
     offsets = np.zeros(len(chosen) + 1, np.int64)
     np.cumsum([len(one) for one in chosen], out=offsets[1:])
     players = np.fromiter(itertools.chain.from_iterable(chosen), np.int32, int(offsets[-1]))
     if len(set(chosen)) < len(chosen):
         raise InputError("a set of players is listed twice")
-    result, baseline = _run_kernel(
-        trees,
-        X,
-        background,
-        len(chosen),
-        sets=(offsets, players),
-        n_jobs=n_jobs,
-        progress=progress,
-    )
-    return PlayerValues(np.moveaxis(result, -1, 0), baseline)
+    return offsets, players
 
 
 def _checked(trees: Trees, players: Sequence[int]) -> PlayerSet:

@@ -20,8 +20,8 @@ from clearwood.explanation.outputs import one_output
 __all__ = ["Arithmetic"]
 
 
-# What the components of one block of rows may fill: little enough to stay in the cache.
-_BYTES_PER_BLOCK = 1 << 24
+# What the components of one block of rows may fill.
+_BYTES_PER_BLOCK = 1 << 28
 
 
 def _no_spread() -> None:
@@ -215,7 +215,7 @@ class Arithmetic:
         # squares lose nothing.
         first_moment = np.zeros((n_sets + 2, n_outputs))
         second_moment = np.zeros((n_sets + 2, n_outputs))
-        block = max(1024, _BYTES_PER_BLOCK // (8 * (n_sets + 2) * n_outputs))
+        block = self.bound.rows_at_once(self.sets)
         with progress("measuring components", total=len(self.rows)) as step:
             for start in range(0, len(self.rows), block):
                 part = self.rows.with_codes(self.rows.codes[start : start + block])

@@ -165,6 +165,10 @@ class BoundGame(ABC):
     def dependence(self, rows: Rows, players: Players) -> Values:
         """Compute the value of one coalition at rows, of shape (rows, outputs)."""
 
+    def rows_at_once(self, sets: Sequence[Players]) -> int:
+        """Return for how many rows components are computed at once: few enough for the cache."""
+        return max(1024, (1 << 24) // (8 * (len(sets) + 2) * len(self.baseline)))
+
     def few_dependence(self, rows: Rows, players: Players) -> Values:
         """Compute the value of a coalition of one or two: baseline plus the components within."""
         within = [s for size in (1, 2) for s in combinations(players, size)]

@@ -23,6 +23,7 @@ from clearwood.kernels import (
     components,
     interventional,
     path_dependent,
+    prepared,
 )
 
 __all__ = ["BoundTrees", "TreeGame"]
@@ -162,6 +163,12 @@ class BoundTrees(BoundGame):
             part = rows.codes[first : first + block]
             values[first : first + block] = self._components(part, sets, step)
         return Values(values)
+
+    def rows_at_once(self, sets: Sequence[Players]) -> int:
+        if not len(sets) or prepared(self.background, sets, n_jobs=self.n_jobs):
+            return super().rows_at_once(sets)
+        # large tables are built anew in each call
+        return max(1024, _BYTES_PER_CALL // (8 * (len(sets) + 2) * len(self.baseline)))
 
     def _components(self, codes: Floats, sets: Sequence[Players], step: Step) -> Floats:
         """Compute components in one call of the kernel."""

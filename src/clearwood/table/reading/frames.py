@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
+from clearwood.table.reading.codes import category_codes, string_codes
 from clearwood.table.reading.raw import Form, Raw, factorise, number_text
 
 __all__ = ["from_array", "from_columns", "from_frame", "from_memory"]
@@ -85,6 +86,9 @@ def _from_series(name: str, series: Any) -> Raw:
         return Raw(name, "boolean", _as_floats(series))
     if kind in ("Categorical", "Enum"):
         return _from_categorical(name, series)
+    coded = string_codes(series) if kind == "String" else None
+    if coded is not None and len(coded[1]):
+        return Raw(name, "string", *coded)
     return from_objects(name, series.to_list())
 
 
@@ -121,8 +125,10 @@ def _from_categorical(name: str, series: Any) -> Raw:
     # A polars Enum lists its levels in an order, but most people use it for the list.
     ordered = nw.is_ordered_categorical(series) and not series.implementation.is_polars()
     levels = tuple(_text(level) for level in categories)
-    index = {level: code for code, level in enumerate(categories)}
-    codes = np.array([index.get(value, -1) for value in series.to_list()], dtype=np.int32)
+    codes = category_codes(series)
+    if codes is None:
+        index = {level: code for code, level in enumerate(categories)}
+        codes = np.array([index.get(value, -1) for value in series.to_list()], dtype=np.int32)
     form: Form = "ordered" if ordered else "category"
     return Raw(name, form, codes, levels, _label_type(categories))
 

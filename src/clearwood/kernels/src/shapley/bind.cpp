@@ -240,6 +240,7 @@ class ShapleyTables {
                               sets, n_threads)) {}
 
   bool are_kept() const { return tables_.are_kept(); }
+  std::size_t n_bytes() const { return tables_.n_bytes(); }
 
   void explain(Codes codes, Result result, Counts baseline, int n_threads) const {
     forest_.check_codes(codes);
@@ -291,6 +292,7 @@ void bind_shapley(nb::module_& m) {
            arg("background_weights").noconvert(), arg("total_weight"), arg("pairs"),
            arg("sets").none(), arg("n_threads"), nb::keep_alive<1, 2>())
       .def_prop_ro("are_kept", &ShapleyTables::are_kept)
+      .def_prop_ro("n_bytes", &ShapleyTables::n_bytes)
       .def("explain", &ShapleyTables::explain, arg("codes").noconvert(),
            arg("result").noconvert(), arg("baseline").noconvert(), arg("n_threads"));
 }

@@ -19,8 +19,11 @@ namespace {
 // pass through. The first bounds what one thread allocates, the second the memory of the whole.
 constexpr std::size_t range_budget = std::size_t(1) << 20;
 constexpr std::size_t group_budget = std::size_t(64) << 20;
-// Tables of a whole forest up to this size are kept between calls.
+// Tables of a whole forest up to this size are kept between calls; the larger ones only if they
+// pay for this many rows, since what has explained one row will explain more.
 constexpr std::size_t keep_budget = std::size_t(16) << 20;
+constexpr std::size_t large_keep_budget = std::size_t(256) << 20;
+constexpr std::size_t rows_to_come = 256;
 
 struct Range {
   std::size_t tree;
@@ -356,13 +359,16 @@ class InterventionalTables::Impl {
        int n_threads)
       : forest_(forest), units_(units), slots_(std::move(slots)), background_(background),
         ranges_(ranges_of(forest, units, slots_.quantity(), background.rows.n)) {
-    std::size_t bytes = 0;
-    for (const Range& range : ranges_) bytes += range.bytes;
-    if (bytes <= keep_budget) kept_ = prepare(ranges_.data(), ranges_.size(), n_threads);
+    for (const Range& range : ranges_) n_bytes_ += range.bytes;
+    if (n_bytes_ <= keep_budget ||
+        (n_bytes_ <= large_keep_budget && compared_trees(rows_to_come).empty())) {
+      kept_ = prepare(ranges_.data(), ranges_.size(), n_threads);
+    }
   }
 
   const SlotMap& slots() const { return slots_; }
   bool are_kept() const { return kept_.size() == ranges_.size(); }
+  std::size_t n_bytes() const { return are_kept() ? n_bytes_ : 0; }
 
   void explain(const Code* codes, std::size_t n_rows, double* out, std::size_t pitch,
                double* baseline, int n_threads) const {
@@ -438,6 +444,7 @@ class InterventionalTables::Impl {
   const SlotMap slots_;
   const Background background_;
   const std::vector<Range> ranges_;
+  std::size_t n_bytes_ = 0;          // what the tables of all ranges take, about
   std::vector<PreparedRange> kept_;  // of all ranges, or none
 };
 
@@ -451,6 +458,7 @@ InterventionalTables::InterventionalTables(InterventionalTables&&) noexcept = de
 
 const SlotMap& InterventionalTables::slots() const { return impl_->slots(); }
 bool InterventionalTables::are_kept() const { return impl_->are_kept(); }
+std::size_t InterventionalTables::n_bytes() const { return impl_->n_bytes(); }
 
 void InterventionalTables::explain(const Code* codes, std::size_t n_rows, double* out,
                                    std::size_t pitch, double* baseline, int n_threads) const {

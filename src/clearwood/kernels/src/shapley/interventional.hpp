@@ -42,6 +42,7 @@ class InterventionalTables {
 
   const SlotMap& slots() const;
   bool are_kept() const;
+  std::size_t n_bytes() const;  // of the tables that are kept, about
 
   // Adds to out[(slot * n_outputs + output) * pitch + row] and to baseline[output].
   void explain(const Code* codes, std::size_t n_rows, double* out, std::size_t pitch,
