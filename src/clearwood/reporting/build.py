@@ -29,6 +29,7 @@ from clearwood.reporting.sections import (
     performance,
     reproduction,
     summary,
+    table,
     terms,
     tree,
 )
@@ -41,6 +42,7 @@ _WRITERS: dict[str, tuple[str, Callable[[Findings], Section | None]]] = {
     "data": ("Data", data.section),
     "performance": ("Performance", performance.section),
     "terms": (terms.TITLE, terms.section),
+    "table": (table.TITLE, table.section),
     "importance": ("Feature importance and effects", importance.section),
     "individual": ("Individual predictions", individual.section),
     "tree": ("One tree", tree.section),
@@ -94,8 +96,9 @@ def report(
         The page's heading; made from target and model by default.
     sections
         Which sections to write: "summary", "data", "performance", "terms" (for models that are
-        read term by term), "importance", "individual", "tree", "fairness" (where a column is
-        protected), "cautions", "reproduction"; all of them by default.
+        read term by term), "table" (for learners in which at most two columns interact),
+        "importance", "individual", "tree", "fairness" (where a column is protected), "cautions",
+        "reproduction"; all of them by default.
     quick
         Use fewer rows and less time for every explanation.
     sample

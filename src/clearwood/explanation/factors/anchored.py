@@ -20,12 +20,12 @@ from clearwood.explanation.factors.pieces import constant_of, shifted, trimmed
 from clearwood.explanation.factors.result import FactorTerm
 from clearwood.explanation.games.game import Players
 
-__all__ = ["Anchored"]
+__all__ = ["MOST_CELLS", "Anchored"]
 
 #: Codes of some values of a column, and which of these the model does not take.
 _Encoded = tuple[Floats, Bools]
 
-_MOST_CELLS = 2_000_000
+MOST_CELLS = 2_000_000
 #: Rounding: what scores differ by at most, relative to their size, that are equal.
 _ROUNDING = 1e-14
 #: The same for polynomials, which are determined from scores.
@@ -41,10 +41,15 @@ class Anchored:
         Of the model.
     base
         The base of some players: a level, or a number.
+    most_cells
+        Of all pairs; more are refused.
     """
 
-    def __init__(self, cells: ModelCells, base: Mapping[int, Any]) -> None:
+    def __init__(
+        self, cells: ModelCells, base: Mapping[int, Any], most_cells: int = MOST_CELLS
+    ) -> None:
         self.cells = cells
+        self.most_cells = most_cells
         self.base_labels: dict[str, Any] = {}
         #: The number, or the code of the level, of the base of each player.
         self.base_at = {k: self._base(k, base.get(k)) for k in cells.used}
@@ -74,7 +79,7 @@ class Anchored:
         sets = [s for s in self.cells.sets if all(k in self.base_at for k in s)]
         axes = {s: tuple(self.cells.axis(k, s) for k in s) for s in sets if len(s) == 2}
         n_cells = sum((one.n_known + 1) * (two.n_known + 1) for one, two in axes.values())
-        if n_cells > _MOST_CELLS:
+        if n_cells > self.most_cells:
             raise InputError(
                 f"the pairs of columns have {n_cells:,} cells",
                 parameter="bands",

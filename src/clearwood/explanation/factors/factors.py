@@ -24,7 +24,7 @@ from clearwood._shared.errors import (
 )
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.supported import NotDecomposableError
-from clearwood.explanation.factors.anchored import Anchored
+from clearwood.explanation.factors.anchored import MOST_CELLS, Anchored
 from clearwood.explanation.factors.comparison import compared
 from clearwood.explanation.factors.errors import check_errors, with_errors
 from clearwood.explanation.factors.model_cells import ModelCells
@@ -36,7 +36,7 @@ from clearwood.explanation.scales import Unit
 from clearwood.models import Learner, save
 from clearwood.table import Table, as_table, read_as
 
-__all__ = ["factors"]
+__all__ = ["factors", "factors_of_game"]
 
 
 def factors(
@@ -118,10 +118,30 @@ def factors(
     learner = _checked(model)
     table = data if isinstance(data, Table) else read_as(data, learner.schema_)
     learner.check_outcome(table)
-    result, anchored = _single(learner, table, _weights(table), dict(base or {}), bands, seed)
+    cells = ModelCells(
+        learner,
+        _game(learner, table),
+        as_table(table, schema=learner.schema_),
+        _weights(table),
+        bands,
+    )
+    result, anchored = _single(cells, table, dict(base or {}), seed)
     if points is not None:
         result = _pointed(result, learner, table, points, cutoff)
     return with_errors(replace(result, confidence=confidence), anchored, table, errors, seed=seed)
+
+
+def factors_of_game(learner: Learner, game: Game, table: Table, *, most_cells: int) -> Factors:
+    """Write a model that was imported already as a table of factors, with its own base.
+
+    Pairs with more than ``most_cells`` cells are refused.
+    """
+    _checked(learner)
+    _check_game(learner, game)
+    rows = as_table(table, schema=learner.schema_)
+    cells = ModelCells(learner, game, rows, _weights(table), None)
+    result, anchored = _single(cells, table, {}, 0, most_cells)
+    return with_errors(result, anchored, table, "auto", seed=0)
 
 
 def _pointed(
@@ -143,24 +163,21 @@ def _weights(table: Table) -> Floats:
 
 
 def _single(
-    learner: Learner,
+    cells: ModelCells,
     table: Table,
-    weights: Floats,
     base: Mapping[str, Any],
-    bands: int | None,
     seed: int,
+    most_cells: int = MOST_CELLS,
 ) -> tuple[Factors, Anchored]:
     """Compute the table of one model, compared with it, without standard errors."""
-    rows = as_table(table, schema=learner.schema_)
-    cells = ModelCells(learner, _game(learner, table), rows, weights, bands)
     _check_base(cells, base)
     values = {cells.player[name]: value for name, value in base.items()}
-    anchored = Anchored(cells, values)
-    result = compared(_made(anchored, table), learner, cells, table, seed)
+    anchored = Anchored(cells, values, most_cells)
+    result = compared(_made(anchored, table), cells.learner, cells, table, seed)
     if cells.pieced and not (result.is_exact or result.banded):
         # what looked like polynomials is none
-        anchored = Anchored(replace(cells, pieces=False), values)
-        result = compared(_made(anchored, table), learner, anchored.cells, table, seed)
+        anchored = Anchored(replace(cells, pieces=False), values, most_cells)
+        result = compared(_made(anchored, table), cells.learner, anchored.cells, table, seed)
     return result, anchored
 
 
@@ -198,7 +215,7 @@ def _product(
                 hint=words("fit ", Call("learner", ("'glm'",)), " to counts or amounts."),
             )
         mine = {name: value for name, value in chosen.items() if name in game.columns}
-        result, _ = _single(learner, own, weights, mine, bands, seed)
+        result, _ = _single(ModelCells(learner, game, own, weights, bands), own, mine, seed)
         tables.append(result)
         chosen = {**result.base, **chosen}
     return compared_product(product_of(tables), learners, rows, weights, seed)
@@ -261,11 +278,16 @@ def _game(learner: Learner, table: Table) -> Game:
         game = Explained(learner, table).game
     except NotDecomposableError as error:
         raise _too_deep(learner, "is not a sum of functions of one and two columns") from error
+    _check_game(learner, game)
+    return game
+
+
+def _check_game(learner: Learner, game: Game) -> None:
+    """Refuse interactions of more than two columns, and links that have no factors."""
     if game.longest > 2:
         raise _too_deep(learner, f"has interactions of {game.longest} columns")
     if game.unit.is_before_link and game.unit not in (Unit.LOG_MEAN, Unit.LOG_ODDS):
         raise _too_deep(learner, "has a link that is neither the identity, nor the log or logit")
-    return game
 
 
 def _too_deep(learner: Learner, why: str) -> InputError:

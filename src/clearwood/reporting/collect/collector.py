@@ -54,6 +54,7 @@ SECTIONS: dict[str, tuple[Step, ...]] = {
     "data": (Step.ASSOCIATION, Step.TWINS),
     "performance": (Step.PERFORMANCE, Step.LEARNING_CURVE),
     "terms": (Step.DECOMPOSITION, Step.TERMS),
+    "table": (Step.FACTORS,),
     "importance": (Step.DECOMPOSITION, Step.EFFECTS, Step.INTERACTIONS, Step.AGREEMENT),
     "individual": (Step.DECOMPOSITION, Step.SHAPLEY, Step.PAGE_MODEL),
     "tree": (Step.CONDENSE, Step.PAGE_MODEL),
@@ -139,7 +140,7 @@ def collect(subject: Subject, *, title: str, options: Options) -> Findings:
     """Compute everything that the page shows."""
     wanted = {step for name in options.sections or SECTIONS for step in SECTIONS[name]}
     if not options.has_rows:
-        wanted -= {Step.SHAPLEY, Step.PAGE_MODEL, Step.CONDENSE}
+        wanted -= {Step.SHAPLEY, Step.PAGE_MODEL, Step.CONDENSE, Step.FACTORS}
     plan = tuple(step for step in Step if step in {*wanted, Step.PREDICTIONS, Step.PROFILES})
     stages = Stages(plan, quotes=options.has_rows)
     with stages.shown("report"):
@@ -271,6 +272,7 @@ class Collector:
             findings,
             effects=effects,
             coefficients=self.subject.coefficients() if self.options.has_rows else None,
+            factors=self._when(Step.FACTORS, self.subject.factors),
             interaction_effects=pairs or (),
             more_effects=self._more_effects(findings, rest[:MORE_EFFECTS]),
             agreement=self._when(Step.AGREEMENT, lambda: self._agreement(findings)),

@@ -17,11 +17,13 @@ from clearwood.explanation import (
     Decomposition,
     Effect,
     Explanation,
+    Factors,
     Predictor,
     Shapley,
     TermTable,
     Unit,
     coefficients,
+    factors_of_game,
     leaves_of,
     readable_order,
 )
@@ -33,6 +35,8 @@ __all__ = ["ExplainedModel", "PartsKind", "explained_model", "parts_kind", "some
 
 #: Draws of the bootstrap behind a band, and how often the band is meant to cover.
 _DRAWS, _CONFIDENCE = 100, 0.9
+# Cells of pairs in a table of factors, at most.
+_MOST_CELLS = 20_000
 # Evaluations for one row and background rows, where Shapley values are estimated.
 _EVALUATIONS = 2000
 _BACKGROUND_ROWS = 25
@@ -172,6 +176,17 @@ class ExplainedModel:
                 return coefficients(self.model, self.table)
             except InputError:
                 return None
+
+    def factors(self) -> Factors | None:
+        """Return the model as a table of factors; None for other models than learners."""
+        game = self.explanation.exact_game
+        if not isinstance(self.model, Learner) or game is None or game.longest > 2:
+            return None
+        if self.model.task_.is_classification and len(self.model.classes_) != 2:
+            return None
+        with warnings.catch_warnings():  # the table has what they would say as a note
+            warnings.simplefilter("ignore", ClearwoodWarning)
+            return factors_of_game(self.model, game, self.table, most_cells=_MOST_CELLS)
 
     def effect(
         self,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Coefficients,
         Decomposition,
         Effect,
+        Factors,
         Importance,
         Interactions,
         Shapley,
@@ -64,6 +65,7 @@ class Step(StrEnum):
     IMPORTANCE = "importance"
     EFFECTS = "effects"
     TERMS = "terms"
+    FACTORS = "table of factors"
     INTERACTIONS = "interactions"
     MORE_EFFECTS = "more effects"
     AGREEMENT = "agreement"
@@ -223,6 +225,8 @@ class Findings:
         each listed term of one or two columns, with the model's own band where it has one.
     coefficients
         Of a linear learner that is explained on the rows it was fitted to.
+    factors
+        A learner in which at most two columns interact, as a base value and what cells do to it.
     n_test_outside
         How many test rows lie outside the training range of some column; None if not known.
     page_model
@@ -265,6 +269,7 @@ class Findings:
     terms: "TermTable | None" = None
     term_effects: "tuple[Effect, ...]" = ()
     coefficients: "Coefficients | None" = None
+    factors: "Factors | None" = None
     n_test_outside: int | None = None
     profiles: "Mapping[str, Profile]" = field(default_factory=dict)
     association: "Association | None" = None

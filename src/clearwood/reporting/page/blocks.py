@@ -121,7 +121,7 @@ class Widget:
     """
 
     name: str
-    kind: Literal["rows", "tree"]
+    kind: Literal["rows", "tree", "files"]
     text: str
     data: Mapping[str, Any] = field(repr=False)
 

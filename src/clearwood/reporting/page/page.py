@@ -34,6 +34,7 @@ _SCRIPTS = (
     "rows_list.js",
     "rows.js",
     "tree.js",
+    "files.js",
     "boot.js",
 )
 

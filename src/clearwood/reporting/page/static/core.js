@@ -136,9 +136,18 @@ function csvLine(cells) {
  * @param {Cell[][]} rows
  */
 function saveCsv(name, columns, rows) {
-  const text = [columns, ...rows].map(csvLine).join("\r\n") + "\r\n";
-  const address = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
-  const link = el("a", { href: address, download: `${name}.csv`, hidden: true });
+  saveText(`${name}.csv`, [columns, ...rows].map(csvLine).join("\r\n") + "\r\n");
+}
+
+/**
+ * Offer a text as a file to save.
+ * @param {string} name of the file
+ * @param {string} text
+ */
+function saveText(name, text) {
+  const type = `text/${name.endsWith(".csv") ? "csv" : "plain"};charset=utf-8`;
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = el("a", { href: address, download: name, hidden: true });
   document.body.append(link);
   link.click();
   link.remove();
