@@ -119,7 +119,8 @@ def test_shares_of_a_line_are_its_coefficients_times_differences_of_means():
     for name, expected in moved.items():
         assert result.part("b", "column", name).difference == pytest.approx(expected)
     assert result.part("b", "interaction").difference == pytest.approx(0, abs=1e-9)
-    assert not result.has_ratios or result.part("b", "interaction").ratio > 0
+    # the zero of a target with negative values is arbitrary
+    assert not result.has_ratios
 
 
 def test_the_true_gap_is_gender_times_mileage():

@@ -341,6 +341,12 @@ def test_options_that_cannot_be_used_are_named(policies, aware, options, message
         cw.fair(aware, policies, **options)
 
 
+def test_a_model_of_the_protected_column_alone_is_refused(policies):
+    data = policies.select(["gender", "years", "accidents"])
+    with pytest.raises(cw.InputError, match="the model has no column but 'gender'"):
+        cw.fair(cw.learner("glm").fit(data), data)
+
+
 def test_one_group_only_is_refused(policies, aware):
     women = policies.take(policies["gender"].values == 0)
     with pytest.raises(cw.InputError, match="every row has the same value of the protected column"):

@@ -367,7 +367,8 @@ class _Compared:
         base = np.maximum(np.abs(aware), 1e-300)
         change = (predicted - aware) / base
         dependence = dependence_of(predicted, self.members, pieces)
-        positive = bool((means > 0).all())
+        # where some prediction is negative, the zero is arbitrary
+        positive = bool((means > 0).all() and predicted.min() >= 0 and aware.min() >= 0)
         return Alternative(
             name=name,
             **self._risks(name),

@@ -101,6 +101,8 @@ def proxy_discrimination(predicted: Floats, members: Floats, weights: Floats) ->
 
 def dependence_of(predicted: Floats, members: Floats, pieces: Pieces) -> Dependence:
     """Return proxy discrimination and unfairness of predictions."""
+    size = float(np.abs(predicted).max()) or 1.0
+    predicted, members = predicted / size, members / size  # squares of the least numbers are 0
     return Dependence(
         proxy_discrimination(predicted, members, pieces.weights), unfairness(predicted, pieces)
     )

@@ -213,7 +213,9 @@ class _Values:
         errors = np.sqrt(shares.errors**2 + shares.errors[place] ** 2) if columns.size else columns
         nothing = np.zeros(len(total))
         self.errors = np.column_stack([nothing, nothing, errors, nothing])
-        self.ratios = self._ratios(pieces, place, direct, fair_means)
+        self.ratios = None
+        if pieces.has_log or members.min() >= 0:  # else the zero is arbitrary
+            self.ratios = self._ratios(pieces, place, direct, fair_means)
 
     def _ratios(
         self, pieces: Pieces, place: int, direct: Floats, fair_means: Floats

@@ -212,6 +212,13 @@ class FairModel(TableModel):
             self.inputs_ = features_of(fitted, table)
             schema = schema_of(fitted, table)
             self._check_seen(schema, names)
+            if set(self.inputs_) <= set(names):
+                raise InputError(
+                    f"the model has no column but {', '.join(map(repr, names))}",
+                    parameter="protected",
+                    value=names[0],
+                    hint="without it every prediction is the same.",
+                )
             self.task_ = task_of(fitted, table)
             self.schema_ = self._schema(schema, table, names)
             labels = classes_of(fitted)
