@@ -25,6 +25,7 @@ from clearwood.reporting.page.blocks import (
 from clearwood.reporting.page.figures import chart
 from clearwood.reporting.result import Report
 from clearwood.reporting.sections.words import listed, named, number, sentence
+from clearwood.table import Task
 
 __all__ = ["audit_page", "fairness_blocks"]
 
@@ -242,13 +243,16 @@ def _views(
 
 
 def _view(audit: Audit, groups: GroupMeasures, shown: Sequence[int]) -> tuple[Block, ...]:
+    # rates and prices are compared as ratios, other predictions by differences
+    left_out = "difference" if audit.task in (Task.COUNT, Task.AMOUNT) else "relativity"
+    known = [name for name in groups.values if name != left_out or "ratio" not in groups.values]
     blocks: list[Block] = []
     if np.isfinite(groups.values[groups.main_measure]).any():
         blocks.append(chart("groups", plot_groups(groups)))
     blocks += [
-        _sheet(audit, groups, title, [name for name in names if name in groups.values], shown)
+        _sheet(audit, groups, title, [name for name in names if name in known], shown)
         for title, names in _SHEETS.items()
-        if any(name in groups.values for name in names)
+        if any(name in known for name in names)
     ]
     more: list[Block] = []
     if len(shown) == len(groups.names):
