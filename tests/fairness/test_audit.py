@@ -370,3 +370,23 @@ def test_constant_predictions_have_measures():
     data = _table(sex=["f", "m"] * 50)
     groups = cw.audit(lambda frame: np.full(len(frame), 3.0), data, protected="sex").of("sex")
     np.testing.assert_allclose(groups.values["ratio"], 1)
+
+
+def test_the_gap_is_shared_out_and_the_model_has_rivals(policies):
+    model, data = policies
+    result = cw.audit(model, data, reference="female")
+    (gap,) = result.gaps
+    total, *parts = gap["male"]
+    groups = result.of("gender")
+    assert total.ratio == pytest.approx(groups.values["ratio"][groups.names.index("male")])
+    assert np.prod([part.ratio for part in parts]) == pytest.approx(total.ratio)
+    assert "gender itself" in result.sentences[0]
+    assert result.proxies[0].rows[0].column == "height"
+    assert [row.name for row in result.alternatives[0].rows][:2] == ["aware", "unaware"]
+
+
+def test_what_cannot_be_shared_out_has_a_remark(policies):
+    model, data = policies
+    result = cw.audit(model, data, protected="age", bands=[40])
+    assert not result.gaps
+    assert any("bands" in note for note in result.notes)

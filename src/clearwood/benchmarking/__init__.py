@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from clearwood.benchmarking.running.store import Store
     from clearwood.benchmarking.running.work import row_losses
     from clearwood.benchmarking.tuning.archive import TuningCurve
+    from clearwood.benchmarking.winner import Winner
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
@@ -40,6 +41,7 @@ __all__ = [
     "Snapshot",
     "Store",
     "TuningCurve",
+    "Winner",
     "benchmark",
     "bias_variance",
     "bootstrap_risk",

@@ -11,6 +11,7 @@ from clearwood._shared.errors import InputError, bad_value, did_you_mean
 from clearwood._shared.numbers import count
 from clearwood.causal import Condition, conditions_of
 from clearwood.evaluation import check_confidence
+from clearwood.fairness.causes import causes_of
 from clearwood.fairness.groups.conventions import read_conventions
 from clearwood.fairness.groups.decisions import read_decision
 from clearwood.fairness.groups.grouping import (
@@ -58,7 +59,7 @@ def audit(
     refit: int = 0,
     confidence: float = 0.9,
     seed: int = 0,
-    n_jobs: int = 1,  # noqa: ARG001
+    n_jobs: int = 1,
 ) -> Audit:
     """Measure what a model predicts and decides for groups of people.
 
@@ -167,6 +168,9 @@ def audit(
         for output in range(len(audited.outputs))
     )
     others = _others(audited, names, permitted)
+    causes = causes_of(
+        audited, groups, refit=refit, confidence=confidence, seed=seed, n_jobs=n_jobs
+    )
     return Audit(
         learner=audited.learner,
         what=audited.what,
@@ -189,7 +193,11 @@ def audit(
         confidence=confidence,
         seed=seed,
         version=version("clearwood"),
-        notes=_notes(audited, groups, choice is None),
+        notes=(*_notes(audited, groups, choice is None), *causes.notes),
+        gaps=causes.gaps,
+        proxies=causes.proxies,
+        alternatives=causes.alternatives,
+        refits=refit,
         graph=graph,
     )
 

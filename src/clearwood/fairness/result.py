@@ -9,6 +9,9 @@ from clearwood._shared.errors import InputError, Option, did_you_mean, words
 from clearwood._shared.numbers import count, interval, number, percent
 from clearwood._shared.results import Result, document
 from clearwood.causal import Condition
+from clearwood.fairness.gaps.alternatives import Alternatives
+from clearwood.fairness.gaps.proxies import Proxies
+from clearwood.fairness.gaps.result import Gap
 from clearwood.fairness.groups.conventions import Convention
 from clearwood.fairness.groups.decisions import Decision
 from clearwood.fairness.groups.grouping import Standing
@@ -54,6 +57,16 @@ class Audit(Result):
         Of the intervals, of what is drawn, and of Clearwood.
     notes
         Remarks for the reader.
+    gaps
+        The differences between groups shared out: direct, through each column, and interaction.
+    proxies
+        Columns that stand for protected ones.
+    alternatives
+        The model beside rivals: unaware, free of the protected columns, in parity.
+    refits
+        How many refits intervals of parts of the gap are from.
+    graph
+        The causal graph; None without one.
 
     Examples
     --------
@@ -86,6 +99,10 @@ class Audit(Result):
     seed: int
     version: str
     notes: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    proxies: tuple[Proxies, ...] = ()
+    alternatives: tuple[Alternatives, ...] = ()
+    refits: int = 0
     graph: Any = field(default=None, repr=False)
 
     def of(self, *columns: str, output: str | None = None) -> GroupMeasures:
@@ -189,6 +206,11 @@ class Audit(Result):
                 "decision": self.decision,
                 "conventions": [one.to_json() for one in self.conventions],
                 "conditions": [one.to_json() for one in self.conditions],
+                "gaps": [one.to_json() for one in self.gaps],
+                "proxies": [one.to_json() for one in self.proxies],
+                "alternatives": [one.to_json() for one in self.alternatives],
+                "refits": self.refits,
+                "graph": None if self.graph is None else str(self.graph),
                 "sensitivity": [one.to_json() for one in self.sensitivity],
                 "min_rows": self.min_rows,
                 "min_share": self.min_share,
@@ -255,9 +277,10 @@ def _sentences(audit: Audit, measured: GroupMeasures) -> list[str]:
                 else f"that of {base} {'+' if spread.value >= 0 else '-'} "
                 f"{number(abs(spread.value))}"
             )
+            ends = f"{percent(audit.confidence)} interval {interval(spread.low, spread.high)}"
             sentences.append(
-                f"For {group}, the mean predicted {what} is {compared} "
-                f"({percent(audit.confidence)} interval {interval(spread.low, spread.high)})."
+                f"For {group}, the mean predicted {what} is {compared} ({ends})."
+                + _parts(audit, measured, k)
             )
         if measured.verdicts and measured.verdicts[k] in (Verdict.BELOW, Verdict.MAYBE):
             spread = measured.spread("impact_ratio", k)
@@ -267,3 +290,30 @@ def _sentences(audit: Audit, measured: GroupMeasures) -> list[str]:
                 f"the highest ({interval(spread.low, spread.high)}): {measured.verdicts[k]}."
             )
     return sentences
+
+
+#: Parts of a gap below this factor, and more than these, are not in the sentence.
+_LEAST_FACTOR, _MOST_PARTS = 1.02, 3
+
+
+def _parts(audit: Audit, measured: GroupMeasures, k: int) -> str:
+    """Write what a ratio is made of: the protected column itself, and what goes through others."""
+    level = measured.levels[k][0]
+    for one in audit.gaps:
+        same = one.protected == measured.columns and level in one.groups
+        if not same or not one.has_ratios or (one.output or measured.output) != measured.output:
+            continue
+        parts = [part for part in one[str(level)] if part.source != "total"]
+        clear = [
+            part
+            for part in parts
+            if part.ratio is not None and max(part.ratio, 1 / part.ratio) > _LEAST_FACTOR
+        ]
+        clear.sort(key=lambda part: -abs(part.difference))
+        words_of = {"direct": f"{measured.title} itself", "interaction": "interaction"}
+        listed = [
+            f"{number(part.ratio or 1)} {words_of.get(part.source, f'through {part.column}')}"
+            for part in clear[:_MOST_PARTS]
+        ]
+        return f" Of this, {', '.join(listed)}." if listed else ""
+    return ""

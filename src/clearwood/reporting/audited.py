@@ -9,7 +9,7 @@ import numpy as np
 from altair.utils.schemapi import debug_mode
 
 from clearwood._shared.numbers import count, percent
-from clearwood.fairness import OF_ERRORS, Audit, GroupMeasures, Standing
+from clearwood.fairness import OF_ERRORS, Alternatives, Audit, Gap, GroupMeasures, Proxies, Standing
 from clearwood.plot import plot_group_quantiles, plot_groups
 from clearwood.reporting.page.blocks import (
     Block,
@@ -93,7 +93,10 @@ def audit_page(audit: Audit, *, title: str | None = None, command: str | None = 
             _summary(audit),
             _audited(audit),
             _groups(audit),
+            _gaps(audit),
+            _proxies(audit),
             _conditions(audit),
+            _alternatives(audit),
             _sensitivity(audit),
             _made(audit, command),
         ]
@@ -342,6 +345,163 @@ def _tenths(groups: GroupMeasures) -> Sheet:
 def _meanings(groups: GroupMeasures) -> Sheet:
     rows = tuple((_WORDS.get(n, n.replace("_", " ")), text) for n, text in groups.meanings.items())
     return Sheet("meanings", "What the measures mean", ("measure", "meaning"), rows)
+
+
+# Direct and through columns
+
+
+def _gaps(audit: Audit) -> Section | None:
+    if not audit.gaps:
+        return None
+    text = (
+        "Direct: the ratio or difference of the mean predictions if everybody were in one group or "
+        "in the other and nothing else changed. Through a column: what the groups' different "
+        "values of it add, in a predictor that averages over the protected column. Interaction: "
+        "the rest. To permit a column that the protected one acts on is a decision, not a finding."
+    )
+    refits = (
+        f"Intervals are from {count(audit.refits, 'refit')} to samples of the rows."
+        if audit.refits
+        else "These are parts of one fit and have no intervals. A single fit proves little: parts "
+        "vary between fits, and models that shrink effects understate direct ones. Ask for refits."
+    )
+    views = [(_named_gap(audit, one), _gap_blocks(one)) for one in audit.gaps]
+    blocks = (Prose((text, refits)), *_shown("gaps", "Show", views))
+    return Section("gaps", "Direct and through columns", blocks)
+
+
+def _named_gap(audit: Audit, one: Gap | Proxies | Alternatives) -> str:
+    output = getattr(one, "output", None)
+    label = _crossed(one.protected)
+    return label if output is None or len(audit.outputs) == 1 else f"{label}, {named(output)}"
+
+
+def _gap_blocks(one: Gap) -> tuple[Block, ...]:
+    words_of = {"direct": f"{_crossed(one.protected)} itself", "total": "total"}
+    rows = tuple(
+        (
+            f"{named(part.group)} against {named(one.reference)}",
+            words_of.get(
+                part.source, f"through {named(part.column)}" if part.column else "interaction"
+            ),
+            _finite(part.difference),
+            _between(part.low, part.high),
+            *(
+                (_finite(part.ratio), _between(part.ratio_low, part.ratio_high))
+                if one.has_ratios
+                else ()
+            ),
+        )
+        for part in one.parts
+    )
+    headings: tuple[str, ...] = ("groups", "part", "difference", "interval")
+    headings += ("ratio", "interval of the ratio") if one.has_ratios else ()
+    caption = "Parts of the difference; their ratios multiply to that of the means"
+    if not one.has_ratios:
+        caption = "Parts of the difference of the means, which add up"
+    return chart("gap", one.plot()), Sheet("gap", caption, headings, rows)
+
+
+def _between(low: float | None, high: float | None) -> str | None:
+    return None if low is None or high is None else f"{number(low)} to {number(high)}"
+
+
+# Proxies
+
+
+def _proxies(audit: Audit) -> Section | None:
+    if not audit.proxies:
+        return None
+    text = (
+        "How well each column by itself tells the groups apart (AUC, out of fold; 0.5 is chance), "
+        "which part of the gap it carries, and by how much the risk rises without it while the "
+        "protected column is kept. A column that tells the groups apart, carries a part of the gap "
+        "and does not improve predictions is an unneeded proxy."
+    )
+    if not audit.refits:
+        text += " Without refits no column is judged."
+    views = []
+    for one in audit.proxies:
+        rows = tuple(
+            (
+                named(row.column),
+                _finite(row.auc),
+                _between(row.auc_low, row.auc_high),
+                _finite(row.difference),
+                _between(row.low, row.high),
+                _finite(row.rise),
+                _between(row.rise_low, row.rise_high),
+                row.verdict,
+            )
+            for row in one.rows
+        )
+        headings = (
+            "column",
+            "AUC",
+            "interval",
+            "part of the gap",
+            "interval of the part",
+            "rise of the risk",
+            "interval of the rise",
+            "verdict",
+        )
+        title = _crossed(one.protected)
+        caption = f"Columns that tell {title}, with {percent(one.confidence)} intervals"
+        views.append((title, (Sheet("proxies", caption, headings, rows, mixed=headings[1:]),)))
+    return Section("proxies", "Proxies", (Prose((text,)), *_shown("proxies", "Show", views)))
+
+
+# Alternatives
+
+
+def _alternatives(audit: Audit) -> Section | None:
+    if not audit.alternatives:
+        return None
+    text = (
+        "Aware: the model as it is. Unaware: fitted without the protected column. Free: averaged "
+        "over it, so that it has no direct or proxy influence. Free balanced: with the observed "
+        "total. Parity: equal distributions in all groups, which needs the protected column at "
+        "prediction and so treats people by group. Proxy discrimination is the share of the "
+        "variance of predictions that only the protected column explains; moved is the share of "
+        "people whose prediction changes by more than 5 %."
+    )
+    views = []
+    for one in audit.alternatives:
+        rows = tuple(
+            (
+                row.name,
+                _finite(row.risk),
+                _between(row.low, row.high),
+                _finite(row.balance),
+                _finite(row.ratio if row.ratio is not None else row.gap),
+                _finite(row.proxy_discrimination),
+                percent(row.moved),
+                percent(row.more),
+                ", ".join(
+                    f"{named(group)} {'+' if change >= 0 else '−'}{percent(abs(change))}"
+                    for group, change in zip(one.groups, row.changes, strict=True)
+                ),
+            )
+            for row in one.rows
+        )
+        headings = (
+            "predictor",
+            "risk",
+            "interval",
+            "balance",
+            "gap",
+            "proxy discrimination",
+            "moved",
+            "pay more",
+            "change of the mean",
+        )
+        title = _named_gap(audit, one)
+        caption = f"Predictors, groups compared with {named(one.reference)}"
+        views.append(
+            (title, (Sheet("alternatives", caption, headings, rows, mixed=headings[1:6]),))
+        )
+    blocks = (Prose((text,)), *_shown("alternatives", "Show", views))
+    return Section("alternatives", "Alternatives", blocks)
 
 
 # Conditions
