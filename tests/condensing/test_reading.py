@@ -222,3 +222,19 @@ def test_zeros_that_count_as_missing_are_said_briefly():
     text = str(cw.condense(model).rules())
     assert "1e-35" not in text
     assert "(but not 0)" in text or "is missing" in text
+
+
+def test_rows_of_rules_count_by_their_weight():
+    frame = {"x": [1.0, 2.0, 3.0, 4.0] * 5, "y": [0.0, 0.0, 1.0, 2.0] * 5, "w": [1, 1, 4, 2] * 5}
+    data = cw.read(frame, target="y", weight="w", task="regression")
+    model = cw.learner("tree", max_depth=1).fit(data)
+    listed = cw.condense(model, data).rules(data)
+    high, low = listed.items
+    assert high.support == pytest.approx(0.75)
+    assert (high.n_rows, low.n_rows) == (10, 10)
+    assert high.prediction == pytest.approx(4 / 3)
+    assert high.mean_error == pytest.approx((4 * 1 / 3 + 2 * 2 / 3) / 6)
+    twice = {name: values + values[2:3] for name, values in frame.items()}
+    assert cw.condense(model, data).rules(
+        cw.read(twice, target="y", weight="w", task="regression")
+    ).items[0].support == pytest.approx(34 / 44)

@@ -38,11 +38,13 @@ class Rule(Result):
     value
         The ensemble's raw prediction there, where the tree holds it.
     support
-        Share of the rows for which the rule holds; None without data.
+        Share of the rows for which the rule holds, by weight where rows have one; None without
+        data.
     n_rows
         How many rows that are.
     accuracy
-        Of these, the share whose target is the predicted class; None without targets or rows.
+        Of these, the share whose target is the predicted class; weighted in the same way. None
+        without targets or rows.
     mean_error
         Mean absolute distance of their targets from the predicted number; None without targets or
         rows.
@@ -124,7 +126,8 @@ def rules(
     Parameters
     ----------
     data
-        Rows to count: support is the share of them that a rule holds for.
+        Rows to count: support is the share of them that a rule holds for. Rows of a
+        `clearwood.Table` count by its weight and exposure.
     target
         Their targets, for accuracy or mean error; a `clearwood.Table` brings its own.
     units
@@ -151,9 +154,12 @@ def rules(
     if matrix is not None:
         missing = np.unique(condensed.shell.groups[np.isnan(matrix).any(axis=0)]).tolist()
     wording = Wording(condensed, units=units, missing=missing)
-    unsorted = list(_walk(condensed, wording, matrix, truth))
+    weights = np.ones(0 if matrix is None else len(matrix))
+    if isinstance(data, Table) and data.weights is not None:
+        weights = np.asarray(data.weights, dtype=np.float64)
+    unsorted = list(_walk(condensed, wording, matrix, truth, weights))
     key = (
-        (lambda rule: (-rule.n_rows, len(rule.conditions)))
+        (lambda rule: (-rule.support, -rule.n_rows, len(rule.conditions)))
         if matrix is not None
         else (lambda rule: len(rule.conditions))
     )
@@ -180,11 +186,16 @@ def _rows_and_targets(
 
 
 def _walk(
-    condensed: "Condensed", wording: Wording, matrix: Floats | None, truth: NDArray[Any] | None
+    condensed: "Condensed",
+    wording: Wording,
+    matrix: Floats | None,
+    truth: NDArray[Any] | None,
+    weights: Floats,
 ) -> Iterator[Rule]:
     """Go through the unfolded tree with the rows that reach each place."""
     diagram = condensed.diagram
     n_rows = 0 if matrix is None else len(matrix)
+    total = float(weights.sum())
     stack: list[tuple[int, dict[int, Condition], Index]] = [(0, {}, np.arange(n_rows))]
     while stack:
         node, conditions, rows = stack.pop()
@@ -197,7 +208,12 @@ def _walk(
                 conditions,
                 targets=None if truth is None else truth[rows],
                 n_rows=None if matrix is None else len(rows),
-                support=None if matrix is None else len(rows) / max(n_rows, 1),
+                support=None
+                if matrix is None
+                else float(weights[rows].sum()) / total
+                if total > 0
+                else 0.0,
+                weights=weights[rows],
             )
             continue
         left = np.zeros(len(rows), bool)
@@ -221,16 +237,18 @@ def _rule(
     targets: NDArray[Any] | None,
     n_rows: int | None,
     support: float | None,
+    weights: Floats,
 ) -> Rule:
     diagram = condensed.diagram
     certified = bool(diagram.certified[node])
     prediction: Any = wording.predictions[node] if certified else None
     accuracy = mean_error = None
-    if targets is not None and len(targets) and certified:
+    if targets is not None and weights.any() and certified:
         if condensed.classes is not None:
-            accuracy = float(np.mean(targets == prediction))
+            accuracy = float(np.average(targets == prediction, weights=weights))
         elif not isinstance(prediction, list):
-            mean_error = float(np.mean(np.abs(targets.astype(np.float64) - prediction)))
+            distances = np.abs(targets.astype(np.float64) - prediction)
+            mean_error = float(np.average(distances, weights=weights))
     return Rule(
         conditions=tuple(wording.condition(condition) for condition in conditions.values()),
         prediction=prediction,
