@@ -276,3 +276,23 @@ def test_data_without_what_is_needed_is_named(portfolio, rates):
     women = portfolio[portfolio["gender"].labels() == "female"]
     with pytest.raises(cw.InputError, match="'gender' is constant"):
         cw.direct_effect(rates, women, "gender")
+
+
+def test_levels_of_numbers_may_be_written_as_numbers():
+    rng = np.random.default_rng(0)
+    data = {"b": rng.integers(0, 2, 100), "y": rng.normal(size=100)}
+    table = cw.read(data, target="y")
+    model = cw.learner("ols").fit(table)
+    ways = [[0, 1], [0.0, 1.0], ["0", "1"], np.array([0, 1])]
+    results = [cw.direct_effect(model, table, "b", at=at).effect for at in ways]
+    assert all(np.array_equal(result, results[0]) for result in results)
+
+
+def test_rare_levels_are_left_out_with_a_warning():
+    levels = [f"L{k % 120}" for k in range(600)]
+    noise = np.random.default_rng(0).normal(size=(2, 600))
+    table = cw.read({"z": levels, "x": noise[0], "y": noise[1]}, target="y")
+    model = cw.learner("ols").fit(table)
+    with pytest.warns(cw.ClearwoodWarning, match="'z' has 120 levels; the 50 most common"):
+        result = cw.direct_effect(model, table, "z")
+    assert len(result.effect) == 50

@@ -347,3 +347,33 @@ def test_bad_calls_are_named(call, reason):
 def test_columns_named_like_options_are_set_by_a_mapping():
     scm = cw.SCM({"seed": "normal(0, 1)", "y": "seed + 1"})
     assert (scm.do(3, values={"seed": 2})["y"].values == 3).all()
+
+
+def test_counts_in_the_far_tail_are_recovered():
+    scm = cw.SCM({"x": "normal(0, 1)", "y": "poisson(exp(x))", "z": "gamma(1 + y, 1 + x * x)"})
+    rows = {"x": [0.0, 0.0], "y": [40, 3], "z": [400.0, 2.0]}
+    same_again = scm.counterfactual(rows, x=0).table
+    np.testing.assert_allclose(same_again["y"].values, rows["y"])
+    np.testing.assert_allclose(same_again["z"].values, rows["z"])
+    moved = scm.counterfactual(rows, x=1).table
+    assert moved["y"].values[0] > 45
+    assert (moved["z"].values > rows["z"]).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (lambda: cw.SCM(["x"]), "texts by column"),
+        (lambda: MIXED.sample(3, seed=-1), "seed=-1"),
+        (lambda: MIXED.sample(10**12), "rows are drawn at once"),
+        (
+            lambda: cw.SCM({"x": "normal(0, 1)", "y": "exp(x) * exp(normal(0, 1))"}).counterfactual(
+                {"x": 1.0, "y": 1.0}, x=1000
+            ),
+            "equation of 'y'.*not a finite number",
+        ),
+    ],
+)
+def test_what_cannot_be_computed_is_named(call, reason):
+    with pytest.raises(cw.InputError, match=reason):
+        call()

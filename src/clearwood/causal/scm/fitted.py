@@ -14,6 +14,7 @@ from clearwood._shared.numbers import count
 from clearwood.causal.scm.expression import Values
 from clearwood.causal.scm.inversion import Inversion
 from clearwood.causal.scm.mechanisms import Mechanism, chosen_level, impossible, level_noise
+from clearwood.causal.scm.noise import probabilities_between, quantile_of
 from clearwood.models import Learner, learner
 from clearwood.resampling import KFold
 from clearwood.table import NUMERIC, Column, Kind, Role, Table, Task, as_table, find_task
@@ -353,9 +354,9 @@ class FittedCount:
 
     def abduct(self, rng: np.random.Generator, observed: Floats, values: Values) -> _Replay:
         """Draw between the probabilities up to before the count and up to it."""
-        law = self._law(values)
-        first, last = law.cdf(observed - 1), law.cdf(observed)
-        if (last <= first).any():
-            raise impossible(self.name, last <= first, observed)
-        uniform = first + (last - first) * rng.random(len(observed))
-        return _Replay(lambda after: np.maximum(self._law(after).ppf(uniform), 0.0))
+        odd = (observed < 0) | (observed != np.floor(observed))
+        if odd.any():
+            raise impossible(self.name, odd, observed)
+        law, share = self._law(values), rng.random(len(observed))
+        up_to, beyond = probabilities_between(law, observed - 1, observed, share)
+        return _Replay(lambda after: np.maximum(quantile_of(self._law(after), up_to, beyond), 0.0))

@@ -159,17 +159,15 @@ class Equation:
                 return rng.integers(0, len(noise.levels), n)
             return chosen_level(noise.cumulative(values), rng.random(n))
 
-        return self._finite(self._value(values, source, n), n)
+        return self.evaluated(values, source, n)
 
-    def _value(self, values: Values, source: Any, n: int) -> NDArray[Any]:
-        """Evaluate the equation; an error of a distribution names it."""
+    def evaluated(self, values: Values, source: Any, n: int) -> NDArray[Any]:
+        """Evaluate the equation; an error of a distribution names it, and so do odd results."""
         try:
             with np.errstate(all="ignore"):
-                return np.broadcast_to(np.asarray(self.expression.value(values, source)), n)
+                drawn = np.broadcast_to(np.asarray(self.expression.value(values, source)), n)
         except InputError as error:
             raise self._error(spelled(error.message, PYTHON)) from None
-
-    def _finite(self, drawn: NDArray[Any], n: int) -> NDArray[Any]:
         bad = ~np.isfinite(drawn)
         if bad.any():
             raise self._error(
@@ -193,16 +191,16 @@ class Equation:
         """Solve for the noise; where an interval is left, draw within it."""
         n = len(observed)
         if self.inversion is Inversion.DETERMINISTIC:
-            recovered = _Recovered(self, None, observed, observed, values)
+            recovered = _Recovered(self, observed, observed, observed, values)
         else:
             noise, low, high = noise_between(self.expression, observed, observed, values)
             low, high = (np.broadcast_to(end, n).astype(np.float64) for end in (low, high))
             if isinstance(noise, Choice):
                 uniform = level_noise(self.name, rng, noise.cumulative(values), observed)
-                recovered = _Recovered(self, noise, observed, uniform, values)
+                recovered = _Recovered(self, observed, uniform, uniform, values)
             else:
                 at = self._abducted(rng, noise, low, high, values, observed)
-                recovered = _Recovered(self, noise, *at, values)
+                recovered = _Recovered(self, *at, values)
         again = recovered.replay(values)
         apart = np.abs(again - observed) > 1e-6 * (1 + np.abs(observed))
         if apart.any() or np.isnan(again).any():
@@ -217,19 +215,18 @@ class Equation:
         high: Floats,
         values: Values,
         observed: Floats,
-    ) -> tuple[Floats, Floats]:
-        """Return noise between two ends and the probability up to it."""
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return noise between two ends and the probabilities up to it and beyond."""
         law, at = noise.distribution, noise.parameters(values)
         possible = law.possible(low, high, at)
         if not possible.all():
             raise impossible(self.name, ~possible, observed)
-        first, last = law.between(low, high, at)
-        uniform = first + (last - first) * rng.random(len(low))
-        drawn = law.quantile(np.clip(uniform, 0, 1), at)
-        # in the far tails probabilities are equal to rounding, and the ends are all that is known
-        middle = np.where(np.isfinite(low) & np.isfinite(high), (low + high) / 2, drawn)
-        drawn = np.where(np.isfinite(drawn) & (last > first), drawn, middle)
-        return np.where(low == high, low, np.clip(drawn, low, high)), uniform
+        up_to, beyond = law.probabilities(low, high, at, rng.random(len(low)))
+        drawn = law.quantile(up_to, beyond, at)
+        # in the far tails probabilities are zero, and the ends are all that is known
+        middle = np.where(np.isfinite(low) & np.isfinite(high), (low + high) / 2, 0.0)
+        drawn = np.clip(np.where(np.isfinite(drawn), drawn, middle), low, high)
+        return np.where(low == high, low, drawn), up_to, beyond
 
 
 def level_noise(name: str, rng: np.random.Generator, up_to: Floats, observed: Floats) -> Floats:
@@ -259,29 +256,29 @@ def chosen_level(up_to: Floats, uniform: Floats) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False)
 class _Recovered:
-    """The noise of an equation: its value, the probability up to it, and the causes at which."""
+    """The noise of an equation: its value, the probabilities up to it and beyond, its causes."""
 
     equation: Equation
-    noise: Noise | Choice | None
     value: Floats
-    uniform: Floats
+    up_to: Floats
+    beyond: Floats
     before: Values
 
     def replay(self, values: Values) -> NDArray[Any]:
         """Compute the equation with this noise and other causes."""
         n = len(self.value)
-        return self.equation._value(values, self._noise, n)  # noqa: SLF001 - one idea
+        return self.equation.evaluated(values, self._noise, n)
 
     def _noise(self, noise: Noise | Choice, values: Values) -> NDArray[Any]:
         if isinstance(noise, Choice):
-            return chosen_level(noise.cumulative(values), self.uniform)
+            return chosen_level(noise.cumulative(values), self.up_to)
         law = noise.distribution
         old, new = noise.parameters(self.before), noise.parameters(values)
         if law.standard is not None:
             (place, spread), (new_place, new_spread) = law.standard(*old), law.standard(*new)
             moved = new_place + new_spread * ((self.value - place) / spread)
         else:
-            moved = law.quantile(np.clip(self.uniform, 0, 1), new)
+            moved = law.quantile(self.up_to, self.beyond, new)
         same = np.all(
             [np.broadcast_to(a == b, self.value.shape) for a, b in zip(old, new, strict=True)],
             axis=0,

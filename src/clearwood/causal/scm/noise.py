@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Bools, Floats
 
-__all__ = ["DISTRIBUTIONS", "Distribution"]
+__all__ = ["DISTRIBUTIONS", "Distribution", "probabilities_between", "quantile_of"]
 
 Numbers = NDArray[Any]
 
@@ -43,18 +43,20 @@ class Distribution:
     standard: Callable[..., tuple[Any, Any]] | None = None
     is_discrete: bool = False
 
-    def between(self, low: Floats, high: Floats, at: Sequence[Any]) -> tuple[Floats, Floats]:
-        """Return the probabilities between which noise from low to high lies.
+    def probabilities(
+        self, low: Floats, high: Floats, at: Sequence[Any], share: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return the probability up to noise that lies at a share of the way from low to high.
 
-        For discrete noise these are the probabilities up to before the value and up to it.
+        The way is measured in probability, from that up to before low where noise is discrete. The
+        second number is the probability beyond, which is exact in the upper tail.
         """
-        law = self._law(at)
         below = np.nextafter(low, -np.inf) if self.is_discrete else low
-        return np.asarray(law.cdf(below)), np.asarray(law.cdf(high))
+        return probabilities_between(self._law(at), below, high, share)
 
-    def quantile(self, probability: Floats, at: Sequence[Any]) -> Floats:
-        """Return the value up to which the probability lies."""
-        return np.asarray(self._law(at).ppf(probability), np.float64)
+    def quantile(self, up_to: Floats, beyond: Floats, at: Sequence[Any]) -> Floats:
+        """Return the value up to which and beyond which these probabilities lie."""
+        return quantile_of(self._law(at), up_to, beyond)
 
     def possible(self, low: Floats, high: Floats, at: Sequence[Any]) -> Bools:
         """Tell which rows have noise from low to high that can occur."""
@@ -62,11 +64,43 @@ class Distribution:
         inside = (high >= first) & (low <= last)
         if not self.is_discrete:
             return np.asarray(inside)
-        up_to_before, up_to = self.between(low, high, at)
-        return np.asarray(inside & (up_to > up_to_before))
+        # whole numbers from the first at or after low on
+        return np.asarray(inside & (np.ceil(low) <= high))
 
     def _law(self, at: Sequence[Any]) -> Any:
         return self.frozen(*(np.asarray(value, np.float64) for value in at))
+
+
+def probabilities_between(
+    law: Any, below: Floats, high: Floats, share: Floats
+) -> tuple[Floats, Floats]:
+    """Return the probabilities up to and beyond a share of the way between two values."""
+    first, last = law.cdf(below), law.cdf(high)
+    beyond_first, beyond_last = law.sf(below), law.sf(high)
+    up_to = first + (last - first) * share
+    return np.asarray(up_to), np.asarray(beyond_first - (beyond_first - beyond_last) * share)
+
+
+def quantile_of(law: Any, up_to: Floats, beyond: Floats) -> Floats:
+    """Return quantiles, from the nearer tail."""
+    lower, upper = law.ppf(np.clip(up_to, 0, 1)), law.isf(np.clip(beyond, 0, 1))
+    result = np.asarray(np.where(up_to < 0.5, lower, upper), np.float64)
+    if not np.isfinite(result).all() and (beyond > 0).all():
+        # scipy takes far upper tails of counts from the lower one, where they are all 1
+        result = np.where(~np.isfinite(result), _count_beyond(law, beyond), result)
+    return result
+
+
+def _count_beyond(law: Any, beyond: Floats) -> Floats:
+    """Return the smallest count beyond which at most a probability lies, by halving."""
+    low, high = np.full(beyond.shape, -1.0), np.ones(beyond.shape)
+    for _ in range(50):
+        high = np.where(law.sf(high) > beyond, 2 * high, high)
+    while (high - low > 1).any():
+        middle = np.floor((low + high) / 2)
+        is_below = law.sf(middle) > beyond
+        low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+    return high
 
 
 class _Gamma:
@@ -85,6 +119,14 @@ class _Gamma:
     def ppf(self, probability: Floats) -> Floats:
         """Compute the value up to which a probability lies."""
         return np.where(self.is_none, 0.0, self.law.ppf(probability))
+
+    def sf(self, x: Floats) -> Floats:
+        """Compute the probability beyond a value."""
+        return np.where(self.is_none, x < 0, self.law.sf(x))
+
+    def isf(self, probability: Floats) -> Floats:
+        """Compute the value beyond which a probability lies."""
+        return np.where(self.is_none, 0.0, self.law.isf(probability))
 
     def support(self) -> tuple[Any, Any]:
         """Return the smallest and the largest value there can be."""

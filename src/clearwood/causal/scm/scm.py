@@ -32,6 +32,7 @@ __all__ = ["SCM"]
 
 _FORMAT = "clearwood structural causal model"
 _VERSION = 1
+_MOST_ROWS = 1_000_000_000
 Values = dict[str, NDArray[Any]]
 
 
@@ -79,6 +80,8 @@ Hint: known: ...
         levels: Mapping[str, Sequence[str]] | None = None,
         hidden: Iterable[str] = (),
     ) -> None:
+        if not isinstance(equations, str | Mapping):
+            raise bad_value("equations", equations, "they are texts by column, or one text")
         given = equations_of_text(equations) if isinstance(equations, str) else dict(equations)
         names = tuple(given)
         if not names:
@@ -349,6 +352,8 @@ Hint: known: ...
         """
         if type(n) is bool or not np.issubdtype(type(n), np.integer) or n < 1:
             raise bad_value("n", n, "it must be at least 1")
+        if n > _MOST_ROWS:
+            raise bad_value("n", n, f"at most {_MOST_ROWS:,} rows are drawn at once")
         held = self.coded({**(values or {}), **columns}, int(n))
         return self.table(self.draw(int(n), seed, held))
 
@@ -374,9 +379,7 @@ Hint: known: ...
         held: Mapping[str, NDArray[Any]] | None = None,
     ) -> Values:
         """Draw columns as plain arrays, categories as codes; some held at values."""
-        seeds = dict(
-            zip(self.columns, np.random.SeedSequence(seed).spawn(len(self.columns)), strict=True)
-        )
+        seeds = self._seeds(seed)
         held, values = held or {}, {}
         for name in self._order:
             if name in held:
@@ -385,6 +388,14 @@ Hint: known: ...
                 own = np.random.default_rng(seeds[name])
                 values[name] = self._mechanisms[name].draw(own, n, values)
         return {name: values[name] for name in self.columns}
+
+    def _seeds(self, seed: int | tuple[int, ...]) -> dict[str, np.random.SeedSequence]:
+        """Return a source of random numbers for each column."""
+        try:
+            own = np.random.SeedSequence(seed).spawn(len(self.columns))
+        except (TypeError, ValueError):
+            raise bad_value("seed", seed, "it must be a whole number, 0 or more") from None
+        return dict(zip(self.columns, own, strict=True))
 
     def compute(self, column: str, values: Mapping[str, NDArray[Any]]) -> Floats:
         """Compute a column without noise from its causes: arrays, categories as codes.
@@ -472,9 +483,7 @@ Hint: known: ...
             if name in needed or name in table.names
         }
         after: Values = {**before, **{k: np.broadcast_to(v, table.n_rows) for k, v in held.items()}}
-        seeds = dict(
-            zip(self.columns, np.random.SeedSequence(seed).spawn(len(self.columns)), strict=True)
-        )
+        seeds = self._seeds(seed)
         for name in changed:
             rng = np.random.default_rng(seeds[name])
             noise = self._mechanisms[name].abduct(rng, before[name].astype(np.float64), before)

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.draws import draw_rows
 from clearwood._shared.errors import InputError, Option, bad_value, words
+from clearwood._shared.messages import tell
 from clearwood._shared.weights import quantiles
 from clearwood.explanation.adapter.explained import Explained
 from clearwood.explanation.adapter.predictor import Predictor
 from clearwood.explanation.decomposition.about import About, BackgroundInfo
 from clearwood.explanation.effects.extrapolation import support_of
 from clearwood.explanation.effects.given import Given, given_values
-from clearwood.explanation.effects.grid import checked_column, common_levels
+from clearwood.explanation.effects.grid import checked_column, common_levels, levels_note
 from clearwood.explanation.outputs import axis_numbers, rate_of, two_rows_or_more
 from clearwood.table import Column, Kind
 
@@ -86,6 +87,8 @@ def default_values(explained: Explained, column: str) -> NDArray[Any]:
         labels, codes = np.unique(own.labels()[present].astype(str), return_inverse=True)
         shares = np.bincount(codes, counted[present]) / counted[present].sum()
         kept = common_levels(shares)
+        if len(kept) < len(labels):
+            tell(levels_note(own, len(labels), len(kept), float(shares[kept].sum())))
         return np.asarray(labels[kept[np.argsort(-shares[kept], kind="stable")]], object)
     numbers = axis_numbers(own.values[present])
     middle = quantiles(numbers, _QUANTILES, counted[present])
