@@ -299,3 +299,20 @@ def test_bands_have_the_least_weighted_squares():
 
     best = min(squares(cut) for cut in ends)
     assert squares(least_squares_bands(curve, weights, 3)[1:]) == pytest.approx(best, rel=1e-9)
+
+
+def test_a_model_without_columns_is_its_base_value():
+    rng = np.random.default_rng(0)
+    rows = {"x": rng.normal(size=300), "y": rng.poisson(1, 300)}
+    data = cw.read(rows, target="y", task="count")
+    model = cw.learner("mars").fit(data)
+    factors = cw.factors(model, data)
+    np.testing.assert_allclose(factors.predict(data), model.predict(data), rtol=1e-12)
+
+
+def test_cuts_of_huge_numbers_are_found():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300) * 1e150
+    data = cw.read({"x": x, "y": rng.poisson(1 + (x > 0))}, target="y", task="count")
+    model = cw.learner("gbm", max_depth=2, max_iter=10).fit(data)
+    assert cw.factors(model, data).is_exact

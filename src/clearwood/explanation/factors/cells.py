@@ -19,7 +19,7 @@ from clearwood.table import Column
 __all__ = ["Axis", "Steps", "least_squares_bands", "middles", "steps_of", "thinned", "user_cuts"]
 
 #: Cuts are searched for between numbers of this size.
-_FAR = 1e30
+_FAR = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,8 @@ def user_cuts(
     """
 
     def above(numbers: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.bool_]]:
-        codes = codes_of({k: _number(own) for k, own in numbers.items()})
+        with np.errstate(over="ignore"):  # of encoders to single precision, far out
+            codes = codes_of({k: _number(own) for k, own in numbers.items()})
         return {k: codes[np.arange(len(at)), at] > cut for k, (at, cut) in wanted.items()}
 
     if not wanted:

@@ -53,6 +53,8 @@ def _facts(factors: Factors) -> dict[str, Any]:
     whole = factors.to_json()
     names = ("model", "sha256", "outcome", "base", "errors", "confidence", "tests", "notes")
     used = {name for term in factors.terms for name in term.columns}
+    # of a constant, so that rows can be counted
+    used = used or set(factors.schema.features)
     columns = tuple(
         replace(column, role=Role.FEATURE)
         for column in factors.schema.columns
