@@ -11,7 +11,7 @@ from clearwood._shared.errors import InputError, bad_value, did_you_mean
 from clearwood._shared.numbers import count
 from clearwood.causal import Condition, conditions_of
 from clearwood.evaluation import check_confidence
-from clearwood.fairness.causes import causes_of
+from clearwood.fairness.causes import Causes, causes_of
 from clearwood.fairness.groups.conventions import read_conventions
 from clearwood.fairness.groups.decisions import read_decision
 from clearwood.fairness.groups.grouping import (
@@ -56,6 +56,7 @@ def audit(
     conventions: str | Sequence[str] | None = None,
     min_rows: int = 30,
     min_share: float = 0.02,
+    causes: bool = True,
     refit: int = 0,
     confidence: float = 0.9,
     seed: int = 0,
@@ -102,6 +103,9 @@ def audit(
         deviations", "Local Law 144". All by default, none for an empty list.
     min_rows, min_share
         Groups with fewer rows or a smaller share are listed and not judged.
+    causes
+        Whether differences are shared out by column, proxies named and rivals of the model fitted,
+        which takes most of the time.
     refit
         How often the model is fitted again to samples of the rows, for intervals of what goes
         through columns.
@@ -168,9 +172,11 @@ def audit(
         for output in range(len(audited.outputs))
     )
     others = _others(audited, names, permitted)
-    causes = causes_of(
-        audited, groups, refit=refit, confidence=confidence, seed=seed, n_jobs=n_jobs
-    )
+    parts = Causes()
+    if causes:
+        parts = causes_of(
+            audited, groups, refit=refit, confidence=confidence, seed=seed, n_jobs=n_jobs
+        )
     return Audit(
         learner=audited.learner,
         what=audited.what,
@@ -193,10 +199,10 @@ def audit(
         confidence=confidence,
         seed=seed,
         version=version("clearwood"),
-        notes=(*_notes(audited, groups, choice is None), *causes.notes),
-        gaps=causes.gaps,
-        proxies=causes.proxies,
-        alternatives=causes.alternatives,
+        notes=(*_notes(audited, groups, choice is None), *parts.notes),
+        gaps=parts.gaps,
+        proxies=parts.proxies,
+        alternatives=parts.alternatives,
         refits=refit,
         graph=graph,
     )

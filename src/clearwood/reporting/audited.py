@@ -363,7 +363,8 @@ def _gaps(audit: Audit) -> Section | None:
         f"Intervals are from {count(audit.refits, 'refit')} to samples of the rows."
         if audit.refits
         else "These are parts of one fit and have no intervals. A single fit proves little: parts "
-        "vary between fits, and models that shrink effects understate direct ones. Ask for refits."
+        "vary between fits, and models that shrink effects understate direct ones. With refits, "
+        "parts have intervals."
     )
     views = [(_named_gap(audit, one), _gap_blocks(one)) for one in audit.gaps]
     blocks = (Prose((text, refits)), *_shown("gaps", "Show", views))

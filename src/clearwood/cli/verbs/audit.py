@@ -113,7 +113,7 @@ def audit(
         fitted,
         rows,
         protected=protected or None,
-        graph=None if graph is None else cw.Graph(graph.read_text(encoding="utf-8")),
+        graph=None if graph is None else cw.Graph(graph),
         permitted=permitted or None,
         decision=decision,
         favourable=favourable,

@@ -22,7 +22,7 @@ def section(findings: Findings) -> Section | None:
     if not names:
         return None
     bands = {name: _BANDS for name in names if table.kind(name) in NUMERIC}
-    options: dict[str, Any] = {"protected": names, "bands": bands or None}
+    options: dict[str, Any] = {"protected": names, "bands": bands or None, "causes": False}
     is_benchmarked = findings.benchmark is not None and findings.chosen is not None
     if is_benchmarked and findings.same_rows:
         result = audit(findings.benchmark, learner=findings.chosen, **options)
