@@ -20,6 +20,7 @@ def comparisons(*, quick: bool) -> list[Comparison]:
         _mars(n_rows),
         *(_rules(n_rows, classes=classes) for classes in (False, True)),
         _tree(n_rows * 25),
+        _bands(n_rows),
     ]
 
 
@@ -65,6 +66,58 @@ def _pygam(data: tuple[Data, Data], _threads: int) -> Fit:
 
     X, y = data[0]
     return lambda: _error(LinearGAM().gridsearch(X, y, progress=False), data)
+
+
+def _bands(n_rows: int) -> Comparison:
+    def data() -> Data:
+        rng = np.random.default_rng(0)
+        x = rng.gamma(3.0, size=n_rows)
+        return x[:, None], rng.uniform(size=n_rows) < 1 / (1 + x)
+
+    return Comparison(
+        title=f"scorecard, bands of one column, {n_rows:,} rows, falling rates, 6 bands of 5 % or "
+        "more; difference of the information value",
+        data=data,
+        cases=[
+            Case("clearwood", _our_bands),
+            Case("optbinning", _optbinning, package="optbinning"),
+        ],
+        difference=excess,
+        promises={"optbinning": 1.0},
+    )
+
+
+def _our_bands(data: Data, _threads: int) -> Fit:
+    from clearwood.models.glassbox.scorecard.bands import BandRules, bands_of
+
+    (X, y), rules = data, BandRules(most=6, least=0.05, price=0.0, candidates=200)
+
+    def fit() -> Any:
+        bands = bands_of(
+            0, X[:, 0], y, np.ones(len(y)), is_category=False, trend="down", rules=rules
+        )
+        return bands.information.sum()
+
+    return fit
+
+
+def _optbinning(data: Data, _threads: int) -> Fit:
+    from optbinning import OptimalBinning
+
+    X, y = data
+
+    def fit() -> Any:
+        bins = OptimalBinning(
+            monotonic_trend="descending",
+            max_n_bins=6,
+            min_bin_size=0.05,
+            max_n_prebins=200,
+            min_prebin_size=0.005,
+        ).fit(X[:, 0], y)
+        bins.binning_table.build()
+        return bins.binning_table.iv
+
+    return fit
 
 
 def _mars(n_rows: int) -> Comparison:
