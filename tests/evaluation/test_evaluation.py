@@ -240,7 +240,7 @@ def test_a_column_that_is_not_there_is_answered_with_the_nearest(fitted, evaluat
 
 
 def test_too_few_rows_are_refused(fitted):
-    with pytest.raises(InputError, match="there are 4 rows with a known 'claims'"):
+    with pytest.raises(InputError, match="4 rows with a known 'claims' are too few"):
         cw.evaluate(fitted[0], fitted[1].head(4))
     with pytest.raises(InputError, match="4 rows"):
         cw.evaluate(fitted[0], policies(4)[0])
@@ -483,3 +483,15 @@ def test_learners_of_a_benchmark_are_compared_out_of_fold(two_models, tmp_path):
     assert bench.evaluation("glm", against="power").lift(against="power").against == "power"
     with pytest.raises(InputError, match="glmm"):
         bench.evaluation("glm", against="glmm")
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # squared losses are infinite
+def test_ratios_of_huge_numbers_have_intervals():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=100).tolist()
+    small = cw.read({"x": x, "y": rng.gamma(2, 1, 100).tolist()}, target="y")
+    large = cw.read({"x": x, "y": (1e300 * small.y).tolist()}, target="y")
+    results = [cw.evaluate(cw.learner("baseline").fit(one), one) for one in (small, large)]
+    first, second = (result.by("x") for result in results)
+    for name in ("value", "low", "high"):
+        assert getattr(second, name) == pytest.approx(getattr(first, name), rel=1e-9)

@@ -338,8 +338,9 @@ def _ratio(
     if not expected > 0:
         return np.nan, np.nan, np.nan
     ratio = float(np.average(y, weights=w)) / expected
-    mean = Mean.of(y - ratio * p, w, pairs.units[own])
+    # in units of what is expected, whose square may be too large a number
+    mean = Mean.of(y / expected - ratio * (p / expected), w, pairs.units[own])
     alone = dispersion / (expected * float(w.sum()))
-    per_unit = mean.variance / expected**2 / ratio if ratio > 0 else alone
+    per_unit = mean.variance / ratio if ratio > 0 else alone
     quantile = float(stats.t.ppf(0.5 + confidence / 2, max(mean.n - 1, 1)))
     return ratio, *positive_ends(ratio, per_unit, quantile * inflation)

@@ -99,8 +99,9 @@ def evaluate(
     rows = np.flatnonzero(known)
     if len(rows) < _FEWEST_ROWS:
         raise InputError(
-            f"there are {count(len(rows), 'row')} with a known {table.target!r}; an evaluation "
-            f"needs {_FEWEST_ROWS} or more",
+            f"{count(len(rows), 'row')} with a known {table.target!r} "
+            f"{'is' if len(rows) == 1 else 'are'} too few; an evaluation needs {_FEWEST_ROWS} or "
+            "more",
             parameter="test",
             value=len(rows),
         )
@@ -268,7 +269,8 @@ def _remarks(
     if shifted is not None and shifted.differing:
         most = ", ".join(repr(entry.column) for entry in shifted.differing[:4])
         notes.append(
-            f"{count(len(shifted.differing), 'column')} differ from the rows of the fit, most "
-            f"of all {most}: the measures are those of another population"
+            f"{count(len(shifted.differing), 'column')} "
+            f"{'differs' if len(shifted.differing) == 1 else 'differ'} from the rows of the fit, "
+            f"most of all {most}: the measures are those of another population"
         )
     return notes
