@@ -115,6 +115,7 @@ def graph_reach(
     blocked: NDArray[np.uint8],
     opened: NDArray[np.uint8],
     inside: NDArray[np.uint8],
+    wanted: NDArray[np.uint8],
 ) -> NDArray[np.uint8]: ...
 def graph_cut(
     n_nodes: int,

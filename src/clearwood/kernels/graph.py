@@ -47,12 +47,13 @@ def reach(
     blocked: Mask,
     opened: Mask,
     inside: Mask,
+    wanted: Mask | None = None,
 ) -> Mask:
     """Return which nodes paths come to that are open given the blocked nodes; in linear time.
 
     This is the Bayes ball (Shachter 1998). A path passes a collider where `opened` is set and any
     other node where `blocked` is not, and stays among the nodes `inside`. Blocked nodes at which
-    an open path ends are reached, too.
+    an open path ends are reached, too. The search ends at the first node that is `wanted`.
 
     Returns
     -------
@@ -72,7 +73,9 @@ def reach(
     >>> reach(effects, causes, start, blocked=given, opened=given, inside=everywhere) > 0
     array([ True,  True,  True])
     """
-    return _core.graph_reach(*effects, *causes, start, blocked, opened, inside)
+    if wanted is None:
+        wanted = np.zeros_like(start)
+    return _core.graph_reach(*effects, *causes, start, blocked, opened, inside, wanted)
 
 
 def minimum_cut(

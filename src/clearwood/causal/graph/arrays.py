@@ -69,16 +69,18 @@ class Arrays:
         """Return some nodes and their descendants."""
         return closure(self.down, start)
 
-    def reached(self, start: Mask, given: Mask) -> Mask:
-        """Return the nodes that are not d-separated from some nodes, and members of the set."""
-        return reach(
+    def is_separated(self, start: Mask, end: Mask, given: Mask) -> bool:
+        """Whether a set d-separates two others."""
+        found = reach(
             self.down,
             self.up,
             start,
             blocked=given,
             opened=self.above(given),
             inside=np.ones(self.n, dtype=np.uint8),
+            wanted=end,
         )
+        return not np.any(found[end > 0])
 
     def reached_in_moral(self, start: Mask, blocked: Mask, inside: Mask) -> Mask:
         """Return what is reached in the moral graph of an ancestral set."""

@@ -218,7 +218,7 @@ class Graph:
         (True, False)
         """
         start, end, blocked = self._graph.disjoint(a=a, b=b, given=given)
-        return not np.any(self._arrays.reached(start, blocked)[end > 0])
+        return self._arrays.is_separated(start, end, blocked)
 
     def paths(self, a: Names, b: Names, given: Names = (), *, limit: int = 1000) -> Paths:
         """List the paths between two nodes, each open, or blocked where and by which rule.

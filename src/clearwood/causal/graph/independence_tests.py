@@ -279,13 +279,16 @@ def _tested(
         reason = f"only {count(n_units, 'observation')} have both columns"
         return IndependenceTest(**about, reason=reason)
     weights = residuals.weights[known]
-    first, second = (side.values[known] for side in left)
+    first, second = _calibrated(left, known, weights, n_units)
     pairs = [(j, k) for j in range(first.shape[1]) for k in range(second.shape[1])]
     products = np.stack([first[:, j] * second[:, k] for j, k in pairs], axis=1)
     means = np.average(products, axis=0, weights=weights)
     parts = np.zeros((n_units, len(pairs)))
     # not centred: the same if the means are zero, and larger by chance where a mean is
     np.add.at(parts, place, weights[:, None] * products / weights.sum())
+    # errors of fits to the same noise add up twice, once in each column's residuals, which the
+    # spread of the products shows once: the optimism of the fits is an estimate of the difference
+    twice = np.array([np.sqrt(left[0].optimism[j] * left[1].optimism[k]) for j, k in pairs])
     errors = np.sqrt((parts**2).sum(axis=0) * n_units / (n_units - 1))
     spreads = [np.sqrt(np.average(side**2, axis=0, weights=weights)) for side in (first, second)]
     scales = np.array([spreads[0][j] * spreads[1][k] for j, k in pairs])
@@ -296,10 +299,10 @@ def _tested(
             **about, reason=f"{constant} does not vary once what is given is known"
         )
     places = np.flatnonzero(usable)
-    ratios = means[places] / errors[places]
-    best = int(places[np.argmax(np.abs(ratios))])
-    statistic = float(means[best] / errors[best])
     largest = _largest(parts[:, places] / errors[places], n_units, random)
+    errors = errors * np.sqrt(twice)
+    best = int(places[np.argmax(np.abs(means[places] / errors[places]))])
+    statistic = float(means[best] / errors[best])
     p_value, quantile = largest.judged(abs(statistic), confidence)
     effect, error = means[best] / scales[best], errors[best] / scales[best]
     j, k = pairs[best]
@@ -318,6 +321,25 @@ def _tested(
 def _known(left: Left) -> Bools:
     """Return the rows in which a column is known."""
     return np.asarray(~np.isnan(left.values[:, 0]))
+
+
+def _calibrated(left: list[Left], known: Bools, weights: Floats, n_units: int) -> list[Floats]:
+    """Return the residuals of both columns without what is linear in the predictions of either.
+
+    Learners shrink: their errors are, more than anything else, a part of what they predict, and
+    errors of the same kind for both columns would pass for dependence.
+    """
+    predictions = [side.predicted[known] for side in left]
+    design = np.concatenate([np.ones((len(weights), 1)), *predictions], axis=1)
+    if n_units < 10 * design.shape[1]:  # too few observations for so many levels
+        design = design[:, :1]
+    roots = np.sqrt(weights)[:, None]
+    found = []
+    for side in left:
+        values = side.values[known]
+        slopes = np.linalg.lstsq(roots * design, roots * values, rcond=1e-8)[0]
+        found.append(values - design @ slopes)
+    return found
 
 
 @dataclass(frozen=True)

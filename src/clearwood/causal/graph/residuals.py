@@ -1,19 +1,22 @@
 """What is left of columns after they are predicted from others, out of fold."""
 
+import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError
+from clearwood._shared.arrays import Bools, Floats, Index
+from clearwood._shared.errors import ClearwoodWarning, InputError
 from clearwood.models import Learner, catalogue
 from clearwood.table import Column, Kind, Table, Task
 
 __all__ = ["Left", "Residuals"]
 
 #: Levels with fewer rows than this are joined; from this many levels on, the rarest are.
-FEWEST, MOST_LEVELS = 15, 12
+FEWEST, MOST_LEVELS = 25, 12
+#: The largest ratio that is believed: learners such as forests repeat the rows of their fit.
+MOST_OPTIMISM = 1.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,11 +27,17 @@ class Left:
     ----------
     values
         A column for each indicator, and one for numbers; NaN in rows where the column is missing.
+    predicted
+        The predictions that were subtracted, one column for each.
+    optimism
+        By how much squared errors out of fold are larger than in the rows of the fits, as a ratio.
     levels
         What each indicator stands for; empty for numbers.
     """
 
     values: Floats
+    predicted: Floats
+    optimism: Floats
     levels: tuple[str, ...] = ()
 
 
@@ -80,23 +89,48 @@ class Residuals:
             truth = _numbers(column)[:, None]
         known = ~np.isnan(truth[:, 0])
         predicted = np.full_like(truth, np.nan)
+        inside = np.zeros(truth.shape[1])
         features = Table(tuple(self._column(name) for name in given))
         for fold in np.unique(self.folds):
             train, test = known & (self.folds != fold), known & (self.folds == fold)
             if not train.any():
                 continue
             if given:
-                predicted[test] = self._predicted(features, truth, codes, train, test)
+                both = self._predicted(features, truth, codes, train, train | test)
+                errors = truth[train] - both[train]
+                inside += self.weights[train] @ errors**2 / self.weights[train].sum()
+                predicted[test] = both[test]
             else:  # nothing is learned but the mean, for which folds are not needed
                 predicted[test] = np.average(truth[known], axis=0, weights=self.weights[known])
         left = truth - predicted
         # one of two indicators is enough, as they are each other's opposite
-        return Left(left[:, 1:], levels[1:]) if len(levels) == 2 else Left(left, levels)
+        columns = slice(1, None) if len(levels) == 2 else slice(None)
+        optimism = self._optimism(left, inside / len(np.unique(self.folds)), known)
+        return Left(left[:, columns], predicted[:, columns], optimism[columns], levels[columns])
+
+    def _optimism(self, left: Floats, inside: Floats, known: Bools) -> Floats:
+        """Compare squared errors out of fold with those in the rows of the fits."""
+        if not known.any() or not inside.any():
+            return np.ones(left.shape[1])
+        outside = np.average(left[known] ** 2, axis=0, weights=self.weights[known])
+        ratios = outside / np.maximum(inside, 1e-300)
+        return np.clip(ratios, 1.0, MOST_OPTIMISM)
 
     def _predicted(
-        self, features: Table, truth: Floats, codes: Index, train: Index, test: Index
+        self, features: Table, truth: Floats, codes: Index, train: Bools, wanted: Bools
     ) -> Floats:
         """Fit the learner to some rows and predict others: numbers, or the chances of levels."""
+        predicted = np.full_like(truth, np.nan)
+        with warnings.catch_warnings():
+            # rows in which all that is given is missing are predicted by the mean, as wanted
+            warnings.simplefilter("ignore", ClearwoodWarning)
+            predicted[wanted] = self._fitted(features, truth, codes, train, wanted)
+        return predicted
+
+    def _fitted(
+        self, features: Table, truth: Floats, codes: Index, train: Bools, test: Bools
+    ) -> Floats:
+        """Return the predictions of wanted rows only."""
         rows, weights = features.take(train), self.weights[train]
         weight = None if np.all(self.weights == self.weights[0]) else weights
         means = np.tile(np.average(truth[train], axis=0, weights=weights), (test.sum(), 1))

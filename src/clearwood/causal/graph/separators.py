@@ -66,7 +66,7 @@ class Separators:
 
     def is_separated(self, given: Mask) -> bool:
         """Whether a set d-separates the ends."""
-        return not np.any(self.arrays.reached(self.start, given) & self.end)
+        return self.arrays.is_separated(self.start, self.end, given)
 
     def one(self) -> Mask | None:
         """Return the minimal separator nearest to the start, in linear time; None without one."""

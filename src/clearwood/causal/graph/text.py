@@ -164,14 +164,12 @@ class _Parser:
 
     def _header(self) -> bool:
         """Pass over `dag name {` and return whether it is there."""
-        words = [token for token in self.tokens[:3] if token.kind == "name"]
         first = self.tokens[0] if self.tokens else None
         if first is None or first.kind != "name" or first.value.casefold() not in READ | REFUSED:
             return False
-        opening = len(words)
-        if opening >= len(self.tokens) or opening > 2 or self.tokens[opening].value != "{":
-            return False
-        if any(token.kind != "name" for token in self.tokens[:opening]):
+        has_name = len(self.tokens) > 1 and self.tokens[1].kind == "name"
+        opening = 2 if has_name else 1
+        if not self._sign("{", ahead=opening):
             return False
         if first.value.casefold() in REFUSED:
             self._fail(

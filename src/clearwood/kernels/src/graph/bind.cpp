@@ -46,17 +46,17 @@ nb::object graph_closure(Ints offsets, Ints targets, Mask start) {
 }
 
 nb::object graph_reach(Ints effect_offsets, Ints effects, Ints cause_offsets, Ints causes,
-                       Mask start, Mask blocked, Mask opened, Mask inside) {
+                       Mask start, Mask blocked, Mask opened, Mask inside, Mask wanted) {
   const Neighbours down = neighbours(effect_offsets, effects);
   const Neighbours up = neighbours(cause_offsets, causes);
   require(up.n == down.n, "graph_reach: effects and causes have different lengths");
   require(start.size() == up.n && blocked.size() == up.n && opened.size() == up.n &&
-              inside.size() == up.n,
+              inside.size() == up.n && wanted.size() == up.n,
           "graph_reach: a mask has another length than the graph");
   std::vector<std::uint8_t> seen(up.n);
   std::vector<std::int32_t> stack(2 * up.n);
-  reach(down, up, start.data(), blocked.data(), opened.data(), inside.data(), seen.data(),
-        stack.data());
+  reach(down, up, start.data(), blocked.data(), opened.data(), inside.data(), wanted.data(),
+        seen.data(), stack.data());
   return as_array(seen);
 }
 
@@ -87,7 +87,7 @@ void bind_graph(nb::module_& m) {
         nb::arg("effects").noconvert(), nb::arg("cause_offsets").noconvert(),
         nb::arg("causes").noconvert(), nb::arg("start").noconvert(),
         nb::arg("blocked").noconvert(), nb::arg("opened").noconvert(),
-        nb::arg("inside").noconvert());
+        nb::arg("inside").noconvert(), nb::arg("wanted").noconvert());
   m.def("graph_cut", &graph_cut, nb::arg("n_nodes"), nb::arg("from_").noconvert(),
         nb::arg("to").noconvert(), nb::arg("capacity").noconvert(), nb::arg("source"),
         nb::arg("sink"));

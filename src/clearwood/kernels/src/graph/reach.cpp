@@ -30,7 +30,7 @@ void closure(const Neighbours& next, const std::uint8_t* start, std::uint8_t* se
 
 void reach(const Neighbours& effects, const Neighbours& causes, const std::uint8_t* start,
            const std::uint8_t* blocked, const std::uint8_t* opened, const std::uint8_t* inside,
-           std::uint8_t* seen, std::int32_t* stack) noexcept {
+           const std::uint8_t* wanted, std::uint8_t* seen, std::int32_t* stack) noexcept {
   const std::size_t n = effects.n;
   std::memset(seen, 0, n);
   std::size_t height = 0;
@@ -40,8 +40,10 @@ void reach(const Neighbours& effects, const Neighbours& causes, const std::uint8
       const std::int32_t to = next.targets[e];
       if (!inside[to] || (seen[to] & way)) continue;
       seen[to] |= way;
+      if (wanted[to]) return true;
       stack[height++] = 2 * to + (way == from_cause);
     }
+    return false;
   };
   for (std::size_t k = 0; k < n; ++k) {
     if (!start[k]) continue;
@@ -52,9 +54,9 @@ void reach(const Neighbours& effects, const Neighbours& causes, const std::uint8
     const std::int32_t entry = stack[--height];
     const std::int32_t node = entry / 2;
     const bool is_from_cause = entry % 2, is_start = start[node];
-    if (!blocked[node] || is_start) visit(effects, node, from_cause);
+    if ((!blocked[node] || is_start) && visit(effects, node, from_cause)) return;
     if (is_from_cause ? opened[node] != 0 : (!blocked[node] || is_start)) {
-      visit(causes, node, from_effect);
+      if (visit(causes, node, from_effect)) return;
     }
   }
 }

@@ -20,9 +20,10 @@ void closure(const Neighbours& next, const std::uint8_t* start, std::uint8_t* se
 
 // Sets seen[k] for every node that a path open given the blocked nodes comes to from a start, the
 // blocked nodes at which it ends included. A path passes a collider where opened[k], any other node
-// where it is not blocked, and stays among the nodes with inside[k]. stack holds 2 n numbers.
+// where it is not blocked, and stays among the nodes with inside[k]. The walk ends
+// at the first node with wanted[k]. stack holds 2 n numbers.
 void reach(const Neighbours& effects, const Neighbours& causes, const std::uint8_t* start,
            const std::uint8_t* blocked, const std::uint8_t* opened, const std::uint8_t* inside,
-           std::uint8_t* seen, std::int32_t* stack) noexcept;
+           const std::uint8_t* wanted, std::uint8_t* seen, std::int32_t* stack) noexcept;
 
 }  // namespace clearwood
