@@ -241,3 +241,18 @@ def test_one_row_and_rows_without_a_value_are_no_reason_to_fail():
     gaps = policies().assign(age=np.nan).drop(columns="y").head(5)
     claim = cw.monotone(model, gaps, {"age": "up"})["age"]
     assert claim.n_steps == 0
+
+
+def test_names_of_several_lines_and_huge_numbers_are_written_in_one_line():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a\nb <i>'": 1e300 * rng.normal(size=200), "k": rng.normal(size=200)})
+    frame["y"] = np.where(rng.random(200) < 0.5 + 0.3 * (frame["k"] > 0), "yes", "no")
+    data = cw.read(frame, target="y")
+    model = cw.learner("scorecard", monotone={"k": "up"}).fit(data)
+    known = cw.monotone(model, data, {"k": "up", "a\nb <i>'": "up"})
+    assert known["k"].holds is True
+    text = repr(known).splitlines()
+    assert len(text) in (3, 4)
+    assert text[2].startswith("  a b <i>': ")
+    points = cw.factors(model, data, points=(600, 50, 20)).points
+    assert all(line[:1] in ("P", " ", "r") for line in repr(points).splitlines())

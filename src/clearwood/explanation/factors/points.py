@@ -261,9 +261,10 @@ class Points(Result):
         for term in self.terms:
             known = term.information
             value = "" if known is None else f" (information value {number(known)})"
-            lines.append(f"  {' and '.join(term.columns)}{value}")
+            names = " and ".join(" ".join(name.split()) for name in term.columns)
+            lines.append(f"  {names}{value}")
             for cell in term.cells:
-                band = "; ".join(cell.label(k) for k in range(len(term.axes)))
+                band = "; ".join(" ".join(cell.label(k).split()) for k in range(len(term.axes)))
                 rate = "" if cell.rate is None else f", rate {percent(cell.rate)}"
                 rows = f"{percent(cell.share)} of the rows{rate}"
                 lines.append(f"    {cell.points:+d}  {band}: {rows}")

@@ -127,7 +127,8 @@ def cells(
     for below, above in pairwise(ends):
         candidates = _candidates(below, above, low, high, whole=whole)
         for number in candidates:
-            rounded = float(np.float32(number)) if narrow else number
+            with np.errstate(over="ignore"):
+                rounded = float(np.float32(number)) if narrow else number
             if below < rounded <= above and np.isfinite(rounded):
                 result.append(number)
                 break
@@ -153,7 +154,8 @@ def _down(number: float) -> float:
     """Return the largest number of single precision that is not above."""
     with np.errstate(over="ignore"):
         narrow = np.float32(number)
-    return float(narrow if narrow <= number else np.nextafter(narrow, np.float32(-np.inf)))
+        below = np.nextafter(narrow, np.float32(-np.inf))
+        return float(narrow if float(narrow) <= number else below)
 
 
 def axes_of(forest: Forest, rows: Rows, groups: Index) -> list[Axis]:

@@ -147,10 +147,11 @@ class Monotone(Result):
     def __repr__(self) -> str:
         of = f" of {self.outcome}" if self.outcome else ""
         lines = [f"Directions{of}, by {self.model}"]
-        lines += [f"  {claim.column}: {claim.sentence}" for claim in self.claims]
+        lines += [f"  {_line(claim.column)}: {claim.sentence}" for claim in self.claims]
         for claim in self.claims:
             if claim.against is not None:
-                lines.append(f"  {claim.column}, two rows: {_pair(claim.column, claim.against)}")
+                pair = _pair(claim.column, claim.against)
+                lines.append(f"  {_line(claim.column)}, two rows: {pair}")
         return "\n".join(lines)
 
 
@@ -158,7 +159,7 @@ def _pair(column: str, witness: Witness) -> str:
     """Describe two rows by what differs, and by their predictions."""
     low, high = (_value(row[column]) for row in (witness.low, witness.high))
     before, after = number(witness.predicted_low, 4), number(witness.predicted_high, 4)
-    rest = ", ".join(f"{k} = {_value(v)}" for k, v in witness.low.items() if k != column)
+    rest = ", ".join(f"{_line(k)} = {_value(v)}" for k, v in witness.low.items() if k != column)
     return f"from {low} to {high} the prediction goes from {before} to {after}, where {rest}"
 
 
@@ -166,4 +167,9 @@ def _value(value: Any) -> str:
     """Write a value of a column."""
     if value is None:
         return "missing"
-    return number(value, 4) if isinstance(value, float | int) else str(value)
+    return number(value, 4) if isinstance(value, float | int) else _line(value)
+
+
+def _line(text: Any) -> str:
+    """Write text in one line."""
+    return " ".join(str(text).split())
