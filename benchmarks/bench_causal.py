@@ -19,7 +19,7 @@ def comparisons(*, quick: bool) -> list[Comparison]:
     size = f"{n_nodes:,} nodes, {n_edges:,} arrows"
     return [
         Comparison(
-            title=f"5 questions of d-separation, {size}",
+            title=f"6 questions of d-separation, {size}",
             data=lambda: problem(n_nodes, n_edges),
             cases=[
                 Case("clearwood", _separations),
@@ -73,9 +73,13 @@ def problem(n_nodes: int, n_edges: int) -> Problem:
     treatment = next(name for name in middle if graph.children(name) and graph.parents(name))
     outcome = graph.descendants(treatment)[-1]
     questions = []
-    for _ in range(5):
-        a, b, *given = random.choice(n_nodes, 25, replace=False)
-        questions.append((f"v{a}", f"v{b}", tuple(f"v{k}" for k in given)))
+    for place in range(6):
+        a, b, *given = (f"v{k}" for k in random.choice(n_nodes, 25, replace=False))
+        if place % 2:  # a node is separated by its parents from what it does not affect
+            given = list(graph.parents(a))
+            others = set(graph.nodes) - {a, *given, *graph.descendants(a)}
+            b = min(others)
+        questions.append((a, b, tuple(given)))
     return Problem(edges, graph, treatment, outcome, tuple(questions))
 
 
