@@ -119,8 +119,8 @@ def test_far_rows_constant_columns_and_a_single_row_have_predictions():
 
 
 def test_too_many_columns_and_odd_settings_are_refused():
-    X = np.zeros((10, 7))
-    with pytest.raises(cw.InputError, match="7 columns of numbers"):
+    X = np.zeros((10, 11))
+    with pytest.raises(cw.InputError, match="11 columns of numbers"):
         LocalRegressor().fit(X, np.arange(10))
     for settings in ({"degree": 2}, {"bandwidth": 0}, {"across": 1.5}):
         with pytest.raises(cw.InputError, match=next(iter(settings))):

@@ -224,11 +224,13 @@ def tables():
         }
 
 
-NOT_SUMS = {"knn", "kernel-ridge", "svm", "svr", "qda", "stacking", "mlp"}
+NOT_SUMS = {"knn", "local", "kernel-ridge", "svm", "svr", "qda", "rda", "stacking", "mlp"}
+#: For classes that a hyperplane separates, which these are not.
+SEPARABLE = {"hyperplane"}
 SIZES = {"n_estimators": 6, "max_iter": 8, "iterations": 8}
 
 
-@pytest.mark.parametrize("name", sorted(catalogue.names(installed=True)))
+@pytest.mark.parametrize("name", sorted({*catalogue.names(installed=True)} - SEPARABLE))
 def test_every_learner_of_the_catalogue_is_explained_or_refused_clearly(tables, name):
     entry = catalogue.get(name)
     task = next(task for task in tables if task in entry.tasks)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import InputError, Setting, words
 from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result, html_table
 from clearwood.models import Learner, fisher_directions
@@ -136,7 +136,7 @@ def discriminants(model: Learner, data: Any) -> Discriminants:
             f"{name!r} has no common covariance of classes, and so no discriminant coordinates",
             parameter="model",
             value=name,
-            hint="fit 'lda', or 'rda' with pooling=1.",
+            hint=words("fit 'lda', or 'rda' with ", Setting("pooling", 1), "."),
         )
     table = as_table(data, schema=model.schema_)
     directions, between = fisher_directions(

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import logit
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError, did_you_mean, unknown_choice
+from clearwood._shared.errors import InputError, Option, did_you_mean, unknown_choice, words
 from clearwood._shared.weights import counted
 from clearwood.explanation import Scale
 from clearwood.fairness.predictors.grouping import Groups
@@ -98,7 +98,7 @@ class Pieces:
                 "some predictions are 0 or 1, whose logs are infinite",
                 parameter="scale",
                 value="margin",
-                hint='use scale="response".',
+                hint=words("set ", Option("scale", "response"), "."),
             )
         return np.asarray(margin)
 
@@ -169,7 +169,7 @@ def output_of(model: Any, task: Task, output: Any) -> int:
         return 1
     if output is None or str(output) not in labels:
         raise InputError(
-            f"there are {len(labels)} classes, and output={output!r} is none of them",
+            f"there are {len(labels)} classes, and {output!r} is none of them",
             parameter="output",
             value=output,
             hint=did_you_mean(str(output), labels),

@@ -163,7 +163,7 @@ class FairModel(TableModel):
             raise unknown_choice("calibrate", self.calibrate, get_args(Way))
         if self.model is None or isinstance(self.model, type | str):
             raise InputError(
-                f"model={self.model!r} is not a model",
+                f"{self.model!r} is not a model",
                 parameter="model",
                 value=self.model,
                 hint="give a fitted model, or a learner such as cw.learner('glm').",

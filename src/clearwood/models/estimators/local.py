@@ -15,7 +15,7 @@ from clearwood._shared.weights import counted
 __all__ = ["LocalRegressor"]
 
 #: Columns of numbers at most: in more dimensions no rows are near.
-_MOST_COLUMNS = 6
+_MOST_COLUMNS = 10
 #: Cells along each column into which many rows are gathered, by the number of columns.
 _CELLS = {0: 1, 1: 800, 2: 60, 3: 22, 4: 12, 5: 8, 6: 6}
 #: Rows beyond which they are gathered into cells.
@@ -157,7 +157,7 @@ class LocalRegressor(RegressorMixin, BaseEstimator):
         error, bandwidth, self.across_ = min(tried)
         self.bandwidth_ = np.full(n_columns, bandwidth)
         if self.bandwidth is None and n_columns > 1:
-            for _ in range(2):
+            for _ in range(2 if n_columns <= 4 else 1):
                 for j, factor in product(range(n_columns), (0.5, 2.0, 8.0)):
                     changed = self.bandwidth_.copy()
                     changed[j] = min(changed[j] * factor, 50.0)
@@ -232,7 +232,7 @@ def _gathered(
     """Return rows, or their means in the cells of a grid with the weight of all rows in it."""
     if not in_cells:
         return places, codes, y, weight
-    cells = _CELLS[places.shape[1]]
+    cells = _CELLS.get(places.shape[1], 4)
     low, high = places.min(axis=0), places.max(axis=0)
     width = np.where(high > low, high - low, 1.0)
     grid = np.minimum((cells * (places - low) / width).astype(np.intp), cells - 1)
