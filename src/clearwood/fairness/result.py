@@ -310,9 +310,9 @@ def _parts(audit: Audit, measured: GroupMeasures, k: int) -> str:
             if part.ratio is not None and max(part.ratio, 1 / part.ratio) > _LEAST_FACTOR
         ]
         clear.sort(key=lambda part: -abs(part.difference))
-        words_of = {"direct": f"{measured.title} itself", "interaction": "interaction"}
+        words_of = {"direct": f"is {measured.title} itself", "interaction": "is interaction"}
         listed = [
-            f"{number(part.ratio or 1)} {words_of.get(part.source, f'through {part.column}')}"
+            f"{number(part.ratio or 1)} {words_of.get(part.source, f'goes through {part.column}')}"
             for part in clear[:_MOST_PARTS]
         ]
         return f" Of this, {', '.join(listed)}." if listed else ""

@@ -400,7 +400,25 @@ def _gap_blocks(one: Gap) -> tuple[Block, ...]:
     caption = "Parts of the difference; their ratios multiply to that of the means"
     if not one.has_ratios:
         caption = "Parts of the difference of the means, which add up"
-    return chart("gap", one.plot()), Sheet("gap", caption, headings, rows)
+    return chart("gap", one.plot()), _filled("gap", caption, headings, rows)
+
+
+def _filled(
+    name: str,
+    caption: str,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    mixed: Sequence[str] = (),
+) -> Sheet:
+    """Make a table without the columns that are empty in every row, such as intervals of refits."""
+    kept = [k for k in range(len(headings)) if any(row[k] is not None for row in rows)]
+    return Sheet(
+        name,
+        caption,
+        tuple(headings[k] for k in kept),
+        tuple(tuple(row[k] for k in kept) for row in rows),
+        mixed=tuple(headings[k] for k in kept if headings[k] in mixed),
+    )
 
 
 def _between(low: float | None, high: float | None) -> str | None:
@@ -448,7 +466,7 @@ def _proxies(audit: Audit) -> Section | None:
         )
         title = _crossed(one.protected)
         caption = f"Columns that tell {title}, with {percent(one.confidence)} intervals"
-        views.append((title, (Sheet("proxies", caption, headings, rows, mixed=headings[1:]),)))
+        views.append((title, (_filled("proxies", caption, headings, rows, mixed=headings[1:]),)))
     return Section("proxies", "Proxies", (Prose((text,)), *_shown("proxies", "Show", views)))
 
 
@@ -499,7 +517,7 @@ def _alternatives(audit: Audit) -> Section | None:
         title = _named_gap(audit, one)
         caption = f"Predictors, groups compared with {named(one.reference)}"
         views.append(
-            (title, (Sheet("alternatives", caption, headings, rows, mixed=headings[1:6]),))
+            (title, (_filled("alternatives", caption, headings, rows, mixed=headings[1:6]),))
         )
     blocks = (Prose((text,)), *_shown("alternatives", "Show", views))
     return Section("alternatives", "Alternatives", blocks)
