@@ -384,12 +384,15 @@ class CalibrationRegression:
             return np.nan, np.nan
         quantile = float(stats.t.ppf(0.5 + confidence / 2, self.degrees))
         half = allowance.inflation * quantile * self.errors[name]
+        low, high = moved(value, (value - half, value + half), allowance.shift)
         if name == "slope" and half < value:
-            # a slope that is clearly positive has a skewed error: that of its logarithm is not
+            # the error of a slope can be skewed, and then that of its logarithm is not: the
+            # interval holds those of both scales
             centre, width = np.log(value) + allowance.shift / value, half / value
             ends = float(np.exp(centre - width)), float(np.exp(centre + width))
-            return moved(value, ends, 0.0)
-        return moved(value, (value - half, value + half), allowance.shift)
+            other = moved(value, ends, 0.0)
+            low, high = min(low, other[0]), max(high, other[1])
+        return low, high
 
 
 def regression_of(pairs: Pairs, kind: Kind) -> CalibrationRegression | None:
