@@ -91,7 +91,8 @@ def benchmark(
     learners
         Names of the catalogue, `Learner` objects, scikit-learn estimators, pairs of a name and one
         of these, or a dict of them by name. By default a few usual ones, from a constant to
-        boosted trees (`clearwood.models.catalogue.usual`). The baseline is always computed; if it
+        boosted trees (`clearwood.models.catalogue.usual`), of these the ones that can keep to the
+        directions that the table was read with. The baseline is always computed; if it
         is not among them, it is the `Benchmark.reference`.
     loss
         The loss to judge by. By default that of the task: squared for numbers, Poisson deviance
@@ -175,7 +176,7 @@ def benchmark(
     codes, classes = target_codes(table)
     _check_target(judged_by, codes, table)
     if learners is None:
-        learners = catalogue.usual(table.task)
+        learners = _usual(table)
     several = contenders(learners, table, judged_by, seed=seed, space=space)
     reference = None
     if not any(contender.is_baseline for contender in several):
@@ -229,6 +230,18 @@ def benchmark(
         zero_weights=0 if weights is None else int((weights == 0).sum()),
     )
     return _result(session, method, reference)
+
+
+def _usual(table: Table) -> tuple[str, ...]:
+    """Return the usual learners; of them, those that can keep to the directions of the table."""
+    assert table.task is not None
+    usual = catalogue.usual(table.task)
+    able = tuple(name for name in usual if catalogue.get(name).monotone)
+    if not table.schema.monotone or set(able) <= {BASELINE}:
+        return usual
+    unable = ", ".join(name for name in usual if name not in able)
+    tell(f"{unable} left out: they cannot keep to the directions that the table was read with")
+    return able
 
 
 def _result(session: Session, method: Method, reference: str | None) -> Benchmark:

@@ -10,6 +10,7 @@ from typing import Any, Self, cast
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.ensemble import StackingClassifier, StackingRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
@@ -37,9 +38,9 @@ from clearwood.models.entry import Categories, Entry, Job
 from clearwood.models.estimators.convergence import convergence_named
 from clearwood.models.estimators.stages import Rows, with_best_trees
 from clearwood.models.estimators.too_large import too_large_named
-from clearwood.models.monotone import check_columns, check_learner, constraints, ordered_columns
+from clearwood.models.monotone import check_learner, constraints, ordered_columns, with_schema
 from clearwood.models.table_model import TableModel
-from clearwood.table import Encoder, Table, Task, as_table, find_task
+from clearwood.table import Encoder, Table, Task, as_table, check_columns, find_task
 
 __all__ = ["Learner", "learner"]
 
@@ -236,6 +237,19 @@ class Learner(TableModel):
         check_learner(self.entry, self.monotone, None if self.task is None else self._chosen_task())
         if table is not None:
             check_columns(self.monotone, table)
+            # also those that the table was read with
+            check_learner(self.entry, with_schema(self.monotone, table.schema), table.task)
+
+    @property
+    def monotone_(self) -> dict[str, str] | None:
+        """The constraints of the fitted model: its own, and those that the table was read with."""
+        check_is_fitted(self, "schema_")
+        return with_schema(self.monotone, self.schema_)
+
+    def constrained(self, table: Table) -> Self:
+        """Return an unfitted copy with the constraints that the table was read with as its own."""
+        monotone = with_schema(self.monotone, table.schema)
+        return cast("Self", clone(self)).set_params(monotone=monotone)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - sklearn's
         """Return the parameters; with ``deep``, every setting under its own name as well."""
@@ -294,8 +308,9 @@ class Learner(TableModel):
                     " if it was inferred wrongly.",
                 ),
             )
-        check_learner(entry, self.monotone, self.task_)
-        check_columns(self.monotone, table)
+        monotone = with_schema(self.monotone, table.schema)
+        check_learner(entry, monotone, self.task_)
+        check_columns(monotone, table)
         self.schema_ = table.schema
         self.n_features_in_ = len(table.features)
         if self.task_.is_classification:
@@ -305,7 +320,7 @@ class Learner(TableModel):
             # checked by the encoder
             categories=cast("Categories", self.categories or entry.categories),
             missing=entry.missing,
-            ranked=ordered_columns(self.monotone, table),
+            ranked=ordered_columns(monotone, table),
             scale=entry.scale,
             reference=entry.reference,
             native_levels=entry.native_levels,
@@ -351,7 +366,7 @@ class Learner(TableModel):
             n_columns=len(encoder.columns_),
             n_rows=len(target),
             zeros=0.0 if self.task_.is_classification else float(np.mean(target == 0)),
-            monotone=constraints(self.monotone, encoder),
+            monotone=constraints(self.monotone_, encoder),
             columns=tuple("" if one.part else one.source for one in encoder.columns_),
             owners=tuple(list(dict.fromkeys(sources)).index(source) for source in sources),
         )

@@ -3,48 +3,31 @@
 from collections.abc import Mapping
 from typing import Any
 
-from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean, words
+from clearwood._shared.errors import InputError, Option, words
 from clearwood.models import catalogue
 from clearwood.models.entry import Entry
-from clearwood.table import Encoder, Kind, Table, Task
+from clearwood.table import (
+    DIRECTIONS,
+    Encoder,
+    Kind,
+    Schema,
+    Table,
+    Task,
+    check_directions,
+    check_task,
+)
 
-__all__ = ["check_columns", "check_learner", "constraints", "ordered_columns"]
-
-_DIRECTIONS = {"up": 1, "down": -1}
-
-#: Columns whose encoding is one rising number.
-_ALLOWED = (Kind.NUMBER, Kind.WHOLE, Kind.YES_NO, Kind.ORDERED)
-_HOLDS = {Kind.CATEGORY: "categories", Kind.DATE: "dates", Kind.TEXT: "text"}
+__all__ = ["check_learner", "constraints", "ordered_columns", "with_schema"]
 
 
 def check_learner(entry: Entry, monotone: Any, task: Task | None) -> None:
     """Raise where the constraints are not well-formed, or the learner cannot keep them."""
     if monotone is None:
         return
-    if not isinstance(monotone, Mapping) or not all(isinstance(name, str) for name in monotone):
-        raise bad_value(
-            "monotone",
-            monotone,
-            "it must be a dict of column names",
-            hint=words("for example ", Option("monotone", {"age": "up", "income": "down"}), "."),
-        )
-    for name, direction in monotone.items():
-        if direction not in _DIRECTIONS:
-            raise bad_value(
-                "monotone",
-                {name: direction},
-                f"the direction of column {name!r} must be 'up' or 'down'",
-                hint=words("for example ", Option("monotone", {name: "up"}), "."),
-            )
+    check_directions(monotone)
     if not monotone:
         return
-    if task is Task.MULTICLASS:
-        raise InputError(
-            words(Option("monotone"), " is not possible with more than two classes"),
-            parameter="monotone",
-            value=dict(monotone),
-            hint="of two classes, the probability of the second rises or falls.",
-        )
+    check_task(monotone, task)
     if not entry.monotone:
         raise InputError(
             f"learner {entry.name!r} cannot keep predictions rising or falling with a column",
@@ -64,28 +47,24 @@ def able(task: Task | None = None) -> tuple[str, ...]:
     )
 
 
-def check_columns(monotone: Mapping[str, str] | None, table: Table) -> None:
-    """Raise where a constraint names a column that is no feature, or has no order."""
-    for name in monotone or ():
-        if name not in {*table.features, *table.by_header().features}:
+def with_schema(monotone: Mapping[str, str] | None, schema: Schema) -> dict[str, str] | None:
+    """Return the constraints of a learner with those that its table has been read with."""
+    if not schema.monotone:
+        return None if monotone is None else dict(monotone)
+    both = dict(schema.monotone)
+    for name, way in (monotone or {}).items():
+        known = schema.name_of(name)
+        if both.setdefault(known, way) != way:
             raise InputError(
-                words(Option("monotone"), f" names {name!r}, which is not a feature of the table"),
+                words(
+                    Option("monotone", {name: way}),
+                    f" is against the table, which was read with {known!r} {both[known]!r}",
+                ),
                 parameter="monotone",
-                value=name,
-                hint=did_you_mean(name, table.features),
+                value={name: way},
+                hint="state one direction for the column.",
             )
-        kind = table.column(name).kind
-        if kind not in _ALLOWED:
-            hint: Any = "only numbers, yes/no columns and ordered categories rise."
-            if kind is Kind.CATEGORY:
-                order = Option("kinds", {name: list(table.column(name).levels)})
-                hint = words(hint, " If its levels have an order, name them in it: ", order, ".")
-            raise InputError(
-                words(Option("monotone"), f" names column {name!r}, which holds {_HOLDS[kind]}"),
-                parameter="monotone",
-                value=name,
-                hint=hint,
-            )
+    return both
 
 
 def ordered_columns(monotone: Mapping[str, str] | None, table: Table) -> list[str] | None:
@@ -102,5 +81,5 @@ def constraints(monotone: Mapping[str, str] | None, encoder: Encoder) -> tuple[i
     if not monotone:
         return ()
     names = {column.header or column.name: column.name for column in encoder.schema_.columns}
-    by_name = {names.get(name, name): _DIRECTIONS[way] for name, way in monotone.items()}
+    by_name = {names.get(name, name): DIRECTIONS[way] for name, way in monotone.items()}
     return tuple(0 if column.part else by_name.get(column.source, 0) for column in encoder.columns_)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from clearwood.table.identical import IDENTICAL_ROWS, identical_rows
     from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar_features
     from clearwood.table.kinds.task import find_task
+    from clearwood.table.monotone import DIRECTIONS, check_columns, check_directions, check_task
     from clearwood.table.profiles import Profile, profile
     from clearwood.table.reading.read import as_columns, as_table, read, read_as
     from clearwood.table.schema import ColumnSchema, Schema
@@ -21,6 +22,7 @@ else:
 
 __all__ = [
     "CALENDAR_PARTS",
+    "DIRECTIONS",
     "IDENTICAL_ROWS",
     "NUMERIC",
     "Column",
@@ -37,6 +39,9 @@ __all__ = [
     "as_columns",
     "as_table",
     "calendar_features",
+    "check_columns",
+    "check_directions",
+    "check_task",
     "find_task",
     "identical_rows",
     "profile",

@@ -100,7 +100,10 @@ def align_table(table: Table, schema: Schema) -> Table:
 def _with_roles(columns: tuple[Column, ...], wanted: list[ColumnSchema], source: str) -> Table:
     columns = tuple(map(described, columns, wanted))
     table = Table(
-        columns, {c.name: c.role for c in wanted if c.role is not Role.FEATURE}, source=source
+        columns,
+        {c.name: c.role for c in wanted if c.role is not Role.FEATURE},
+        source=source,
+        monotone={c.name: c.monotone for c in wanted if c.monotone},
     )
     _warn_of_empty_rows(table)
     return table

@@ -10,7 +10,7 @@ from clearwood.table.types import Kind, Role, Task
 __all__ = ["ColumnSchema", "Schema"]
 
 #: What may be known about a column beside its values.
-_ABOUT = ("header", "unit", "description", "decimal")
+_ABOUT = ("header", "unit", "description", "decimal", "monotone")
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class ColumnSchema:
     unit: str = ""
     description: str = ""
     decimal: str = ""
+    monotone: str = ""
 
     @property
     def about(self) -> dict[str, str]:
@@ -81,6 +82,11 @@ class Schema:
     def target(self) -> str | None:
         """The column to predict."""
         return next((c.name for c in self.columns if c.role is Role.TARGET), None)
+
+    @property
+    def monotone(self) -> dict[str, str]:
+        """The features with which predictions of the target rise ("up") or fall ("down")."""
+        return {c.name: c.monotone for c in self.columns if c.monotone and c.name in self.features}
 
     @property
     def exposure(self) -> str | None:

@@ -40,6 +40,9 @@ class Table:
         What it was read from.
     keeps_identical
         Whether rows with identical features are one group (``group="identical rows"``).
+    monotone
+        Columns with which predictions of the target rise ("up") or fall ("down"); every learner
+        that is fitted to the table keeps to it.
     options
         What was passed to `clearwood.read` beside the source; None for a part of a table.
 
@@ -58,6 +61,7 @@ class Table:
     notes: tuple[Text, ...] = ()
     source: str = ""
     keeps_identical: bool = False
+    monotone: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] | None = None
 
     def __len__(self) -> int:
@@ -161,6 +165,7 @@ class Table:
                 c.unit,
                 c.description,
                 c.decimal,
+                self.monotone.get(c.name, ""),
             )
             for c in self.columns
         )
@@ -271,7 +276,8 @@ class Table:
             return self
         columns = tuple(replace(c, name=c.header or c.name, header="") for c in self.columns)
         roles = {self.column(name).header or name: role for name, role in self.roles.items()}
-        return replace(self, columns=columns, roles=roles)
+        ways = {self.column(name).header or name: way for name, way in self.monotone.items()}
+        return replace(self, columns=columns, roles=roles, monotone=ways)
 
     def take(self, rows: Any) -> "Table":
         """Return a table of some rows, by position, mask or slice."""

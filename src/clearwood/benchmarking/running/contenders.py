@@ -242,7 +242,8 @@ def _contender(name: str | None, learner: Any, table: Table, seed: int) -> Conte
                 value=entry.name,
                 hint=f"learners that can: {able}, ...",
             )
-        template = clone(learner).set_params(task=task.value)
+        # constraints as a parameter, so that a store of earlier folds tells them apart
+        template = learner.constrained(table).set_params(task=task.value)
         template.check_settings(table)
         space = dict(entry.space)
         return Contender(name or entry.name, template, space, entry.complexity, table.n_rows)
@@ -258,6 +259,14 @@ def _contender(name: str | None, learner: Any, table: Table, seed: int) -> Conte
                 Call("learner", ("name",)),
                 " or a scikit-learn estimator.",
             ),
+        )
+    if table.schema.monotone:
+        raise InputError(
+            f"{type(learner).__name__} is no learner of the catalogue, so it does not get the "
+            "directions that the table was read with",
+            parameter="learners",
+            value=learner,
+            hint=words("leave it out, or read the table without ", Option("monotone"), "."),
         )
     is_wrong = is_regressor(learner) if task.is_classification else is_classifier(learner)
     if is_wrong:

@@ -160,7 +160,7 @@ def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]
     sampled = f" ({risk['rows']:,} of them)" if risk["rows"] < table.n_rows else ""
     features = ", ".join(table.features)
     settings = ", ".join(f"{key}={value}" for key, value in _settings(model).items())
-    monotone = ", ".join(f"{key}={value}" for key, value in (model.monotone or {}).items())
+    monotone = ", ".join(f"{key}={value}" for key, value in (model.monotone_ or {}).items())
     print_text(
         Text.assemble(
             "Fitted ", (model.name, "bold cyan"), " to predict ", (str(table.outcome), "bold")
@@ -214,7 +214,7 @@ def _document(
         "dropped": table.dropped,
         "features": list(table.features),
         "settings": _settings(model),
-        "monotone": model.monotone,
+        "monotone": model.monotone_,
         "seed": model.seed,
         "training_risk": risk,
         "seconds": model.training_["seconds"],

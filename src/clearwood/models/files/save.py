@@ -231,7 +231,7 @@ def _described(archive: files.Archive, path: str | os.PathLike[str]) -> ModelFil
         task=learner.task_.value,
         seed=learner.seed,
         settings=learner.settings or {},
-        monotone=learner.monotone or {},
+        monotone=learner.monotone_ or {},
         schema=learner.schema_,
         training=learner.training_,
         **common,

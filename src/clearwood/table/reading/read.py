@@ -25,6 +25,7 @@ from clearwood.table.kinds.written_numbers import (
     with_missing_words,
     words_among_numbers,
 )
+from clearwood.table.monotone import with_directions
 from clearwood.table.reading.csv import TextFile
 from clearwood.table.reading.files import read_file
 from clearwood.table.reading.frames import from_memory
@@ -71,6 +72,7 @@ def read(
     delimiter: str | None = None,
     encoding: str | None = None,
     labels: Labels | None = None,
+    monotone: Mapping[str, str] | None = None,
 ) -> Table:
     """Read a table: names, kinds, roles, and what is to be predicted.
 
@@ -120,6 +122,10 @@ def read(
         a TOML file, or ``{"sqm": {"name": "Living area", "unit": "m²"}}``. Each column may have a
         ``name``, a ``unit``, an ``order`` (its levels from low to high) and a ``description``; a
         text alone is the name. The names in the data still find the columns.
+    monotone
+        Columns with which predictions of the target must rise ("up") or fall ("down"), everything
+        else being equal: ``{"mileage": "up"}``. Every learner that is fitted to the table keeps to
+        it, and one that cannot is refused. For two classes it is the probability of the second.
 
     Returns
     -------
@@ -190,7 +196,8 @@ def read(
         findings=converted,
     )
     table = labelled(replace(table, keeps_identical=by_features), titles.values())
-    return _with_labels_of(source, table) if isinstance(source, Table) else table
+    table = _with_labels_of(source, table) if isinstance(source, Table) else table
+    return with_directions(table, monotone)
 
 
 def _with_labels_of(source: Table, table: Table) -> Table:
@@ -350,6 +357,7 @@ def read_as(
         columns=(*features.columns, *(described(c, schema[c.name]) for c in others.columns)),
         roles={**features.roles, **others.roles},
         notes=(*features.notes, *others.notes),
+        monotone=features.monotone,
         keeps_identical=schema.keeps_identical,
     )
 
