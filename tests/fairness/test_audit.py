@@ -390,3 +390,29 @@ def test_what_cannot_be_shared_out_has_a_remark(policies):
     result = cw.audit(model, data, protected="age", bands=[40])
     assert not result.gaps
     assert any("bands" in note for note in result.notes)
+
+
+def test_a_graph_may_be_text(credit):
+    model, data = credit
+    graph = cw.Graph({"sex": ["income"], "or<i>gin": ["income"], "income": ["outcome"]})
+    from_text = cw.audit(model, data, graph=graph.to_text(), causes=False)
+    assert from_text.conditions == cw.audit(model, data, graph=graph, causes=False).conditions
+    assert from_text.conditions[0].holds is not None
+    fair = cw.fair(model, data, protected="sex", graph=graph.to_text())
+    assert fair.conditions[0].holds is not None
+
+
+def test_names_of_several_lines_are_written_in_one():
+    rng = np.random.default_rng(2)
+    sex = rng.choice(["wo\nman", "man"], 200)
+    rows = {"s\nex": sex, "x\n1": rng.normal(size=200) + (sex == "man")}
+    rows["y"] = np.exp(0.3 * rows["x\n1"] + rng.normal(size=200))
+    data = cw.read(rows, target="y", protected=["s\nex"])
+    model = cw.learner("ols").fit(data)
+    result = cw.audit(model, data)
+    assert all("\n" not in one for one in (*result.sentences, *map(str, result.notes)))
+    assert len(str(result).splitlines()) == 1 + len(result.sentences) + len(result.notes)
+    (gap,), (proxies,), (rivals,) = result.gaps, result.proxies, result.alternatives
+    assert str(gap).startswith("wo man against man")
+    assert len(str(proxies).splitlines()) == 2 + len(proxies.rows)
+    assert len(str(rivals).splitlines()) == 2 + len(rivals.rows) + len(rivals.notes)

@@ -9,7 +9,7 @@ import numpy as np
 
 from clearwood._shared.errors import InputError, bad_value, did_you_mean
 from clearwood._shared.numbers import count
-from clearwood.causal import Condition, conditions_of
+from clearwood.causal import Condition, Graph, conditions_of
 from clearwood.evaluation import check_confidence
 from clearwood.fairness.causes import Causes, causes_of
 from clearwood.fairness.groups.conventions import read_conventions
@@ -78,7 +78,7 @@ def audit(
     protected
         The columns to audit; by default those with that role. The model need not use them.
     graph
-        A causal graph of the columns, to check the conditions of a direct effect.
+        A causal graph of the columns, or its text, to check the conditions of a direct effect.
     permitted
         Columns that may explain a difference; by default all that are not protected.
     decision
@@ -141,6 +141,7 @@ def audit(
     check_confidence(confidence)
     _check_numbers(min_rows, min_share, refit)
     chosen = read_conventions(conventions)
+    graph = graph if graph is None or isinstance(graph, Graph) else Graph(graph)
     audited = audited_rows(model, data, protected, test=test, learner=learner)
     schema = getattr(audited.model, "schema_", None)
     names = protected_names(audited.table, protected, schema)

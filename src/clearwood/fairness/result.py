@@ -14,7 +14,7 @@ from clearwood.fairness.gaps.proxies import Proxies
 from clearwood.fairness.gaps.result import Gap
 from clearwood.fairness.groups.conventions import Convention
 from clearwood.fairness.groups.decisions import Decision
-from clearwood.fairness.groups.grouping import Standing
+from clearwood.fairness.groups.grouping import Standing, one_line
 from clearwood.fairness.groups.measures import GroupMeasures, Verdict
 from clearwood.fairness.groups.rows import Source
 from clearwood.fairness.sensitivity import Sensitivity
@@ -163,7 +163,7 @@ class Audit(Result):
     def sentences(self) -> tuple[str, ...]:
         """What was measured, one sentence for each group that is compared."""
         return tuple(
-            sentence
+            one_line(sentence)
             for measured in self.groups
             if len(measured.columns) == 1
             for sentence in _sentences(self, measured)
@@ -249,8 +249,8 @@ class Audit(Result):
             f"Audit of {self.learner!r}, {self.what}: {count(self.n_rows, 'row')}, "
             f"{self.source}{weighted}, by {', '.join(self.protected)}"
         )
-        lines = [head, *(f"  {one}" for one in self.sentences)]
-        lines += [f"note: {note}" for note in self.notes]
+        lines = [one_line(head), *(f"  {one}" for one in self.sentences)]
+        lines += [f"note: {one_line(note)}" for note in self.notes]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

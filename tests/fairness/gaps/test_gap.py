@@ -5,10 +5,11 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import clearwood as cw
-from clearwood.fairness import gap
+from clearwood.fairness import alternatives, gap, proxies
 from clearwood.fairness.gaps.discrimination import dependence_of, proxy_discrimination
 from clearwood.fairness.gaps.pieces import pieces_of
 from clearwood.fairness.predictors.grouping import groups_of
@@ -248,3 +249,27 @@ def test_constant_predictions_depend_on_nothing(policies):
     pieces = pieces_of(model, policies, groups_of(policies, ["gender"]))
     constant = dependence_of(np.full(policies.n_rows, 0.1), pieces.as_members(pieces.table), pieces)
     assert (constant.proxy_discrimination, constant.unfairness) == (0, 0)
+
+
+def test_a_frame_may_have_protected_columns_that_the_model_never_saw():
+    rng = np.random.default_rng(4)
+    sex = rng.choice(["f", "m"], 200)
+    rows = {"sex": sex, "x": rng.normal(size=200) + (sex == "m"), "z": rng.normal(size=200)}
+    rows["y"] = rows["x"] + rows["z"] + rng.normal(size=200)
+    frame = pd.DataFrame(rows).sample(frac=1, random_state=0)
+    model = cw.learner("ols").fit(cw.read(frame.drop(columns="sex"), target="y"))
+    result = gap(model, frame, protected="sex")
+    predicted = model.predict(frame.drop(columns="sex"))
+    is_m = (frame["sex"] == "m").to_numpy()
+    total = predicted[is_m].mean() - predicted[~is_m].mean()
+    group, sign = ("m", 1) if result.reference == "f" else ("f", -1)
+    assert result.part(group, "total").difference == pytest.approx(sign * total)
+    assert result.part(group, "direct").difference == 0
+    assert {row.column for row in proxies(model, frame, protected="sex", risks=False).rows} == {
+        "x",
+        "z",
+    }
+    with pytest.raises(cw.InputError, match="was fitted without 'sex'"):
+        alternatives(model, frame, protected="sex")
+    with pytest.raises(cw.InputError, match="was fitted without 'sex', so averaging"):
+        cw.fair(model, frame, protected="sex")

@@ -16,6 +16,7 @@ from clearwood.benchmarking import Benchmark, benchmark
 from clearwood.fairness.gaps.discrimination import dependence_of
 from clearwood.fairness.gaps.gap import checked_refits, reference_of
 from clearwood.fairness.gaps.pieces import Pieces, pieces_of
+from clearwood.fairness.groups.grouping import one_line
 from clearwood.fairness.predictors.fair_model import FairModel
 from clearwood.fairness.predictors.grouping import Groups, groups_of, protected_columns
 from clearwood.fairness.predictors.make import fair
@@ -203,7 +204,7 @@ class Alternatives(Result):
                     wide,
                     percent(row.proxy_discrimination),
                     percent(row.moved),
-                    "" if row.name == AWARE else self.pays_more(row.name),
+                    "" if row.name == AWARE else one_line(self.pays_more(row.name)),
                 ]
             )
         return cells
@@ -286,7 +287,7 @@ def alternatives(
     >>> round(table["free balanced"].balance, 6), table.pays_more("free")
     (1.0, 'female')
     """
-    table = read_rows(model, data)
+    table = read_rows(model, data, protected)
     names = protected_columns(protected, table)
     checked_refits(0, confidence)
     groups = groups_of(table, names)

@@ -92,7 +92,7 @@ def gap(
     >>> result.is_exact, round(result.part("male", "direct").ratio, 2)
     (True, 1.45)
     """
-    table = read_rows(model, data)
+    table = read_rows(model, data, protected)
     names = protected_columns(protected, table)
     checked_refits(refit, confidence)
     groups = groups_of(table, names)

@@ -16,6 +16,7 @@ from clearwood.benchmarking import Benchmark, benchmark
 from clearwood.evaluation import measures
 from clearwood.fairness.gaps.gap import gap
 from clearwood.fairness.gaps.result import Gap
+from clearwood.fairness.groups.grouping import one_line
 from clearwood.fairness.predictors.fair_model import FairModel
 from clearwood.fairness.predictors.grouping import Groups, groups_of, protected_columns
 from clearwood.fairness.predictors.response import fitted_to, is_fitted, read_rows
@@ -157,7 +158,7 @@ class Proxies(Result):
     def _table(self) -> list[list[str]]:
         return [
             [
-                row.column,
+                one_line(row.column),
                 f"{number(row.auc)} ({interval(row.auc_low, row.auc_high)})",
                 _with_band(row.difference, row.low, row.high),
                 "" if row.rise is None else _with_band(row.rise, row.rise_low, row.rise_high),
@@ -264,7 +265,7 @@ def proxies(
     """
     if not 0 <= margin < 1:
         raise bad_value("margin", margin, "it must be a share from 0 to below 1")
-    table = read_rows(model, data)
+    table = read_rows(model, data, protected)
     names = protected_columns(protected, table)
     groups = groups_of(table, names)
     fitted = model if is_fitted(model) else fitted_to(model, table)

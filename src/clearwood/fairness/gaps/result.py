@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 from clearwood._shared.numbers import IN_TABLES, interval, number, percent
 from clearwood._shared.results import Result, html_table
 from clearwood.explanation import Scale
+from clearwood.fairness.groups.grouping import one_line
 
 __all__ = ["Gap", "GapPart", "Source"]
 
@@ -141,9 +142,8 @@ class Gap(Result):
             if group == self.reference:
                 continue
             total, *rest = self[group]
-            lines.append(
-                f"{group} against {self.reference} ({names}): {self._text(total)}, of which"
-            )
+            groups = f"{one_line(group)} against {one_line(self.reference)}"
+            lines.append(f"{groups} ({names}): {self._text(total)}, of which")
             ordered = sorted(rest, key=lambda part: -abs(part.difference))
             lines += [f"  {self._text(part):<28} {part.name}" for part in ordered]
         how = "exact" if self.is_exact else "columns estimated from drawn rows, their sum exact"

@@ -14,7 +14,15 @@ from clearwood._shared.numbers import number
 from clearwood._shared.weights import quantiles
 from clearwood.table import NUMERIC, Column, Kind, Table
 
-__all__ = ["Grouping", "Standing", "bands_by_column", "cross", "group_by", "protected_names"]
+__all__ = [
+    "Grouping",
+    "Standing",
+    "bands_by_column",
+    "cross",
+    "group_by",
+    "one_line",
+    "protected_names",
+]
 
 #: More levels than these are no groups that an audit can compare.
 MOST_LEVELS = 50
@@ -58,7 +66,7 @@ class Grouping:
     def names(self) -> tuple[str, ...]:
         """What each group is called."""
         return tuple(
-            " / ".join(_MISSING if level is None else _one_line(level) for level in group)
+            " / ".join(_MISSING if level is None else one_line(level) for level in group)
             for group in self.levels
         )
 
@@ -81,7 +89,7 @@ class Grouping:
         ]
 
 
-def _one_line(level: str) -> str:
+def one_line(level: str) -> str:
     """Write a level without line breaks; one without any letter in quotes."""
     return " ".join(level.split()) or repr(level)
 

@@ -26,7 +26,7 @@ from clearwood.evaluation import (
     simultaneous_level,
 )
 from clearwood.fairness.groups.decisions import Decision
-from clearwood.fairness.groups.grouping import Grouping, Standing
+from clearwood.fairness.groups.grouping import Grouping, Standing, one_line
 from clearwood.fairness.groups.intervals import (
     UNKNOWN,
     Spread,
@@ -260,7 +260,7 @@ class GroupMeasures(Result):
             for k, name in enumerate(self.names)
             if self.standing[k] is Standing.JUDGED and k != self.reference
         ]
-        return "\n".join([f"{head} ({percent(self.confidence)} intervals)", *lines])
+        return "\n".join([f"{one_line(head)} ({percent(self.confidence)} intervals)", *lines])
 
     def _repr_html_(self) -> str:
         measure = self.main_measure

@@ -20,7 +20,7 @@ from clearwood._shared.errors import (
     words,
 )
 from clearwood._shared.weights import counted
-from clearwood.causal import Condition, conditions_of
+from clearwood.causal import Condition, Graph, conditions_of
 from clearwood.fairness.predictors.calibration import (
     Calibration,
     Way,
@@ -78,7 +78,7 @@ class FairModel(TableModel):
     protected
         The protected columns; by default those with that role in the table.
     graph
-        The causal graph on which the conditions are checked.
+        The causal graph on which the conditions are checked, or its text.
     kind
         "free", "unaware" or "parity"; see `clearwood.fair`.
     law
@@ -324,7 +324,9 @@ class FairModel(TableModel):
         if self.kind != "free":
             return ()
         permitted = self.schema_.features
-        checked = conditions_of(self.graph, permitted, self.protected_)
+        given = self.graph
+        graph = given if given is None or hasattr(given, "parents") else Graph(given)
+        checked = conditions_of(graph, permitted, self.protected_)
         if not isinstance(self.law, str):  # a law that the user answers for
             return checked
         return tuple(

@@ -41,8 +41,8 @@ def fair(
         The protected columns; by default those with that role in the table. Missing values are a
         level of their own, and several columns are averaged over jointly.
     graph
-        A causal graph; the conditions under which the predictor has a causal meaning are checked on
-        it, see `FairModel.conditions`.
+        A causal graph, or its text; the conditions under which the predictor has a causal meaning
+        are checked on it, see `FairModel.conditions`.
     kind
         "free"; or one of two rivals to compare it with: "unaware" is fitted again without the
         protected columns, and "parity" gives every group the same distribution of predictions (the
@@ -100,5 +100,5 @@ def fair(
     )
     made.check_options()
     if not is_fitted(model):
-        return made.fit(read_rows(model, data))
-    return made.settle(model, read_rows(model, data))
+        return made.fit(read_rows(model, data, protected))
+    return made.settle(model, read_rows(model, data, protected))

@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError
+from clearwood.fairness.groups.rows import read_with
 from clearwood.forest import Forest
 from clearwood.models import TableModel
-from clearwood.table import Role, Schema, Table, Task, read_as
-from clearwood.table import as_table as to_table
+from clearwood.table import Role, Schema, Table, Task
 
 __all__ = [
     "classes_of",
@@ -44,12 +44,10 @@ def is_fitted(model: Any) -> bool:
     return True
 
 
-def read_rows(model: Any, data: Any) -> Table:
-    """Return the data as a table, with the roles that the model's own columns have."""
-    if isinstance(data, Table):
-        return data
-    schema = getattr(model, "schema_", None)
-    return to_table(data) if schema is None else read_as(data, schema)
+def read_rows(model: Any, data: Any, protected: Any = None) -> Table:
+    """Return the data as a table: the model's columns with their roles, and protected ones."""
+    names = (protected,) if isinstance(protected, str) else tuple(protected or ())
+    return read_with(data, getattr(model, "schema_", None), names)
 
 
 def schema_of(model: Any, table: Table) -> Schema:
