@@ -150,3 +150,15 @@ def test_quadratic_boundaries_are_explained_by_sampling():
     model = cw.learner("rda").fit(data)
     values = cw.explain(model, data).importance()
     assert values.columns[int(np.argmax(values.values))] == "x"
+
+
+def test_a_hyperplane_for_classes_that_overlap_is_refused_without_a_long_search():
+    rng = np.random.default_rng(0)
+    X = (rng.uniform(size=(600, 40)) < 0.3).astype(float)
+    y = (X[:, 0] + X[:, 1] + rng.normal(size=600) > 0.6).astype(int)
+    with pytest.raises(
+        cw.InputError, match=r"no hyperplane separates the classes: .*\d+ rows of 600"
+    ):
+        SeparatingHyperplane().fit(X, y)
+    with pytest.raises(cw.InputError, match=r"the best has [12] rows? of 4"):
+        SeparatingHyperplane().fit([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1])

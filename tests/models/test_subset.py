@@ -253,3 +253,12 @@ def test_stagewise_chooses_its_number_of_steps_and_refuses_odd_settings():
     for settings in ({"epsilon": 0}, {"steps": 0}, {"max_steps": 1.5}):
         with pytest.raises(cw.InputError, match=next(iter(settings))):
             StagewiseRegressor(**settings).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["subset", "stagewise", "local"])
+def test_a_target_whose_squares_are_infinite_is_refused(name):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=40)
+    data = cw.read({"x": x, "y": (x + rng.normal(size=40)) * 1e300}, target="y")
+    with pytest.raises(cw.InputError, match="the target is too large: its squares are infinite"):
+        cw.learner(name).fit(data)

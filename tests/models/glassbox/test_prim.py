@@ -186,3 +186,12 @@ def test_a_table_goes_through_fit_file_explanation_and_picture(tmp_path):
     assert not values.about.is_sampled
     raw = values.baseline + values.values.sum(axis=1)
     np.testing.assert_allclose(np.exp(raw), model.predict(data.head(200)), rtol=1e-9)
+
+
+def test_the_text_fits_a_terminal_with_every_word_of_a_long_rule():
+    X, y, *_ = planted()
+    names = [f"a rather long name of the column with number {k}" for k in range(X.shape[1])]
+    boxes = PrimRegressor(boxes=2).fit(X, y).equation(names)
+    text = str(boxes)
+    assert max(map(len, text.splitlines())) < 80
+    assert boxes.rows[0].rule in " ".join(text.split())

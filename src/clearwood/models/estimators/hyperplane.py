@@ -4,11 +4,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linprog
+from scipy.sparse import csr_array, eye_array, hstack
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._shared.arrays import Floats
+from clearwood._shared.arrays import Bools, Floats
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count
 
@@ -53,16 +55,11 @@ class SeparatingHyperplane(ClassifierMixin, BaseEstimator):
                 parameter="target",
                 hint="take learner 'lda' or 'svm'.",
             )
-        machine = SVC(kernel="linear", C=_HARD, tol=1e-6).fit(matrix, codes)
         side = np.where(codes == 1, 1.0, -1.0)
-        inside = side * machine.decision_function(matrix) < 1 - _TOLERANCE
-        if inside.any():
-            raise InputError(
-                f"no hyperplane separates the classes: {count(int(inside.sum()), 'row')} of "
-                f"{len(target)} lie on the other side or inside the margin",
-                parameter="target",
-                hint="take learner 'svm', which allows some, or 'logistic'.",
-            )
+        # the machine takes hours on classes that overlap, so a linear program looks first
+        _refuse(_least_overlap(matrix, side) > _TOLERANCE)
+        machine = SVC(kernel="linear", C=_HARD, tol=1e-6).fit(matrix, codes)
+        _refuse(side * machine.decision_function(matrix) < 1 - _TOLERANCE)
         self.coef_, self.intercept_ = machine.coef_.copy(), machine.intercept_.copy()
         self.margin_ = 1.0 / float(np.linalg.norm(self.coef_))
         self.support_ = machine.support_.copy()
@@ -78,3 +75,30 @@ class SeparatingHyperplane(ClassifierMixin, BaseEstimator):
         """Predict the class by the side of the hyperplane."""
         side: NDArray[Any] = self.classes_[(self.decision_function(X) > 0).astype(int)]
         return side
+
+
+def _least_overlap(matrix: Floats, side: Floats) -> Floats:
+    """Return how far rows lie inside the margin of the hyperplane with the least sum of that."""
+    n, width = matrix.shape
+    scores = csr_array(-side[:, None] * np.column_stack([matrix, np.ones(n)]))
+    solved = linprog(
+        np.append(np.zeros(width + 1), np.ones(n)),
+        A_ub=hstack([scores, -eye_array(n)], format="csr"),
+        b_ub=-np.ones(n),
+        bounds=[(None, None)] * (width + 1) + [(0, None)] * n,
+        method="highs",
+    )
+    overlap: Floats = solved.x[width + 1 :]
+    return overlap
+
+
+def _refuse(inside: Bools) -> None:
+    """Refuse classes if any row lies inside the margin."""
+    if inside.any():
+        raise InputError(
+            f"no hyperplane separates the classes: the best has "
+            f"{count(int(inside.sum()), 'row')} of {len(inside)} on the other side or inside the "
+            "margin",
+            parameter="target",
+            hint="take learner 'svm', which allows some, or 'logistic'.",
+        )

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Setting, bad_value
 from clearwood._shared.weights import counted
+from clearwood.models.glassbox.rows import check_size
 
 __all__ = ["LocalRegressor"]
 
@@ -93,6 +94,7 @@ class LocalRegressor(RegressorMixin, BaseEstimator):
         matrix, target = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
         rows, weight = counted(sample_weight, len(target))
         matrix, target = matrix[rows], target[rows]
+        check_size(target, weight)
         self.n_features_in_ = matrix.shape[1]
         numeric = [j for j in range(matrix.shape[1]) if j not in set(self.categorical)]
         if len(numeric) > _MOST_COLUMNS:

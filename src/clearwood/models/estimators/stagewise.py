@@ -11,6 +11,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import Setting, bad_value
 from clearwood._shared.weights import counted
 from clearwood.models.estimators.folds import Folds
+from clearwood.models.glassbox.rows import check_size
 
 __all__ = ["StagewiseRegressor"]
 
@@ -76,6 +77,7 @@ class StagewiseRegressor(RegressorMixin, BaseEstimator):
         self._check_settings()
         rows, weight = counted(sample_weight, len(target))
         matrix, target = matrix[rows], target[rows]
+        check_size(target, weight)
         self.n_features_in_ = matrix.shape[1]
         last = self.max_steps if self.steps is None else self.steps
         every = max(1, -(-last // _MOST_POINTS))

@@ -13,7 +13,7 @@ from clearwood._shared.messages import tell
 from clearwood.kernels import MOST_GROUPS, Subsets
 from clearwood.models.estimators.folds import Folds
 from clearwood.models.estimators.subset_search import LeastSquares, backward, best, forward
-from clearwood.models.glassbox.rows import row_weights
+from clearwood.models.glassbox.rows import check_size, row_weights
 
 __all__ = ["Criterion", "Search", "SubsetRegressor", "fit_criteria"]
 
@@ -140,6 +140,7 @@ class SubsetRegressor(RegressorMixin, BaseEstimator):
         self._check_settings()
         weight, used = row_weights(sample_weight, matrix)
         matrix, target = matrix[used], target[used]
+        check_size(target, weight)
         self.n_features_in_ = matrix.shape[1]
         groups = np.asarray(self.groups or np.arange(matrix.shape[1]), dtype=np.intp)
         problem = LeastSquares.of(matrix, target, weight, groups)

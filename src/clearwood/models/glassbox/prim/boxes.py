@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from clearwood._shared.numbers import count, interval, number, percent
 from clearwood._shared.results import Result
 
 __all__ = ["BoxList", "BoxRow"]
+
+_WIDTH = 79
 
 
 @dataclass(frozen=True)
@@ -74,9 +77,9 @@ class BoxList(Result):
             if np.isfinite(row.error):
                 reach = 1.645 * row.error
                 ends = f", 90 % interval {interval(row.mean - reach, row.mean + reach)}"
-            lines.append(f"  {number(row.mean)}  if {row.rule}")
-            lines.append(
-                f"      {percent(row.support)} of rows; mean of {count(row.n_held_out, 'row')} "
+            lines += _wrapped(f"{number(row.mean)}  if {row.rule}", indent="  ")
+            lines += _wrapped(
+                f"{percent(row.support)} of rows; mean of {count(row.n_held_out, 'row')} "
                 f"held out{ends}; {number(row.found_mean)} where it was found"
             )
         return "\n".join([*lines, f"  {number(self.mean)}  outside"])
@@ -92,3 +95,14 @@ class BoxList(Result):
         from clearwood.plot import plot_boxes
 
         return plot_boxes(self)
+
+
+def _wrapped(text: str, *, indent: str = "      ") -> list[str]:
+    """Break a text into lines that fit a terminal, the later ones indented."""
+    return wrap(
+        text,
+        _WIDTH,
+        initial_indent=indent,
+        subsequent_indent="      ",
+        break_on_hyphens=False,
+    )
