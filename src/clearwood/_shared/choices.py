@@ -7,6 +7,7 @@ __all__ = [
     "BandChoice",
     "BandSource",
     "Categories",
+    "Claim",
     "Conditional",
     "EffectKind",
     "Effort",
@@ -25,6 +26,9 @@ __all__ = [
 
 #: What a prediction is measured on: log odds or logs, probabilities, or the target's own unit.
 Scale = Literal["margin", "probability", "response"]
+
+#: What an effect is claimed of: the model's prediction, or the target itself.
+Claim = Literal["model", "world"]
 
 #: How categories reach a model.
 Categories = Literal["onehot", "ordinal", "native", "target"]

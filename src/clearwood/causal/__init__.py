@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from clearwood._shared.lazy import lazy
 
 if TYPE_CHECKING:
-    from clearwood.causal.direct.conditions import Claim, Condition, conditions_of
+    from clearwood.causal.direct.conditions import Condition, conditions_of
     from clearwood.causal.direct.direct import direct_effect
     from clearwood.causal.direct.result import DirectEffect
     from clearwood.causal.graph.adjustment import AdjustmentSets, Validity
@@ -23,7 +23,6 @@ __all__ = [
     "SCM",
     "AdjustmentSets",
     "Block",
-    "Claim",
     "Condition",
     "Counterfactual",
     "DirectEffect",

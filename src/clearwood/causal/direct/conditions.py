@@ -4,13 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
+from clearwood._shared.choices import Claim
 from clearwood._shared.errors import InputError, did_you_mean, unknown_choice
 from clearwood._shared.results import Result
 
-__all__ = ["Claim", "Condition", "ConditionName", "conditions_of"]
+__all__ = ["Condition", "ConditionName", "conditions_of"]
 
-#: What an effect is claimed of: the model's prediction, or the target itself.
-Claim = Literal["model", "world"]
 ConditionName = Literal["unconfounded columns", "unconfounded target"]
 
 

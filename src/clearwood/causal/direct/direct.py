@@ -7,7 +7,7 @@ from typing import Any, get_args
 import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.choices import Scale
+from clearwood._shared.choices import Claim, Scale
 from clearwood._shared.errors import (
     Call,
     InputError,
@@ -19,7 +19,7 @@ from clearwood._shared.errors import (
 )
 from clearwood._shared.numbers import count
 from clearwood._shared.progress import progress
-from clearwood.causal.direct.conditions import Claim, conditions_of
+from clearwood.causal.direct.conditions import conditions_of
 from clearwood.causal.direct.result import DirectEffect
 from clearwood.causal.graph.graph import Graph
 from clearwood.explanation import Explained, JointCurves, Training, default_values, joint_curves

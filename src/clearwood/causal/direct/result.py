@@ -7,10 +7,11 @@ from typing import Any, Literal
 import numpy as np
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.choices import Claim
 from clearwood._shared.frames import unique_name
 from clearwood._shared.numbers import IN_TABLES, count, interval, number, percent
 from clearwood._shared.results import Result, document, html_table
-from clearwood.causal.direct.conditions import Claim, Condition
+from clearwood.causal.direct.conditions import Condition
 from clearwood.explanation import About, Unit
 
 __all__ = ["DirectEffect"]

@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from clearwood._shared.choices import Scale
+from clearwood._shared.choices import Claim, Scale
 from clearwood._shared.errors import InputError
-from clearwood.causal import Claim
 from clearwood.cli.support.options import Jobs, Reading, Seed
 from clearwood.cli.support.verb import verb
 from clearwood.cli.verbs.explain.options import Confidence, Explaining
