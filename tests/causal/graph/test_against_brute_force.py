@@ -286,6 +286,21 @@ def test_small_sets_come_first_and_a_limit_says_that_there_are_more(random):
     assert graph.adjustment_sets("x", "y", kind="all", limit=64).is_complete
 
 
+def test_a_limited_list_of_minimal_sets_has_a_smallest_one():
+    # the sets nearest to the treatment, which come first, are the large ones
+    arrows = [(f"z{k}", "x") for k in range(8)]
+    arrows += [(f"w{k // 2}", f"z{k}") for k in range(8)]
+    arrows += [("v", f"w{k}") for k in range(4)]
+    graph = Graph([*arrows, ("v", "y"), ("x", "y")])
+    assert len(graph.adjustment_sets("x", "y")) == 2**4 + 1
+    for limit in (1, 5):
+        listed = graph.adjustment_sets("x", "y", limit=limit)
+        assert listed[0] == ("v",)
+        assert len({*listed}) == limit
+        assert not listed.is_complete
+        assert all(graph.is_valid_adjustment("x", "y", one) for one in listed)
+
+
 def linear_model(random, graph):
     """Draw coefficients, and return the covariance of all nodes and the total effects."""
     n = len(graph.nodes)

@@ -64,6 +64,47 @@ def test_marks_of_dagitty_are_kept():
     assert list(Graph("x [exposure]; y [outcome]; x -> y").adjustment_sets()) == [()]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "dag { u [latent] u -> x -> y [beta=-0.5]; u -> y [beta = +.3] }",
+        'digraph { node [shape=box]; edge [color=red]; u [observed="no"]; u -> {x y}; x -> y }',
+        "u [hidden=true, observed=yes] -> {x y}; x [latent=false] -> y",
+        "\ufeffu [l] -> {x y}; x -> y",
+    ],
+)
+def test_settings_of_other_programs_make_no_nodes_and_hide_those_they_say(text):
+    assert Graph(text) == Graph("u -> x -> y <- u", hidden="u")
+
+
+def test_hidden_common_causes_with_alike_names_are_two():
+    graph = Graph([("a <-> b", "<->", "c"), ("a", "<->", "b <-> c")])
+    assert graph.hidden_causes == (("a <-> b", "c"), ("a", "b <-> c"))
+    assert not graph.d_separated("a <-> b", "c")
+    assert Graph(graph.to_text()) == Graph.from_json(graph.to_json()) == graph
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ({"nodes": 5, "edges": []}, "document: 5 is no name"),
+        ({"nodes": [["a"]], "edges": []}, "is no name"),
+        ({"nodes": ["a", 1], "edges": []}, "1 is no name"),
+        ({"nodes": ["a"], "edges": [], "hidden": 5}, "5 is no name"),
+        ({"nodes": [], "edges": []}, "no nodes"),
+        ({"nodes": ["a", " "], "edges": []}, "empty"),
+    ],
+)
+def test_documents_that_are_no_graph_are_refused(document, said):
+    with pytest.raises(cw.InputError, match=said):
+        Graph.from_json(document)
+
+
+def test_further_nodes_need_a_name():
+    with pytest.raises(cw.InputError, match="the name of a node is empty"):
+        Graph("a -> b", nodes="")
+
+
 def test_hidden_common_causes_are_hidden_nodes():
     graph = Graph("a <-> b -> c")
     assert graph.nodes == ("a", "b", "c", "a <-> b")
@@ -169,6 +210,8 @@ def test_files_are_read_by_their_path(tmp_path):
         (3, "cannot be made from int"),
         (b"a -> b", "cannot be made from bytes"),
         (DiGraph([("a", "b")], directed=False), "no direction"),
+        ("y ~ x", "'~' has no meaning here.*quotes"),
+        ("a [pos=]", "no value is set to 'pos'"),
     ],
 )
 def test_what_is_no_graph_is_refused_by_name(source, said):

@@ -285,7 +285,17 @@ class _Wanted:
         if np.any(self.needed & self.problem.never):
             return [], True
         found = list(islice(self._sets(), limit + 1))
-        return found[:limit], len(found) <= limit
+        is_complete = len(found) <= limit
+        if self.kind == "minimal" and not is_complete:
+            self._add_smallest(found, limit)
+        return found[:limit], is_complete
+
+    def _add_smallest(self, found: list[Mask], limit: int) -> None:
+        """Put a smallest set in the last place of a list that is cut off, if it is not in it."""
+        separators = self.problem.separators(self.needed, self.excluded)
+        smallest = separators.cheapest(np.ones(self.problem.arrays.n))
+        if smallest is not None and all(one.sum() > smallest.sum() for one in found[:limit]):
+            found[limit - 1] = smallest
 
     def _sets(self) -> Iterator[Mask]:
         """Give the sets one by one."""

@@ -1,6 +1,6 @@
 """`Graph`: which columns cause which, and what follows from it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -87,23 +87,26 @@ class Graph:
             if mark not in sketch.nodes:
                 raise unknown_choice("hidden", mark, named, what="name")
             sketch.marked["latent"][mark] = None
-        for marked in sketch.marked.values():
-            for name in marked:
-                sketch.nodes.setdefault(name)
-        if not sketch.nodes:
-            raise InputError(
-                "the graph has no nodes",
-                parameter="source",
-                value=source,
-                hint="write arrows, such as 'age -> accidents'.",
-            )
         self._build(sketch)
 
     def _build(self, sketch: Sketch) -> None:
         """Number the nodes, add those of hidden common causes and look for cycles."""
-        self._hidden_causes: dict[str, tuple[str, str]] = {
-            _shared_name(one, other, sketch.nodes): (one, other) for one, other in sketch.shared
-        }
+        for name in chain(*sketch.marked.values()):
+            sketch.nodes.setdefault(name)
+        if not sketch.nodes:
+            raise InputError(
+                "the graph has no nodes",
+                parameter="source",
+                hint="write arrows, such as 'age -> accidents'.",
+            )
+        if any(not name.strip() for name in sketch.nodes):
+            raise InputError("the name of a node is empty", parameter="nodes", value="")
+        self._hidden_causes: dict[str, tuple[str, str]] = {}
+        taken = set(sketch.nodes)
+        for one, other in sketch.shared:
+            name = _shared_name(one, other, taken)
+            taken.add(name)
+            self._hidden_causes[name] = one, other
         self._nodes = (*sketch.nodes, *self._hidden_causes)
         place = {name: place for place, name in enumerate(self._nodes)}
         hidden = {*sketch.marked["latent"], *self._hidden_causes}
@@ -278,8 +281,8 @@ class Graph:
         cost
             The cost of nodes for kind="minimum"; 1 for those that are left out.
         limit
-            The most sets that are listed. Their number can grow exponentially with the graph; the
-            time between two sets is polynomial.
+            The most sets that are listed; a smallest one is always among them. Their number can
+            grow exponentially with the graph; the time between two sets is polynomial.
 
         Returns
         -------
@@ -432,9 +435,10 @@ class Graph:
                 hint="it has 'nodes' and 'edges'.",
             )
         sketch = sketch_of(document["edges"])
-        sketch.nodes = dict.fromkeys([*document["nodes"], *sketch.nodes])
+        listed = several(document["nodes"], "document")
+        sketch.nodes = dict.fromkeys([*listed, *sketch.nodes])
         for mark, key in KEYS.items():
-            sketch.marked[mark] |= dict.fromkeys(document.get(key, ()))
+            sketch.marked[mark] |= dict.fromkeys(several(document.get(key, ()), "document"))
         made = object.__new__(cls)
         made._build(sketch)
         return made
@@ -521,7 +525,7 @@ class Graph:
         return tuple(self._nodes[place] for place in sorted(around))
 
 
-def _shared_name(one: str, other: str, taken: Mapping[str, None]) -> str:
+def _shared_name(one: str, other: str, taken: Set[str]) -> str:
     """Name the hidden common cause of two nodes."""
     name = f"{one} <-> {other}"
     while name in taken:

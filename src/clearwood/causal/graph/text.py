@@ -28,11 +28,16 @@ WORDS: dict[str, Word] = {
     "adjusted": "adjusted",
     "a": "adjusted",
 }
+#: Values with which a setting marks a node, as Graphviz writes them.
+YES, NO = {"true", "yes", "1"}, {"false", "no", "0"}
+#: Words of Graphviz that set the look of all nodes or arrows.
+DEFAULTS = {"node", "edge", "graph"}
 #: Kinds of graphs that headers name: those that are read, and those with other marks than arrows.
 READ = {"dag", "digraph"}
 REFUSED = {"pdag", "cpdag", "mag", "pag", "graph", "strict"}
 
 _PARTS = {
+    "number": r"(?<==)\s*[+-]?[.\d][^\s,;\]}]*",
     "space": r"\s+|//[^\n]*|/\*.*?\*/|#[^\n]*",
     "mark": r"<->|<-@|@->|@-@|@--|--@|->|<-|---?|[→←↔@]|<",
     "quoted": r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^'\\]|\\.)*'",
@@ -40,6 +45,7 @@ _PARTS = {
     "name": r"""[^\s{}\[\];,="'<>#@→←↔-](?:[^\s{}\[\];,="<>#@→←↔-]|-(?=\w))*""",
 }
 _TOKEN = re.compile("|".join(f"(?P<{kind}>{part})" for kind, part in _PARTS.items()), re.DOTALL)
+_SIGNS = re.compile(r"[!-/:-@^`|~\\]+")
 _PLAIN = re.compile(r"[^\W\d][\w.]*|\d+")
 
 
@@ -66,7 +72,7 @@ def parse(text: str) -> Sketch:
     >>> list(parse('dag { "body mass" [exposure, pos="0,1"] "body mass" -> y }').arrows)
     [('body mass', 'y')]
     """
-    return _Parser(text).read()
+    return _Parser(text.removeprefix("\ufeff")).read()
 
 
 def quoted(name: str) -> str:
@@ -107,6 +113,7 @@ def _tokens(source: str) -> Iterator[_Token]:
                 source, at, f"the mark {found.group()} is not supported", _hint_at(source, at)
             )
         else:
+            kind = "name" if kind == "number" else kind
             yield _Token(kind, ARROWS.get(found.group(), found.group()), at)
         at = found.end()
 
@@ -151,6 +158,7 @@ class _Parser:
         self.tokens = list(_tokens(source))
         self.at = 0
         self.sketch = Sketch()
+        self.is_graphviz = False
 
     def read(self) -> Sketch:
         """Read the header, where there is one, and all statements."""
@@ -177,6 +185,7 @@ class _Parser:
                 "write dag { … } with arrows only; <-> is a hidden common cause.",
             )
         self.at = opening + 1
+        self.is_graphviz = first.value.casefold() == "digraph"
         return True
 
     def _statements(self, depth: int, until: str | None) -> list[str]:
@@ -192,11 +201,20 @@ class _Parser:
                 self.at += 1
             elif self._sign("=", ahead=1):  # a setting of the whole picture: bb="0,0,1,1"
                 self.at = min(self.at + 3, len(self.tokens))
+            elif self._sets_defaults():
+                self.at += 1
+                list(self._words())
             else:
                 named |= dict.fromkeys(self._chain(depth))
         if until is not None:
             self._fail("a brace has no partner")
         return list(named)
+
+    def _sets_defaults(self) -> bool:
+        """Whether a statement of Graphviz follows that names no node: `node [shape=box]`."""
+        token = self.tokens[self.at]
+        is_word = token.value in DEFAULTS and self.source.startswith(token.value, token.at)
+        return self.is_graphviz and is_word and self._sign("[", ahead=1)
 
     def _chain(self, depth: int) -> list[str]:
         """Read terms joined by arrows."""
@@ -231,6 +249,11 @@ class _Parser:
             self._fail(f"{token.value!r} stands where a name is expected")
         if not token.value.strip():
             self._fail("a name is empty")
+        if _SIGNS.fullmatch(token.value) and self.source.startswith(token.value, token.at):
+            self._fail(
+                f"{token.value!r} has no meaning here",
+                "names with spaces or signs stand in quotes.",
+            )
         self.at += 1
         self.sketch.nodes[token.value] = None
         return [token.value]
@@ -254,7 +277,7 @@ class _Parser:
         while self._sign("["):
             opening = self.at
             words = list(self._words())
-            marks = [self._mark(word) for word, is_set in words if not is_set]
+            marks = [mark for mark in (self._mark(*word) for word in words) if mark]
             follows = self.at < len(self.tokens) and self.tokens[self.at].kind == "mark"
             if marks and is_edge and not follows:
                 self.at = opening
@@ -265,8 +288,8 @@ class _Parser:
             for mark in marks:
                 self.sketch.marked[mark] |= dict.fromkeys(term)
 
-    def _words(self) -> Iterator[tuple[str, bool]]:
-        """Give the words between brackets, each with whether a value is set to it."""
+    def _words(self) -> Iterator[tuple[str, str | None]]:
+        """Give the words between brackets, each with the value that is set to it."""
         opening = self.at
         self.at += 1
         while not self._sign("]"):
@@ -276,17 +299,26 @@ class _Parser:
             token = self.tokens[self.at]
             self.at += 1
             if token.kind == "name":
-                is_set = self._sign("=")
-                self.at += 2 if is_set else 0
-                yield token.value, is_set
+                value = None
+                if self._sign("="):
+                    self.at += 1
+                    if self.at >= len(self.tokens) or self.tokens[self.at].kind != "name":
+                        self._fail(f"no value is set to {token.value!r}")
+                    value = self.tokens[self.at].value
+                    self.at += 1
+                yield token.value, value
             elif token.value not in {",", ";"}:
                 self.at -= 1
                 self._fail(f"{token.value!r} stands where a mark of a node is expected")
         self.at += 1
 
-    def _mark(self, word: str) -> Word:
-        """Return the mark that a word in brackets stands for."""
+    def _mark(self, word: str, value: str | None) -> Word | None:
+        """Return the mark that a word in brackets stands for; None for other settings."""
         known = WORDS.get(word.casefold())
+        if value is not None:
+            if word.casefold() == "observed":  # how DoWhy marks them
+                return "latent" if value.casefold() in NO else None
+            return known if len(word) > 1 and value.casefold() in YES else None
         if known is None:
             self.at -= 1
             hint = "it marks rows that were selected; leave it out." if word == "selected" else None
