@@ -416,3 +416,38 @@ def test_names_of_several_lines_are_written_in_one():
     assert str(gap).startswith("wo man against man")
     assert len(str(proxies).splitlines()) == 2 + len(proxies.rows)
     assert len(str(rivals).splitlines()) == 2 + len(rivals.rows) + len(rivals.notes)
+
+
+@pytest.mark.parametrize("reference", ["largest", "best"])
+def test_of_several_classes_only_the_one_that_decides_has_rates_of_the_decision(reference):
+    rng = np.random.default_rng(6)
+    sex, x = rng.choice(["f", "m"], 300), rng.normal(size=300)
+    label = np.where(x > 0.5, "r", rng.choice(["r", "s", "t"], 300))
+    label = np.where((sex == "f") & (rng.random(300) < 0.4), "s", label)
+    data = cw.read({"sex": sex, "x": x, "y": label}, target="y", protected=["sex"])
+    model = cw.learner("logistic").fit(data)
+    decision = {"decision": "s >= 0.3", "favourable": False, "reference": reference}
+    result = cw.audit(model, data, causes=False, **decision)
+    rates = model.predict_proba(data)[:, 1] < 0.3
+    assert result.selection("sex")["f"] == pytest.approx(rates[sex == "f"].mean())
+    for other in ("r", "t"):
+        groups = result.of("sex", output=other)
+        assert not {"selection_rate", "impact_ratio"} & groups.values.keys()
+        assert not groups.verdicts
+        assert "true_positive_rate" in groups.values
+    assert sum("favourable decision" in one for one in result.sentences) == 1
+
+
+def test_a_level_called_missing_is_not_a_missing_value():
+    rng = np.random.default_rng(0)
+    level = rng.choice(np.array(["missing", "b", None], dtype=object), 300)
+    y = rng.normal(size=300) + (level == "b")
+    data = cw.read({"q": level, "x": rng.normal(size=300), "y": y}, target="y", protected=["q"])
+    result = cw.audit(cw.learner("ols").fit(data), data)
+    groups = result.of("q")
+    assert groups.names == ("b", "missing", "no value")
+    assert groups.standing[2] is Standing.MISSING
+    (gap,) = result.gaps
+    assert gap.groups == groups.names
+    np.testing.assert_allclose(gap.means, groups.values["mean_prediction"])
+    assert len({part.group for part in gap.parts}) == 2

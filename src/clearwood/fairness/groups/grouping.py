@@ -22,6 +22,7 @@ __all__ = [
     "group_by",
     "one_line",
     "protected_names",
+    "word_for_missing",
 ]
 
 #: More levels than these are no groups that an audit can compare.
@@ -65,8 +66,9 @@ class Grouping:
     @property
     def names(self) -> tuple[str, ...]:
         """What each group is called."""
+        gap = word_for_missing(level for group in self.levels for level in group)
         return tuple(
-            " / ".join(_MISSING if level is None else one_line(level) for level in group)
+            " / ".join(gap if level is None else one_line(level) for level in group)
             for group in self.levels
         )
 
@@ -87,6 +89,11 @@ class Grouping:
             else Standing.JUDGED
             for group, n, part in zip(self.levels, rows.tolist(), shares.tolist(), strict=True)
         ]
+
+
+def word_for_missing(levels: Iterable[str | None]) -> str:
+    """Return what rows without a value are called: a word that is no level."""
+    return "no value" if _MISSING in set(levels) else _MISSING
 
 
 def one_line(level: str) -> str:

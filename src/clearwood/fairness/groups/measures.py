@@ -353,6 +353,8 @@ def group_measures(
     is_class = bool(audited.classes)
     own_decision = decision if decision is None or decision.label in (None, label) else None
     favoured, member = _decided(audited, output, own_decision)
+    if decision is not own_decision:  # the decision is about another class
+        favoured = None
     members = [np.flatnonzero(grouping.which == k) for k in range(n)]
     rows = np.array([len(np.unique(audited.rows[own])) for own in members], dtype=np.int64)
     weight = np.array([audited.weights[own].sum() for own in members])
@@ -376,7 +378,8 @@ def group_measures(
     rates = {k: _rate(groups[k], confidence, audited.inflation) for k in range(n)}
     best = max(judged, key=lambda k: rates[k].value) if favoured is not None and judged else None
     at = _reference(grouping, reference, judged, rows, weight, best, min_rows)
-    level = simultaneous_level(confidence, len(judged)) if reference == "best" else confidence
+    is_best = reference == "best" and best is not None
+    level = simultaneous_level(confidence, len(judged)) if is_best else confidence
     together = simultaneous_level(confidence, len(judged))
     is_ratio = bool((scores >= 0).all())
     for k, group in enumerate(groups):
@@ -405,6 +408,8 @@ def group_measures(
         for g in groups
     ]
     meanings = {name: MEANINGS[name] for name in order}
+    if decision is None and "selection_rate" in meanings:
+        meanings["selection_rate"] = "share of rows whose most probable class it is"
     return GroupMeasures(
         columns=grouping.columns,
         output=label,
@@ -423,7 +428,7 @@ def group_measures(
         verdicts=verdicts,
         tenths=_tenths(groups, standing, scores, audited, output, confidence),
         confidence=confidence,
-        is_simultaneous=reference == "best",
+        is_simultaneous=is_best,
         is_weighted=audited.is_weighted,
         are_errors_too_good=audited.source == "rows of the fit",
         meanings=meanings,
@@ -464,9 +469,9 @@ def _reference(
     min_rows: int,
 ) -> int | None:
     """Return the position of the group that others are compared with."""
-    if reference == "best":
+    if reference == "best" and best is not None:
         return best
-    if reference == "largest":
+    if reference in ("largest", "best"):
         return max(judged, key=lambda k: weight[k]) if judged else None
     names = list(grouping.names)
     if reference not in names:

@@ -6,6 +6,7 @@ from typing import Any
 
 from clearwood._shared.arrays import Index
 from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean, words
+from clearwood.fairness.groups.grouping import word_for_missing
 from clearwood.fairness.predictors.law import Law, distinct
 from clearwood.table import Kind, Table
 
@@ -71,9 +72,9 @@ class Groups:
     def labels(self) -> tuple[str, ...]:
         """What each group is called: its level, or levels joined by " & "."""
         law = Law(self.cells, self.which[:0].astype(float))
+        gap = word_for_missing(str(one) for labels in law.labels for one in labels)
         return tuple(
-            " & ".join("missing" if one is None else str(one) for one in labels)
-            for labels in law.labels
+            " & ".join(gap if one is None else str(one) for one in labels) for labels in law.labels
         )
 
 
