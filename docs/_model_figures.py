@@ -50,6 +50,59 @@ def glass() -> str:
     return _effect_of_bmi(cw.learner("glass"))
 
 
+def subset() -> str:
+    """Draw the coefficients of the best subset of each size."""
+    import vl_convert
+
+    data = cw.datasets.load("diabetes")
+    chart = cw.path(cw.learner("subset").fit(data), data).plot()
+    return str(vl_convert.vegalite_to_svg(chart.to_dict()))
+
+
+def prim() -> str:
+    """Draw the trajectory of a box."""
+    import vl_convert
+
+    data = cw.datasets.load("diabetes")
+    boxes = cw.models.equation(cw.learner("prim", boxes=1).fit(data))
+    return str(vl_convert.vegalite_to_svg(boxes.plot().to_dict()))
+
+
+def local() -> str:
+    """Draw the kernel mean and the local line of the same rows with the same bandwidth."""
+    import altair as alt
+    import numpy as np
+    import vl_convert
+
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 1, 300)
+    y = 10 * x + rng.normal(size=300)
+    data = cw.read({"x": x, "y": y}, target="y")
+    at = np.linspace(0, 1, 101)
+    lines = [
+        {"x": place, "y": value, "fit": name}
+        for degree, name in ((0, "kernel mean"), (1, "local line"))
+        for place, value in zip(
+            at.tolist(),
+            cw.learner("local", degree=degree, bandwidth=0.3).fit(data).predict({"x": at}).tolist(),
+            strict=True,
+        )
+    ]
+    rows = [{"x": a, "y": b} for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+    colour = alt.Color(
+        "fit:N",
+        title=None,
+        scale=alt.Scale(domain=["kernel mean", "local line"], range=["#d95f02", "#1f78b4"]),
+    )
+    chart = alt.layer(
+        alt.Chart(alt.InlineData(rows))
+        .mark_circle(size=12, color="#999999")
+        .encode(x="x:Q", y="y:Q"),
+        alt.Chart(alt.InlineData(lines)).mark_line().encode(x="x:Q", y="y:Q", color=colour),
+    ).properties(width=400, height=260)
+    return str(vl_convert.vegalite_to_svg(chart.to_dict()))
+
+
 def _effect_of_bmi(learner: cw.Learner) -> str:
     """Fit a learner and draw the main effect of one column."""
     import vl_convert
@@ -67,6 +120,9 @@ FIGURES: dict[str, Callable[[], str]] = {
     "mars": mars,
     "rules": rules,
     "planted": planted,
+    "subset": subset,
+    "local": local,
+    "prim": prim,
 }
 
 
