@@ -195,3 +195,15 @@ def test_the_text_fits_a_terminal_with_every_word_of_a_long_rule():
     text = str(boxes)
     assert max(map(len, text.splitlines())) < 80
     assert boxes.rows[0].rule in " ".join(text.split())
+
+
+def test_a_column_of_two_values_does_not_end_the_patience():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.uniform(size=600), rng.integers(0, 2, 600)])
+    y = 4.0 * X[:, 0] + 1.0 * X[:, 1] + 0.1 * rng.normal(size=600)
+    for levels in ([0, 0], [0, 2]):
+        hunt = Hunt(X, y, np.ones(600), np.array(levels, np.int32), 0.05, 30.0)
+        first = hunt.peel(Rule({}))[1]
+        # half of the rows would raise the mean by 0.5, a twentieth by 0.1
+        assert list(first.conditions) == [0]
+        assert first(X).sum() > 0.9 * 600

@@ -255,9 +255,9 @@ class PrimRegressor(_Prim, ScoredNumbers):
     """Boxes in which the mean of a number is high, or low (Friedman and Fisher 1999).
 
     A box is found by patient peeling: again and again the small share of rows at one side of one
-    column is left out whose loss raises the mean of the others most. It then grows back where that
-    helps. Rows that took no part in the search choose among the boxes on the way, and others give
-    the mean of the chosen one.
+    column is left out whose loss raises the mean of the others most for its size. It then grows
+    back where that helps. Rows that took no part in the search choose among the boxes on the way,
+    and others give the mean of the chosen one.
 
     Parameters
     ----------

@@ -83,17 +83,22 @@ class Hunt:
         return float(np.average(self.y[inside], weights=self.weight[inside]))
 
     def _best_peel(self, box: Rule, inside: Bools) -> Rule | None:
-        """Return the box, a little smaller, with the highest mean; None if none is large enough."""
+        """Return the box, a little smaller, whose mean rises most for the rows that it loses.
+
+        By the mean alone a level or a tied value with many rows would win over a patient step.
+        None if no smaller box is large enough.
+        """
         best, chosen = -np.inf, None
-        total = float(self.weight[inside].sum())
+        total, now = float(self.weight[inside].sum()), self._mean(inside)
         for column, condition in self._peels(inside):
             kept = inside & condition(self.X[:, column])
             size = float(self.weight[kept].sum())
             if size < self.least or size >= total:
                 continue
-            mean = self._mean(kept)
-            if mean > best:
-                best, chosen = mean, box.joined(column, condition)
+            gain = self._mean(kept) - now
+            rate = gain / (total - size) if gain > 0 else gain
+            if rate > best:
+                best, chosen = rate, box.joined(column, condition)
         return chosen
 
     def _peels(self, inside: Bools) -> Iterator[tuple[int, Between | Among]]:
