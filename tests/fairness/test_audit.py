@@ -311,6 +311,7 @@ def bad(match, credit, **options):
         ("min_rows=1", {"min_rows": 1}),
         ("min_share=2", {"min_share": 2}),
         ("refit=-1", {"refit": -1}),
+        ("refit=1: intervals need at least 2", {"refit": 1}),
         ("confidence=2", {"confidence": 2}),
         ("conventions='fifths'", {"conventions": "fifths"}),
         ("protected and permitted", {"permitted": ["sex"]}),

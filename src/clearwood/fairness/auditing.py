@@ -217,6 +217,8 @@ def _check_numbers(min_rows: Any, min_share: Any, refit: Any) -> None:
         raise bad_value("min_share", min_share, "it must be a share from 0 to below 1")
     if isinstance(refit, bool) or not isinstance(refit, int | np.integer) or refit < 0:
         raise bad_value("refit", refit, "it must be a whole number of 0 or more")
+    if refit == 1:
+        raise bad_value("refit", refit, "intervals need at least 2 refits, better 20")
 
 
 def _references(reference: Any, singles: Sequence[Grouping], *, has_decision: bool) -> Any:

@@ -273,3 +273,16 @@ def test_a_frame_may_have_protected_columns_that_the_model_never_saw():
         alternatives(model, frame, protected="sex")
     with pytest.raises(cw.InputError, match="was fitted without 'sex', so averaging"):
         cw.fair(model, frame, protected="sex")
+
+
+def test_a_model_without_interactions_has_an_interaction_of_zero_and_not_of_rounding():
+    rng = np.random.default_rng(3)
+    sex = rng.choice(["f", "m"], 300)
+    x, z = rng.normal(size=(2, 300))
+    y = 1 + x + 0.5 * (sex == "m") + z
+    data = cw.read({"sex": sex, "x": x, "z": z, "y": y}, target="y", protected=["sex"])
+    result = gap(cw.learner("ols").fit(data), data)
+    group = next(one for one in result.groups if one != result.reference)
+    assert result.part(group, "interaction").difference == 0
+    total, *parts = result[group]
+    assert sum(part.difference for part in parts) == pytest.approx(total.difference, abs=1e-12)

@@ -209,6 +209,8 @@ class _Values:
             values - values[place] for values in (self.means, direct, fair_means, shares.values)
         )
         rest = total - straight - through
+        size = max(np.abs(values).max() for values in (self.means, direct, fair_means))
+        rest[np.abs(rest) <= 1e-13 * size] = 0  # what rounding leaves is no interaction
         self.differences = np.column_stack([total, straight, columns, rest])
         errors = np.sqrt(shares.errors**2 + shares.errors[place] ** 2) if columns.size else columns
         nothing = np.zeros(len(total))
