@@ -114,6 +114,11 @@ def test_json_of_factors_has_the_check(cli, model, tmp_path):
         (("data.csv", "--to", "python"), "as factors or sql, not as python"),
         (("data.csv", "--to", "factors", "--base", "town=z"), "no row has the level 'z'"),
         (("data.csv", "--to", "factors", "-o", "rating.svg"), ".csv"),
+        (("data.csv", "--to", "sql", "--table", " "), "the name of a table"),
+        (("data.csv", "--to", "factors", "--cutoff", "500"), "--cutoff has no meaning"),
+        (("data.csv", "--to", "sql", "--points", "500,20,40"), "--points has no meaning"),
+        (("data.csv", "--to", "scorecard", "--base", "town=a"), "--base has no meaning"),
+        (("data.csv", "--to", "scorecard", "--errors", "robust"), "--errors has no meaning"),
     ],
 )
 def test_bad_exports_of_factors_are_refused(cli, model, arguments, message):

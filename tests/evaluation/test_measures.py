@@ -38,6 +38,7 @@ def test_numbers_are_measured_as_scikit_learn_does():
     slope, intercept = np.polyfit(predicted, y, 1)
     assert result["calibration_slope"] == pytest.approx(slope)
     assert result["calibration_intercept"] == pytest.approx(intercept)
+    assert {name: result[name] for name in result} == result.values
 
 
 def test_the_mean_explains_nothing():

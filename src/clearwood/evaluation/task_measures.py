@@ -1,6 +1,6 @@
 """Measures of predictions beside the loss, each with an interval."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -112,6 +112,9 @@ class Measures(Result):
 
     def __getitem__(self, name: str) -> float:
         return self.values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
 
     @property
     def meanings(self) -> dict[str, str]:

@@ -105,6 +105,7 @@ def test_the_base_can_be_chosen(boosted, policies):
         ({"region": "moon"}, "no row has the level 'moon' of column 'region'"),
         ({"regoin": "town"}, "regoin"),
         ({"age": "old"}, "the base of column 'age' must be a number, not 'old'"),
+        (["age"], "it must be a dict of columns"),
     ],
 )
 def test_a_base_that_does_not_occur_is_refused(boosted, policies, base, message):

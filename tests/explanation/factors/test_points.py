@@ -119,12 +119,24 @@ def test_rows_without_a_target_are_counted_only(card):
 
 
 @pytest.mark.parametrize(
-    "points", [(600, 50), (600, 0, 20), (600, 50, -20), "600", (600, np.nan, 20), (600, "a", 1)]
+    "points",
+    [
+        *((600, 50), (600, 0, 20), (600, 50, -20), "600", (600, np.nan, 20), (600, "a", 1)),
+        *((600, 50, 1e300), (-1e308, 50, 20), (10**400, 50, 20), (600, 50, np.inf)),
+    ],
 )
 def test_points_that_cannot_be_meant_are_refused(card, points):
     data, model, _ = card
     with pytest.raises(InputError, match="points that double the odds"):
         cw.factors(model, data, points=points)
+
+
+def test_points_that_are_far_apart_are_rounded_as_well(card):
+    data, model, _ = card
+    points = cw.factors(model, data, points=(0, 1, 1e9)).points
+    exact = 1e9 / np.log(2) * -model.decision_function(data)
+    assert points.of(data) == pytest.approx(exact, abs=0.5 * (len(points.terms) + 1) + 1e-3)
+    assert 0 < points.rounding.worst_crossing < 1
 
 
 def test_a_curve_and_a_rate_have_no_points():

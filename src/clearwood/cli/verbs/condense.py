@@ -51,6 +51,8 @@ _ENDINGS: dict[Format, tuple[str, ...]] = {
     "scorecard": (".csv", ".json", ".parquet"),
 }
 
+_POINTS = "600,50,20"
+
 TreeFile = Annotated[
     Path, typer.Argument(metavar="TREE", help="A tree's file, as `clearwood condense` writes it.")
 ]
@@ -210,7 +212,7 @@ def export(
     base: list[str] | None = None,
     bands: int | None = None,
     errors: str = "auto",
-    points: str = "600,50,20",
+    points: str = _POINTS,
     cutoff: float | None = None,
     force: Force = False,
     json: Json = False,
@@ -242,6 +244,12 @@ def export(
     cutoff : POINTS
         For a scorecard: the score from which rows are accepted.
     """
+    _refuse_unused(
+        {"--cutoff": cutoff is not None, "--points": points != _POINTS}
+        if to != "scorecard"
+        else {"--base": bool(base), "--errors": errors != "auto"},
+        to,
+    )
     if to == "scorecard":
         from clearwood.cli.verbs.points import export_points
 
@@ -278,6 +286,19 @@ def export(
         sys.stdout.write(str(content) + "\n")
     else:
         print_text(f"Wrote {to} to {path}")
+
+
+def _refuse_unused(given: Mapping[str, bool], to: Format) -> None:
+    """Raise where an option was given that a format has no use for."""
+    for option, is_given in given.items():
+        if is_given:
+            raise InputError(
+                f"{option} has no meaning with --to {to}",
+                parameter=option.removeprefix("--"),
+                hint="leave it out."
+                if to == "scorecard"
+                else "leave it out, or write points: --to scorecard.",
+            )
 
 
 def _exported(one: "Condensed", to: Format, table: str) -> str | bytes:

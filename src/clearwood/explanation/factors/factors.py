@@ -109,12 +109,13 @@ def factors(
     """
     _check_bands(bands)
     check_errors(errors)
+    chosen = _chosen_base(base)
     if not 0 < confidence < 1:
         raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
     if isinstance(model, Sequence):
         if points is not None:
             raise bad_value("points", points, "points are of one model with two classes")
-        return _product(model, data, dict(base or {}), bands, seed)
+        return _product(model, data, chosen, bands, seed)
     learner = _checked(model)
     table = data if isinstance(data, Table) else read_as(data, learner.schema_)
     learner.check_outcome(table)
@@ -125,7 +126,7 @@ def factors(
         _weights(table),
         bands,
     )
-    result, anchored = _single(cells, table, dict(base or {}), seed)
+    result, anchored = _single(cells, table, chosen, seed)
     if points is not None:
         result = _pointed(result, learner, table, points, cutoff)
     return with_errors(replace(result, confidence=confidence), anchored, table, errors, seed=seed)
@@ -306,6 +307,14 @@ def _too_deep(learner: Learner, why: str) -> InputError:
 def _outcome(learner: Learner, table: Table) -> str:
     outcome = learner.schema_.outcome or table.outcome or "the target"
     return f"{outcome} = {learner.classes_[1]}" if learner.task_.is_classification else outcome
+
+
+def _chosen_base(base: Any) -> dict[str, Any]:
+    """Read the base by column."""
+    if base is not None and not isinstance(base, Mapping):
+        hint = words("for example ", Option("base", {"region": "town", "age": 40}), ".")
+        raise bad_value("base", base, "it must be a dict of columns", hint=hint)
+    return dict(base or {})
 
 
 def _check_base(cells: ModelCells, base: Mapping[str, Any]) -> None:

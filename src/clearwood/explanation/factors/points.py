@@ -20,6 +20,9 @@ from clearwood.table import Schema, Table, as_table
 
 __all__ = ["Points", "PointsCell", "PointsTerm", "Rounding", "points_of"]
 
+#: Above it, whole points could not be told apart from the next.
+_LARGEST = 1e9
+
 
 @dataclass(frozen=True)
 class PointsCell(Result):
@@ -345,9 +348,9 @@ def points_of(
 
 
 def _is_finite(value: Any) -> bool:
-    """Whether something is a finite number."""
+    """Whether something is a number of a size that points may have."""
     is_number = isinstance(value, int | float | np.integer | np.floating)
-    return is_number and not isinstance(value, bool) and bool(np.isfinite(value))
+    return is_number and not isinstance(value, bool) and bool(abs(value) <= _LARGEST)
 
 
 def _checked(points: Any) -> tuple[float, float, float]:
@@ -359,7 +362,7 @@ def _checked(points: Any) -> tuple[float, float, float]:
             "points",
             points,
             "it must be a score, the odds at it, and the points that double the odds, both above "
-            "zero",
+            "zero, and none above a thousand million",
             hint=words("for example ", Option("points", (600, 50, 20)), "."),
         )
     return float(points[0]), float(points[1]), float(points[2])
@@ -452,12 +455,12 @@ def _rounding(
     # a row changes sides at the whole numbers above the smaller and up to the larger
     first = np.floor(np.minimum(exact, whole) + 1e-9) + 1
     last = np.floor(np.maximum(exact, whole) - 1e-9 + 1e-9)
-    low = int(first.min(initial=0.0))
-    change = np.zeros(int(last.max(initial=0.0)) - low + 3)
     crossing = last >= first
-    np.add.at(change, (first[crossing] - low).astype(np.intp), weight[crossing])
-    np.add.at(change, (last[crossing] - low + 1).astype(np.intp), -weight[crossing])
-    running = np.cumsum(change)
+    # only where rows begin or end to be on two sides, since scores may be far apart
+    places = np.concatenate([[first.min(initial=0.0)], first[crossing], last[crossing] + 1])
+    changes = np.concatenate([[0.0], weight[crossing], -weight[crossing]])
+    cutoffs, at = np.unique(places, return_inverse=True)
+    running = np.cumsum(np.bincount(at, changes))
     worst = int(np.argmax(running))
     share = None
     if cutoff is not None:
@@ -469,4 +472,4 @@ def _rounding(
             for scores in (whole, exact)
         )
     worst_share = max(float(running[worst]), 0.0) / total
-    return Rounding(cutoff, share, low + worst, worst_share, gini, gini_exact)
+    return Rounding(cutoff, share, int(cutoffs[worst]), worst_share, gini, gini_exact)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clearwood._shared.errors import bad_value
 from clearwood.explanation.factors.cells import Axis
 from clearwood.explanation.scales import Unit
 from clearwood.table import Kind
@@ -34,6 +35,8 @@ def select(factors: "Factors", table: str) -> str:
     score = ("\n  * " if multiplied else "\n  + ").join(parts)
     if ratios and not multiplied:
         score = f"exp({score})"
+    if not table.strip():
+        raise bad_value("table", table, "it must be the name of a table")
     source = _name(table)
     head = "".join(
         f"-- {' '.join(line.split())}\n" for line in (*factors.headlines, *_sha(factors))
