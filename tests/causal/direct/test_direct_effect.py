@@ -256,6 +256,8 @@ def test_hostile_names_are_shown_and_escaped():
         ({"refit": 1}, "refit=1"),
         ({"refit": -3}, "refit=-3"),
         ({"confidence": 1.5}, "confidence=1.5"),
+        ({"confidence": "high"}, "confidence=.high"),
+        ({"seed": -1}, "seed=-1"),
         ({"graph": "gender -> height"}, "column 'age' is not in the graph"),
         ({"graph": "gender -> height -> gender"}, "cycle"),
     ],

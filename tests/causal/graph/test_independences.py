@@ -161,6 +161,7 @@ def test_units_of_columns_do_not_matter(scale):
     ("options", "said"),
     [
         ({"confidence": 1.0}, "confidence=1.0"),
+        ({"confidence": "high"}, "confidence=.high"),
         ({"folds": 1}, "folds=1"),
         ({"learner": "splin"}, "did you mean 'spline'"),
     ],
@@ -179,3 +180,15 @@ def test_columns_that_the_data_lack_are_named():
 def test_independences_are_written_as_usual():
     assert str(Independence("a", "b", ("c", "d"))) == "a ⊥ b | c, d"
     assert str(Independence("a", "b")) == "a ⊥ b"
+
+
+def test_rare_levels_of_two_categories_keep_the_size_near_its_level():
+    implied = Graph("level; side").independences()
+    shares = [0.4, 0.3, 0.15, 0.08, 0.05, 0.015, 0.005]
+    rejected = 0
+    for seed in range(150):
+        random = np.random.default_rng([4711, seed])
+        level = random.choice(list("abcdefg"), p=shares, size=250)
+        side = random.choice(["left", "right"], p=[0.93, 0.07], size=250)
+        rejected += implied.test({"level": level, "side": side}, seed=seed)[0].p_value < 0.1
+    assert rejected <= 22  # 15 are expected; 37 are rejected with sums over a few shared rows

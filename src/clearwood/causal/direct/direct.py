@@ -112,7 +112,7 @@ def direct_effect(
     >>> effect.holds, bool(0.05 < effect.effect[1] < 0.1)
     (True, True)
     """
-    _check(claim, scale, refit, confidence)
+    _check(claim, scale, refit, confidence, seed)
     causes = graph if graph is None or isinstance(graph, Graph) else Graph(graph)
     explained, _ = Explained(model, data, seed=seed, n_jobs=n_jobs).counted()
     if explained.n_rows < 2:
@@ -166,7 +166,7 @@ def direct_effect(
     )
 
 
-def _check(claim: str, scale: str, refit: int, confidence: float) -> None:
+def _check(claim: str, scale: str, refit: int, confidence: float, seed: int) -> None:
     """Refuse options that cannot be used."""
     if claim not in get_args(Claim):
         raise unknown_choice("claim", claim, get_args(Claim))
@@ -174,8 +174,10 @@ def _check(claim: str, scale: str, refit: int, confidence: float) -> None:
         raise unknown_choice("scale", scale, get_args(Scale))
     if not np.issubdtype(type(refit), np.integer) or refit < 0 or refit == 1:
         raise bad_value("refit", refit, "it is a number of models, 0 or at least 2")
-    if not 0 < confidence < 1:
+    if not np.issubdtype(type(confidence), np.number) or not 0 < confidence < 1:
         raise bad_value("confidence", confidence, "it lies between 0 and 1, such as 0.9")
+    if not np.issubdtype(type(seed), np.integer) or seed < 0:
+        raise bad_value("seed", seed, "it must be a whole number, 0 or more")
     if claim == "world" and not refit:
         raise InputError(
             "an effect on the target itself needs a band from models fitted again: the model is an "

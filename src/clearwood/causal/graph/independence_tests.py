@@ -29,6 +29,8 @@ __all__ = ["IndependenceTest", "IndependenceTests", "tests_of"]
 
 #: The fewest rows, or groups of rows, that are tested.
 FEWEST_UNITS = 30
+#: The fewest rows that two levels are expected to share; sums over fewer are far from normal.
+FEWEST_SHARED = 10
 #: Draws of the maximum.
 DRAWS = 4000
 
@@ -208,7 +210,7 @@ def tests_of(
     n_jobs: int,
 ) -> IndependenceTests:
     """Test every implied independence, and correct for their number."""
-    if not 0 < confidence < 1:
+    if not np.issubdtype(type(confidence), np.number) or not 0 < confidence < 1:
         raise bad_value("confidence", confidence, "it must be between 0 and 1")
     check_whole("folds", folds, least=2)
     catalogue.get(learner)  # which names the nearest ones, if there is none
@@ -293,6 +295,9 @@ def _tested(
     spreads = [np.sqrt(np.average(side**2, axis=0, weights=weights)) for side in (first, second)]
     scales = np.array([spreads[0][j] * spreads[1][k] for j, k in pairs])
     usable = (scales > 1e-9) & (errors > 1e-9 * scales)
+    shared = np.array([_shared(left, known, pair) for pair in pairs])
+    if usable.any():
+        usable &= shared >= min(FEWEST_SHARED, shared[usable].max())
     if not usable.any():
         constant = one.a if not (spreads[0] > 1e-9).any() else one.b
         return IndependenceTest(
@@ -321,6 +326,17 @@ def _tested(
 def _known(left: Left) -> Bools:
     """Return the rows in which a column is known."""
     return np.asarray(~np.isnan(left.values[:, 0]))
+
+
+def _shared(left: list[Left], known: Bools, pair: tuple[int, int]) -> float:
+    """Return the rows that two levels are expected to share; all, where one side is a number."""
+    n = shared = float(known.sum())
+    if not all(side.levels for side in left):
+        return n
+    for side, place in zip(left, pair, strict=True):
+        rows = float((side.values + side.predicted)[known, place].sum())  # the indicator itself
+        shared *= min(rows, n - rows) / n
+    return shared
 
 
 def _calibrated(left: list[Left], known: Bools, weights: Floats, n_units: int) -> list[Floats]:
