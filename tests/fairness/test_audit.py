@@ -3,7 +3,9 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LinearRegression
 
 import clearwood as cw
 from clearwood.fairness import GroupMeasures, Standing, Verdict
@@ -452,3 +454,22 @@ def test_a_level_called_missing_is_not_a_missing_value():
     assert gap.groups == groups.names
     np.testing.assert_allclose(gap.means, groups.values["mean_prediction"])
     assert len({part.group for part in gap.parts}) == 2
+
+
+def test_an_estimator_of_scikit_learn_need_not_know_the_protected_column():
+    rng = np.random.default_rng(9)
+    sex = rng.choice(["f", "m"], 200)
+    rows = {"sex": sex, "x": rng.normal(size=200) + (sex == "m"), "z": rng.normal(size=200)}
+    frame = pd.DataFrame({**rows, "y": rows["x"] + rng.normal(size=200)})
+    model = LinearRegression().fit(frame[["z", "x"]], frame["y"])
+    predicted = model.predict(frame[["z", "x"]])
+    means = [predicted[sex == level].mean() for level in ("f", "m")]
+    with_target = cw.read(frame, target="y")
+    for rows_of in (with_target, frame):
+        groups = cw.audit(model, rows_of, protected="sex", causes=False).of("sex")
+        np.testing.assert_allclose(groups.values["mean_prediction"], means)
+
+
+def test_a_model_that_is_not_fitted_is_refused(policies):
+    with pytest.raises(cw.InputError, match="is not fitted"):
+        cw.audit(cw.learner("glm"), policies[1])

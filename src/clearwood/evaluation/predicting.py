@@ -38,7 +38,7 @@ def predicted_by(model: Any, table: Table, task: Task) -> tuple[Floats, Needs]:
     if isinstance(model, Learner) or hasattr(model, "schema_"):
         features: Any = table.select(model.schema_.features) if _has(table, model) else table
     else:
-        features = table.by_header().X.to_frame()
+        features = _frame_of(model, table)
     if not callable(getattr(model, "predict", None)) and not callable(model):
         raise InputError(
             f"{type(model).__name__} has no predict",
@@ -53,6 +53,14 @@ def predicted_by(model: Any, table: Table, task: Task) -> tuple[Floats, Needs]:
     if answer.ndim == 2 and answer.shape[1] > 1:
         return _finite(answer.astype(np.float64)), "probability"
     return _positions(answer.reshape(-1), classes_of(model, task, table)), "label"
+
+
+def _frame_of(model: Any, table: Table) -> Any:
+    """Return the features of a table; of a model that names its own, those where they are there."""
+    frame = table.by_header().X.to_frame()
+    names = getattr(model, "feature_names_in_", None)
+    own = () if names is None else [str(name) for name in names]
+    return frame[own] if own and set(own) <= set(frame.columns) else frame
 
 
 def _has(table: Table, model: Any) -> bool:

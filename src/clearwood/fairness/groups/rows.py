@@ -15,7 +15,7 @@ from clearwood._shared.numbers import count
 from clearwood.benchmarking import Benchmark
 from clearwood.evaluation import Evaluation, evaluate
 from clearwood.losses import Loss
-from clearwood.models import Learner, load
+from clearwood.models import Learner, TableModel, load
 from clearwood.table import Role, Schema, Table, Task, as_table, read, read_as
 
 __all__ = ["Audited", "Source", "audited_rows", "read_with"]
@@ -178,6 +178,10 @@ def audited_rows(
     if isinstance(model, str | os.PathLike):
         model = load(model)
     schema = getattr(model, "schema_", None)
+    if isinstance(model, TableModel) and schema is None:
+        raise InputError(
+            f"{model.described} is not fitted", parameter="model", hint="fit it first: fit(data)."
+        )
     if test is None and data is None:
         raise InputError("there are no rows to audit", parameter="data")
     table = read_with(data if test is None else test, schema, names)
@@ -260,6 +264,9 @@ def _without_target(model: Any, table: Table, source: Source) -> Audited:
     features: Any = table if isinstance(model, Learner) or schema is not None else table.to_frame()
     if schema is not None:
         features = table.select([name for name in schema.features if name in table.names])
+    own = getattr(model, "feature_names_in_", None) if schema is None else None
+    if own is not None and {str(name) for name in own} <= set(features.columns):
+        features = features[[str(name) for name in own]]
     classes: tuple[str, ...] = ()
     if hasattr(model, "predict_proba"):
         predicted = np.asarray(model.predict_proba(features), dtype=np.float64)
