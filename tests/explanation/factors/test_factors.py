@@ -317,3 +317,10 @@ def test_cuts_of_huge_numbers_are_found():
     data = cw.read({"x": x, "y": rng.poisson(1 + (x > 0))}, target="y", task="count")
     model = cw.learner("gbm", max_depth=2, max_iter=10).fit(data)
     assert cw.factors(model, data).is_exact
+
+
+def test_a_target_with_a_name_of_several_lines_has_one_line():
+    rows = {"a": np.arange(20.0).tolist(), "two\nlines": (np.arange(20.0) ** 2).tolist()}
+    data = cw.read(rows, target="two\nlines")
+    factors = cw.factors(cw.learner("ols").fit(data), data)
+    assert str(factors).splitlines()[0] == "Factors of ols: differences of two lines"

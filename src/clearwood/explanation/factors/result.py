@@ -373,7 +373,8 @@ class Factors(Result):
         columns = count(len(self.terms) - pairs, "column")
         cells = count(sum(1 for term in self.terms for _ in term.cells()), "cell")
         named = {"relativity": "relativities", "odds ratio": "odds ratios", None: "differences"}
-        title = f"Factors of {self.model}: {named[self.ratio_name]} of {self.outcome}"
+        outcome = " ".join(self.outcome.split())
+        title = f"Factors of {self.model}: {named[self.ratio_name]} of {outcome}"
         parts = f"{columns}, {count(pairs, 'pair')}, {cells}"
         base = f"base value {number(self.base_value, 4)}; {parts}"
         if self.errors is None:
