@@ -162,3 +162,30 @@ def test_a_hyperplane_for_classes_that_overlap_is_refused_without_a_long_search(
         SeparatingHyperplane().fit(X, y)
     with pytest.raises(cw.InputError, match=r"the best has [12] rows? of 4"):
         SeparatingHyperplane().fit([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("rda", {"pooling": "half"}),
+        ("rda", {"pooling": 1, "rank": "two"}),
+        ("stagewise", {"epsilon": "small"}),
+        ("local", {"bandwidth": "wide"}),
+        ("local", {"across": "all"}),
+        ("prim", {"boxes": "two"}),
+        ("prim", {"alpha": "little"}),
+        ("prim", {"pasting": "no"}),
+    ],
+)
+def test_settings_of_the_wrong_type_are_refused_by_name(name, setting):
+    data = cw.datasets.load("wine" if name == "rda" else "diabetes")
+    with pytest.raises(cw.InputError, match=f"^{list(setting)[-1]}='"):
+        cw.learner(name, **setting).fit(data)
+
+
+@pytest.mark.parametrize("option", [{"folds": "ten"}, {"folds": 2.5}, {"seed": -1}])
+def test_a_path_refuses_folds_and_seeds_that_are_not_whole(option):
+    data = cw.datasets.load("diabetes")
+    model = cw.learner("ridge").fit(data)
+    with pytest.raises(cw.InputError, match=next(iter(option))):
+        cw.path(model, data, **option)

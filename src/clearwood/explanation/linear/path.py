@@ -201,8 +201,10 @@ def path(model: Learner, data: Any, *, folds: int = 10, seed: int = 0) -> Coeffi
     >>> int(found.points[found.chosen])
     5
     """
-    if folds != int(folds) or folds < 0 or folds == 1:  # True is 1
+    if not _is_whole(folds) or folds < 0 or folds == 1:  # True is 1
         raise bad_value("folds", folds, "it must be 0, for none, or a whole number of 2 or more")
+    if not _is_whole(seed) or not 0 <= seed < 2**32:
+        raise bad_value("seed", seed, "it must be a whole number from 0 to 2**32 - 1")
     name = getattr(model, "name", type(model).__name__)
     if name not in {*_SETTINGS, *_KEPT} or not hasattr(model, "estimator_"):
         raise InputError(
@@ -229,6 +231,11 @@ def path(model: Learner, data: Any, *, folds: int = 10, seed: int = 0) -> Coeffi
         notes=tuple(notes),
         **found,
     )
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether a value is a whole number by its type."""
+    return isinstance(value, int | np.integer)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Setting, bad_value, words
 from clearwood._shared.numbers import count
 from clearwood._shared.weights import counted
+from clearwood.models.glassbox.settings import check_real, check_whole
 
 __all__ = ["RegularisedDiscriminant", "fisher_directions"]
 
@@ -200,12 +201,10 @@ class RegularisedDiscriminant(ClassifierMixin, BaseEstimator):
     def _check_settings(self) -> None:
         """Refuse settings that mean nothing."""
         for name, share in (("pooling", self.pooling), ("shrinkage", self.shrinkage)):
-            if not 0 <= share <= 1:
-                raise bad_value(name, share, "it must lie between 0 and 1", kind=Setting)
+            check_real(name, share, 0.0, 1.0)
         if self.rank is None:
             return
-        if self.rank != int(self.rank) or self.rank < 1:
-            raise bad_value("rank", self.rank, "it must be a whole number above 0", kind=Setting)
+        check_whole("rank", self.rank, 1)
         if self.pooling != 1:
             raise bad_value(
                 "rank",

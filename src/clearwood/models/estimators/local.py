@@ -12,6 +12,7 @@ from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Setting, bad_value
 from clearwood._shared.weights import counted
 from clearwood.models.glassbox.rows import check_size
+from clearwood.models.glassbox.settings import check_real
 
 __all__ = ["LocalRegressor"]
 
@@ -132,10 +133,10 @@ class LocalRegressor(RegressorMixin, BaseEstimator):
         """Refuse settings that mean nothing."""
         if self.degree not in (0, 1):
             raise bad_value("degree", self.degree, "it must be 0 or 1", kind=Setting)
-        if self.bandwidth is not None and not 0 < self.bandwidth < np.inf:
-            raise bad_value("bandwidth", self.bandwidth, "it must be above 0", kind=Setting)
-        if self.across is not None and not 0 <= self.across <= 1:
-            raise bad_value("across", self.across, "it must lie between 0 and 1", kind=Setting)
+        if self.bandwidth is not None:
+            check_real("bandwidth", self.bandwidth, 0.0, strict=True)
+        if self.across is not None:
+            check_real("across", self.across, 0.0, 1.0)
 
     def _scaled(self, matrix: Floats) -> Floats:
         """Return the columns of numbers in standard deviations."""

@@ -12,6 +12,7 @@ from clearwood._shared.errors import Setting, bad_value
 from clearwood._shared.weights import counted
 from clearwood.models.estimators.folds import Folds
 from clearwood.models.glassbox.rows import check_size
+from clearwood.models.glassbox.settings import check_real
 
 __all__ = ["StagewiseRegressor"]
 
@@ -103,7 +104,7 @@ class StagewiseRegressor(RegressorMixin, BaseEstimator):
 
     def _check_settings(self) -> None:
         """Refuse settings that mean nothing."""
-        if not 0 < self.epsilon < 1:
+        if not check_real("epsilon", self.epsilon, 0.0, strict=True) < 1:
             raise bad_value("epsilon", self.epsilon, "it must lie between 0 and 1", kind=Setting)
         for name, value in (("steps", self.steps), ("max_steps", self.max_steps)):
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -18,6 +18,7 @@ from clearwood.models.glassbox.rules.chains import chains
 from clearwood.models.glassbox.rules.conditions import Among, Rule
 from clearwood.models.glassbox.score import ScoreParts, SumOfProducts
 from clearwood.models.glassbox.scored import Scored, ScoredClasses, ScoredCounts, ScoredNumbers
+from clearwood.models.glassbox.settings import check_real, check_whole
 
 __all__ = ["PrimClassifier", "PrimPoisson", "PrimRegressor"]
 
@@ -81,15 +82,15 @@ class _Prim(Scored):
         """Refuse settings that mean nothing."""
         if self.direction not in ("high", "low"):
             raise bad_value("direction", self.direction, "it must be 'high' or 'low'", kind=Setting)
-        if self.boxes != int(self.boxes) or not 1 <= self.boxes <= _MOST_BOXES:
-            expected = f"it must be a whole number from 1 to {_MOST_BOXES}"
-            raise bad_value("boxes", self.boxes, expected, kind=Setting)
+        check_whole("boxes", self.boxes, 1, _MOST_BOXES)
+        if not isinstance(self.pasting, bool | np.bool_):
+            raise bad_value("pasting", self.pasting, "it must be True or False", kind=Setting)
         for name, value, most in (
             ("alpha", self.alpha, 0.5),
             ("min_support", self.min_support, 1.0),
             ("held_out", self.held_out, 0.9),
         ):
-            if not 0 < value < most:
+            if not check_real(name, value, 0.0, strict=True) < most:
                 expected = f"it must lie between 0 and {most:g}"
                 raise bad_value(name, value, expected, kind=Setting)
 
