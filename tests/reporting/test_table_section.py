@@ -41,7 +41,6 @@ def test_a_glm_is_shown_with_base_exposure_errors_and_tests(policies):
     assert "likelihood ratio" in tests.columns
     facts = dict(blocks_of(section, Facts)[0].items)
     assert f"{policies.exposures.sum():,.0f} in units of one year" in facts["Exposure"]
-    assert facts["Model (SHA-256)"] == table.sha256
 
 
 def test_the_files_of_the_page_predict_what_the_model_does(policies, tmp_path):

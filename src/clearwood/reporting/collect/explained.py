@@ -186,7 +186,9 @@ class ExplainedModel:
             return None
         with warnings.catch_warnings():  # the table has what they would say as a note
             warnings.simplefilter("ignore", ClearwoodWarning)
-            return factors_of_game(self.model, game, self.table, most_cells=_MOST_CELLS)
+            table = factors_of_game(self.model, game, self.table, most_cells=_MOST_CELLS)
+        # a model file holds how long its fit took, and the same report is the same page
+        return replace(table, sha256="")
 
     def effect(
         self,

@@ -87,8 +87,6 @@ def _facts(findings: Findings, table: Factors) -> list[tuple[str, str]]:
         facts.append(("Uncertainty", f"{capital(table.headlines[2])}; standard errors of the log"))
     if table.ratio_name is None and table.errors is not None:
         facts[-1] = ("Uncertainty", capital(table.headlines[2]))
-    if table.sha256:
-        facts.append(("Model (SHA-256)", table.sha256))
     return facts
 
 
