@@ -121,3 +121,13 @@ def test_rows_without_classes_and_two_classes_have_pictures():
         cw.discriminants(cw.learner("rda").fit(data), data)
     with pytest.raises(cw.InputError, match="'tree'"):
         cw.discriminants(cw.learner("tree").fit(data), data)
+
+
+def test_years_that_are_held_keep_their_digits():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 60))
+    data = cw.read(
+        {"a": a, "b": b, "year": np.repeat([2007, 2008, 2008], 20), "y": a > b}, target="y"
+    )
+    found = cw.boundaries(cw.learner("lda").fit(data), data, columns=("a", "b"))
+    assert found.held["year"] == "2,008"

@@ -8,7 +8,7 @@ import numpy as np
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError, Option, bad_value, did_you_mean, words
-from clearwood._shared.numbers import count, number, percent
+from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result
 from clearwood._shared.weights import quantiles
 from clearwood.models import Learner
@@ -263,7 +263,7 @@ def _written(column: Column, value: Any) -> str:
     one = replace(column, values=np.array([value], column.values.dtype))
     if one.n_missing:
         return "missing"
-    return number(float(value)) if column.kind in _NUMERIC else str(one.labels()[0])
+    return number(float(value), IN_TABLES) if column.kind in _NUMERIC else str(one.labels()[0])
 
 
 def _truth(data: Any, n_rows: int, known: Mapping[Any, int]) -> Floats:
