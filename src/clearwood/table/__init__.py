@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar_features
     from clearwood.table.kinds.task import find_task
     from clearwood.table.monotone import DIRECTIONS, check_columns, check_directions, check_task
+    from clearwood.table.parts.parts import Part, Parts
     from clearwood.table.profiles import Profile, profile
     from clearwood.table.reading.read import as_columns, as_table, read, read_as
     from clearwood.table.schema import ColumnSchema, Schema
@@ -31,6 +32,8 @@ __all__ = [
     "Encoder",
     "Kind",
     "NumberEncoder",
+    "Part",
+    "Parts",
     "Profile",
     "Role",
     "Schema",

@@ -8,10 +8,11 @@ from clearwood._shared.numbers import IN_TABLES, count, number
 from clearwood._shared.results import html_table
 from clearwood.table.column import Column
 from clearwood.table.reading.raw import number_text
+from clearwood.table.table import Table
 from clearwood.table.types import Kind, Role
 
 if TYPE_CHECKING:
-    from clearwood.table.table import Table
+    from clearwood.table.parts.parts import Parts
 
 __all__ = ["as_html", "as_text", "describe_values"]
 
@@ -21,7 +22,7 @@ _NAME_WIDTH = 22
 _HEADINGS = ("column", "kind", "role", "missing", "values")
 
 
-def as_text(table: "Table") -> str:
+def as_text(table: "Table | Parts") -> str:
     """Write the table at 80 columns: what it is, then a line for each column."""
     rows = _rows(table)
     cells = [_HEADINGS, *rows]
@@ -34,16 +35,16 @@ def as_text(table: "Table") -> str:
             f"{missing:>{widths[3]}}  {values}"
         )
         lines.append(_cut(line.rstrip(), WIDTH))
-    more = len(table.columns) - len(rows)
+    more = len(table.names) - len(rows)
     if more > 0:
         lines.append(f"  … and {more} more")
     return "\n".join(lines)
 
 
-def as_html(table: "Table") -> str:
+def as_html(table: "Table | Parts") -> str:
     """Write the table for a notebook; every name and value is escaped."""
     rows = _rows(table)
-    more = len(table.columns) - len(rows)
+    more = len(table.names) - len(rows)
     notes = [*map(str, table.notes), *([f"… and {more} more columns"] if more > 0 else [])]
     return html_table(_headline(table), _HEADINGS, rows, notes)
 
@@ -73,31 +74,34 @@ def describe_values(column: Column) -> str:
     return f"{_short(low)} to {_short(high)}{unit}"
 
 
-def _headline(table: "Table") -> str:
-    parts = [count(table.n_rows, "row"), count(len(table.columns), "column")]
+def _headline(table: "Table | Parts") -> str:
+    parts = [count(table.n_rows, "row"), count(len(table.names), "column")]
+    if not isinstance(table, Table):
+        parts.append(f"in {count(len(table.parts), 'part')}")
     if table.target is not None:
         parts.append(f"{table.task} of {table.outcome!r}")
-    weights = table.row_weights
-    if weights is not None:
-        zero = int((weights == 0).sum())
+    if Role.WEIGHT in table.roles.values():
+        weights = table.row_weights if isinstance(table, Table) else None
+        zero = 0 if weights is None else int(np.count_nonzero(weights == 0))
         parts.append(f"weighted{f' ({zero:,} of weight 0)' if zero else ''}")
     if table.dropped:
         parts.append(f"{count(table.dropped, 'row')} without a target left out")
     if table.keeps_identical:
         parts.append("identical rows are one group")
-    return "Table: " + ", ".join(parts)
+    return f"{type(table).__name__}: " + ", ".join(parts)
 
 
-def _rows(table: "Table") -> list[tuple[str, str, str, str, str]]:
+def _rows(table: "Table | Parts") -> list[tuple[str, str, str, str, str]]:
+    columns = table.columns if isinstance(table, Table) else table.shown
     return [
         (
             column.name.replace("\n", " "),
             column.kind.value,
             table.roles.get(column.name, Role.FEATURE).value,
-            f"{column.n_missing:,}" if column.n_missing else "-",
+            f"{table.missing[column.name]:,}" if table.missing[column.name] else "-",
             describe_values(column).replace("\n", " "),
         )
-        for column in table.columns[:MOST_COLUMNS]
+        for column in columns[:MOST_COLUMNS]
     ]
 
 

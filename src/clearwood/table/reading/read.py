@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack, cast
 
 import numpy as np
 
@@ -26,25 +26,24 @@ from clearwood.table.kinds.written_numbers import (
     words_among_numbers,
 )
 from clearwood.table.monotone import with_directions
+from clearwood.table.parts.parts import Parts, needs_rows
 from clearwood.table.reading.csv import TextFile
 from clearwood.table.reading.files import read_file
 from clearwood.table.reading.frames import from_memory
-from clearwood.table.reading.labels import Labels, labelled, read_labels
+from clearwood.table.reading.labels import Labels, labelled
 from clearwood.table.reading.raw import Raw
+from clearwood.table.reading.request import Assigned, Request
 from clearwood.table.reading.roles import (
     KindSetting,
-    as_names,
-    assign_roles,
     check_weights,
     checked_kinds,
     checked_task,
-    keeps_identical,
 )
 from clearwood.table.schema import ColumnSchema, Schema
 from clearwood.table.table import Table
 from clearwood.table.types import NUMERIC, Kind, Role, Task
 
-__all__ = ["as_columns", "as_table", "read", "read_as"]
+__all__ = ["as_columns", "as_table", "read", "read_as", "settled_table"]
 
 #: With a target named, fewer rows than this cannot be learned from.
 FEWEST_ROWS = 5
@@ -73,6 +72,7 @@ def read(
     encoding: str | None = None,
     labels: Labels | None = None,
     monotone: Mapping[str, str] | None = None,
+    parts: bool | None = None,
 ) -> Table:
     """Read a table: names, kinds, roles, and what is to be predicted.
 
@@ -126,10 +126,14 @@ def read(
         Columns with which predictions of the target must rise ("up") or fall ("down"), everything
         else being equal: ``{"mileage": "up"}``. Every learner that is fitted to the table keeps to
         it, and one that cannot is refused. For two classes it is the probability of the second.
+    parts
+        True to leave the rows where they are and return `Parts`; False to read them into memory.
+        When None, rows stay where they are if the table would not fit into memory, with a warning.
 
     Returns
     -------
     Table
+        Or `Parts`, whose rows are read when they are needed.
 
     Notes
     -----
@@ -151,53 +155,62 @@ def read(
     >>> data.features, str(data.task), str(data["smokes"].kind)
     (('age',), 'binary', 'yes/no')
     """
-    stated = checked_kinds(kinds)
-    writing = Writing(decimal, thousands, missing)
-    as_written = frozenset(name for name, kind in stated.items() if not _is_numeric(kind))
-    raws, origin, dropped = _columns_of(source, TextFile(delimiter, encoding, writing, as_written))
-    names = [raw.name for raw in raws]
-    titles = read_labels(labels, names)
-    if titles:
-        headers = {label.shown: label.header for label in titles.values()}
-        target = headers.get(target, target) if isinstance(target, str) else target
-        weight, exposure, group, time = (
-            name and headers.get(name, name) for name in (weight, exposure, group, time)
-        )
-        protected, ignore = (
-            [headers.get(name, name) for name in as_names(given)] for given in (protected, ignore)
-        )
-        stated = {label.header: list(label.order) for label in titles.values() if label.order} | {
-            headers.get(name, name): kind for name, kind in stated.items()
-        }
-    by_features = keeps_identical(group, names)
-    roles = assign_roles(
-        names,
+    request = Request(
         target=target,
         weight=weight,
         exposure=exposure,
-        group=None if by_features else group,
+        group=group,
         time=time,
         protected=protected,
         ignore=ignore,
-        kinds=stated,
+        kinds=checked_kinds(kinds),
+        task=checked_task(task),
+        writing=Writing(decimal, thousands, missing),
+        delimiter=delimiter,
+        encoding=encoding,
+        labels=labels,
+        monotone=monotone,
     )
+    from clearwood.table.parts.gather import in_parts
+
+    parted = in_parts(source, request, parts=parts)
+    if parted is not None:
+        return cast("Table", parted)
+    raws, origin, dropped = _columns_of(source, request.text_file)
+    assigned = request.assigned([raw.name for raw in raws])
     known = {column.name: column.kind for column in source} if isinstance(source, Table) else {}
-    # keys are compared and dates are parsed as they are written
-    kept = {n for n, role in roles.items() if role in (Role.GROUP, Role.TIME, Role.IGNORED)}
-    raws, converted = convert_written_numbers(raws, writing, {*as_written, *kept})
-    table = _table(
-        raws,
-        roles,
-        stated,
-        known,
-        checked_task(task),
-        dropped=dropped,
-        origin=origin,
-        findings=converted,
+    raws, converted = convert_written_numbers(raws, request.writing, assigned.as_written)
+    table = settled_table(
+        raws, assigned, known, request, dropped=dropped, origin=origin, findings=converted
     )
-    table = labelled(replace(table, keeps_identical=by_features), titles.values())
+    table = labelled(
+        replace(table, keeps_identical=assigned.keeps_identical), assigned.labels.values()
+    )
     table = _with_labels_of(source, table) if isinstance(source, Table) else table
     return with_directions(table, monotone)
+
+
+def settled_table(
+    raws: list[Raw],
+    assigned: Assigned,
+    known: Mapping[str, Kind],
+    request: Request,
+    *,
+    dropped: int,
+    origin: str,
+    findings: Sequence[Finding],
+) -> Table:
+    """Settle kinds, task and what is left out, under the names in the data."""
+    return _table(
+        raws,
+        assigned.roles,
+        assigned.kinds,
+        known,
+        request.task,
+        dropped=dropped,
+        origin=origin,
+        findings=findings,
+    )
 
 
 def _with_labels_of(source: Table, table: Table) -> Table:
@@ -502,6 +515,8 @@ def _columns_of(source: Any, options: TextFile) -> tuple[list[Raw], str, int]:
 def _columns_as_held(source: Any, options: TextFile) -> tuple[list[Raw], str, int]:
     if isinstance(source, Table):
         return [raw_of(column) for column in source.columns], source.source, source.dropped
+    if isinstance(source, Parts):
+        raise needs_rows("this call")
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         return read_file(path, options), str(path), 0
@@ -512,10 +527,6 @@ def _columns_as_held(source: Any, options: TextFile) -> tuple[list[Raw], str, in
         raise InputError("the table has no rows", parameter="source")
     module = type(source).__module__.split(".")[0]
     return raws, "dict of columns" if module == "builtins" else f"{module} data", 0
-
-
-def _is_numeric(kind: Kind | Sequence[Any]) -> bool:
-    return isinstance(kind, Kind) and kind in NUMERIC
 
 
 def _rows_with_target(raws: list[Raw], target: str) -> tuple[list[Raw], int]:

@@ -1,0 +1,1 @@
+"""Tables whose rows stay where they are: files, folders, object stores, or rows made on the fly."""

@@ -1,0 +1,98 @@
+"""What a user states about a table when it is read."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clearwood.table.kinds.written_numbers import Writing
+from clearwood.table.reading.csv import TextFile
+from clearwood.table.reading.labels import Label, Labels, read_labels
+from clearwood.table.reading.roles import as_names, assign_roles, keeps_identical
+from clearwood.table.types import NUMERIC, Kind, Role, Task
+
+__all__ = ["Assigned", "Request"]
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """What was stated, for the columns of one table, by their names in the data.
+
+    Parameters
+    ----------
+    roles
+        The roles of columns that are no ordinary features.
+    kinds
+        The kinds stated.
+    labels
+        What columns are called.
+    keeps_identical
+        Whether rows with identical features are one group.
+    as_written
+        Columns of text in which no numbers are looked for.
+    """
+
+    roles: dict[str, Role]
+    kinds: Mapping[str, Kind | Sequence[Any]]
+    labels: Mapping[str, Label]
+    keeps_identical: bool
+    as_written: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """The options of `clearwood.read`, checked as far as they can be without a table."""
+
+    target: str | int | None
+    weight: str | None
+    exposure: str | None
+    group: str | None
+    time: str | None
+    protected: str | Iterable[str]
+    ignore: str | Iterable[str]
+    kinds: Mapping[str, Kind | Sequence[Any]]
+    task: Task | None
+    writing: Writing
+    delimiter: str | None
+    encoding: str | None
+    labels: Labels | None
+    monotone: Mapping[str, str] | None
+
+    @property
+    def text_file(self) -> TextFile:
+        """How text files are read."""
+        as_written = frozenset(name for name, kind in self.kinds.items() if not _is_numeric(kind))
+        return TextFile(self.delimiter, self.encoding, self.writing, as_written)
+
+    def assigned(self, names: Sequence[str]) -> Assigned:
+        """Return what is stated about the columns of a table; names are checked."""
+        titles = read_labels(self.labels, names)
+        headers = {label.shown: label.header for label in titles.values()}
+
+        def known(name: Any) -> Any:
+            return headers.get(name, name) if isinstance(name, str) else name
+
+        target = known(self.target)
+        group = known(self.group)
+        kinds = {label.header: list(label.order) for label in titles.values() if label.order} | {
+            headers.get(name, name): kind for name, kind in self.kinds.items()
+        }
+        by_features = keeps_identical(group, names)
+        roles = assign_roles(
+            names,
+            target=target,
+            weight=known(self.weight),
+            exposure=known(self.exposure),
+            group=None if by_features else group,
+            time=known(self.time),
+            protected=[headers.get(name, name) for name in as_names(self.protected)],
+            ignore=[headers.get(name, name) for name in as_names(self.ignore)],
+            kinds=kinds,
+        )
+        # keys are compared and dates are parsed as they are written
+        kept = {n for n, role in roles.items() if role in (Role.GROUP, Role.TIME, Role.IGNORED)}
+        as_written = self.text_file.as_written | kept
+        return Assigned(roles, kinds, titles, by_features, as_written)
+
+
+def _is_numeric(kind: Kind | Sequence[Any]) -> bool:
+    return isinstance(kind, Kind) and kind in NUMERIC
