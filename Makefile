@@ -59,17 +59,20 @@ test: $(VENV)/installed-test
 	@tools/prerequisites $(PYTHON) browser
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
+	$(BIN)/codespell README.md CONTRIBUTING.md SECURITY.md changelog.d docs examples src/clearwood
 	$(BIN)/mypy
 	$(BIN)/python tools/check_snippets.py
 	$(BIN)/towncrier build --draft >/dev/null
 	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --cov --cov-report=term
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	CLEARWOOD_RUN_EXAMPLES=false NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
+	$(BIN)/python tools/check_site.py build/site
 
 bench: $(BENCH)/installed
 	$(BENCH)/bin/python -m benchmarks $(if $(QUICK),--quick) $(SECTIONS)
 
 docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "the documentation is in site/index.html"
 
 wheel: $(VENV)/made
 	@rm -rf build/wheels build/empty
