@@ -1,0 +1,206 @@
+"""Draw the figures of the worked examples: run `python docs/_seed_figures.py [NAME ...]`."""
+
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import vl_convert
+
+import clearwood as cw
+
+ASSETS = Path(__file__).parent / "assets"
+GREEN, ORANGE, BLUE, GREY = "#2e9e5b", "#d9822b", "#3b82c4", "#8a8a8a"
+
+
+def shift() -> alt.Chart:
+    """Two models on training rows, on new rows and on rows whose columns no longer go together."""
+    rng = np.random.default_rng(2)
+
+    def draw(n: int, *, together: bool) -> cw.Table:
+        x1 = rng.normal(size=n)
+        x2 = 2 * (x1 if together else rng.normal(size=n)) + 0.2 * rng.normal(size=n)
+        y = 3 * x1 + 2 * x2 + 0.5 * rng.normal(size=n)
+        return cw.read({"x1": x1, "x2": x2, "y": y}, target="y")
+
+    training = draw(100, together=True)
+    boosted = cw.learner(
+        "xgboost", n_estimators=100, learning_rate=0.3, max_depth=6, colsample_bynode=1.0
+    )
+    models = {"ols": cw.learner("ols"), "xgboost": boosted}
+    sets = {
+        "training": training,
+        "new": draw(100, together=True),
+        "shifted": draw(100, together=False),
+    }
+    parts = []
+    for name, learner in models.items():
+        model = learner.fit(training)
+        for kind, rows in sets.items():
+            columns = {"true value": rows.y, "prediction": model.predict(rows)}
+            parts.append(pd.DataFrame(columns).assign(model=name, rows=kind))
+    points = alt.Chart(pd.concat(parts)).mark_circle(size=14, color=GREEN, opacity=0.7)
+    axes = {"x": alt.X("true value:Q"), "y": alt.Y("prediction:Q")}
+    return (
+        points.encode(**axes)
+        .properties(width=150, height=120)
+        .facet(row=alt.Row("rows:N", sort=list(sets)), column="model:N")
+    )
+
+
+def spline() -> alt.LayerChart:
+    """A natural cubic spline, an additive model and the sine they estimate."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=1000)
+    y = np.sin(2 * np.pi * x) + 0.5 * rng.normal(size=1000)
+    table = cw.read({"x": x, "y": y}, target="y")
+    grid = np.linspace(-2.5, 2.5, 400)
+    curves = {
+        "truth": np.sin(2 * np.pi * grid),
+        "spline": cw.learner("spline", n_knots=12, alpha=1e-6).fit(table).predict({"x": grid}),
+        "gam": cw.learner("gam", n_splines=40).fit(table).predict({"x": grid}),
+    }
+    rows = pd.DataFrame({"x": x, "y": y}).query("-2.5 < x < 2.5").head(400)
+    points = alt.Chart(rows).mark_circle(size=8, color=GREY, opacity=0.4).encode(x="x:Q", y="y:Q")
+    return points + _lines(grid, curves, {"truth": BLUE, "spline": ORANGE, "gam": GREEN})
+
+
+def xor() -> alt.LayerChart:
+    """Two classes in opposite squares, with the splits of the pruned tree."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(500, 2))
+    same = (X[:, 0] > 0.5) == (X[:, 1] > 0.5)
+    columns = {"x1": X[:, 0], "x2": X[:, 1]}
+    table = cw.read({**columns, "y": same.astype(float)}, target="y", task="regression")
+    forest = cw.forest.from_model(cw.learner("tree").fit(table))
+    splits = pd.DataFrame({"column": forest.feature, "at": forest.threshold})
+    frame = pd.DataFrame({**columns, "class": np.where(same, "1", "0")})
+    colours = alt.Scale(domain=["0", "1"], range=[ORANGE, GREEN])
+    chart = (
+        alt.Chart(frame)
+        .mark_circle(size=18)
+        .encode(
+            x=alt.X("x1:Q", title="x1"),
+            y=alt.Y("x2:Q", title="x2"),
+            color=alt.Color("class:N", scale=colours),
+        )
+    )
+    down = (
+        alt.Chart(splits.query("column == 0"))
+        .mark_rule(color=GREY)
+        .encode(x=alt.X("at:Q", title="x1"))
+    )
+    across = (
+        alt.Chart(splits.query("column == 1"))
+        .mark_rule(color=GREY)
+        .encode(y=alt.Y("at:Q", title="x2"))
+    )
+    return (chart + down + across).properties(width=300, height=300)
+
+
+def pdp() -> alt.HConcatChart:
+    """Partial dependence of a forest on both columns beside the truth."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 2))
+    y = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=1000)
+    table = cw.read({"x1": X[:, 0], "x2": X[:, 1], "y": y}, target="y")
+    forest = cw.learner("forest").fit(table)
+    grid = np.linspace(-2.2, 2.2, 45)
+    charts = []
+    for name, truth in (("x1", grid + 1), ("x2", grid**2)):
+        curve = cw.effect(forest, table, name, grid=list(grid), bands=0, extrapolation=False)
+        lines = {"truth": truth, "forest": np.asarray(curve.values)}
+        charts.append(
+            _lines(grid, lines, {"truth": BLUE, "forest": GREEN}, name).properties(
+                width=260, height=200
+            )
+        )
+    return alt.hconcat(*charts)
+
+
+def extrapolation() -> alt.LayerChart:
+    """Rows along a diagonal, and the points at which partial dependence evaluates a model."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=100)[:, None] + 0.05 * rng.normal(size=(100, 2))
+    rows = pd.DataFrame({"x1": X[:, 0], "x2": X[:, 1], "points": "rows"})
+    moved = rows.assign(x1=0.3, points="evaluated at x1 = 0.3")
+    colours = alt.Scale(domain=["rows", "evaluated at x1 = 0.3"], range=[GREEN, ORANGE])
+    return (
+        alt.Chart(pd.concat([rows, moved]))
+        .mark_circle(size=22)
+        .encode(x="x1:Q", y="x2:Q", color=alt.Color("points:N", scale=colours, title=None))
+        .properties(width=300, height=300)
+    )
+
+
+def ale() -> alt.LayerChart:
+    """Accumulated local effect and partial dependence of a product of dependent columns."""
+    rng = np.random.default_rng(0)
+    X = rng.multivariate_normal([0, 0], [[1, 0.3], [0.3, 1]], size=20_000)
+
+    def product(rows: Any) -> Any:
+        return rows[:, 0] + rows[:, 1] + 2 * rows[:, 0] * rows[:, 1]
+
+    grid = np.linspace(-2, 2, 41)
+    ends = [X[:, 0].min(), *grid, X[:, 0].max()]
+    local = cw.effect(product, X, "x0", kind="ale", grid=ends, bands=0).values[1:-1]
+    dependence = cw.effect(product, X, "x0", grid=list(grid), bands=0, extrapolation=False).values
+    curves = {
+        "accumulated local effect": local - local[20],
+        "x + 0.3 x²": grid + 0.3 * grid**2,
+        "partial dependence": dependence,
+    }
+    return _lines(grid, curves, dict(zip(curves, (GREEN, BLUE, ORANGE), strict=True)), "x1").encode(
+        strokeDash=alt.condition("datum.curve == 'x + 0.3 x²'", alt.value([6, 4]), alt.value([0]))
+    )
+
+
+def _lines(
+    grid: Any, curves: dict[str, Any], colours: dict[str, str], title: str = "x"
+) -> alt.Chart:
+    long = pd.concat([pd.DataFrame({"x": grid, "y": y, "curve": n}) for n, y in curves.items()])
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    return (
+        alt.Chart(long)
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=alt.X("x:Q", title=title),
+            y=alt.Y("y:Q", title=None),
+            color=alt.Color("curve:N", scale=scale, title=None),
+        )
+    )
+
+
+def svg(chart: Any) -> str:
+    """Write a chart without a background, in colours that can be read on white and on black."""
+    quiet = {"labelColor": GREY, "titleColor": GREY}
+    lines = {"gridColor": "#8a8a8a44", "domainColor": GREY, "tickColor": GREY}
+    themed = chart.configure(
+        background="transparent",
+        aria=False,
+        axis=alt.AxisConfig(**quiet, **lines),
+        legend=alt.LegendConfig(**quiet, labelLimit=0),
+        header=alt.HeaderConfig(**quiet),
+        title=alt.TitleConfig(color=GREY),
+        view=alt.ViewConfig(stroke="#8a8a8a66"),
+    )
+    return str(vl_convert.vegalite_to_svg(themed.to_dict())) + "\n"
+
+
+FIGURES: dict[str, Callable[[], Any]] = {
+    "shift": shift,
+    "spline": spline,
+    "xor": xor,
+    "pdp": pdp,
+    "extrapolation": extrapolation,
+    "ale": ale,
+}
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", cw.ClearwoodWarning)
+    for name in sys.argv[1:] or FIGURES:
+        (ASSETS / f"seed-{name}.svg").write_text(svg(FIGURES[name]()), encoding="utf-8")
