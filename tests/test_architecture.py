@@ -14,6 +14,7 @@ ROOT = Path(clearwood.__file__).parent
 FLOW = [
     {"_shared"},
     {"kernels", "files"},
+    {"parallel"},
     {"table"},
     {"checks"},
     {"models"},

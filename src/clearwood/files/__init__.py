@@ -3,10 +3,12 @@
 from clearwood.files.arrays import damaged, from_array, from_json, to_array, to_json
 from clearwood.files.atomic import atomic_write
 from clearwood.files.container import FORMAT_VERSION, Archive, Manifest, Member, read, write
+from clearwood.files.database import Database
 
 __all__ = [
     "FORMAT_VERSION",
     "Archive",
+    "Database",
     "Manifest",
     "Member",
     "atomic_write",

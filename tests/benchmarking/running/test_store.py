@@ -16,6 +16,7 @@ import clearwood as cw
 from clearwood.benchmarking.running import store as _store
 from clearwood.benchmarking.running.store import Store
 from clearwood.benchmarking.running.work import Outcome, Trial, Unit
+from clearwood.files import database
 from clearwood.models import Choice
 
 OPTIONS = {"tune": 3, "repeats": 1, "outer": 3, "inner": 3, "seed": 4}
@@ -262,7 +263,7 @@ def test_a_full_disk_is_told_and_what_was_finished_is_kept(numbers, tmp_path, mo
 def test_a_store_held_by_another_run_for_too_long(numbers, tmp_path, monkeypatch):
     store = tmp_path / "runs.db"
     cw.benchmark(numbers, ["baseline"], store=store, **OPTIONS)
-    monkeypatch.setattr(_store, "_PATIENCE", 0.1)
+    monkeypatch.setattr(database, "_PATIENCE", 0.1)
     with sqlite3.connect(store, isolation_level=None) as base:
         base.execute("BEGIN EXCLUSIVE")
         with pytest.raises(cw.InputError, match="locked by another run"):
@@ -297,7 +298,7 @@ def test_a_unit_is_claimed_once_and_freed_when_its_process_dies(tmp_path, monkey
         assert not second.claim(unit.key)
         process = subprocess.Popen([sys.executable, "-c", ""])
         process.wait()
-        with first._write() as base:
+        with first.writing() as base:
             base.execute("UPDATE owners SET pid = ? WHERE owner = ?", (process.pid, first.owner))
         assert second.claim(unit.key)
         second.add(unit, Outcome(np.ones(2)))
@@ -329,7 +330,7 @@ def test_outcomes_come_back_to_the_bit(tmp_path, numbers):
         ("a note",),
     )
     store = claimant(tmp_path / "a.db", {"a/b": contender})
-    with store._write() as base:
+    with store.writing() as base:
         for statement in filter(str.strip, _store._TABLES.split(";")):
             base.execute(statement)
     unit = Unit("a/b", "outer", 0, 0, np.arange(5), np.arange(5))

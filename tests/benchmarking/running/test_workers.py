@@ -102,7 +102,8 @@ def test_workers_end_when_the_run_they_work_for_is_killed(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
         "import os, time\n"
-        "from clearwood.benchmarking.running.workers import Workers, end_with\n"
+        "from clearwood.benchmarking.running.workers import Workers\n"
+        "from clearwood.parallel import end_with\n"
         "def work(main):\n"
         "    end_with(main)\n"
         "    open(FILE, 'w').write(str(os.getpid()))\n"

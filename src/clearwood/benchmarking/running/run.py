@@ -20,8 +20,9 @@ from clearwood.benchmarking.findings import Finding
 from clearwood.benchmarking.running.design import Design
 from clearwood.benchmarking.running.store import Store, identity_of
 from clearwood.benchmarking.running.work import Context, Outcome, Unit, run_unit
-from clearwood.benchmarking.running.workers import LOOK_EVERY, Workers, end_with
+from clearwood.benchmarking.running.workers import Workers
 from clearwood.kernels import limited
+from clearwood.parallel import LOOK_EVERY, end_with
 from clearwood.resampling import Plan
 
 __all__ = ["Session", "Snapshot", "run_units"]

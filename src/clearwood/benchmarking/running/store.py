@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearwood._shared.errors import InputError
-from clearwood._shared.numbers import duration
 from clearwood.benchmarking.running.work import Context, Outcome, Trial, Unit
+from clearwood.files import Database
 from clearwood.resampling import Plan
 
 if TYPE_CHECKING:
@@ -36,9 +36,6 @@ FORMAT = 3
 #: Seconds between two signs of life of a run, and after which a silent one counts as dead.
 _SIGN_EVERY = 2.0
 _DEAD_AFTER = 30.0
-
-#: Seconds to wait for another process to finish writing.
-_PATIENCE = 60.0
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -91,7 +88,7 @@ _REASONS = {
 }
 
 
-class Store:
+class Store(Database):
     """A file of finished fits.
 
     Several processes may work on one store at the same time: each claims a fit before it begins
@@ -103,18 +100,15 @@ class Store:
         The file; created if it does not exist.
     """
 
+    parameter = "store"
+    title = "store"
+    contents = "benchmarks"
+    kept = "finished fits"
+
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        super().__init__(path)
         self.owner = uuid.uuid4().hex
         self._contenders: Mapping[str, Contender] = {}
-        self._local = threading.local()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"path": self.path, "owner": self.owner, "_contenders": self._contenders}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._local = threading.local()
 
     @contextmanager
     def opened(self, identity: Mapping[str, Any], contenders: Mapping[str, Any]) -> Iterator[Self]:
@@ -134,15 +128,8 @@ class Store:
             self._leave()
             self.close()
 
-    def _check_place(self) -> None:
-        if not self.path.parent.is_dir():
-            message = f"the folder {str(self.path.parent)!r} does not exist"
-            raise self._error(message, f"create it first: mkdir -p {self.path.parent}")
-        if self.path.is_dir():
-            raise self._error(f"{str(self.path)!r} is a folder", "a store is a file.")
-
     def _prepare(self, identity: Mapping[str, Any]) -> None:
-        with self._write() as base:
+        with self.writing() as base:
             # one statement at a time: executescript would commit before it begins
             for statement in filter(str.strip, _TABLES.split(";")):
                 base.execute(statement)
@@ -174,15 +161,12 @@ class Store:
 
     def _refusal(self, reason: str) -> InputError:
         message = f"the store {str(self.path)!r} cannot be used: {reason}"
-        return self._error(message, "use another file, or repeat the call that began this one.")
-
-    def _error(self, message: str, hint: str) -> InputError:
-        return InputError(message, parameter="store", value=str(self.path), hint=hint)
+        return self.error(message, "use another file, or repeat the call that began this one.")
 
     def outcomes(self, units: Iterable[str] | None = None) -> dict[str, Outcome]:
         """Return the outcomes of units that are finished; of all of them by default."""
         statement = "SELECT * FROM outcomes"
-        with self._read() as base:
+        with self.reading() as base:
             if units is None:
                 rows = base.execute(statement).fetchall()
             else:
@@ -227,7 +211,7 @@ class Store:
             outcome.fit_seconds,
             outcome.failure,
         )
-        with self._write() as base:
+        with self.writing() as base:
             places = ", ".join("?" * len(row))
             base.execute(f"INSERT OR REPLACE INTO outcomes VALUES ({places})", row)  # noqa: S608 - constants
             base.execute("DELETE FROM trials WHERE unit = ?", (unit.key,))
@@ -238,7 +222,7 @@ class Store:
         from clearwood.benchmarking.tuning.tune import FoldResult
 
         finished: dict[str, FoldResult] = {}
-        with self._read() as base:
+        with self.reading() as base:
             for key in keys:
                 row = base.execute(
                     "SELECT losses, losses_form, seconds, failure, is_past_best FROM trials "
@@ -256,12 +240,12 @@ class Store:
             (unit, key, *_bytes(one.losses), one.seconds, one.failure, one.is_past_best)
             for key, one in results.items()
         ]
-        with self._write() as base:
+        with self.writing() as base:
             base.executemany("INSERT OR REPLACE INTO trials VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
 
     def claim(self, unit: str) -> bool:
         """Claim a unit; False if it is done or another living process has it."""
-        with self._write() as base:
+        with self.writing() as base:
             if base.execute("SELECT 1 FROM outcomes WHERE unit = ?", (unit,)).fetchone():
                 return False
             row = base.execute(
@@ -277,7 +261,7 @@ class Store:
     def count(self) -> int:
         """Return how many finished fits it holds, those of tuning included."""
         total = 0
-        with self._read() as base:
+        with self.reading() as base:
             for table in ("outcomes", "trials"):
                 there = base.execute(
                     "SELECT 1 FROM sqlite_master WHERE name = ?", (table,)
@@ -288,13 +272,13 @@ class Store:
 
     def note(self, key: str, value: Any) -> None:
         """Store a plain value beside the run, such as the command that began it."""
-        with self._write() as base:
+        with self.writing() as base:
             base.execute("CREATE TABLE IF NOT EXISTS notes (key TEXT PRIMARY KEY, value TEXT)")
             base.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, json.dumps(value)))
 
     def noted(self, key: str) -> Any:
         """Return a value stored by `note`; None if there is none."""
-        with self._read() as base:
+        with self.reading() as base:
             tables = base.execute("SELECT 1 FROM sqlite_master WHERE name = 'notes'").fetchone()
             if tables is None:
                 return None
@@ -302,7 +286,7 @@ class Store:
         return None if row is None else json.loads(row[0])
 
     def _sign(self) -> None:
-        with self._write() as base:
+        with self.writing() as base:
             base.execute(
                 "INSERT OR REPLACE INTO owners VALUES (?, ?, ?, ?)",
                 (self.owner, socket.gethostname(), os.getpid(), time.time()),
@@ -310,7 +294,7 @@ class Store:
 
     def _forget_dead(self) -> None:
         """Delete the claims of runs that were killed."""
-        with self._write() as base:
+        with self.writing() as base:
             known = base.execute("SELECT owner, host, pid, seen FROM owners").fetchall()
             dead = [(owner,) for owner, *signs in known if not _lives(*signs)]
             base.executemany("DELETE FROM claims WHERE owner = ?", dead)
@@ -328,73 +312,11 @@ class Store:
 
     def _leave(self) -> None:
         try:
-            with self._write() as base:
+            with self.writing() as base:
                 base.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
                 base.execute("DELETE FROM owners WHERE owner = ?", (self.owner,))
         except InputError:
             return  # the claims of a run that has ended are void anyway
-
-    def _connection(self) -> sqlite3.Connection:
-        # a connection belongs to one thread of one process
-        held = getattr(self._local, "held", None)
-        if held is None or held[0] != os.getpid():
-            self._check_place()
-            base = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
-            base.row_factory = sqlite3.Row
-            base.execute("PRAGMA journal_mode = WAL")
-            base.execute("PRAGMA synchronous = NORMAL")
-            held = self._local.held = (os.getpid(), base)
-        connection: sqlite3.Connection = held[1]
-        return connection
-
-    def close(self) -> None:
-        """Close this thread's connection."""
-        held = getattr(self._local, "held", None)
-        if held is not None and held[0] == os.getpid():
-            held[1].close()
-        self._local.held = None
-
-    @contextmanager
-    def _read(self) -> Iterator[sqlite3.Connection]:
-        with self._explained():
-            yield self._connection()
-
-    @contextmanager
-    def _write(self) -> Iterator[sqlite3.Connection]:
-        with self._explained():
-            base = self._connection()
-            base.execute("BEGIN IMMEDIATE")
-            try:
-                yield base
-                base.execute("COMMIT")
-            except BaseException:
-                if base.in_transaction:
-                    base.execute("ROLLBACK")
-                raise
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Turn SQLite's errors into ones that name the file and suggest a fix."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            # the low byte is the kind of error; errors raised by Python itself have no code
-            kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
-            store = f"the store {str(self.path)!r}"
-            if kind in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-                message = f"cannot write {store}: {error}"
-                hint = "free some space and repeat the call; finished fits are kept."
-            elif kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                message = f"{store} has been locked by another run for {duration(_PATIENCE)}"
-                hint = "wait for it, or use another file for this run."
-            # our statements are correct, so an error in one means that the tables are not ours
-            elif kind in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
-                message = f"{store} is not a store of benchmarks: {error}"
-                hint = "use another file."
-            else:
-                message = f"cannot use {store}: {error}"
-                hint = "use a file in a folder you may write to."
-            raise self._error(message, hint) from error
 
 
 def _spelled(one: str, other: str) -> tuple[str, str]:

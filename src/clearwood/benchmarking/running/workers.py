@@ -1,11 +1,8 @@
 """Where fits run: in this process, or in worker processes."""
 
 import os
-import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -13,14 +10,12 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from clearwood.benchmarking.running.work import Spread, in_turn
 from clearwood.kernels import limited, threads
+from clearwood.parallel import end_with
 
-__all__ = ["LOOK_EVERY", "Workers", "end_with"]
+__all__ = ["Workers"]
 
 # Arrays above this size are shared with worker processes through files rather than copied.
 _SHARED_FROM = "256K"
-
-#: Seconds between two looks at units that another process is working on, or at whether it lives.
-LOOK_EVERY = 0.5
 
 
 class Workers:
@@ -84,23 +79,6 @@ class Workers:
             yield lambda call, arguments: parallel(
                 delayed(_on_one_core)(os.getpid(), call, *each) for each in arguments
             )
-
-
-@cache
-def end_with(main: int) -> None:
-    """End this process when the main one, which started it, has been killed.
-
-    A worker that is not its child, a thread say or one of a cluster, is left alone.
-    """
-    if os.name == "nt" or os.getppid() != main:
-        return
-
-    def look() -> None:
-        while os.getppid() == main:
-            time.sleep(LOOK_EVERY)
-        os._exit(1)
-
-    threading.Thread(target=look, daemon=True).start()
 
 
 def _on_one_core(main: int, call: Callable[..., Any], *arguments: Any) -> Any:
