@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearwood._shared.errors import ClearwoodWarning, InputError
-from clearwood._version import __version__
 from clearwood.parallel import Ledger, over
+from clearwood.parallel.engine import VERSION
 
 numbers = st.lists(st.floats(-1e6, 1e6), max_size=5)
 
@@ -108,7 +108,7 @@ def test_a_part_that_always_kills_its_worker_is_named(tmp_path):
 
 
 def test_a_worker_with_another_version_is_refused(monkeypatch):
-    monkeypatch.setattr("clearwood.parallel.engine.__version__", "99.9")
+    monkeypatch.setattr("clearwood.parallel.engine.VERSION", "99.9")
     with pytest.raises(InputError, match=r"has Clearwood 0\..*, the driver 99\.9"):
         over(PARTS, summed, added, title="adding", n_jobs=2)
 
@@ -130,7 +130,6 @@ import sys
 sys.path.insert(0, {folder!r})
 from pathlib import Path
 from adding import IDENTITY, PARTS, Logged, added
-from clearwood._version import __version__
 from clearwood.parallel import over
 if __name__ == "__main__":
     run = over(PARTS, Logged(Path({log!r}), seconds={seconds}), added, title="adding",
@@ -159,7 +158,7 @@ def test_a_driver_that_ends_loses_only_the_parts_under_way(alone, tmp_path, n_jo
         time.sleep(0.02)
     driver.send_signal(sent)
     driver.communicate(timeout=60)
-    finished = set(Ledger(ledger).page({**IDENTITY, "clearwood": __version__}).finished)
+    finished = set(Ledger(ledger).page({**IDENTITY, "clearwood": VERSION}).finished)
     assert 0 < len(finished) < len(PARTS)
     begun = Logged(log).begun()
     run = over(PARTS, Logged(log), added, title="adding", ledger=ledger, identity=IDENTITY)

@@ -10,6 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -19,7 +20,6 @@ from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count
 from clearwood._shared.progress import progress
-from clearwood._version import __version__
 from clearwood.kernels import limited
 from clearwood.parallel.ledger import Ledger, Page
 from clearwood.parallel.pools import Pool, end_with, pool_of
@@ -27,6 +27,8 @@ from clearwood.parallel.state import State
 
 __all__ = ["Run", "Work", "over"]
 
+#: Driver and workers must have the same.
+VERSION = version_of("clearwood")
 #: Parts whose results may wait for an earlier one, for each worker.
 _WAITING = 8
 #: Seconds that a part waits before it is begun again, times the number of tries.
@@ -185,7 +187,7 @@ def _opened(
         return
     assert identity is not None, "a ledger needs to know what it records"
     own = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    with own.page({**identity, "clearwood": __version__}) as page:
+    with own.page({**identity, "clearwood": VERSION}) as page:
         yield page
 
 
@@ -241,7 +243,7 @@ class _Session:
                 return
             k = self._todo.popleft()
             part = _Payload.of(self.parts[k])
-            call = (shared, part, __version__, os.getpid(), _PAUSE * self._tries[k])
+            call = (shared, part, VERSION, os.getpid(), _PAUSE * self._tries[k])
             try:
                 future = self.pool.submit(_attempt, *call)
             except (RuntimeError, OSError) as error:  # the last worker has died just now
@@ -389,10 +391,10 @@ def _attempt(
     work: _Payload, part: _Payload, version: str, main: int, pause: float = 0.0
 ) -> _Attempt:
     """Work on a part, in a worker, on one core; an error is returned, not raised."""
-    if version != __version__:
+    if version != VERSION:
         here = os.uname().nodename if hasattr(os, "uname") else "a worker"
         return _Attempt(
-            refusal=f"the worker on {here!r} has Clearwood {__version__}, the driver {version}"
+            refusal=f"the worker on {here!r} has Clearwood {VERSION}, the driver {version}"
         )
     end_with(main)
     time.sleep(pause)
