@@ -12,6 +12,7 @@ import pandas as pd
 import vl_convert
 
 import clearwood as cw
+from clearwood.losses import find_loss
 
 ASSETS = Path(__file__).parent / "assets"
 GREEN, ORANGE, BLUE, GREY = "#2e9e5b", "#d9822b", "#3b82c4", "#8a8a8a"
@@ -159,6 +160,34 @@ def ale() -> alt.LayerChart:
     )
 
 
+def losses() -> alt.HConcatChart:
+    """Losses for numbers by the residual, losses for two classes by the signed score."""
+    residual = np.linspace(-3, 3, 241)
+    numbers = {
+        name: find_loss(written).per_row(residual, np.zeros_like(residual))
+        for name, written in (
+            ("squared", "squared"),
+            ("absolute", "absolute"),
+            ("Huber", "huber:1"),
+        )
+    }
+    score = np.linspace(-2, 2, 241)
+    chance = 1 / (1 + np.exp(-score))
+    both = np.column_stack([1 - chance, chance])
+    sure = np.ones(len(score), int)
+    classes = {
+        "Brier": find_loss("brier").per_row(sure, both),
+        "logarithmic": find_loss("log").per_row(sure, both),
+        "exponential": np.exp(-score),
+        "zero-one": (score < 0).astype(float),
+    }
+    colours = (GREEN, ORANGE, BLUE, GREY)
+    left = _lines(residual, numbers, dict(zip(numbers, colours, strict=False)), "residual")
+    right = _lines(score, classes, dict(zip(classes, colours, strict=True)), "score times label")
+    sized = [chart.properties(width=240, height=200) for chart in (left, right)]
+    return alt.hconcat(*sized).resolve_scale(color="independent")
+
+
 def _lines(
     grid: Any, curves: dict[str, Any], colours: dict[str, str], title: str = "x"
 ) -> alt.Chart:
@@ -198,6 +227,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "pdp": pdp,
     "extrapolation": extrapolation,
     "ale": ale,
+    "losses": losses,
 }
 
 if __name__ == "__main__":
