@@ -10,6 +10,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import vl_convert
+from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
 from clearwood.losses import find_loss
@@ -160,6 +161,68 @@ def ale() -> alt.LayerChart:
     )
 
 
+def regions() -> alt.LayerChart:
+    """Regions of a tree, split in the order of the numbers, over the contours of the true mean."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(400, 2))
+
+    def mean(a: Any, b: Any) -> Any:
+        return np.exp(-8 * ((a - 0.3) ** 2 + (b - 0.6) ** 2))
+
+    y = mean(*X.T) + 0.1 * rng.normal(size=400)
+    grown = DecisionTreeRegressor(max_leaf_nodes=7, random_state=0).fit(X, y).tree_
+    boxes: dict[int, tuple[float, float, float, float]] = {0: (0, 1, 0, 1)}
+    leaves, cuts = [], []
+    gain = grown.impurity * grown.weighted_n_node_samples
+    for node in range(grown.node_count):
+        left, right = grown.children_left[node], grown.children_right[node]
+        x1, x2, y1, y2 = boxes[node]
+        if left < 0:
+            leaves.append((*boxes[node], grown.value[node, 0, 0]))
+            continue
+        at = float(grown.threshold[node])
+        down = grown.feature[node] == 0
+        boxes[left] = (x1, at, y1, y2) if down else (x1, x2, y1, at)
+        boxes[right] = (at, x2, y1, y2) if down else (x1, x2, at, y2)
+        middle = (at, (y1 + y2) / 2) if down else ((x1 + x2) / 2, at)
+        cuts.append((gain[node] - gain[left] - gain[right], *middle))
+    frame = pd.DataFrame(leaves, columns=["x1", "x2", "y1", "y2", "mean"])
+    # among the regions there are, the one whose split gains most is split next
+    order = pd.DataFrame(cuts, columns=["gain", "x", "y"]).sort_values("gain", ascending=False)
+    order["split"] = range(1, len(order) + 1)
+    boxes_chart = (
+        alt.Chart(frame)
+        .mark_rect(stroke=GREY)
+        .encode(
+            x=alt.X("x1:Q", title="x1"),
+            x2="x2:Q",
+            y=alt.Y("y1:Q", title="x2"),
+            y2="y2:Q",
+            color=alt.Color("mean:Q", scale=alt.Scale(scheme="greens"), title="mean of the rows"),
+        )
+    )
+    angle = np.linspace(0, 2 * np.pi, 120)
+    rings = [
+        pd.DataFrame(
+            {
+                "a": 0.3 + np.sqrt(-np.log(level) / 8) * np.cos(angle),
+                "b": 0.6 + np.sqrt(-np.log(level) / 8) * np.sin(angle),
+                "level": level,
+                "order": range(120),
+            }
+        ).query("0 <= a <= 1 and 0 <= b <= 1")
+        for level in (0.2, 0.5, 0.8)
+    ]
+    contours = (
+        alt.Chart(pd.concat(rings))
+        .mark_circle(color=ORANGE, size=6)
+        .encode(x="a:Q", y="b:Q", detail="level:N")
+    )
+    numbers = alt.Chart(order).mark_text(fontSize=13, fontWeight="bold", color="#1b1b1b")
+    labels = numbers.encode(x="x:Q", y="y:Q", text="split:N")
+    return (boxes_chart + contours + labels).properties(width=320, height=320)
+
+
 def losses() -> alt.HConcatChart:
     """Losses for numbers by the residual, losses for two classes by the signed score."""
     residual = np.linspace(-3, 3, 241)
@@ -210,6 +273,7 @@ def svg(chart: Any) -> str:
     lines = {"gridColor": "#8a8a8a44", "domainColor": GREY, "tickColor": GREY}
     themed = chart.configure(
         background="transparent",
+        padding={"left": 5, "top": 5, "right": 45, "bottom": 5},
         aria=False,
         axis=alt.AxisConfig(**quiet, **lines),
         legend=alt.LegendConfig(**quiet, labelLimit=0),
@@ -228,6 +292,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "extrapolation": extrapolation,
     "ale": ale,
     "losses": losses,
+    "regions": regions,
 }
 
 if __name__ == "__main__":
