@@ -105,8 +105,8 @@ def test_a_pipe_is_no_file(tmp_path):
         cw.read(tmp_path / "pipe.csv")
 
 
-def test_a_folder_is_no_file(tmp_path):
-    with pytest.raises(cw.InputError, match="is a folder, not a file"):
+def test_a_folder_without_tables_is_refused(tmp_path):
+    with pytest.raises(cw.InputError, match="has no file that holds a table"):
         cw.read(tmp_path)
 
 

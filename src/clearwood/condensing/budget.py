@@ -3,11 +3,11 @@
 import math
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 from clearwood._shared.clock import Clock
 from clearwood._shared.errors import ClearwoodWarning, InputError, Option, bad_value, words
+from clearwood._shared.memory import free_memory
 from clearwood._shared.numbers import count, number, percent, size
 
 __all__ = [
@@ -82,7 +82,7 @@ def checked_memory(memory: Any) -> int:
     2000000000
     """
     if memory is None:
-        return min(_MOST_BYTES, int(0.6 * _available_bytes()))
+        return min(_MOST_BYTES, int(0.6 * (free_memory() or _MOST_BYTES)))
     if not (_is_number(memory) and memory > 0):
         raise bad_value("memory", memory, "it is a number of bytes above 0, or None")
     return int(memory)
@@ -94,17 +94,6 @@ def _is_number(value: Any) -> bool:
         return not isinstance(value, bool | str) and math.isfinite(value)
     except TypeError:
         return False
-
-
-def _available_bytes() -> int:
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return _MOST_BYTES
-    for line in lines:
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024
-    return _MOST_BYTES
 
 
 class DoesNotFitError(InputError):

@@ -1,41 +1,35 @@
 """Exposure: what each row's target was observed over, and the rate per unit of it."""
 
-from collections.abc import Mapping
-
-import numpy as np
-
-from clearwood._shared.arrays import Floats
 from clearwood._shared.errors import InputError, Option, Text, words
-from clearwood.table.column import Column
+from clearwood.table.kinds.evidence import Evidence
 from clearwood.table.types import NUMERIC, Task
 
 __all__ = ["check_exposure", "check_rate_task", "unit_of_exposure"]
 
 
-def check_exposure(columns: Mapping[str, Column], exposure: str | None) -> None:
+def check_exposure(exposure: Evidence | None) -> None:
     """Refuse exposures that are missing, negative or zero, and count the rows."""
     if exposure is None:
         return
-    column = columns[exposure]
+    column = exposure.column
     if column.kind not in NUMERIC:
         raise InputError(
-            f"the exposure {exposure!r} is of kind {column.kind}",
+            f"the exposure {column.name!r} is of kind {column.kind}",
             parameter="exposure",
-            value=exposure,
+            value=column.name,
             hint="an exposure is a number above zero in every row, such as the years insured.",
         )
-    values: Floats = np.asarray(column.values, dtype=np.float64)
     faults = {
-        "missing": np.isnan(values),
-        "negative": values < 0,
-        "zero": values == 0,
+        "missing": exposure.n_missing,
+        "negative": exposure.n_negative,
+        "zero": exposure.n_zero,
     }
-    wrong = [f"{fault} in {int(rows.sum()):,}" for fault, rows in faults.items() if int(rows.sum())]
+    wrong = [f"{fault} in {rows:,}" for fault, rows in faults.items() if rows]
     if wrong:
         raise InputError(
-            f"the exposure {exposure!r} is {' and '.join(wrong)} of {len(values):,} rows",
+            f"the exposure {column.name!r} is {' and '.join(wrong)} of {exposure.n_rows:,} rows",
             parameter="exposure",
-            value=exposure,
+            value=column.name,
             hint="a rate is the target divided by the exposure, so every row needs an exposure "
             "above zero; correct these rows or leave them out.",
         )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,7 @@ def _kind_of_strings(raw: Raw) -> Kind:
         return Kind.DATE
     if are_numbers(levels):
         return _kind_of_numbers(np.append(_level_numbers(raw), np.nan)[raw.values])
-    n_present = int((raw.values >= 0).sum())
+    n_present = raw.n_present
     many = len(levels) > MANY_LEVELS
     if many and len(levels) > n_present / 2:
         return Kind.TEXT
@@ -138,8 +139,8 @@ def are_numbers(levels: Sequence[str]) -> bool:
 
 
 def _mean_words(levels: Sequence[str]) -> float:
-    some = levels[:500]
-    return sum(len(level.split()) for level in some) / max(len(some), 1)
+    # of all: which come first depends on how the column was read
+    return sum(len(level.split()) for level in levels) / max(len(levels), 1)
 
 
 def _yes_no_order(levels: Sequence[str]) -> tuple[str, str] | None:
@@ -183,7 +184,7 @@ def to_coded(raw: Raw) -> Raw:
         unique = list(dict.fromkeys(stripped))
         position = {level: i for i, level in enumerate(unique)}
         lookup = np.array([*(position[level] for level in stripped), -1], dtype=np.int32)
-        return Raw(raw.name, raw.form, lookup[raw.values], tuple(unique), raw.label_type)
+        return replace(raw, values=lookup[raw.values], levels=tuple(unique))
     missing = raw.missing
     distinct, inverse = np.unique(raw.values[~missing], return_inverse=True)
     codes = np.full(len(raw.values), -1, dtype=np.int32)

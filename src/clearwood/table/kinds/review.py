@@ -4,11 +4,8 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from clearwood._shared.errors import Option, Text, words
-from clearwood.table.column import Column
-from clearwood.table.kinds.infer import value_range
+from clearwood.table.kinds.evidence import Evidence
 from clearwood.table.reading.raw import used_levels
 from clearwood.table.types import NUMERIC, Kind, Role
 
@@ -47,17 +44,17 @@ class Finding:
 
 
 def review_all(
-    columns: Sequence[Column], roles: Mapping[str, Role], stated: Container[str]
+    columns: Sequence[Evidence], roles: Mapping[str, Role], stated: Container[str]
 ) -> tuple[dict[str, Role], list[Finding]]:
     """Leave out the features that no model should use, and return which and why."""
     reviewed = dict(roles)
-    features = [column for column in columns if column.name not in roles]
-    findings = {column.name: review(column) for column in features}
+    features = [one for one in columns if one.column.name not in roles]
+    findings = {one.column.name: review(one) for one in features}
     n_out = sum(finding is not None and finding.left_out for finding in findings.values())
     # A number that counts the rows may be the one feature of a small example.
     only_features = n_out == len(features) and Role.PROTECTED not in roles.values()
     kept = []
-    for column in features:
+    for column in (one.column for one in features):
         finding = findings[column.name]
         if finding is None or (column.name in stated and column.kind is not Kind.TEXT):
             continue
@@ -69,49 +66,52 @@ def review_all(
     return reviewed, kept
 
 
-def review(column: Column) -> Finding | None:
+def review(evidence: Evidence) -> Finding | None:
     """Return what is unusual about a feature, if anything.
 
     Examples
     --------
-    >>> review(Column("planet", Kind.CATEGORY, np.zeros(12, np.int32), ("earth",))).note
+    >>> planet = Column("planet", Kind.CATEGORY, np.zeros(12, np.int32), ("earth",))
+    >>> review(Evidence(planet)).note
     "column 'planet' is constant ('earth'): left out"
     """
+    column = evidence.column
     name = column.name
-    missing = column.missing
-    n_present = len(column) - int(missing.sum())
+    n_present = evidence.n_rows - evidence.n_missing
     if n_present == 0:
         return Finding(f"column {name!r} is all missing: left out")
     if column.kind is Kind.TEXT:
-        return _review_text(column, n_present)
+        return _review_text(evidence, n_present)
     if column.kind in NUMERIC:
-        return _review_numbers(column, n_present)
+        return _review_numbers(evidence)
     if column.kind is Kind.DATE:
-        present = column.values[~missing]
-        if len(column) > 1 and n_present == len(column) and present.min() == present.max():
+        present = column.values[~column.missing]
+        if evidence.n_rows > 1 and not evidence.n_missing and present.min() == present.max():
             return Finding(f"column {name!r} is constant ({present[0]}): left out")
         return None
-    return _review_levels(column, n_present)
+    return _review_levels(evidence)
 
 
-def _review_text(column: Column, n_present: int) -> Finding:
-    n_distinct = len({value for value in column.values if value is not None})
-    if n_distinct == n_present == len(column):
+def _review_text(evidence: Evidence, n_present: int) -> Finding:
+    name, n_distinct = evidence.column.name, evidence.n_distinct
+    if n_distinct == n_present == evidence.n_rows and not evidence.has_more_values:
         return Finding(
-            f"column {column.name!r} has a different text in every row (an identifier or free "
-            "text): left out"
+            f"column {name!r} has a different text in every row (an identifier or free text): left "
+            "out"
         )
-    return Finding(f"column {column.name!r} is text ({n_distinct:,} different values): left out")
+    more = "more than " if evidence.has_more_values else ""
+    return Finding(f"column {name!r} is text ({more}{n_distinct:,} different values): left out")
 
 
-def _review_levels(column: Column, n_present: int) -> Finding | None:
+def _review_levels(evidence: Evidence) -> Finding | None:
+    column, n_rows = evidence.column, evidence.n_rows
     name = column.name
     used = used_levels(column.values, len(column.levels))
     # One value in some rows and none in others still separates rows.
-    if len(used) == 1 and n_present == len(column) > 1:
+    if len(used) == 1 and not evidence.n_missing and n_rows > 1:
         return Finding(f"column {name!r} is constant ({column.levels[used[0]]!r}): left out")
-    enough = len(column) >= FEWEST_ROWS_OF_AN_IDENTIFIER
-    if enough and len(used) == len(column) and column.kind is Kind.CATEGORY:
+    enough = n_rows >= FEWEST_ROWS_OF_AN_IDENTIFIER
+    if enough and len(used) == n_rows and column.kind is Kind.CATEGORY:
         return Finding(
             f"column {name!r} has a different value in every row (an identifier): left out"
         )
@@ -124,21 +124,17 @@ def _review_levels(column: Column, n_present: int) -> Finding | None:
     return None
 
 
-def _review_numbers(column: Column, n_present: int) -> Finding | None:
-    name, values = column.name, column.values
-    low, high = value_range(values)
-    has_missing = n_present < len(values)
-    if low == high and not has_missing and len(values) > 1:
+def _review_numbers(evidence: Evidence) -> Finding | None:
+    name, n_rows = evidence.column.name, evidence.n_rows
+    low, high = evidence.range
+    if low == high and not evidence.n_missing and n_rows > 1:
         return Finding(f"column {name!r} is constant ({low:g}): left out")
-    if column.kind is Kind.NUMBER or has_missing or len(values) < FEWEST_ROWS_OF_AN_IDENTIFIER:
+    few = n_rows < FEWEST_ROWS_OF_AN_IDENTIFIER
+    if evidence.column.kind is Kind.NUMBER or evidence.n_missing or few:
         return None
-    # Cheap refusals first: most whole-number columns repeat a value soon.
-    head = values[:1000]
-    if high - low < len(values) - 1 or len(np.unique(head)) < len(head):
+    if high - low < n_rows - 1 or not evidence.is_different_everywhere:
         return None
-    if len(np.unique(values)) < len(values):
-        return None
-    if high - low == len(values) - 1:
+    if high - low == n_rows - 1:
         note = f"column {name!r} numbers the rows from {low:.0f} to {high:.0f}: left out"
         return Finding(note, numbered=True)
     if _ID_NAME.search(name):

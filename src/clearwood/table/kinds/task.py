@@ -1,6 +1,7 @@
 """What kind of target is predicted, inferred from its values."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,10 @@ def task_of(raw: Raw) -> tuple[Task, Text | None]:
             hint="compute a number from the dates, such as days since a fixed day.",
         )
     present = raw.values[~raw.missing]
-    distinct, counts = np.unique(present, return_counts=True)
+    distinct, places, counts = np.unique(present, return_inverse=True, return_counts=True)
+    if raw.repeats is not None:
+        weights = raw.repeats[~raw.missing]
+        counts = np.bincount(places, weights, len(distinct)).astype(np.intp)
     if len(distinct) == 2:
         return Task.BINARY, None
     if not len(distinct) or np.any(distinct != np.floor(distinct)):
@@ -117,9 +121,9 @@ def settle_target(
     name = raw.name
     note = None
     if isinstance(kind, Kind):
-        raw = _as_raw(settle(raw, kind))
+        raw = replace(_as_raw(settle(raw, kind)), repeats=raw.repeats)
     elif kind is not None:
-        raw = _as_raw(settle(raw, Kind.ORDERED, kind))
+        raw = replace(_as_raw(settle(raw, Kind.ORDERED, kind)), repeats=raw.repeats)
     if task is None:
         task, note = task_of(raw)
         if exposure is not None and _are_counts(raw):
@@ -151,10 +155,11 @@ def settle_target(
                 ),
             )
         if task is Task.AMOUNT and column.values.min() < 0:
-            n_negative = int((column.values < 0).sum())
+            negative = column.values < 0
+            n_negative = int((negative if raw.repeats is None else raw.repeats[negative]).sum())
             raise InputError(
                 f"the target {name!r} cannot be an amount: it is negative in {n_negative:,} of "
-                f"{len(column):,} rows",
+                f"{raw.n_rows:,} rows",
                 parameter="task",
                 value=str(task),
                 hint=words(
@@ -164,7 +169,7 @@ def settle_target(
                 ),
             )
         return convert(raw, Kind.WHOLE if whole else Kind.NUMBER), task, note
-    if n_distinct > MOST_CLASSES or (n_distinct > 20 and n_distinct > len(raw.values) / 2):
+    if n_distinct > MOST_CLASSES or (n_distinct > 20 and n_distinct > raw.n_rows / 2):
         raise InputError(
             f"the target {name!r} has {n_distinct:,} different values, too many for classes",
             parameter="target",

@@ -101,6 +101,17 @@ class Writing:
                 hint=words("pass ", Option("missing", [self.missing]), "."),
             )
 
+    def check_columns(self, names: Sequence[str]) -> None:
+        """Refuse words for columns that the table does not have."""
+        for name in self.missing if isinstance(self.missing, Mapping) else ():
+            if name not in names:
+                raise InputError(
+                    words(f"there is no column {name!r} (set in ", Option("missing"), ")"),
+                    parameter="missing",
+                    value=name,
+                    hint=did_you_mean(str(name), names),
+                )
+
     def missing_words(self, name: str) -> frozenset[str]:
         """Return the words that the user states as missing in a column."""
         stated = self.missing or ()
@@ -135,20 +146,12 @@ class _Converted:
 
 def with_missing_words(raws: Sequence[Raw], writing: Writing) -> list[Raw]:
     """Return the columns without the words, or the numbers, that the user states as missing."""
-    if isinstance(writing.missing, Mapping):
-        names = [raw.name for raw in raws]
-        for name in writing.missing:
-            if name not in names:
-                raise InputError(
-                    words(f"there is no column {name!r} (set in ", Option("missing"), ")"),
-                    parameter="missing",
-                    value=name,
-                    hint=did_you_mean(str(name), names),
-                )
-    return [_without(raw, writing.missing_words(raw.name)) for raw in raws]
+    writing.check_columns([raw.name for raw in raws])
+    return [without_words(raw, writing.missing_words(raw.name)) for raw in raws]
 
 
-def _without(raw: Raw, gone: frozenset[str]) -> Raw:
+def without_words(raw: Raw, gone: frozenset[str]) -> Raw:
+    """Return the column without some words, or numbers, that mean missing."""
     if not gone:
         return raw
     if raw.is_coded:
@@ -215,13 +218,13 @@ def _dates_with_gaps(raw: Raw, writing: Writing) -> _Converted | None:
     dates = _not_missing(raw.levels)
     if len(dates) == len(raw.levels) or parse_dates(dates) is None:
         return None
-    rows = np.bincount(raw.values[raw.values >= 0], minlength=len(raw.levels))
+    rows = raw.rows_per_level()
     gaps = {
         level.strip(): int(n)
         for level, n in zip(raw.levels, rows, strict=True)
         if level not in dates
     }
-    without = _without(raw, frozenset(gaps))
+    without = without_words(raw, frozenset(gaps))
     return _Converted(without, _Convention(".", ""), 0, "", has_decimals=False, gaps=gaps)
 
 
@@ -242,7 +245,7 @@ def words_among_numbers(raw: Raw) -> Finding | None:
             "it is not numeric; convert them to one unit",
             left_out=False,
         )
-    rows = np.bincount(raw.values[raw.values >= 0], minlength=len(raw.levels))
+    rows = raw.rows_per_level()
     n_others = int(rows[others].sum())
     if not n_others or n_others > _MOST_WORDS * rows.sum():
         return None
@@ -286,7 +289,7 @@ def _convert(raw: Raw, writing: Writing) -> _Converted | None:
     convention = _convention(matches, raw, writing)
     if convention is None:
         return None
-    rows = np.bincount(raw.values[raw.values >= 0], minlength=len(levels))
+    rows = raw.rows_per_level()
     if rows[numbers].sum() < _LEAST_SHARE * rows.sum():
         return None
     values = np.full(len(levels) + 1, np.nan)
@@ -299,6 +302,7 @@ def _convert(raw: Raw, writing: Writing) -> _Converted | None:
             values[raw.values],
             unit=convention.unit,
             decimal=convention.decimal,
+            repeats=raw.repeats,
         ),
         convention,
         int(rows[special].sum()),

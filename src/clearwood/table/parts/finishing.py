@@ -11,14 +11,15 @@ from clearwood._shared.arrays import Bools
 from clearwood._shared.errors import InputError
 from clearwood.table.column import Column
 from clearwood.table.kinds.infer import to_coded
+from clearwood.table.kinds.written_numbers import without_words
 from clearwood.table.reading.raw import Raw
 from clearwood.table.table import Table
 from clearwood.table.types import NUMERIC, Kind, Role
 
-__all__ = ["Finish", "FinishedColumn"]
+__all__ = ["GAPS", "Finish", "FinishedColumn"]
 
 #: What stands for missing in the values of a kind.
-_GAPS: dict[Kind, Any] = {
+GAPS: dict[Kind, Any] = {
     Kind.NUMBER: np.nan,
     Kind.WHOLE: np.nan,
     Kind.YES_NO: np.int32(-1),
@@ -43,7 +44,7 @@ class FinishedColumn:
         For columns that are stored as strings, or whose kind has levels: the value of each string.
         None where values are taken as they are.
     gaps
-        Strings and numbers that mean missing, where values are taken as they are.
+        Words and numbers that the user states as missing.
     """
 
     header: str
@@ -53,17 +54,17 @@ class FinishedColumn:
 
     def finish(self, raw: Raw) -> Column:
         """Return the column with the rows of a batch."""
-        values = self._values(raw)
+        values = self._values(without_words(raw, self.gaps))
         finished = object.__new__(Column)
         finished.__dict__.update(self.column.__dict__, values=values)
         return finished
 
     def _values(self, raw: Raw) -> NDArray[Any]:
-        kind, gap = self.column.kind, _GAPS[self.column.kind]
+        kind, gap = self.column.kind, GAPS[self.column.kind]
         empty = self.column.values
         if self.values is None and kind is not Kind.TEXT:
             if raw.form in ("number", "boolean") and kind in NUMERIC:
-                return self._without_gaps(raw.values)
+                return raw.values
             if raw.form == "date" and kind is Kind.DATE:
                 return raw.values
             return self._all_missing(raw)
@@ -75,7 +76,7 @@ class FinishedColumn:
         by_level[-1] = gap
         try:
             for code, level in enumerate(coded.levels):
-                by_level[code] = self._text(level) if self.values is None else self.values[level]
+                by_level[code] = level.strip() if self.values is None else self.values[level]
         except KeyError as error:
             raise _changed(self.header, f"it has the value {error.args[0]!r} now") from None
         values: NDArray[Any] = by_level[coded.values]
@@ -88,7 +89,7 @@ class FinishedColumn:
             return None
         if raw.form == "boolean" and levels == ("False", "True"):
             first = 0
-        elif self.column.label_type == "integer" and not self.gaps:
+        elif self.column.label_type == "integer":
             first, last = int(levels[0]), int(levels[-1])
             if levels != tuple(map(str, range(first, last + 1))):
                 return None
@@ -102,19 +103,11 @@ class FinishedColumn:
         lost = np.count_nonzero(whole < 0) != np.count_nonzero(np.isnan(raw.values))
         return whole if inside and not lost and bool((whole == codes).all()) else None
 
-    def _text(self, level: str) -> str | None:
-        stripped = level.strip()
-        return None if stripped in self.gaps else stripped
-
-    def _without_gaps(self, values: NDArray[Any]) -> NDArray[Any]:
-        numbers = [float(word) for word in self.gaps]
-        return np.where(np.isin(values, numbers), np.nan, values) if numbers else values
-
     def _all_missing(self, raw: Raw) -> NDArray[Any]:
         """Return a batch without values, which a frame may hold in any form."""
         if not raw.missing.all():
             raise _changed(self.header, f"it holds values of the form {raw.form} now")
-        gap = _GAPS[self.column.kind]
+        gap = GAPS[self.column.kind]
         return np.full(len(raw.values), gap, dtype=self.column.values.dtype)
 
 

@@ -1,134 +1,291 @@
-"""From what a user passes to parts: files, folders, functions."""
+"""From what a user passes to parts: files, folders, addresses, frames, functions."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from clearwood._shared.errors import InputError
-from clearwood.table.column import Column
-from clearwood.table.kinds.written_numbers import convert_written_numbers, with_missing_words
-from clearwood.table.monotone import with_directions
-from clearwood.table.parts.finishing import Finish, FinishedColumn
-from clearwood.table.parts.parts import BATCH_ROWS, Part, Parts
-from clearwood.table.parts.rows import MadeRows, ParquetRows, Rows
-from clearwood.table.reading.labels import labelled
-from clearwood.table.reading.raw import Raw
+from clearwood._shared.errors import InputError, MissingExtraError, Option, words
+from clearwood._shared.memory import free_memory
+from clearwood._shared.messages import tell
+from clearwood._shared.numbers import size
+from clearwood.table.parts.parts import PART_ROWS, Parts
+from clearwood.table.parts.rows import (
+    CsvRows,
+    DaskRows,
+    FragmentRows,
+    FrameRows,
+    LazyRows,
+    MadeRows,
+    ParquetRows,
+    Rows,
+    broken,
+)
+from clearwood.table.parts.storage import (
+    File,
+    as_address,
+    is_address,
+    list_files,
+    on_this_machine,
+    opened,
+    unreadable,
+)
+from clearwood.table.parts.survey import survey
+from clearwood.table.reading.csv import NotNumbersError, TextFile, scan_csv
+from clearwood.table.reading.files import check_exists
 from clearwood.table.reading.request import Request
+from clearwood.table.table import Table
 
 __all__ = ["in_parts"]
 
+_PARQUET = (".parquet", ".pq")
+_TEXT = (".csv", ".tsv", ".txt", ".tab", ".psv", ".dat")
+#: Memory that reading, fitting, explaining and a report take at their peak, in sizes of the table.
+_TABLES = 7
+#: Bytes of a cell in memory, and what text files that are compressed grow to.
+_CELL, _UNPACKED = 8, 4
 
-def in_parts(source: Any, request: Request, *, parts: bool | None) -> Parts | None:
-    """Return the table in parts, where it is to be; None where it is to be read into memory."""
-    if not parts:
+Named = list[tuple[str, Rows]]
+
+
+def in_parts(source: Any, request: Request, *, parts: bool | None) -> Table | Parts | None:
+    """Return a table in parts, or of several files; None where one source is read into memory."""
+    if isinstance(source, Parts):
+        return survey([(p.name, p.rows) for p in source.parts], request, source.source)
+    named, origin, is_one, n_bytes = _found(source, request, parts=parts)
+    if named is None:
         return None
-    named, origin = _rows_of(source)
-    return _surveyed(named, origin, request)
+    free = free_memory()
+    is_large = free is not None and n_bytes * _TABLES > free
+    if not parts and is_one and not (is_large and parts is None):
+        return None
+    found = _surveyed(named, request, origin)
+    if parts is False or (parts is None and not is_large):
+        return found.to_table()
+    if parts is None:
+        tell(
+            words(
+                f"{origin} has about {size(n_bytes)} as a table, which with all that is computed "
+                f"from it does not fit into the {size(free or 0)} of memory that are free; its "
+                "rows stay where they are. To read them all the same, set ",
+                Option("parts", value=False),
+            )
+        )
+    return found
 
 
-def _rows_of(source: Any) -> tuple[list[tuple[str, Rows]], str]:
-    if isinstance(source, list) and source and all(isinstance(one, MadeRows) for one in source):
-        return [(f"rows {r.start:,} to {r.stop:,}", r) for r in source], "a function"
-    paths = [source] if isinstance(source, str | os.PathLike) else list(source)
-    files: list[Path] = []
-    for one in map(Path, paths):
-        files += sorted(one.glob("*.parquet")) if one.is_dir() else [one]
-    return [found for path in files for found in _parquet(path)], str(source)
+def _surveyed(named: Named, request: Request, origin: str) -> Parts:
+    try:
+        return survey(named, request, origin)
+    except NotNumbersError:
+        # a column began with numbers and goes on with words: a column is one thing in all files
+        checked = [(name, r.checked() if isinstance(r, CsvRows) else r) for name, r in named]
+        return survey(_alike(checked), request, origin)
 
 
-def _parquet(path: Path) -> Iterable[tuple[str, Rows]]:
+def _found(
+    source: Any, request: Request, *, parts: bool | None
+) -> tuple[Named | None, str, bool, int]:
+    """Return the rows, what they come from, whether it is one file, and about how many bytes."""
+    if isinstance(source, str | os.PathLike):
+        path = as_address(str(source))
+        return _files([path], path, request, parts=parts)
+    module = type(source).__module__
+    if module.startswith("pyarrow.") and hasattr(source, "get_fragments"):
+        return (
+            _dataset(source),
+            "pyarrow data",
+            False,
+            _CELL * _cells_in(source),
+        )
+    if module.startswith("dask.") and hasattr(source, "to_delayed"):
+        n_bytes = 0 if parts else _CELL * len(source.columns) * len(source)
+        return _partitions(source), "dask data", True, n_bytes
+    if module.startswith("polars.") and type(source).__name__ == "LazyFrame":
+        n_bytes = 0 if parts else _CELL * _cells(source)
+        return [("lazy frame", LazyRows(source))], "polars data", True, n_bytes
+    if isinstance(source, Sequence) and not isinstance(source, str | bytes) and len(source):
+        if all(isinstance(one, MadeRows) for one in source):
+            made: Named = [(f"rows {r.start:,} to {r.stop:,}", r) for r in source]
+            return made, "a function", False, 0
+        if all(isinstance(one, str | os.PathLike) for one in source):
+            paths = [as_address(str(one)) for one in source]
+            return _files(paths, f"{len(paths)} files", request, parts=parts)
+        if all(hasattr(one, "columns") and not isinstance(one, Table) for one in source):
+            frames: Named = [
+                (f"frame {i}", FrameRows(one)) for i, one in enumerate(source, start=1)
+            ]
+            return frames, f"{len(frames)} frames", False, 0
+    if parts:
+        held = (
+            "a table in memory"
+            if isinstance(source, Table) or hasattr(source, "columns") or hasattr(source, "shape")
+            else f"a {type(source).__name__}"
+        )
+        raise InputError(
+            f"{held} has no parts",
+            parameter="parts",
+            value=parts,
+            hint="pass a file, a folder, a pattern, a list of them, an address, an Arrow dataset, "
+            "a Dask or a lazy polars frame; to make rows on the fly, use Parts.of.",
+        )
+    return None, "", True, 0
+
+
+def _cells(frame: Any) -> int:
+    import polars as pl
+
+    n_rows = int(frame.select(pl.len()).collect().item())
+    return n_rows * len(frame.collect_schema())
+
+
+def _dataset(source: Any) -> Named:
+    fragments = list(source.get_fragments())
+    names = [str(getattr(f, "path", f"fragment {i}")) for i, f in enumerate(fragments, start=1)]
+    return [(n, FragmentRows(f, source.schema)) for n, f in zip(names, fragments, strict=True)]
+
+
+def _cells_in(dataset: Any) -> int:
+    return int(dataset.count_rows()) * len(dataset.schema)
+
+
+def _partitions(source: Any) -> Named:
+    return [(f"partition {i}", DaskRows(p)) for i, p in enumerate(source.to_delayed(), start=1)]
+
+
+def _files(
+    paths: list[str], origin: str, request: Request, *, parts: bool | None
+) -> tuple[Named | None, str, bool, int]:
+    listed = [list_files(path) for path in paths]
+    files = [file for found, _ in listed for file in found]
+    is_one = len(paths) == 1 and not listed[0][1] and not is_address(paths[0])
+    if is_one and parts is False:
+        return None, origin, True, 0
+    tables = [file for file in files if _ending(file) in (*_PARQUET, *_TEXT)]
+    if is_one:
+        check_exists(Path(files[0].path).expanduser())
+        if not tables or (parts is None and not _may_be_large(tables[0])):
+            if parts:
+                raise _unknown(files[0])
+            return None, origin, True, 0
+    if not tables:
+        if len(files) == 1:
+            raise _unknown(files[0])
+        hint = "known: .parquet, .csv, .tsv and other text files, also .gz."
+        raise unreadable(paths[0], f"{origin} has no file that holds a table", hint)
+    _say_what_is_left_out(files, tables, origin)
+    endings = {_ending(file) in _PARQUET for file in tables}
+    if len(endings) > 1:
+        a = next(file.name for file in tables if _ending(file) in _PARQUET)
+        b = next(file.name for file in tables if _ending(file) not in _PARQUET)
+        raise unreadable(
+            paths[0],
+            f"{origin} has both Parquet files ({a}) and text files ({b})",
+            "a table is in files of one kind; name those to read, such as folder/*.parquet.",
+        )
+    if endings == {True}:
+        return *_parquet(tables, paths, origin), is_one, _parquet_bytes(tables)
+    text = _csv(tables, request.text_file)
+    n_bytes = sum(f.size * (_UNPACKED if f.path.lower().endswith(".gz") else 1) for f in tables)
+    return text, origin, is_one, n_bytes
+
+
+def _ending(file: File) -> str:
+    path = Path(file.name.lower())
+    return Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+
+
+def _may_be_large(file: File) -> bool:
+    """Whether it is worth looking into one file before it is read as ever."""
+    free = free_memory()
+    return free is not None and file.size * _TABLES * _UNPACKED > free
+
+
+def _unknown(file: File) -> InputError:
+    return unreadable(
+        file.path,
+        f"{file.name} cannot be read in parts",
+        "Parquet files and delimited text can; known: .parquet, .csv, .tsv, also .gz.",
+    )
+
+
+def _say_what_is_left_out(files: list[File], tables: list[File], origin: str) -> None:
+    others = [file.name for file in files if file not in tables]
+    if others:
+        shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
+        tell(f"files in {origin} that are no tables are left out: {shown}")
+
+
+def _parquet(files: list[File], paths: list[str], origin: str) -> tuple[Named, str]:
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError("reading Parquet files in parts", extra="arrow") from None
+    if len(paths) == 1 and any("=" in Path(file.path).parent.name for file in files):
+        return _partitioned(paths[0]), origin
+    named: Named = []
+    for file in files:
+        try:
+            with opened(file.path) as source, pq.ParquetFile(source) as table:
+                rows = [table.metadata.row_group(i).num_rows for i in range(table.num_row_groups)]
+        except (OSError, ValueError) as error:
+            raise broken(file, error) from error
+        named += _divided(file, rows)
+    return named, origin
+
+
+def _divided(file: File, rows: list[int]) -> Iterator[tuple[str, Rows]]:
+    """Divide a file into parts of whole row groups, about a million rows each."""
+    pieces: list[list[int]] = [[]]
+    held = 0
+    for group, n_rows in enumerate(rows):
+        if held and held + n_rows > PART_ROWS:
+            pieces.append([])
+            held = 0
+        pieces[-1].append(group)
+        held += n_rows
+    for i, groups in enumerate(pieces, start=1):
+        name = file.name if len(pieces) == 1 else f"{file.name} ({i} of {len(pieces)})"
+        yield name, ParquetRows(file, tuple(groups))
+
+
+def _partitioned(folder: str) -> Named:
+    """Return the files of a folder whose subfolders are named by values: year=2024."""
+    from pyarrow import dataset
+
+    return _dataset(dataset.dataset(folder, partitioning="hive"))
+
+
+def _parquet_bytes(files: list[File]) -> int:
     import pyarrow.parquet as pq
 
-    stat = path.stat()
-    with pq.ParquetFile(path) as file:
-        groups = tuple(range(file.num_row_groups))
-    yield path.name, ParquetRows(str(path), groups, (stat.st_size, stat.st_mtime))
+    n_bytes = 0
+    for file in files:
+        with opened(file.path) as source:
+            found = pq.read_metadata(source)
+        n_bytes += found.num_rows * found.num_columns * _CELL
+    return n_bytes
 
 
-def _surveyed(named: Sequence[tuple[str, Rows]], origin: str, request: Request) -> Parts:
-    from clearwood.table.reading.read import settled_table
+def _csv(files: list[File], options: TextFile) -> Named:
+    try:
+        import pyarrow as pa  # noqa: F401 - batches are Arrow's
+    except ImportError:
+        raise MissingExtraError("reading text files in parts", extra="arrow") from None
+    named: Named = []
+    for file in files:
+        with on_this_machine(file.path) as path:
+            named.append((file.name, CsvRows(file, scan_csv(path, file.name, options))))
+    return _alike(named)
 
-    batches = [
-        (i, raws) for i, (_, rows) in enumerate(named) for raws in rows.batches(BATCH_ROWS, None)
+
+def _alike(named: Sequence[tuple[str, Rows]]) -> Named:
+    """Read as numbers the columns that are numbers in all files."""
+    scans = [rows.scan for _, rows in named if isinstance(rows, CsvRows)]
+    numeric = frozenset.intersection(*(scan.numeric for scan in scans))
+    return [
+        (name, replace(rows, scan=replace(rows.scan, numeric=numeric)))
+        for name, rows in named
+        if isinstance(rows, CsvRows)
     ]
-    if not batches:
-        raise InputError("the table has no rows", parameter="source")
-    owner = np.concatenate([np.full(len(raws[0].values), i) for i, raws in batches])
-    held = [_joined([raws[k] for _, raws in batches]) for k in range(len(batches[0][1]))]
-    assigned = request.assigned([raw.name for raw in held])
-    raws = with_missing_words(held, request.writing)
-    raws, converted = convert_written_numbers(raws, request.writing, assigned.as_written)
-    table = settled_table(raws, assigned, {}, request, dropped=0, origin=origin, findings=converted)
-    table = labelled(
-        replace(table, keeps_identical=assigned.keeps_identical), assigned.labels.values()
-    )
-    table = with_directions(table, request.monotone)
-    target = next(
-        (r for r in raws if table.target and r.name in (table[table.target].header, table.target)),
-        None,
-    )
-    kept = np.ones(len(owner), bool) if target is None else ~target.missing
-    finish = Finish(
-        replace(table[:0], dropped=0, notes=()),
-        tuple(
-            _finished(raw, column, kept, request.writing.missing_words(raw.name))
-            for raw, column in zip(held, table.columns, strict=True)
-        ),
-    )
-    rows_by_part = np.bincount(owner[kept], minlength=len(named))
-    return Parts(
-        tuple(
-            Part(name, int(n), rows, finish, incomplete=not kept.all())
-            for (name, rows), n in zip(named, rows_by_part, strict=True)
-        ),
-        finish.empty,
-        table.missing,
-        tuple(_few(column) for column in table.columns),
-        table.dropped,
-        table.notes,
-        origin,
-    )
-
-
-def _few(column: Column) -> Column:
-    known = np.flatnonzero(~column.missing)
-    if column.is_coded or not len(known):
-        return column.take(slice(0, 0))
-    if column.values.dtype.kind == "O":
-        return column.take(known[:1])
-    values = column.values[known]
-    return column.take(known[[int(np.argmin(values)), int(np.argmax(values))]])
-
-
-def _joined(raws: list[Raw]) -> Raw:
-    if not raws[0].is_coded:
-        return replace(raws[0], values=np.concatenate([raw.values for raw in raws]))
-    place: dict[str, int] = {}
-    values = []
-    for raw in raws:
-        codes = np.array([*(place.setdefault(v, len(place)) for v in raw.levels), -1], np.int32)
-        values.append(codes[raw.values])
-    return replace(raws[0], values=np.concatenate(values), levels=tuple(place))
-
-
-def _finished(raw: Raw, column: Column, kept: Any, gaps: frozenset[str]) -> FinishedColumn:
-    empty = column.take(slice(0, 0))
-    header = column.header or column.name
-    if not raw.is_coded and not column.is_coded:
-        return FinishedColumn(header, empty, None, gaps)
-    if raw.is_coded and column.values.dtype.kind == "O":
-        return FinishedColumn(header, empty, None, gaps)
-    if not raw.is_coded:
-        return FinishedColumn(header, empty, {v: i for i, v in enumerate(column.levels)}, gaps)
-    codes = raw.values[kept]
-    known, first = np.unique(codes, return_index=True)
-    gap = np.full(
-        1, -1 if column.is_coded else np.nan if column.values.dtype.kind == "f" else "NaT"
-    ).astype(column.values.dtype)[0]
-    values = dict.fromkeys(raw.levels, gap)
-    values |= {raw.levels[c]: column.values[i] for c, i in zip(known, first, strict=True) if c >= 0}
-    return FinishedColumn(header, empty, values, gaps)

@@ -1,14 +1,25 @@
 """Where the rows of a part are: in a file, in a frame, or in a function that makes them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from clearwood._shared.errors import InputError
-from clearwood.table.reading.frames import from_memory
+from clearwood.table.parts.storage import File, on_this_machine, opened, unreadable
+from clearwood.table.reading.csv import CsvScan
+from clearwood.table.reading.frames import from_frame, from_memory
 from clearwood.table.reading.raw import Raw
 
-__all__ = ["MadeRows", "ParquetRows", "Rows"]
+__all__ = [
+    "CsvRows",
+    "DaskRows",
+    "FragmentRows",
+    "FrameRows",
+    "LazyRows",
+    "MadeRows",
+    "ParquetRows",
+    "Rows",
+]
 
 
 class Rows(Protocol):
@@ -27,32 +38,71 @@ class ParquetRows:
 
     Parameters
     ----------
-    path
-        Where the file is.
+    file
+        The file.
     groups
         The row groups, by number.
-    stamp
-        Size and time of modification when the file was listed.
     """
 
-    path: str
+    file: File
     groups: tuple[int, ...]
-    stamp: tuple[int, float] = (0, 0.0)
 
     def batches(self, rows: int, columns: Sequence[str] | None) -> Iterator[list[Raw]]:
         """Read the row groups one after the other."""
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        with pq.ParquetFile(self.path) as file:
-            batches = file.iter_batches(
-                rows, row_groups=list(self.groups), columns=columns, use_threads=False
-            )
-            for batch in batches:
-                yield arrow_columns(batch)
+        try:
+            with opened(self.file.path) as source, pq.ParquetFile(source) as file:
+                strings = [f.name for f in file.schema_arrow if pa.types.is_string(f.type)]
+            with (
+                opened(self.file.path) as source,
+                pq.ParquetFile(source, read_dictionary=strings) as file,
+            ):
+                batches = file.iter_batches(
+                    rows, row_groups=list(self.groups), columns=columns, use_threads=False
+                )
+                for batch in batches:
+                    yield _of_file(batch)
+        except (OSError, pa.ArrowInvalid) as error:
+            raise broken(self.file, error) from error
 
     def identity(self) -> Sequence[Any]:
         """Return the path, what the file was like, and the row groups."""
-        return [self.path, list(self.stamp), list(self.groups)]
+        return [self.file.path, self.file.size, self.file.changed, list(self.groups)]
+
+
+@dataclass(frozen=True)
+class CsvRows:
+    """A file of delimited text.
+
+    Parameters
+    ----------
+    file
+        The file.
+    scan
+        How it is read.
+    """
+
+    file: File
+    scan: CsvScan
+
+    def batches(self, rows: int, columns: Sequence[str] | None) -> Iterator[list[Raw]]:
+        """Read the file from its beginning."""
+        decimal = self.scan.decimal
+        with on_this_machine(self.file.path) as path:
+            for batch in self.scan.batches(path, self.file.name, rows, columns):
+                raws = _of_file(batch)
+                yield [replace(raw, decimal=decimal) for raw in raws] if decimal else raws
+
+    def checked(self) -> "CsvRows":
+        """Return the rows with the columns that are numbers to the end of the file."""
+        with on_this_machine(self.file.path) as path:
+            return replace(self, scan=self.scan.checked(path))
+
+    def identity(self) -> Sequence[Any]:
+        """Return the path, what the file was like, and how it is read."""
+        return [self.file.path, self.file.size, self.file.changed, sorted(self.scan.numeric)]
 
 
 @dataclass(frozen=True)
@@ -76,16 +126,16 @@ class MadeRows:
         """Make the rows, a batch at a time."""
         for start in range(self.start, self.stop, rows):
             stop = min(start + rows, self.stop)
-            raws = from_memory(self.function(start, stop))
-            if any(len(raw.values) != stop - start for raw in raws):
-                found = next(len(r.values) for r in raws if len(r.values) != stop - start)
+            raws = _only(from_memory(self.function(start, stop)), columns)
+            wrong = next((len(raw.values) for raw in raws if len(raw.values) != stop - start), None)
+            if wrong is not None:
                 raise InputError(
-                    f"the function made {found:,} rows where rows {start:,} to {stop:,} were to be "
+                    f"the function made {wrong:,} rows where rows {start:,} to {stop:,} were to be "
                     "made",
                     parameter="function",
                     hint="function(start, stop) gives stop - start rows.",
                 )
-            yield raws if columns is None else [raw for raw in raws if raw.name in set(columns)]
+            yield raws
 
     def identity(self) -> Sequence[Any]:
         """Return the name of the function and the rows."""
@@ -93,16 +143,143 @@ class MadeRows:
         return [f"{self.function.__module__}.{name}", self.start, self.stop]
 
 
-def arrow_columns(batch: Any) -> list[Raw]:
-    """Return the columns of a batch of an Arrow file; its dictionaries are strings."""
+@dataclass(frozen=True, eq=False)
+class FrameRows:
+    """A data frame in memory, one of several.
+
+    Parameters
+    ----------
+    frame
+        The frame.
+    """
+
+    frame: Any
+
+    def batches(self, rows: int, columns: Sequence[str] | None) -> Iterator[list[Raw]]:
+        """Cut the frame into batches."""
+        yield from _cut(_only(from_memory(self.frame), columns), rows)
+
+    def identity(self) -> Sequence[Any]:
+        """Return a hash of names and values."""
+        from clearwood.table.export import fingerprint
+        from clearwood.table.reading.read import as_columns
+        from clearwood.table.table import Table
+
+        return [fingerprint(Table(as_columns(self.frame)))]
+
+
+@dataclass(frozen=True, eq=False)
+class FragmentRows:
+    """A fragment of an Arrow dataset.
+
+    Parameters
+    ----------
+    fragment
+        The fragment.
+    schema
+        The dataset's, which fragments are brought to.
+    """
+
+    fragment: Any
+    schema: Any
+
+    def batches(self, rows: int, columns: Sequence[str] | None) -> Iterator[list[Raw]]:
+        """Scan the fragment."""
+        wanted = self.schema.names if columns is None else list(columns)
+        for batch in self.fragment.to_batches(
+            schema=self.schema, columns=wanted, batch_size=rows, use_threads=False
+        ):
+            if batch.num_rows:
+                yield _of_file(batch)
+
+    def identity(self) -> Sequence[Any]:
+        """Return what the fragment is."""
+        return [repr(self.fragment), str(self.schema)]
+
+
+@dataclass(frozen=True, eq=False)
+class DaskRows:
+    """A partition of a Dask data frame.
+
+    Parameters
+    ----------
+    partition
+        The partition, not computed yet.
+    """
+
+    partition: Any
+
+    def batches(self, rows: int, columns: Sequence[str] | None) -> Iterator[list[Raw]]:
+        """Compute the partition here, and cut it into batches."""
+        frame = self.partition.compute(scheduler="synchronous")
+        yield from _cut(_only(from_frame(frame), columns), rows)
+
+    def identity(self) -> Sequence[Any]:
+        """Return Dask's key, which depends on how the partition is made."""
+        return [str(self.partition.key)]
+
+
+@dataclass(frozen=True, eq=False)
+class LazyRows:
+    """A lazy frame of polars, computed in batches whenever its rows are needed.
+
+    Parameters
+    ----------
+    frame
+        The lazy frame.
+    """
+
+    frame: Any
+
+    def batches(self, rows: int, columns: Sequence[str] | None) -> Iterator[list[Raw]]:
+        """Compute the frame, in batches where this version of polars can."""
+        frame = self.frame if columns is None else self.frame.select(list(columns))
+        if not hasattr(frame, "collect_batches"):
+            yield from _cut(from_frame(frame.collect()), rows)
+            return
+        for batch in frame.collect_batches(chunk_size=rows, maintain_order=True):
+            if batch.height:
+                yield from _cut(from_frame(batch), rows)
+
+    def identity(self) -> Sequence[Any]:
+        """Return the plan that makes the frame."""
+        return [self.frame.explain(optimized=False)]
+
+
+def _only(raws: list[Raw], columns: Sequence[str] | None) -> list[Raw]:
+    return raws if columns is None else [raw for raw in raws if raw.name in set(columns)]
+
+
+def _cut(raws: list[Raw], rows: int) -> Iterator[list[Raw]]:
+    n_rows = len(raws[0].values) if raws else 0
+    for start in range(0, n_rows, rows):
+        if n_rows <= rows:
+            yield raws
+        else:
+            yield [raw.at(slice(start, start + rows)) for raw in raws]
+
+
+def _of_file(batch: Any) -> list[Raw]:
+    """Return the columns of a batch from a file, in which dictionaries are strings."""
     import pyarrow as pa
 
-    from clearwood.table.reading.frames import from_frame
-
-    if not batch.num_columns:
-        return []
     raws = from_frame(pa.Table.from_batches([batch]))
     return [
-        Raw(raw.name, "string", raw.values, raw.levels) if raw.form == "category" else raw
+        Raw(raw.name, "string", raw.values, raw.levels).at(slice(None))
+        if raw.form in ("category", "ordered")
+        else raw
         for raw in raws
     ]
+
+
+def broken(file: File, error: Exception) -> InputError:
+    """Return the error for a Parquet file that cannot be read."""
+    if isinstance(error, PermissionError):
+        message = f"you do not have permission to read {file.path}"
+        return unreadable(file.path, message, "check its permissions.")
+    reason = str(error).split("\n", maxsplit=1)[0]
+    return unreadable(
+        file.path,
+        f"{file.name} cannot be read as Parquet: {reason}",
+        "the file is damaged or was not written to its end; write it again, or leave it out.",
+    )

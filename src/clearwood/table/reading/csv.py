@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from clearwood.table.reading.raw import Raw, factorise
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["MISSING", "TextFile", "read_csv"]
+__all__ = ["MISSING", "CsvScan", "NotNumbersError", "TextFile", "read_csv", "scan_csv"]
 
 #: What counts as missing in text files. "None" and "?" are levels in real tables, so they are not.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null")
@@ -42,6 +42,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_UTF8 = ("utf-8", "utf8", "utf-8-sig", "ascii")
 _MOST_LEVELS = 500
 _SOME_LEVELS = 50
 _MOST_COLUMNS_IN_ONE_PASS = 500
@@ -111,21 +112,8 @@ def read_csv(path: Path, options: TextFile) -> list[Raw]:
     """Return the columns of a CSV or TSV file, gzipped or not."""
     encoding = options.encoding
     sample, _ = _head(path)
-    if not sample.strip():
-        raise _unreadable(path.name, f"{path.name} is empty", "it needs a header line and rows.")
-    known = encoding or next((name for bom, name in _BOMS if sample.startswith(bom)), "utf-8")
-    if b"\0" in sample and not known.lower().startswith(("utf-16", "utf_16", "utf-32", "utf_32")):
-        raise _unreadable(
-            path.name,
-            f"{path.name} holds binary data, not text",
-            words(
-                "save it as CSV or Parquet; for UTF-16 text set ", Option("encoding", "utf-16"), "."
-            ),
-        )
-    if sample.startswith(codecs.BOM_UTF8 + b'"'):
-        # DuckDB does not see that the quote after a byte-order mark opens a cell.
-        return _read_transcoded(path, "utf-8-sig", options)
-    if known.lower().replace("_", "-") not in ("utf-8", "utf8", "utf-8-sig", "ascii"):
+    known = _encoding(path, sample, encoding)
+    if known is not None:
         return _read_transcoded(path, known, options)
     try:
         return _read_utf8(path, path.name, options)
@@ -145,6 +133,25 @@ def read_csv(path: Path, options: TextFile) -> list[Raw]:
         )
     )
     return columns
+
+
+def _encoding(path: Path, sample: bytes, encoding: str | None) -> str | None:
+    """Return the encoding that a file is to be converted from; None where DuckDB can read it."""
+    if not sample.strip():
+        raise _unreadable(path.name, f"{path.name} is empty", "it needs a header line and rows.")
+    known = encoding or next((name for bom, name in _BOMS if sample.startswith(bom)), "utf-8")
+    if b"\0" in sample and not known.lower().startswith(("utf-16", "utf_16", "utf-32", "utf_32")):
+        raise _unreadable(
+            path.name,
+            f"{path.name} holds binary data, not text",
+            words(
+                "save it as CSV or Parquet; for UTF-16 text set ", Option("encoding", "utf-16"), "."
+            ),
+        )
+    if sample.startswith(codecs.BOM_UTF8 + b'"'):
+        # DuckDB does not see that the quote after a byte-order mark opens a cell.
+        return "utf-8-sig"
+    return None if known.lower().replace("_", "-") in _UTF8 else known
 
 
 def _open(path: Path) -> IO[bytes]:
@@ -204,6 +211,13 @@ def _undecodable(path: Path, encoding: str) -> InputError:
 
 
 def _read_transcoded(path: Path, encoding: str, options: TextFile) -> list[Raw]:
+    with _as_utf8(path, encoding) as copy:
+        return _read_utf8(copy, path.name, options)
+
+
+@contextmanager
+def _as_utf8(path: Path, encoding: str) -> Iterator[Path]:
+    """Copy a file in another encoding to one in UTF-8, for a while."""
     try:
         io.TextIOWrapper(io.BytesIO(), encoding)  # unlike a look-up, it refuses rot13 and its like
     except LookupError:
@@ -224,7 +238,7 @@ def _read_transcoded(path: Path, encoding: str, options: TextFile) -> list[Raw]:
                     out.write(chunk)
         except UnicodeError:
             raise _undecodable(path, encoding) from None
-        return _read_utf8(copy, path.name, options)
+        yield copy
 
 
 def _read_utf8(path: Path, shown: str, options: TextFile) -> list[Raw]:
@@ -276,6 +290,120 @@ def _columns(
             return columns
     _load(connection, path, dialect, types)
     return fetch(connection, "data")
+
+
+class NotNumbersError(Exception):
+    """A column that began with numbers has a cell that is none."""
+
+
+@dataclass(frozen=True)
+class CsvScan:
+    """How a text file is read in batches of rows.
+
+    Parameters
+    ----------
+    dialect
+        How it writes its cells.
+    numeric
+        The columns that are read as numbers, the others as text.
+    encoding
+        What it is converted from; None for UTF-8.
+    """
+
+    dialect: Dialect
+    numeric: frozenset[str]
+    encoding: str | None = None
+
+    @property
+    def decimal(self) -> str:
+        """The decimal sign, where the first rows show it."""
+        return self.dialect.decimal if self.dialect.shows_decimals else ""
+
+    def batches(
+        self, path: Path, shown: str, rows: int, columns: Sequence[str] | None
+    ) -> Iterator[Any]:
+        """Read the file as Arrow batches whose columns have the names of the header."""
+        import duckdb
+
+        names = self.dialect.names
+        wanted = [i for i, name in enumerate(names) if columns is None or name in set(columns)]
+        listed = ", ".join(f"c{i}" for i in wanted)
+        with self._utf8(path) as file, connect() as connection:
+            connection.execute("SET threads = 1")
+            for size in (self.dialect.line_size, _LONGEST_LINE):
+                dialect = replace(self.dialect, line_size=size)
+                query = f"SELECT {listed} FROM {_scan(dialect, self._types())}"  # noqa: S608 - names and types are ours
+                started = False
+                try:
+                    relation: Any = connection.sql(query, params=[literal_path(file)])
+                    reader = getattr(relation, "to_arrow_reader", relation.fetch_arrow_reader)
+                    for batch in reader(rows):
+                        started = True
+                        yield batch.rename_columns([names[i] for i in wanted])
+                except (duckdb.Error, OSError, ValueError) as error:
+                    if not started and size != _LONGEST_LINE:
+                        continue  # a long line can be helped
+                    self._refuse(file, shown, error)
+                return
+
+    def _refuse(self, file: Path, shown: str, error: Exception) -> NoReturn:
+        import duckdb
+
+        try:
+            _check_utf8(file)
+        except UnicodeDecodeError as fault:
+            message = f"{shown} is not UTF-8: byte {fault.start} cannot be read"
+            hint = words("set its encoding, such as ", Option("encoding", "cp1252"), ".")
+            raise _unreadable(shown, message, hint) from None
+        try:
+            is_word = self._checked(file) != self.numeric
+        except duckdb.Error:
+            is_word = False
+        if is_word:
+            raise NotNumbersError from error
+        raise _explained(str(error), shown, self.dialect) from error
+
+    @contextmanager
+    def _utf8(self, path: Path) -> Iterator[Path]:
+        if self.encoding is None:
+            yield path
+            return
+        with _as_utf8(path, self.encoding) as copy:
+            yield copy
+
+    def _types(self) -> list[str]:
+        return ["DOUBLE" if n in self.numeric else "VARCHAR" for n in self.dialect.names]
+
+    def checked(self, path: Path) -> "CsvScan":
+        """Return the scan with the columns that are numbers in all rows."""
+        with self._utf8(path) as file:
+            return replace(self, numeric=self._checked(file))
+
+    def _checked(self, file: Path) -> frozenset[str]:
+        with connect() as connection:
+            types = _types_of_all_rows(connection, file, self.dialect, self._types())
+        names = zip(self.dialect.names, types, strict=True)
+        return frozenset(name for name, kind in names if kind == "DOUBLE")
+
+
+def scan_csv(path: Path, shown: str, options: TextFile) -> CsvScan:
+    """Detect dialect, header and encoding of a text file from its head."""
+    if path.suffix.lower() in (".tsv", ".tab") and options.delimiter is None:
+        options = replace(options, delimiter="\t")
+    sample, whole = _head(path)
+    encoding = _encoding(path, sample, options.encoding)
+    try:
+        decoder = codecs.getincrementaldecoder(encoding or "utf-8-sig")()
+        text = decoder.decode(sample, final=whole)
+    except UnicodeDecodeError as error:
+        message = f"{shown} is not {encoding or 'UTF-8'}: byte {error.start} cannot be read"
+        hint = words("set its encoding, such as ", Option("encoding", "cp1252"), ".")
+        raise _unreadable(shown, message, hint) from None
+    with _long_cells_allowed():
+        dialect = _sniff(text, shown, options, whole=whole)
+    names = zip(dialect.names, dialect.numeric, strict=True)
+    numeric = frozenset(n for n, number in names if number and n not in options.as_written)
+    return CsvScan(replace(dialect, levels=()), numeric, encoding)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from clearwood.table.reading.csv import TextFile, read_csv
 from clearwood.table.reading.duck import connect, fetch, literal_path
 from clearwood.table.reading.raw import Raw
 
-__all__ = ["read_file"]
+__all__ = ["check_exists", "read_file"]
 
 _TEXT = (".csv", ".tsv", ".txt", ".tab", ".psv", ".dat")
 _PARQUET = (".parquet", ".pq")
@@ -28,7 +28,7 @@ _ADDRESS = re.compile(r"[a-z][a-z0-9+]+:/", re.IGNORECASE)
 def read_file(path: Path, options: TextFile) -> list[Raw]:
     """Read the columns of a file, by its extension or, if they contradict it, its first bytes."""
     path = path.expanduser()
-    _check_exists(path)
+    check_exists(path)
     ending = path.suffix.lower()
     if ending == ".gz":
         ending = Path(path.stem).suffix.lower()
@@ -112,7 +112,8 @@ def _content(path: Path) -> _Content | None:
     return next((kind for first, kind in _FIRST_BYTES.items() if head.startswith(first)), None)
 
 
-def _check_exists(path: Path) -> None:
+def check_exists(path: Path) -> None:
+    """Refuse a path that is not a file that can be read, and offer the nearest names."""
     if path.is_dir():
         raise _unreadable(path, f"{path} is a folder, not a file", hint="name a file in it.")
     if path.exists():

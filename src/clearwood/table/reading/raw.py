@@ -40,6 +40,8 @@ class Raw:
         Of a number: the unit that was written with it.
     header
         Its name in the data, where a label gives it another.
+    repeats
+        How many rows each value stands for, where rows were counted and not kept; None for one.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Raw:
     decimal: str = ""
     unit: str = ""
     header: str = ""
+    repeats: NDArray[np.int64] | None = None
 
     @property
     def is_coded(self) -> bool:
@@ -60,15 +63,35 @@ class Raw:
     def at(self, rows: Bools | slice) -> "Raw":
         """Return some rows; strings that none of them has are forgotten."""
         values = self.values[rows]
+        repeats = None if self.repeats is None else self.repeats[rows]
         if self.form != "string":
-            return replace(self, values=values)
+            return replace(self, values=values, repeats=repeats)
         used = used_levels(values, len(self.levels))
         if len(used) == len(self.levels):
-            return replace(self, values=values)
+            return replace(self, values=values, repeats=repeats)
         lookup = np.full(len(self.levels) + 1, -1, dtype=np.int32)
         lookup[used] = np.arange(len(used), dtype=np.int32)
         levels = tuple(self.levels[code] for code in used)
-        return replace(self, values=lookup[values], levels=levels)
+        return replace(self, values=lookup[values], levels=levels, repeats=repeats)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows the values stand for."""
+        return len(self.values) if self.repeats is None else int(self.repeats.sum())
+
+    @property
+    def n_present(self) -> int:
+        """How many rows have a value."""
+        known = ~self.missing
+        return int(known.sum() if self.repeats is None else self.repeats[known].sum())
+
+    def rows_per_level(self) -> Index:
+        """Return how many rows each level has."""
+        known = self.values >= 0
+        weights = None if self.repeats is None else self.repeats[known]
+        # sums of whole numbers are exact
+        rows = np.bincount(self.values[known], weights, minlength=len(self.levels))
+        return rows.astype(np.intp)
 
     @property
     def missing(self) -> Bools:

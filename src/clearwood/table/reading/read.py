@@ -1,7 +1,7 @@
 """Reading a table from anything that holds one."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, cast
@@ -15,6 +15,7 @@ from clearwood._shared.numbers import count
 from clearwood.table.alignment import align, align_table, described, raw_of
 from clearwood.table.column import Column
 from clearwood.table.exposure import check_exposure
+from clearwood.table.kinds.evidence import Evidence
 from clearwood.table.kinds.implausible import implausible
 from clearwood.table.kinds.infer import check_finite, settle
 from clearwood.table.kinds.review import Finding, review_all
@@ -32,7 +33,7 @@ from clearwood.table.reading.files import read_file
 from clearwood.table.reading.frames import from_memory
 from clearwood.table.reading.labels import Labels, labelled
 from clearwood.table.reading.raw import Raw
-from clearwood.table.reading.request import Assigned, Request
+from clearwood.table.reading.request import Request
 from clearwood.table.reading.roles import (
     KindSetting,
     check_weights,
@@ -43,7 +44,15 @@ from clearwood.table.schema import ColumnSchema, Schema
 from clearwood.table.table import Table
 from clearwood.table.types import NUMERIC, Kind, Role, Task
 
-__all__ = ["as_columns", "as_table", "read", "read_as", "settled_table"]
+__all__ = [
+    "as_columns",
+    "as_table",
+    "check_known_targets",
+    "dropped_rows",
+    "read",
+    "read_as",
+    "settled_table",
+]
 
 #: With a target named, fewer rows than this cannot be learned from.
 FEWEST_ROWS = 5
@@ -180,28 +189,7 @@ def read(
     assigned = request.assigned([raw.name for raw in raws])
     known = {column.name: column.kind for column in source} if isinstance(source, Table) else {}
     raws, converted = convert_written_numbers(raws, request.writing, assigned.as_written)
-    table = settled_table(
-        raws, assigned, known, request, dropped=dropped, origin=origin, findings=converted
-    )
-    table = labelled(
-        replace(table, keeps_identical=assigned.keeps_identical), assigned.labels.values()
-    )
-    table = _with_labels_of(source, table) if isinstance(source, Table) else table
-    return with_directions(table, monotone)
-
-
-def settled_table(
-    raws: list[Raw],
-    assigned: Assigned,
-    known: Mapping[str, Kind],
-    request: Request,
-    *,
-    dropped: int,
-    origin: str,
-    findings: Sequence[Finding],
-) -> Table:
-    """Settle kinds, task and what is left out, under the names in the data."""
-    return _table(
+    table = _table(
         raws,
         assigned.roles,
         assigned.kinds,
@@ -209,8 +197,13 @@ def settled_table(
         request.task,
         dropped=dropped,
         origin=origin,
-        findings=findings,
+        findings=converted,
     )
+    table = labelled(
+        replace(table, keeps_identical=assigned.keeps_identical), assigned.labels.values()
+    )
+    table = _with_labels_of(source, table) if isinstance(source, Table) else table
+    return with_directions(table, monotone)
 
 
 def _with_labels_of(source: Table, table: Table) -> Table:
@@ -235,15 +228,42 @@ def _table(
     """Settle the kinds, the task and what is left out, with notes and warnings about it."""
     for raw in raws:
         check_finite(raw)
+    findings = list(findings)
+    to_predict = _named(roles, Role.TARGET)
+    if to_predict is not None:
+        raws, lost = _rows_with_target(raws, to_predict)
+        dropped += lost
+        findings += dropped_rows(lost)
+    table = settled_table(
+        raws, roles, stated, known, chosen, findings=findings, constant=constant, evidence=Evidence
+    )
+    return replace(table, dropped=dropped, source=origin)
+
+
+def settled_table(
+    raws: Sequence[Raw],
+    roles: dict[str, Role],
+    stated: Mapping[str, KindSetting],
+    known: Mapping[str, Kind],
+    chosen: Task | None,
+    *,
+    findings: Sequence[Finding],
+    evidence: Callable[[Column], Evidence],
+    constant: bool = False,
+) -> Table:
+    """Settle kinds, task and what is left out, from columns whose target has no gaps.
+
+    Parameters
+    ----------
+    evidence
+        What is known about all rows of a column, where the values are not all of them.
+    """
     to_predict = _named(roles, Role.TARGET)
     settled: dict[str, Column] = {}
     findings = list(findings)
     if to_predict is None:
         chosen = None
     else:
-        raws, lost = _rows_with_target(raws, to_predict)
-        dropped += lost
-        findings += _dropped_rows(lost)
         raw = next(raw for raw in raws if raw.name == to_predict)
         exposure = _named(roles, Role.EXPOSURE)
         settled[to_predict], chosen, note = settle_target(
@@ -254,9 +274,10 @@ def _table(
         if raw.name not in settled:
             kind = stated.get(raw.name, known.get(raw.name))
             settled[raw.name] = _settled(raw, kind, roles.get(raw.name))
-    check_weights(settled, _named(roles, Role.WEIGHT))
-    check_exposure(settled, _named(roles, Role.EXPOSURE))
-    columns = tuple(settled[raw.name] for raw in raws)
+    columns = [evidence(settled[raw.name]) for raw in raws]
+    by_name = {one.column.name: one for one in columns}
+    check_weights(by_name.get(_named(roles, Role.WEIGHT) or ""))
+    check_exposure(by_name.get(_named(roles, Role.EXPOSURE) or ""))
     plain = {raw.name for raw in raws if raw.plain}
     # What the user stated is not doubted; numpy arrays come from people who chose their columns.
     given = set(roles)
@@ -264,12 +285,13 @@ def _table(
     # one typing error makes a category of a whole column
     free = (raw for raw in raws if raw.name not in stated and raw.name not in given)
     odd = (words_among_numbers(raw) for raw in free)
-    features = (c for c in columns if roles.get(c.name, Role.FEATURE) in _FEATURES)
-    doubtful = (implausible(column) for column in features if column.name not in plain)
+    features = (c for c in columns if roles.get(c.column.name, Role.FEATURE) in _FEATURES)
+    doubtful = (implausible(one) for one in features if one.column.name not in plain)
     findings += [*filter(None, odd), *unusual, *filter(None, doubtful)]
-    table = Table(columns, roles, chosen, dropped, (), origin)
-    if to_predict is not None and len(table.features) > table.n_rows:
-        note = f"there are more features ({len(table.features)}) than rows ({table.n_rows})"
+    table = Table(tuple(one.column for one in columns), roles, chosen)
+    n_rows = columns[0].n_rows
+    if to_predict is not None and len(table.features) > n_rows:
+        note = f"there are more features ({len(table.features)}) than rows ({n_rows})"
         findings.append(Finding(note))
     for finding in findings:
         if finding.warn:
@@ -410,6 +432,8 @@ def as_table(
     >>> as_table({"town": ["Basel"], "age": [50]}, schema=schema)["age"].values
     array([50.])
     """
+    if isinstance(data, Parts):
+        raise needs_rows("this call")
     if schema is None:
         return data if isinstance(data, Table) else read(data, **options)
     if isinstance(data, Table):
@@ -531,14 +555,23 @@ def _columns_as_held(source: Any, options: TextFile) -> tuple[list[Raw], str, in
 
 def _rows_with_target(raws: list[Raw], target: str) -> tuple[list[Raw], int]:
     missing = next(raw for raw in raws if raw.name == target).missing
-    if missing.all():
+    n_left = int((~missing).sum())
+    check_known_targets(target, n_left)
+    if n_left == len(missing):
+        return raws, 0
+    kept = [raw.at(~missing) for raw in raws]
+    return kept, len(missing) - n_left
+
+
+def check_known_targets(target: str, n_left: int) -> None:
+    """Refuse a target that is known in no row, or in too few to learn from."""
+    if not n_left:
         raise InputError(
             f"the target {target!r} is all missing",
             parameter="target",
             value=target,
             hint="choose another column.",
         )
-    n_left = int((~missing).sum())
     if n_left < FEWEST_ROWS:
         raise InputError(
             f"the table has {count(n_left, 'row')} with a target; at least {FEWEST_ROWS} are "
@@ -547,13 +580,10 @@ def _rows_with_target(raws: list[Raw], target: str) -> tuple[list[Raw], int]:
             value=target,
             hint="nothing can be learned from so few rows.",
         )
-    if n_left == len(missing):
-        return raws, 0
-    kept = [raw.at(~missing) for raw in raws]
-    return kept, len(missing) - n_left
 
 
-def _dropped_rows(n_rows: int) -> list[Finding]:
+def dropped_rows(n_rows: int) -> list[Finding]:
+    """Return the note on rows without a target."""
     if not n_rows:
         return []
     return [Finding(f"{count(n_rows, 'row')} without a target left out", warn=False)]

@@ -13,8 +13,8 @@ from clearwood._shared.errors import (
     unknown_choice,
     words,
 )
-from clearwood.table.column import Column
 from clearwood.table.identical import IDENTICAL_ROWS
+from clearwood.table.kinds.evidence import Evidence
 from clearwood.table.types import Kind, Role, Task
 
 __all__ = [
@@ -145,30 +145,30 @@ def _check_known(name: str, names: Sequence[str], option: str) -> None:
         )
 
 
-def check_weights(columns: Mapping[str, Column], weight: str | None) -> None:
+def check_weights(weight: Evidence | None) -> None:
     """Refuse weights that are missing, negative or all zero."""
     if weight is None:
         return
-    values = columns[weight].values
-    n_missing = columns[weight].n_missing
-    if n_missing:
+    name = weight.column.name
+    if weight.n_missing:
         raise InputError(
-            f"the weight {weight!r} is missing in {n_missing:,} of {len(values):,} rows",
+            f"the weight {name!r} is missing in {weight.n_missing:,} of {weight.n_rows:,} rows",
             parameter="weight",
-            value=weight,
+            value=name,
             hint="give every row a weight; 0 leaves a row out.",
         )
-    if values.min() < 0:
+    low, high = weight.range
+    if low < 0:
         raise InputError(
-            f"the weight {weight!r} is negative ({values.min():g})",
+            f"the weight {name!r} is negative ({low:g})",
             parameter="weight",
-            value=weight,
+            value=name,
             hint="weights are 0 or more.",
         )
-    if not values.any():
+    if not high:
         raise InputError(
-            f"the weight {weight!r} is 0 in every row",
+            f"the weight {name!r} is 0 in every row",
             parameter="weight",
-            value=weight,
+            value=name,
             hint="at least one row needs a weight above 0.",
         )

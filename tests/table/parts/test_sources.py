@@ -1,0 +1,287 @@
+"""Folders, patterns, lists, addresses and lazy frames as tables in parts."""
+
+import gzip
+import os
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+import clearwood as cw
+from clearwood.table import Parts
+from clearwood.table.parts import gather
+
+
+def table(n=90, seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "x": np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n)),
+            "town": rng.choice(["Lund", "Bern", "Chur", None], n),
+            "flag": rng.random(n) < 0.5,
+            "day": np.datetime64("2024-01-01") + rng.integers(0, 30, n),
+            "rooms": rng.integers(1, 9, n),
+            "y": rng.normal(size=n),
+        }
+    )
+
+
+def write(frame, path, **options):
+    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), path, **options)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A table in three Parquet files of unequal size, one of them empty, in two orders."""
+    frame, path = table(), tmp_path / "table"
+    path.mkdir()
+    write(frame[:50], path / "a.parquet", row_group_size=20)
+    write(frame[50:50], path / "b.parquet")
+    write(frame[50:][list(frame.columns)[::-1]], path / "c.parquet")
+    (path / "_SUCCESS").touch()
+    return path
+
+
+@pytest.fixture
+def whole(tmp_path):
+    write(table(), tmp_path / "whole.parquet")
+    return cw.read(tmp_path / "whole.parquet", target="y")
+
+
+def same(parts, table):
+    assert isinstance(parts, Parts)
+    assert parts.schema == table.schema
+    assert parts.to_table().fingerprint() == table.fingerprint()
+
+
+@pytest.mark.parametrize("pattern", ["", "*.parquet", "[abc].parquet"])
+def test_a_folder_or_pattern_is_the_table_of_all_its_files(folder, whole, pattern):
+    same(cw.read(folder / pattern, target="y", parts=True), whole)
+
+
+def test_a_list_of_files_is_one_table(folder, whole):
+    paths = [folder / "a.parquet", str(folder / "c.parquet")]
+    same(cw.read(paths, target="y", parts=True), whole)
+
+
+def test_a_folder_that_fits_is_read_into_memory(folder, whole):
+    read = cw.read(folder, target="y")
+    assert isinstance(read, cw.Table)
+    assert read.schema == whole.schema
+    assert read.fingerprint() == whole.fingerprint()
+
+
+def test_a_table_that_does_not_fit_stays_where_it_is_with_a_warning(folder, whole, monkeypatch):
+    monkeypatch.setattr(gather, "free_memory", lambda: 1000)
+    with pytest.warns(cw.ClearwoodWarning, match=r"does not fit .* set parts=False"):
+        parts = cw.read(folder, target="y")
+    same(parts, whole)
+    with pytest.warns(cw.ClearwoodWarning, match="does not fit"):
+        assert isinstance(cw.read(folder / "a.parquet", target="y"), Parts)
+    assert isinstance(cw.read(folder, target="y", parts=False), cw.Table)
+
+
+def test_a_large_file_is_divided_at_its_row_groups(folder, monkeypatch):
+    monkeypatch.setattr(gather, "PART_ROWS", 30)
+    parts = cw.read(folder / "a.parquet", target="y", parts=True)
+    assert [(p.name, p.n_rows) for p in parts.parts] == [
+        ("a.parquet (1 of 2)", 20),
+        ("a.parquet (2 of 2)", 30),
+    ]
+
+
+def test_the_fingerprint_changes_with_a_file(folder):
+    before = cw.read(folder, parts=True).fingerprint()
+    assert cw.read(folder, parts=True).fingerprint() == before
+    os.utime(folder / "a.parquet", (1, 1))
+    assert cw.read(folder, parts=True).fingerprint() != before
+
+
+def test_files_at_an_address_are_read(folder, whole):
+    import fsspec
+
+    memory = fsspec.filesystem("memory")
+    memory.put(str(folder), "/bucket", recursive=True)
+    try:
+        for address in ("memory://bucket", "memory://bucket/*.parquet"):
+            parts = cw.read(address, target="y", parts=True)
+            same(parts, whole)
+            assert pickle.loads(pickle.dumps(parts)).fingerprint() == parts.fingerprint()
+    finally:
+        memory.rm("/bucket", recursive=True)
+
+
+def test_an_arrow_dataset_and_folders_named_by_values(tmp_path):
+    frame = table()
+    pq.write_to_dataset(
+        pa.Table.from_pandas(frame, preserve_index=False), tmp_path / "t", partition_cols=["rooms"]
+    )
+    dataset = ds.dataset(tmp_path / "t", partitioning="hive")
+    for source in (dataset, tmp_path / "t"):
+        parts = cw.read(source, target="y", parts=True)
+        assert parts.n_rows == 90
+        assert parts.to_table()["rooms"].values.sum() == frame["rooms"].sum()
+
+
+def test_a_dask_frame_stays_in_its_partitions(whole):
+    dd = pytest.importorskip("dask.dataframe")
+    frame = dd.from_pandas(table(), npartitions=4)
+    parts = cw.read(frame, target="y", parts=True)
+    assert len(parts.parts) == 4
+    same(parts, whole)
+    assert isinstance(cw.read(frame, target="y"), cw.Table)
+
+
+def test_a_lazy_polars_frame_is_computed_in_batches(whole):
+    frame = pl.from_pandas(table()).lazy()
+    parts = cw.read(frame, target="y", parts=True)
+    same(parts, whole)
+    assert pickle.loads(pickle.dumps(parts)).head(3).to_dict() == whole.head(3).to_dict()
+    assert isinstance(cw.read(frame, target="y"), cw.Table)
+
+
+@pytest.mark.parametrize("style", [{}, {"sep": ";", "decimal": ","}])
+def test_text_files_are_one_table(tmp_path, style):
+    frame = table().drop(columns="day")
+    frame["mixed"] = [str(i % 5) for i in range(89)] + ["none"]  # a word in the last row
+    frame.to_csv(tmp_path / "whole.csv", index=False, **style)
+    (tmp_path / "parts").mkdir()
+    frame[:40].to_csv(tmp_path / "parts" / "a.csv", index=False, **style)
+    frame[40:][list(frame.columns)[::-1]].to_csv(
+        tmp_path / "parts" / "b.csv.gz", index=False, **style
+    )
+    one = read_quietly(tmp_path / "whole.csv", target="y")
+    parts = read_quietly(tmp_path / "parts", target="y", parts=True)
+    same(parts, one)
+    assert sum(b.n_rows for b in parts.batches(7, columns=["mixed", "town"])) == 90
+
+
+def read_quietly(source, **options):
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cw.ClearwoodWarning)
+        return cw.read(source, **options)
+
+
+def test_a_number_that_is_a_word_late_in_a_long_file_makes_text_of_the_column(tmp_path):
+    lines = "".join(f"{i % 300},{i % 300}\n" for i in range(60_000))
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text("x,z\n" + lines)
+    with (tmp_path / "b.csv").open("a") as file:
+        file.write("n/a?,7\n")
+    parts = read_quietly(tmp_path, parts=True)
+    assert (str(parts.kinds["x"]), str(parts.kinds["z"])) == ("category", "whole number")
+
+
+def test_other_encodings_are_read_in_parts(tmp_path):
+    (tmp_path / "a.csv").write_bytes("ort,x\nZürich,1.5\nGenève,2.5\n".encode("cp1252"))
+    parts = cw.read(tmp_path, parts=True, encoding="cp1252")
+    assert parts.levels["ort"] == ("Genève", "Zürich")
+    with pytest.raises(cw.InputError, match=r"a\.csv is not UTF-8.*encoding='cp1252'"):
+        cw.read(tmp_path, parts=True)
+
+
+# bad input
+
+
+def refused(match, source, **options):
+    with pytest.raises(cw.InputError, match=match):
+        cw.read(source, parts=True, **options)
+
+
+def test_a_file_with_other_columns_is_named_with_them(folder):
+    write(table().drop(columns="town").assign(extra=1), folder / "d.parquet")
+    refused(r"d\.parquet lacks the column 'town' and has the column 'extra' more", folder)
+
+
+def test_a_file_with_another_type_is_named(folder):
+    write(table().assign(x="word"), folder / "d.parquet")
+    refused(r"column 'x' holds numbers in a\.parquet, but text in d\.parquet", folder)
+
+
+def test_a_truncated_file_is_named(folder):
+    content = (folder / "c.parquet").read_bytes()
+    (folder / "c.parquet").write_bytes(content[: len(content) // 2])
+    refused(r"c\.parquet cannot be read as Parquet.*write it again", folder)
+
+
+def test_a_file_that_changes_after_it_was_read_is_noticed(folder):
+    parts = cw.read(folder, parts=True)
+    write(table().assign(town="Basel"), folder / "a.parquet", row_group_size=20)
+    with pytest.raises(cw.InputError, match=r"column 'town' is not as it was.*'Basel'"):
+        parts.to_table()
+
+
+def test_folders_without_tables_and_patterns_without_files_are_refused(tmp_path):
+    refused("no file that holds a table", tmp_path)
+    refused(r"no file matches .*\*\.parquet", tmp_path / "*.parquet")
+    refused("there is no file", tmp_path / "missing.parquet")
+    refused("there is nothing at memory://nowhere", "memory://nowhere")
+    refused(r"model\.cw cannot be read in parts", _touched(tmp_path / "model.cw"))
+
+
+def _touched(path):
+    path.write_text("x")
+    return path
+
+
+def test_text_and_parquet_files_are_not_mixed(folder):
+    table().to_csv(folder / "d.csv")
+    refused(r"both Parquet files \(a\.parquet\) and text files \(d\.csv\)", folder)
+
+
+def test_other_files_of_a_folder_are_left_out_with_a_warning(folder):
+    (folder / "README.md").touch()
+    with pytest.warns(cw.ClearwoodWarning, match=r"left out: README\.md"):
+        assert cw.read(folder, parts=True).n_rows == 90
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
+def test_a_file_that_may_not_be_read_is_named(folder):
+    (folder / "a.parquet").chmod(0)
+    refused(r"you do not have permission to read .*a\.parquet", folder)
+
+
+def test_files_without_rows_are_refused(tmp_path):
+    write(table()[:0], tmp_path / "a.parquet")
+    refused("the table has no rows", tmp_path)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "a.csv").write_text("")
+    refused(r"a\.csv is empty", tmp_path / "b")
+    with gzip.open(tmp_path / "b" / "a.csv", "wt") as file:
+        file.write("x\n1\n")
+    refused("binary data|compressed", tmp_path / "b")
+
+
+def test_a_table_in_memory_has_no_parts():
+    refused("a table in memory has no parts.*Parts.of", table())
+    refused("a table in memory has no parts", cw.read(table()))
+    refused("an? int has no parts|a int has no parts", 3)
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, True])
+def test_numbers_of_rows_are_checked(folder, value):
+    parts = cw.read(folder, parts=True)
+    with pytest.raises(cw.InputError, match="it must be a whole number above 0"):
+        next(parts.batches(value))
+    with pytest.raises(cw.InputError, match="it must be a whole number above 0"):
+        parts.sample(value)
+
+
+def test_an_interruption_passes_through():
+    calls = []
+
+    def rows(start, stop):
+        calls.append(start)
+        if start > 100_000:
+            raise KeyboardInterrupt
+        return {"x": np.arange(start, stop) % 7}
+
+    with pytest.raises(KeyboardInterrupt):
+        Parts.of(rows, 10**6)
