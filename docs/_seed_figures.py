@@ -10,6 +10,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import vl_convert
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
@@ -223,6 +224,79 @@ def regions() -> alt.LayerChart:
     return (boxes_chart + contours + labels).properties(width=320, height=320)
 
 
+def prim() -> alt.LayerChart:
+    """Rows by their target, and the box in which PRIM predicts a high one."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(1000, 2))
+    y = ((X[:, 0] > 0.6) & (X[:, 1] > 0.5)) + 0.3 * rng.normal(size=1000)
+    model = cw.learner("prim", boxes=1).fit(X, y)
+    fine = np.stack(np.meshgrid(np.linspace(0, 1, 201), np.linspace(0, 1, 201)), axis=-1)
+    high = fine.reshape(-1, 2)[model.predict(fine.reshape(-1, 2)) > 0.5]
+    (x1, y1), (x2, y2) = high.min(axis=0), high.max(axis=0)
+    box = pd.DataFrame({"x1": [x1], "x2": [x2], "y1": [y1], "y2": [y2]})
+    rows = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "target": y}).head(500)
+    points = (
+        alt.Chart(rows)
+        .mark_circle(size=18)
+        .encode(
+            x=alt.X("a:Q", title="x1"),
+            y=alt.Y("b:Q", title="x2"),
+            color=alt.Color("target:Q", scale=alt.Scale(range=["#c9d8cf", GREEN])),
+        )
+    )
+    frame = alt.Chart(box).mark_rect(fill=None, stroke=ORANGE, strokeWidth=3)
+    edges = frame.encode(x="x1:Q", x2="x2:Q", y="y1:Q", y2="y2:Q")
+    return (points + edges).properties(width=300, height=300)
+
+
+def margin() -> alt.HConcatChart:
+    """The widest margin between two classes, and a soft margin where they overlap."""
+    rng = np.random.default_rng(0)
+    sign = np.repeat([-1, 1], 30)
+    charts = []
+    for apart, penalty in ((2.5, 1e6), (0.8, 2.0)):
+        X = rng.normal(size=(60, 2)) + apart * sign[:, None]
+        model = SVC(kernel="linear", C=penalty).fit(X, sign)
+        supports = np.isin(np.arange(60), model.support_)
+        rows = pd.DataFrame({"x1": X[:, 0], "x2": X[:, 1], "class": sign, "support": supports})
+        (b1, b2), b0 = model.coef_[0], model.intercept_[0]
+        ends = np.array([X[:, 0].min(), X[:, 0].max()])
+        lines = pd.concat(
+            pd.DataFrame({"x1": ends, "x2": (at - b0 - b1 * ends) / b2, "at": at})
+            for at in (-1, 0, 1)
+        )
+        kept = alt.Scale(domain=[X[:, 1].min() - 0.5, X[:, 1].max() + 0.5])
+        colour = alt.Color(
+            "class:N", scale=alt.Scale(domain=[-1, 1], range=[ORANGE, GREEN]), legend=None
+        )
+        points = (
+            alt.Chart(rows)
+            .mark_circle(size=30)
+            .encode(
+                x=alt.X("x1:Q", scale=alt.Scale(zero=False)),
+                y=alt.Y("x2:Q", scale=kept),
+                color=colour,
+            )
+        )
+        rings = (
+            alt.Chart(rows.query("support"))
+            .mark_point(size=90, color=GREY)
+            .encode(x="x1:Q", y=alt.Y("x2:Q", scale=kept))
+        )
+        drawn = (
+            alt.Chart(lines)
+            .mark_line(color=BLUE, clip=True)
+            .encode(
+                x="x1:Q",
+                y=alt.Y("x2:Q", scale=kept),
+                detail="at:N",
+                strokeDash=alt.condition("datum.at == 0", alt.value([0]), alt.value([5, 4])),
+            )
+        )
+        charts.append((drawn + points + rings).properties(width=260, height=260))
+    return alt.hconcat(*charts)
+
+
 def losses() -> alt.HConcatChart:
     """Losses for numbers by the residual, losses for two classes by the signed score."""
     residual = np.linspace(-3, 3, 241)
@@ -293,6 +367,8 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "ale": ale,
     "losses": losses,
     "regions": regions,
+    "prim": prim,
+    "margin": margin,
 }
 
 if __name__ == "__main__":
