@@ -87,3 +87,22 @@ def test_files_and_columns_that_are_missing_are_named(refused, table):
     path, data = table("a b", "a.dag"), table("a,c\n1,2\n3,4\n")
     said = refused("graph", path, "--data", data)
     assert "'b' is a node of the graph, but not a column of the data" in said
+
+
+def test_costs_choose_the_set_and_must_be_numbers_of_nodes(cli, table):
+    path = table("z -> x -> y; z -> w -> y", "choice.dag")
+    words = ("graph", path, "--treatment", "x", "--outcome", "y", "--sets", "minimum", "--json")
+    dear = cli(*words, "--cost", "z=5", "--cost", "w=2").json["adjustment"]
+    assert (dear["sets"], dear["costs"]) == ([["w"]], [2.0])
+    assert cli(*words, "--cost", "w=5").json["adjustment"]["sets"] == [["z"]]
+    for bad, word in (("w", "number"), ("w=x", "number"), ("q=1", "'q'"), ("w=-1", "'w'")):
+        answer = cli(*words, "--cost", bad)
+        assert answer.code == 2
+        assert word in answer.err
+
+
+def test_names_with_commas_can_be_named_and_are_quoted_in_sets(cli, table):
+    path = table('"a, b" -> x -> y; "a, b" -> y', "commas.dag")
+    answer = cli("graph", path, "--treatment", "x", "--outcome", "y", "--given", "a, b")
+    assert '{"a, b"}' in answer.out
+    assert " is valid for the effect of x on y" in answer.out

@@ -473,3 +473,68 @@ def test_an_estimator_of_scikit_learn_need_not_know_the_protected_column():
 def test_a_model_that_is_not_fitted_is_refused(policies):
     with pytest.raises(cw.InputError, match="is not fitted"):
         cw.audit(cw.learner("glm"), policies[1])
+
+
+@pytest.fixture(scope="module")
+def loans(tmp_path_factory):
+    """A file whose classes are the numbers 1 and 2, and a model fitted to it."""
+    rng = np.random.default_rng(3)
+    n = 600
+    sex = rng.choice(["f", "m"], n)
+    income = rng.normal(size=n) + 0.8 * (sex == "m")
+    risk = np.where(rng.random(n) < 1 / (1 + np.exp(-1 - income)), 1, 2)
+    path = tmp_path_factory.mktemp("loans") / "loans.csv"
+    pd.DataFrame({"sex": sex, "income": income, "risk": risk}).to_csv(path, index=False)
+    return cw.learner("logistic").fit(cw.read(path, target="risk")), path
+
+
+def test_a_decision_may_be_about_the_first_of_two_classes(loans):
+    model, path = loans
+    first = cw.audit(
+        model, path, protected="sex", decision="1 >= 0.7", favourable="yes", causes=False
+    )
+    second = cw.audit(
+        model, path, protected="sex", decision="2 <= 0.3", favourable="yes", causes=False
+    )
+    assert first.selection("sex") == pytest.approx(second.selection("sex"))
+    assert first.outputs == ("1",)
+    one, two = first.of("sex"), second.of("sex")
+    assert one.verdicts == two.verdicts != ()
+    for name in ("mean_prediction", "observed"):
+        np.testing.assert_allclose(one.values[name], 1 - two.values[name])
+    np.testing.assert_allclose(one.values["auc"], two.values["auc"])
+
+
+def test_files_whose_classes_are_numbers_have_alternatives_and_fair_models(loans):
+    model, path = loans
+    result = cw.audit(model, path, protected="sex")
+    assert [len(one.rows) for one in result.alternatives] == [5]
+    fair = cw.fair(model, path, protected="sex")
+    incomes = {"income": cw.read(path)["income"].values}
+    assert fair.predict(incomes).dtype.kind == "i"
+    share = np.mean(cw.read(path, target="risk").y == 2)
+    assert fair.predict_proba(incomes)[:, 1].mean() == pytest.approx(share)
+
+
+def test_a_rate_that_is_too_low_is_never_cut_from_the_main_sentences():
+    rng = np.random.default_rng(0)
+    n = 3000
+    region, sex = rng.choice([f"region {k}" for k in range(9)], n), rng.choice(["f", "m"], n)
+    score = rng.random(n) + 0.5 * (sex == "m")
+    table = cw.read({"region": region, "sex": sex, "score": score, "y": score}, target="y")
+    model = cw.learner("ols").fit(table)
+    result = cw.audit(
+        model, table, protected=["region", "sex"], decision="> 1", favourable=True, causes=False
+    )
+    below = [one for one in result.sentences if one.startswith("For sex = f, the rate")]
+    assert len(below) == 1
+    assert below[0] not in result.sentences[:4]
+    assert set(below) < set(result.main_sentences(4)) < set(result.sentences)
+    assert result.main_sentences(4)[0] == result.sentences[0]
+    assert result.main_sentences(100) == result.sentences
+
+
+def test_a_graph_that_lacks_a_column_is_refused_before_anything_is_computed(policies, monkeypatch):
+    monkeypatch.setattr("clearwood.fairness.auditing.group_measures", None)
+    with pytest.raises(cw.InputError, match=r"column '.*' is not in the graph"):
+        cw.audit(*policies, graph="gender -> accidents")

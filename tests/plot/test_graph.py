@@ -96,3 +96,9 @@ def test_small_graphs_can_be_drawn(text):
 def test_marked_nodes_must_be_in_the_graph():
     with pytest.raises(ValueError, match="treatment: 'q' is not a node"):
         Graph("a -> b").plot(treatment="q")
+
+
+def test_nodes_without_arrows_are_below_the_others():
+    graph = Graph("a -> {x y}; b -> y; c; d <-> x; e", nodes=["f"])
+    first = {box.name: box.y for box in layout_of(graph).boxes if box.name in "abcdef"}
+    assert max(first[name] for name in "abd") < min(first[name] for name in "cef")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clearwood as cw
-from clearwood.table import Kind, Schema, as_table
+from clearwood.table import Kind, Schema, as_table, read_as
 
 N = 20
 TRAINING = {
@@ -163,3 +163,21 @@ def test_infinite_values_are_refused(schema, new):
     new["height"] = [1.8, np.inf, 1.7]
     with pytest.raises(cw.InputError, match="column 'height' has 1 infinite value"):
         as_table(new, schema=schema)
+
+
+def test_classes_that_are_numbers_stay_numbers_in_files_that_are_read_as_a_models(tmp_path):
+    path = tmp_path / "loans.csv"
+    path.write_text("risk,income\n" + "\n".join(f"{1 + k % 2},{k}" for k in range(40)))
+    first = cw.read(path, target="risk")
+    again = read_as(path, Schema.from_json(first.schema.to_json()))
+    assert first.y.dtype.kind == "i"
+    np.testing.assert_array_equal(again.y, first.y)
+
+
+def test_classes_that_are_texts_stay_texts(tmp_path):
+    path = tmp_path / "loans.csv"
+    path.write_text("risk,income\n" + "\n".join(f"0{1 + k % 2},{k}" for k in range(40)))
+    first = cw.read(path, target="risk", kinds={"risk": "category"})
+    again = read_as(path, Schema.from_json(first.schema.to_json()))
+    assert first.y.dtype.kind == "U"
+    np.testing.assert_array_equal(again.y, first.y)

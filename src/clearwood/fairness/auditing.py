@@ -146,6 +146,9 @@ def audit(
     schema = getattr(audited.model, "schema_", None)
     names = protected_names(audited.table, protected, schema)
     choice = read_decision(decision, favourable, audited.classes)
+    audited = audited.of_class(None if choice is None else choice.label)
+    others = _others(audited, names, permitted)
+    conditions = _conditions(audited, names, others, graph)
     columns = [audited.table.column(name) for name in names]
     in_bands = bands_by_column(bands, columns)
     singles = [
@@ -172,7 +175,6 @@ def audit(
         for grouping in groupings
         for output in range(len(audited.outputs))
     )
-    others = _others(audited, names, permitted)
     parts = Causes()
     if causes:
         parts = causes_of(
@@ -193,7 +195,7 @@ def audit(
         groups=groups,
         decision=choice,
         conventions=chosen,
-        conditions=_conditions(audited, names, others, graph),
+        conditions=conditions,
         sensitivity=_sensitivity(audited, groups, singles, others),
         min_rows=min_rows,
         min_share=min_share,

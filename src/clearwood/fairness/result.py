@@ -162,12 +162,27 @@ class Audit(Result):
     @property
     def sentences(self) -> tuple[str, ...]:
         """What was measured, one sentence for each group that is compared."""
-        return tuple(
-            one_line(sentence)
+        return tuple(sentence for sentence, _ in self._marked_sentences)
+
+    def main_sentences(self, most: int) -> tuple[str, ...]:
+        """Return at most some sentences: the first one, those on rates below four fifths, others.
+
+        They stand in the order of `sentences`.
+        """
+        marked = self._marked_sentences
+        by_weight = sorted(range(1, len(marked)), key=lambda k: (not marked[k][1], k))
+        chosen = sorted([0, *by_weight][:most])
+        return tuple(marked[k][0] for k in chosen)
+
+    @property
+    def _marked_sentences(self) -> list[tuple[str, bool]]:
+        """Return each sentence, and whether it is on a rate below four fifths, more than chance."""
+        return [
+            (one_line(sentence), is_below)
             for measured in self.groups
             if len(measured.columns) == 1
-            for sentence in _sentences(self, measured)
-        )
+            for sentence, is_below in _sentences(self, measured)
+        ]
 
     def _columns(self) -> dict[str, Any]:
         """Return one row for each group, with the measures that all groupings have."""
@@ -257,11 +272,14 @@ class Audit(Result):
         return "".join(one._repr_html_() for one in self.groups)
 
 
-def _sentences(audit: Audit, measured: GroupMeasures) -> list[str]:
-    """Write how each judged group compares with the reference, or why none does."""
+def _sentences(audit: Audit, measured: GroupMeasures) -> list[tuple[str, bool]]:
+    """Write how each judged group compares with the reference, or why none does.
+
+    Each sentence comes with whether it is on a rate below four fifths, more than chance.
+    """
     judged = [k for k in range(len(measured.names)) if measured.standing[k] is Standing.JUDGED]
     if measured.reference is None or len(judged) < 2:
-        return [f"By {measured.title}: too few rows to tell groups apart."]
+        return [(f"By {measured.title}: too few rows to tell groups apart.", False)]
     is_class = audit.task.is_classification
     what = f"probability of {measured.output!r}" if is_class else audit.what
     base = measured.names[measured.reference]
@@ -278,17 +296,16 @@ def _sentences(audit: Audit, measured: GroupMeasures) -> list[str]:
                 f"{number(abs(spread.value))}"
             )
             ends = f"{percent(audit.confidence)} interval {interval(spread.low, spread.high)}"
-            sentences.append(
-                f"For {group}, the mean predicted {what} is {compared} ({ends})."
-                + _parts(audit, measured, k)
-            )
+            sentence = f"For {group}, the mean predicted {what} is {compared} ({ends})."
+            sentences.append((sentence + _parts(audit, measured, k), False))
         if measured.verdicts and measured.verdicts[k] in (Verdict.BELOW, Verdict.MAYBE):
             spread = measured.spread("impact_ratio", k)
-            sentences.append(
+            sentence = (
                 f"For {group}, the rate of the favourable decision is "
                 f"{percent(measured.values['selection_rate'][k])}, {number(spread.value)} times "
                 f"the highest ({interval(spread.low, spread.high)}): {measured.verdicts[k]}."
             )
+            sentences.append((sentence, measured.verdicts[k] is Verdict.BELOW))
     return sentences
 
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.numbers import percent
-from clearwood.plot.style import DOWN, bars, chart_of, cut, headed, number, rule
+from clearwood.plot.style import AXIS, DOWN, bars, chart_of, cut, headed, number, rule
 
 if TYPE_CHECKING:
     from clearwood.fairness import Gap, GapPart
@@ -36,7 +36,11 @@ def plot_gap(gap: "Gap", *, group: str | None = None, most: int = 20) -> Any:
     start = 1.0 if gap.has_ratios else 0.0
     for row in rows:
         row["from"] = start
-    chart = bars(rows, "part", "value", measure, color=DOWN, opacity=0.75).encode(x2="from:Q")
+    chart = bars(rows, "part", "value", measure, color=DOWN, opacity=0.75).encode(
+        # bars begin at a ratio of 1, so that nothing is to be seen near 0
+        x=alt.X("value:Q", title=measure, axis=alt.Axis(**AXIS), scale=alt.Scale(zero=False)),
+        x2="from:Q",
+    )
     layers = [chart, rule(start, "x")]
     notes = []
     if gap.refits:

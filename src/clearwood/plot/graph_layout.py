@@ -100,9 +100,10 @@ def layout_of(graph: Graph) -> Layout:
     >>> [box.name for box in sorted(layout.boxes, key=lambda box: box.x)]
     ['z', 'x', 'y']
     """
-    shared = _shared(graph)
+    shared = graph.shared_causes
     layers, routes = _layers(graph, set(shared))
     _reduce_crossings(layers)
+    _put_lone_nodes_last(layers, {name for pair in shared.values() for name in pair})
     centres = _centres(layers)
     _align(layers)
     items = {item.name: item for layer in layers for item in layer if item.name}
@@ -119,17 +120,6 @@ def layout_of(graph: Graph) -> Layout:
     ends = [x for line in lines for x, _ in line.points] + [box.right for box in boxes.values()]
     bottom = max(item.y + item.height / 2 for layer in layers for item in layer)
     return Layout(tuple(boxes.values()), tuple(lines), max(ends) + MARGIN, bottom + MARGIN)
-
-
-def _shared(graph: Graph) -> dict[str, tuple[str, str]]:
-    """Return the hidden nodes that stand for `<->`, and what each joins."""
-    pairs = {frozenset(pair): pair for pair in graph.hidden_causes}
-    named = {}
-    for name in graph.hidden:
-        joined = frozenset(graph.children(name))
-        if joined in pairs and not graph.parents(name) and name == " <-> ".join(pairs[joined]):
-            named[name] = pairs[joined]
-    return named
 
 
 def _layers(
@@ -191,6 +181,21 @@ def _reduce_crossings(layers: list[list[_Item]]) -> None:
             least, best = crossings, [list(layer) for layer in layers]
     for layer, order in zip(layers, best, strict=True):
         layer[:] = order
+    _number(layers)
+
+
+def _put_lone_nodes_last(layers: Sequence[list[_Item]], joined: set[str]) -> None:
+    """Move nodes without arrows to the end of their layer, so that the others are near each other.
+
+    Parameters
+    ----------
+    layers
+        The items of each layer, in order.
+    joined
+        Nodes that share a hidden cause with others.
+    """
+    for layer in layers:
+        layer.sort(key=lambda item: not (item.left or item.right or item.name in joined))
     _number(layers)
 
 

@@ -136,9 +136,9 @@ def fairness_blocks(audit: Audit, *, lists_small_groups: bool) -> tuple[Block, .
 
 def _comparisons(audit: Audit, most: int) -> tuple[str, ...]:
     """Write a paragraph for each comparison, and how many more there are."""
-    sentences = audit.sentences
-    shown = sentences if len(sentences) <= most + 1 else sentences[:most]
-    left = len(sentences) - len(shown)
+    n = len(audit.sentences)
+    shown = audit.main_sentences(n if n <= most + 1 else most)
+    left = n - len(shown)
     more = (f"{count(left, 'more comparison')} in the tables below.",) if left else ()
     return (*shown, *more)
 
@@ -278,19 +278,20 @@ def _sheet(
 ) -> Sheet:
     """Write some measures of every group, each with its interval."""
     headings = [_title(groups), "rows"]
+    has_verdicts = "impact_ratio" in measures and bool(groups.verdicts)
+    if has_verdicts:
+        headings.append("four fifths")
     for name in measures:
         headings.append(_word(name, groups))
         if np.isfinite(groups.low[name]).any():
             headings.append(f"{_word(name, groups)}, interval")
-    has_verdicts = "impact_ratio" in measures and bool(groups.verdicts)
-    if has_verdicts:
-        headings.append("four fifths")
     rows = [_line(groups, k, measures, has_verdicts=has_verdicts) for k in shown]
     caption = f"{title} by {_title(groups)}, with {percent(audit.confidence)} intervals"
     if groups.are_errors_too_good and OF_ERRORS & set(measures):
         caption += "; * on rows that may be those of the fit, so too good"
     name = title.lower()
-    return Sheet(name, caption, tuple(headings), tuple(rows), mixed=tuple(headings[2:]))
+    mixed = tuple(headings[2:])
+    return Sheet(name, caption, tuple(headings), tuple(rows), mixed=mixed, roomy=True)
 
 
 def _line(
@@ -300,6 +301,9 @@ def _line(
     if k == groups.reference:
         name += " (reference)"
     cells: list[Cell] = [name, int(groups.rows[k])]
+    if has_verdicts:
+        is_judged = groups.standing[k] is Standing.JUDGED
+        cells.append(str(groups.verdicts[k]) if is_judged else str(groups.standing[k]))
     for measure in measures:
         spread = groups.spread(measure, k)
         cells.append(_finite(spread.value))
@@ -307,9 +311,6 @@ def _line(
             # the group that others are compared with is equal to itself
             known = math.isfinite(spread.low) and spread.low < spread.high
             cells.append(f"{number(spread.low)} to {_end(spread.high)}" if known else None)
-    if has_verdicts:
-        is_judged = groups.standing[k] is Standing.JUDGED
-        cells.append(str(groups.verdicts[k]) if is_judged else str(groups.standing[k]))
     return tuple(cells)
 
 
@@ -366,7 +367,12 @@ def _gaps(audit: Audit) -> Section | None:
         "vary between fits, and models that shrink effects understate direct ones. With refits, "
         "parts have intervals."
     )
-    views = [(_named_gap(audit, one), _gap_blocks(one)) for one in audit.gaps]
+    views = [
+        (_compared(audit, one, group), _gap_blocks(one, group))
+        for one in audit.gaps
+        for group in one.groups
+        if group != one.reference
+    ]
     blocks = (Prose((text, refits)), *_shown("gaps", "Show", views))
     return Section("gaps", "Direct and through columns", blocks)
 
@@ -377,11 +383,17 @@ def _named_gap(audit: Audit, one: Gap | Proxies | Alternatives) -> str:
     return label if output is None or len(audit.outputs) == 1 else f"{label}, {named(output)}"
 
 
-def _gap_blocks(one: Gap) -> tuple[Block, ...]:
+def _compared(audit: Audit, one: Gap, group: str) -> str:
+    """Name a gap by the group that is compared, and by its column where there are several gaps."""
+    return named(group) if len(audit.gaps) == 1 else f"{_named_gap(audit, one)}: {named(group)}"
+
+
+def _gap_blocks(one: Gap, group: str) -> tuple[Block, ...]:
+    """Draw and list the parts of the gap between a group and the reference, large ones first."""
     words_of = {"direct": f"{_crossed(one.protected)} itself", "total": "total"}
+    total, *others = one[group]
     rows = tuple(
         (
-            f"{named(part.group)} against {named(one.reference)}",
             words_of.get(
                 part.source, f"through {named(part.column)}" if part.column else "interaction"
             ),
@@ -393,14 +405,16 @@ def _gap_blocks(one: Gap) -> tuple[Block, ...]:
                 else ()
             ),
         )
-        for part in one.parts
+        for part in (total, *sorted(others, key=lambda part: -abs(part.difference)))
     )
-    headings: tuple[str, ...] = ("groups", "part", "difference", "interval")
+    headings: tuple[str, ...] = ("part", "difference", "interval")
     headings += ("ratio", "interval of the ratio") if one.has_ratios else ()
-    caption = "Parts of the difference; their ratios multiply to that of the means"
+    against = f"{named(group)} against {named(one.reference)}"
+    caption = f"Parts of the difference, {against}; their ratios multiply to that of the means"
     if not one.has_ratios:
-        caption = "Parts of the difference of the means, which add up"
-    return chart("gap", one.plot()), _filled("gap", caption, headings, rows)
+        caption = f"Parts of the difference of the means, {against}, which add up"
+    drawn = chart("gap", one.plot(group=group))
+    return drawn, _filled("gap", caption, headings, rows, mixed=("difference",))
 
 
 def _filled(

@@ -10,12 +10,16 @@ from clearwood.table.types import Kind, Role, Task
 __all__ = ["ColumnSchema", "Schema"]
 
 #: What may be known about a column beside its values.
-_ABOUT = ("header", "unit", "description", "decimal", "monotone")
+_ABOUT = ("header", "unit", "description", "decimal", "monotone", "label_type")
 
 
 @dataclass(frozen=True)
 class ColumnSchema:
-    """Name, kind, role and levels of one column, and what is known about it beside its values."""
+    """Name, kind, role and levels of one column, and what is known about it beside its values.
+
+    ``label_type`` is what the labels of a target are if not text, such as "integer" for the classes
+    1 and 2: new rows then have the same labels, however their file writes them.
+    """
 
     name: str
     kind: Kind
@@ -26,6 +30,7 @@ class ColumnSchema:
     description: str = ""
     decimal: str = ""
     monotone: str = ""
+    label_type: str = ""
 
     @property
     def about(self) -> dict[str, str]:

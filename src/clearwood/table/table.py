@@ -166,6 +166,7 @@ class Table:
                 c.description,
                 c.decimal,
                 self.monotone.get(c.name, ""),
+                _label_type(c, self.roles.get(c.name)),
             )
             for c in self.columns
         )
@@ -342,3 +343,9 @@ class Table:
         from clearwood.table.summary import as_html
 
         return as_html(self)
+
+
+def _label_type(column: Column, role: Role | None) -> str:
+    """Return what the labels of a target of classes are, where they are numbers."""
+    is_target = role is Role.TARGET and column.kind in (Kind.CATEGORY, Kind.ORDERED)
+    return column.label_type if is_target and column.label_type in ("integer", "number") else ""

@@ -140,3 +140,12 @@ def test_order_of_columns_does_not_matter():
             one = conditions_of(graph, columns, ("r", "q"))
             other = conditions_of(graph, columns[::-1], ("q", "r"))
             assert one[0].holds == other[0].holds
+
+
+def test_a_hidden_common_cause_is_one_arrow_of_the_path_and_of_the_reason():
+    graph = cw.Graph("gender -> {height accidents}; gender <-> age; age -> height")
+    (condition,) = conditions_of(graph, ["gender"], ["height", "age"])
+    assert condition.path == ("gender", "<->", "age")
+    assert condition.reason.endswith("the arrow gender <-> age makes it fail")
+    (longer,) = conditions_of(graph, ["gender"], ["height"])
+    assert longer.path == ("gender", "<->", "age", "->", "height")

@@ -59,8 +59,8 @@ def model(**equations):
         ("'city'", "is no number"),
         ("xx + 1", "there is no column 'xx'"),
         ("exp + 1", "exp is a function"),
-        ("exp(x, 2)", "exp takes 1 arguments, and 2 are given"),
-        ("normal(0)", "normal takes 2 arguments, and 1 are given"),
+        ("exp(x, 2)", "exp takes 1 argument, and 2 are given"),
+        ("normal(0)", "normal takes 2 arguments, and 1 is given"),
         ("normal(0, sd=1)", "by position"),
         ("exp(*(x,))", "starred"),
         ("normal(normal(0, 1), 1)", "is itself drawn"),
@@ -81,7 +81,9 @@ def model(**equations):
         ("(" * 300 + "x" + ")" * 300, "it cannot be read"),
         ("-" * 15_000 + "x", "it cannot be read|inside each other"),
         ("x" + " + x" * 2000, "inside each other"),
-        ("x + " * 6000 + "x", "more than 20,000 characters"),
+        ("x and " * 30_000 + "x", "inside each other"),
+        ("x < " * 40_000 + "x", "inside each other"),
+        ("x + " * 60_000 + "x", "more than 200,000 characters"),
     ],
 )
 def test_what_is_not_allowed_is_an_error_that_names_the_equation(text, reason):

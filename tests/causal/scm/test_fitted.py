@@ -120,3 +120,12 @@ def test_bad_options_are_named(options, reason):
     data = cw.SCM({"x": "normal(0, 1)", "y": "x + normal(0, 1)"}).sample(50)
     with pytest.raises(cw.InputError, match=reason):
         cw.SCM.fit("x -> y", data, **options)
+
+
+def test_the_text_of_a_fitted_model_names_learners_causes_and_noise():
+    model = cw.SCM.fit(GRAPH, TRUTH.sample(300), learner={"y": "ols", "k": "logistic", "c": "glm"})
+    lines = dict(line.split(": ", 1) for line in str(model).splitlines())
+    assert lines["x"] == "drawn from 300 observed values"
+    assert lines["y"] == "ols of g, x, plus a residual"
+    assert lines["k"] == "logistic of x, a class drawn with its probabilities"
+    assert lines["c"].startswith("glm of y, the mean of a ")

@@ -247,8 +247,8 @@ def test_linear_models_have_the_covariance_of_their_coefficients():
         ({"coefficients": {}}, "x -> y has no number"),
         ({"coefficients": float("nan")}, "is not finite"),
         ({"sd": -1}, "must not be negative"),
-        ({"sd": {"x": 1}}, "y has no number"),
-        ({"intercepts": {"q": 1}}, "q is not in the graph"),
+        ({"sd": {"x": 1}}, "'y' has no number"),
+        ({"intercepts": {"q": 1}}, "'q' is not in the graph"),
     ],
 )
 def test_linear_models_name_what_does_not_fit_the_graph(options, reason):
@@ -377,3 +377,30 @@ def test_counts_in_the_far_tail_are_recovered():
 def test_what_cannot_be_computed_is_named(call, reason):
     with pytest.raises(cw.InputError, match=reason):
         call()
+
+
+def test_linear_models_have_columns_with_hundreds_of_causes():
+    names = [f"x{k}" for k in range(350)]
+    model = cw.SCM.linear(
+        cw.Graph(dict.fromkeys(names, "y")), 2.0, sd={**dict.fromkeys(names, 1), "y": 0}
+    )
+    rows = model.sample(3)
+    np.testing.assert_allclose(rows["y"].values, 2 * sum(rows[name].values for name in names))
+
+
+def test_order_is_the_given_one_wherever_causes_allow_it():
+    model = cw.SCM({"d": "a", "c": "normal(0, 1)", "b": "d + c", "a": "normal(0, 1)", "e": "c"})
+    assert model.order == ("c", "a", "d", "b", "e")
+
+
+def test_noise_that_is_multiplied_by_zero_leaves_no_trace():
+    model = cw.SCM({"a": "normal(0, 1)", "b": "a * normal(0, 1)"})
+    changed = model.counterfactual({"a": [0.0, 2.0], "b": [0.0, 3.0]}, a=1.0)
+    assert changed.table["b"].values[1] == pytest.approx(1.5)
+    with pytest.raises(cw.InputError, match="1 row cannot come from its equation; row 0 has 4"):
+        model.counterfactual({"a": [0.0], "b": [4.0]}, a=1.0)
+
+
+def test_coefficients_are_by_pairs_and_the_hint_says_so():
+    with pytest.raises(cw.InputError, match=r"'x -> y' is not in the graph.*pairs"):
+        cw.SCM.linear("x -> y", {"x -> y": 2.0})

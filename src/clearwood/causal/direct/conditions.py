@@ -182,7 +182,7 @@ def _of_columns(graph: Causes, chosen: Sequence[str], rest: Sequence[str]) -> Co
         reason = f"{first!r} acts on {last!r} and shares a cause with it"
     else:
         reason = f"{first!r} acts on {acting[first]!r} and shares a cause with {last!r}"
-    return _fails("unconfounded columns", reason, path)
+    return _fails(graph, "unconfounded columns", reason, path)
 
 
 def _of_target(graph: Causes, features: Sequence[str], target: str) -> Condition:
@@ -195,7 +195,7 @@ def _of_target(graph: Causes, features: Sequence[str], target: str) -> Condition
         reason = f"{target!r} acts on {path[0]!r}"
     else:
         reason = f"{path[0]!r} shares a cause with {target!r}"
-    return _fails("unconfounded target", reason, path)
+    return _fails(graph, "unconfounded target", reason, path)
 
 
 def _acting(graph: Causes, chosen: Sequence[str], rest: Sequence[str]) -> dict[str, str]:
@@ -261,10 +261,21 @@ def _is_directed(path: Sequence[str]) -> bool:
     return "->" not in path[1::2]
 
 
-def _fails(name: ConditionName, reason: str, path: tuple[str, ...]) -> Condition:
+def _fails(graph: Causes, name: ConditionName, reason: str, path: tuple[str, ...]) -> Condition:
     """Make a condition that fails, with the path and the arrow into its first node."""
-    arrow = f"the arrow {path[2]} -> {path[0]} makes it fail"
-    return Condition(name, holds=False, reason=f"{reason}: {' '.join(path)}; {arrow}", path=path)
+    path = _with_shared_causes(graph, path)
+    cause = f"{path[0]} <-> {path[2]}" if path[1] == "<->" else f"{path[2]} -> {path[0]}"
+    text = f"{reason}: {' '.join(path)}; the arrow {cause} makes it fail"
+    return Condition(name, holds=False, reason=text, path=path)
+
+
+def _with_shared_causes(graph: Causes, path: tuple[str, ...]) -> tuple[str, ...]:
+    """Write the hidden common cause of two neighbours on a path as one arrow between them."""
+    shared = getattr(graph, "shared_causes", {})
+    for k in range(2, len(path) - 2, 2):
+        if path[k] in shared:  # a path without colliders has one node from which all arrows point
+            return (*path[: k - 1], "<->", *path[k + 2 :])
+    return path
 
 
 def _listed(names: Iterable[str]) -> str:

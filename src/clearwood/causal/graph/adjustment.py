@@ -36,8 +36,11 @@ from clearwood.causal.graph.arrays import Arrays, Mask
 from clearwood.causal.graph.numbered import Names, NumberedGraph, check_whole
 from clearwood.causal.graph.open_path import open_path
 from clearwood.causal.graph.separators import Separators
+from clearwood.causal.graph.text import quoted
 
 __all__ = ["AdjustmentSets", "Validity", "adjustment_sets", "validity_of"]
+
+_SEPARATORS = frozenset(",{}\n")
 
 
 @dataclass(frozen=True)
@@ -424,8 +427,9 @@ def _list(names: Sequence[str]) -> str:
 
 
 def _set(names: Sequence[str]) -> str:
-    """Write a set."""
-    return "{" + ", ".join(names) + "}"
+    """Write a set; names that hold what separates names are quoted."""
+    shown = (quoted(name) if _SEPARATORS.intersection(name) else name for name in names)
+    return "{" + ", ".join(shown) + "}"
 
 
 def _effect(result: Validity | AdjustmentSets) -> str:

@@ -167,6 +167,11 @@ class Graph:
         return tuple(self._hidden_causes.values())
 
     @property
+    def shared_causes(self) -> dict[str, tuple[str, str]]:
+        """The hidden nodes that `<->` stands for, each with the pair that it joins."""
+        return dict(self._hidden_causes)
+
+    @property
     def exposure(self) -> tuple[str, ...]:
         """The nodes that the text marks as exposure: treatments, where none are named."""
         return self._exposure

@@ -15,6 +15,7 @@ from clearwood.causal.scm.expression import Values
 from clearwood.causal.scm.inversion import Inversion
 from clearwood.causal.scm.mechanisms import Mechanism, chosen_level, impossible, level_noise
 from clearwood.causal.scm.noise import probabilities_between, quantile_of
+from clearwood.causal.scm.parse import quoted
 from clearwood.models import Learner, learner
 from clearwood.resampling import KFold
 from clearwood.table import NUMERIC, Column, Kind, Role, Table, Task, as_table, find_task
@@ -189,6 +190,11 @@ class _Prediction:
     model: Learner
     columns: tuple[Column, ...]
 
+    @property
+    def described(self) -> str:
+        """The learner and its columns."""
+        return f"{self.model.name} of {', '.join(quoted(c.name) for c in self.columns)}"
+
     def table(self, values: Values) -> Table:
         """Return causes as a table."""
         return Table(
@@ -239,6 +245,11 @@ class Observed:
     obstacle = ""
 
     @property
+    def described(self) -> str:
+        """How many values it is drawn from."""
+        return f"drawn from {count(len(self.column), 'observed value')}"
+
+    @property
     def kind(self) -> Kind:
         """What the column holds."""
         return self.column.kind
@@ -274,6 +285,11 @@ class FittedNumber:
     inversion = Inversion.EXACT
     obstacle = ""
 
+    @property
+    def described(self) -> str:
+        """The learner and its noise."""
+        return f"{self.prediction.described}, {'times' if self.is_factor else 'plus'} a residual"
+
     def draw(self, rng: np.random.Generator, n: int, values: Values) -> NDArray[Any]:
         """Draw residuals with replacement."""
         return self._with(rng.choice(self.residuals, n, p=self.shares), values)
@@ -300,6 +316,11 @@ class FittedClass:
     text = None
     inversion = Inversion.MONOTONE
     obstacle = ""
+
+    @property
+    def described(self) -> str:
+        """The learner and what is drawn."""
+        return f"{self.prediction.described}, a class drawn with its probabilities"
 
     @property
     def kind(self) -> Kind:
@@ -338,6 +359,12 @@ class FittedCount:
     text = None
     inversion = Inversion.MONOTONE
     obstacle = ""
+
+    @property
+    def described(self) -> str:
+        """The learner and the distribution of the counts."""
+        law = "negative binomial" if self.extra else "Poisson"
+        return f"{self.prediction.described}, the mean of a {law} count"
 
     def _law(self, values: Values) -> Any:
         from scipy import stats

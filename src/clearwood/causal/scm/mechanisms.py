@@ -22,7 +22,7 @@ from clearwood.causal.scm.expression import (
     Values,
 )
 from clearwood.causal.scm.inversion import Inversion, inversion_of, noise_between, not_invertible
-from clearwood.causal.scm.parse import ParsedText
+from clearwood.causal.scm.parse import ParsedText, quoted
 from clearwood.table import Kind
 
 __all__ = [
@@ -68,6 +68,10 @@ class Mechanism(Protocol):
     @property
     def text(self) -> str | None:
         """The equation; None for what is no text."""
+
+    @property
+    def described(self) -> str:
+        """How the column is drawn, in one line."""
 
     @property
     def inversion(self) -> Inversion | None:
@@ -116,6 +120,11 @@ class Equation:
         if isinstance(self.expression, Choice):
             return self.expression.levels
         return _DIGITS if self.kind is Kind.YES_NO else ()
+
+    @property
+    def described(self) -> str:
+        """The equation in one line."""
+        return " ".join(self.text.split())
 
     @cached_property
     def kind(self) -> Kind:
@@ -178,7 +187,7 @@ class Equation:
         return drawn
 
     def _error(self, message: str, hint: str | None = None) -> InputError:
-        text = " ".join(self.text.split())
+        text = self.described
         shown = repr(text if len(text) <= 80 else text[:77] + "...")
         return InputError(
             f"equation of {self.name!r}, {shown}: {message}",
@@ -224,7 +233,8 @@ class Equation:
         up_to, beyond = law.probabilities(low, high, at, rng.random(len(low)))
         drawn = law.quantile(up_to, beyond, at)
         # in the far tails probabilities are zero, and the ends are all that is known
-        middle = np.where(np.isfinite(low) & np.isfinite(high), (low + high) / 2, 0.0)
+        with np.errstate(invalid="ignore"):  # noise that leaves no trace lies anywhere
+            middle = np.where(np.isfinite(low) & np.isfinite(high), (low + high) / 2, 0.0)
         drawn = np.clip(np.where(np.isfinite(drawn), drawn, middle), low, high)
         return np.where(low == high, low, drawn), up_to, beyond
 
@@ -313,6 +323,11 @@ class Function:
         """Read the causes off the function's parameters."""
         parents, wants = function_parents(name, function, columns)
         return cls(name, function, parents, levels.get(name, ()), levels, wants)
+
+    @property
+    def described(self) -> str:
+        """Of which columns it is a function."""
+        return f"function of {', '.join(map(quoted, self.parents)) or 'nothing'}"
 
     @property
     def kind(self) -> Kind:

@@ -28,10 +28,10 @@ from clearwood.causal.scm.expression import (
 )
 from clearwood.causal.scm.noise import DISTRIBUTIONS
 
-__all__ = ["ParsedText", "equations_of_text", "quoted"]
+__all__ = ["KnownColumns", "ParsedText", "equations_of_text", "quoted"]
 
 # Longer or deeper texts could exhaust the parser's memory.
-_MOST_CHARACTERS = 20_000
+_MOST_CHARACTERS = 200_000
 _DEEPEST = 250
 # Larger powers overflow; a constant is raised at most to this.
 _LARGEST_POWER = 64
@@ -132,6 +132,20 @@ def _without_comment(line: str) -> str:
     return line
 
 
+class KnownColumns:
+    """The columns of a model: their places, and their names as Python's parser spells them.
+
+    Parameters
+    ----------
+    names
+        The columns, in order.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.places = {name: place for place, name in enumerate(names)}
+        self.spelled = {unicodedata.normalize("NFKC", name): name for name in self.places}
+
+
 class ParsedText:
     """The equation of a column as text: first what it names, then, with levels, what it computes.
 
@@ -145,10 +159,9 @@ class ParsedText:
         All columns of the model.
     """
 
-    def __init__(self, column: str, text: str, columns: Iterable[str]) -> None:
+    def __init__(self, column: str, text: str, columns: "KnownColumns") -> None:
         self.column, self.text = column, text
-        self.columns = tuple(columns)
-        self._spelled = {unicodedata.normalize("NFKC", name): name for name in self.columns}
+        self._known = columns
         self._quoted: dict[str, str] = {}
         self._levels: Mapping[str, Sequence[str]] = {}
         self.tree = self._tree()
@@ -207,12 +220,12 @@ class ParsedText:
         used = {self._name(node) for node in names}
         if self.column in used:
             raise self.error(f"{self.column!r} depends on itself: {self.column} -> {self.column}")
-        return tuple(name for name in self.columns if name in used)
+        return tuple(sorted(used, key=self._known.places.__getitem__))
 
     def _name(self, node: ast.Name) -> str:
-        name = self._quoted.get(node.id) or self._spelled.get(node.id, node.id)
-        if name not in self.columns:
-            hint = did_you_mean(name, self.columns)
+        name = self._quoted.get(node.id) or self._known.spelled.get(node.id, node.id)
+        if name not in self._known.places:
+            hint = did_you_mean(name, list(self._known.places))
             if name in _ALLOWED:
                 hint = f"{name} is a function: write {name}(...)."
             raise self.error(f"there is no column {name!r}", hint)
@@ -222,8 +235,7 @@ class ParsedText:
 
     def _part(self, node: ast.expr, depth: int) -> Expression:
         """Check one part; whatever is not listed here is refused."""
-        if depth > _DEEPEST:
-            raise self.error(f"more than {_DEEPEST} operations lie inside each other")
+        self._check_depth(depth)
         checks: tuple[tuple[type[ast.expr], Callable[[Any, int], Expression]], ...] = (
             (ast.Constant, self._number),
             (ast.Name, self._variable),
@@ -239,6 +251,11 @@ class ParsedText:
             if isinstance(node, kind):
                 return check(node, depth + 1)
         raise self._refused(node)
+
+    def _check_depth(self, depth: int) -> None:
+        """Refuse what would be too deep to evaluate, or is as long."""
+        if depth > _DEEPEST:
+            raise self.error(f"more than {_DEEPEST} operations lie inside each other")
 
     def _refused(self, node: ast.expr) -> InputError:
         """Make the error for what an equation cannot hold."""
@@ -263,6 +280,7 @@ class ParsedText:
 
     def _joined(self, node: ast.BoolOp, depth: int) -> Expression:
         word = "and" if isinstance(node.op, ast.And) else "or"
+        self._check_depth(len(node.values))
         return _folded(word, [self._part(part, depth) for part in node.values])
 
     def _conditional(self, node: ast.IfExp, depth: int) -> Expression:
@@ -278,7 +296,8 @@ class ParsedText:
                 'such as {"city": 1, "town": 0}[region].',
             )
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.error(f"{value!r:.60} is no number", "write 1 for yes and 0 for no.")
+            hint = "write 1 for yes and 0 for no." if isinstance(value, bool) else None
+            raise self.error(f"{value!r:.60} is no number", hint)
         try:
             number = float(value)
         except OverflowError:
@@ -309,13 +328,15 @@ class ParsedText:
 
     def _comparison(self, node: ast.Compare, depth: int) -> Expression:
         sides = [node.left, *node.comparators]
+        self._check_depth(len(sides))
+        is_drawn_twice = any(self._is_noisy(side) for side in sides[1:-1])
         parts = []
         for left, operator, right in zip(sides, node.ops, sides[1:], strict=False):
             levels = self._levels_of(left) or self._levels_of(right)
             if levels is not None:
                 parts.append(self._is_level(left, operator, right))
             elif type(operator) in _COMPARED:
-                if len(sides) > 2 and any(self._is_noisy(side) for side in sides[1:-1]):
+                if is_drawn_twice:
                     raise self.error("noise in the middle of a comparison would be drawn twice")
                 both = (self._part(left, depth), self._part(right, depth))
                 parts.append(Apply(_COMPARED[type(operator)], both))
@@ -424,8 +445,9 @@ class ParsedText:
 
     def _check_count(self, name: str, given: int, least: int, most: int) -> None:
         if not least <= given <= most:
-            wanted = f"{least}" if least == most else f"{least} or {most}"
-            raise self.error(f"{name} takes {wanted} arguments, and {given} are given")
+            wanted = count(most, "argument") if least == most else f"{least} or {most} arguments"
+            verb = "is" if given == 1 else "are"
+            raise self.error(f"{name} takes {wanted}, and {given} {verb} given")
 
     def _check_parameters(self, name: str, parameters: Sequence[Expression]) -> None:
         if any(True for part in parameters for _ in noise_in(part)):

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import heappop, heappush
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from clearwood.causal.scm.mechanisms import (
     codes_of,
     function_parents,
 )
-from clearwood.causal.scm.parse import ParsedText, equations_of_text, quoted
+from clearwood.causal.scm.parse import KnownColumns, ParsedText, equations_of_text, quoted
 from clearwood.files import atomic_write
 from clearwood.table import Column, Kind, Table, as_columns, as_table
 
@@ -33,6 +34,7 @@ __all__ = ["SCM"]
 _FORMAT = "clearwood structural causal model"
 _VERSION = 1
 _MOST_ROWS = 1_000_000_000
+_TERMS_TOGETHER = 100
 Values = dict[str, NDArray[Any]]
 
 
@@ -92,7 +94,8 @@ Hint: known: ...
         declared = {name: tuple(map(str, own)) for name, own in (levels or {}).items()}
         left_out = _known_names("hidden", hidden, names)
         _known_names("levels", declared, names)
-        parsed = {name: _parsed(name, given[name], names) for name in names}
+        known_columns = KnownColumns(names)
+        parsed = {name: _parsed(name, given[name], known_columns) for name in names}
         order = _ordered({name: parents for name, (parents, _) in parsed.items()})
         known: dict[str, tuple[str, ...]] = dict(declared)
         mechanisms: dict[str, Mechanism] = {}
@@ -172,8 +175,8 @@ Hint: known: ...
                 f"{_plain(slopes[cause, node])} * {quoted(cause)}" for cause in drawn.parents(node)
             ]
             terms += [f"normal(0, {_plain(spread[node])})"] if spread[node] else []
-            equations[node] = " + ".join(terms) or "0"
-        return cls(equations, hidden=[node for node in nodes if node in set(drawn.hidden)])
+            equations[node] = _sum_of(terms)
+        return cls(equations, hidden=drawn.hidden)
 
     @classmethod
     def fit(
@@ -281,15 +284,10 @@ Hint: known: ...
         return tuple(name for name in self._order if name in reached - first)
 
     def __repr__(self) -> str:
-        lines = []
-        for name, own in self._mechanisms.items():
-            if own.text is not None:
-                lines.append(f"{quoted(name)} = {' '.join(own.text.split())}")
-            else:
-                causes = ", ".join(quoted(cause) for cause in own.parents) or "nothing"
-                what = "function" if isinstance(own, Function) else "fitted"
-                lines.append(f"{quoted(name)}: {what}, of {causes}")
-        return "\n".join(lines)
+        signs = {name: ":" if own.text is None else " =" for name, own in self._mechanisms.items()}
+        return "\n".join(
+            f"{quoted(name)}{signs[name]} {own.described}" for name, own in self._mechanisms.items()
+        )
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -614,16 +612,24 @@ Hint: known: ...
         return cls.from_json(text) if text.lstrip().startswith("{") else cls(text)
 
 
-def _parsed(name: str, own: Any, names: Sequence[str]) -> tuple[tuple[str, ...], Any]:
+def _sum_of(terms: Sequence[str]) -> str:
+    """Write a sum; long ones in brackets of some terms each, which keeps the text easy to parse."""
+    if len(terms) > _TERMS_TOGETHER:
+        parts = [terms[k : k + _TERMS_TOGETHER] for k in range(0, len(terms), _TERMS_TOGETHER)]
+        terms = [f"({' + '.join(part)})" if len(part) > 1 else part[0] for part in parts]
+    return " + ".join(terms) or "0"
+
+
+def _parsed(name: str, own: Any, known: KnownColumns) -> tuple[tuple[str, ...], Any]:
     """Return the causes of a column, and its equation as parsed text or as a function."""
     if isinstance(own, str):
-        parsed = ParsedText(name, own, names)
+        parsed = ParsedText(name, own, known)
         return parsed.parents, parsed
     if isinstance(own, int | float) and not isinstance(own, bool):
-        parsed = ParsedText(name, _plain(float(own)), names)
+        parsed = ParsedText(name, _plain(float(own)), known)
         return parsed.parents, parsed
     if callable(own):
-        return function_parents(name, own, names)[0], own
+        return function_parents(name, own, tuple(known.places))[0], own
     raise InputError(
         f"the equation of {name!r} is of type {type(own).__name__}; it must be text or a function",
         parameter="equations",
@@ -633,22 +639,33 @@ def _parsed(name: str, own: Any, names: Sequence[str]) -> tuple[tuple[str, ...],
 
 def _ordered(parents: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return columns with causes before effects, in the given order else; name a cycle."""
-    placed: dict[str, None] = {}
-    waiting = list(parents)
-    while waiting:
-        ready = [name for name in waiting if all(cause in placed for cause in parents[name])]
-        if not ready:
-            cycle = _cycle({name: parents[name] for name in waiting})
-            raise InputError(
-                f"the equations form a cycle: {' -> '.join(cycle)}",
-                parameter="equations",
-                value=cycle,
-                hint="no column may follow from itself, directly or through others.",
-            )
-        # one at a time keeps the given order wherever causes allow it
-        placed[ready[0]] = None
-        waiting.remove(ready[0])
-    return tuple(placed)
+    place = {name: k for k, name in enumerate(parents)}
+    waits = {name: len(set(causes)) for name, causes in parents.items()}
+    effects: dict[str, list[str]] = {name: [] for name in parents}
+    for name, causes in parents.items():
+        for cause in set(causes):
+            effects[cause].append(name)
+    # the first that is ready comes first, which keeps the given order wherever causes allow it
+    ready = [place[name] for name, waiting in waits.items() if not waiting]
+    names = tuple(parents)
+    order: list[str] = []
+    while ready:
+        name = names[heappop(ready)]
+        order.append(name)
+        for effect in effects[name]:
+            waits[effect] -= 1
+            if not waits[effect]:
+                heappush(ready, place[effect])
+    if len(order) < len(names):
+        placed = set(order)
+        cycle = _cycle({name: parents[name] for name in names if name not in placed})
+        raise InputError(
+            f"the equations form a cycle: {' -> '.join(cycle)}",
+            parameter="equations",
+            value=cycle,
+            hint="no column may follow from itself, directly or through others.",
+        )
+    return tuple(order)
 
 
 def _cycle(parents: Mapping[str, Sequence[str]]) -> list[str]:
@@ -687,10 +704,14 @@ def _by_key(option: str, given: Any, keys: Sequence[Any]) -> dict[Any, float]:
         absent = [key for key in keys if key not in flat]
         if unknown or absent:
             key = (unknown or absent)[0]
-            shown = " -> ".join(key) if isinstance(key, tuple) else key
+            shown = " -> ".join(map(str, key)) if isinstance(key, tuple) else repr(key)
             what = "is not in the graph" if unknown else "has no number"
+            pairs = "give arrows as pairs, such as ('x', 'y') for x -> y."
             raise InputError(
-                words(Option(option), f": {shown} {what}"), parameter=option, value=key
+                words(Option(option), f": {shown} {what}"),
+                parameter=option,
+                value=key,
+                hint=pairs if option == "coefficients" and not isinstance(key, tuple) else None,
             )
     else:
         flat = dict.fromkeys(keys, given)

@@ -31,6 +31,7 @@ def graph(
     sets: AdjustmentKind = "minimal",
     include: str | None = None,
     exclude: str | None = None,
+    cost: list[str] | None = None,
     data: Path | None = None,
     learner: str = "spline",
     confidence: Confidence = 0.9,
@@ -59,6 +60,9 @@ def graph(
         Columns that must be in every set.
     exclude : A,B,...
         Columns that must not be in any set.
+    cost : COLUMN=NUMBER
+        What a column costs, for a set of least total cost (--sets minimum); 1 for the others.
+        Repeatable.
     data : TABLE
         Test the independences that the graph implies on this table.
     learner : NAME
@@ -74,9 +78,9 @@ def graph(
     for path in outputs:
         check_output(path, *ENDINGS, force=force, inputs=inputs, needs_ending=True)
     made = _read(file)
-    causes = made.exposure if treatment is None else _names(treatment)
-    effects = made.outcome if outcome is None else _names(outcome)
-    between = made.adjusted if given is None else _names(given)
+    causes = made.exposure if treatment is None else _names(treatment, made)
+    effects = made.outcome if outcome is None else _names(outcome, made)
+    between = made.adjusted if given is None else _names(given, made)
     if bool(causes) != bool(effects):
         missing = "outcome" if causes else "treatment"
         raise InputError(
@@ -90,8 +94,9 @@ def graph(
             causes,
             effects,
             kind=sets,
-            include=_names(include),
-            exclude=_names(exclude),
+            include=_names(include, made),
+            exclude=_names(exclude, made),
+            cost=_costs(cost),
         )
         if between or given is not None:
             parts["validity"] = made.is_valid_adjustment(causes, effects, between)
@@ -128,10 +133,37 @@ def _read(file: Path) -> "Graph":
     return cw.Graph(document)
 
 
-def _names(text: str | None) -> tuple[str, ...]:
-    """Return the names in a list that commas separate."""
+def _names(text: str | None, made: "Graph") -> tuple[str, ...]:
+    """Return the names in a list that commas separate; a name with a comma is one by itself."""
+    if text in made.nodes:
+        return (text,)
     names = (name.strip() for name in (text or "").split(","))
     return tuple(name for name in names if name)
+
+
+def _costs(texts: list[str] | None) -> dict[str, float] | None:
+    """Read what columns cost.
+
+    Examples
+    --------
+    >>> _costs(["blood test=20", "age=0"])
+    {'blood test': 20.0, 'age': 0.0}
+    """
+    if not texts:
+        return None
+    costs = {}
+    for typed in texts:
+        name, _, number = typed.rpartition("=")
+        try:
+            costs[name] = float(number)
+        except ValueError:
+            raise InputError(
+                f"--cost {typed!r} is not a column and a number",
+                parameter="cost",
+                value=typed,
+                hint="write it like --cost age=5",
+            ) from None
+    return costs
 
 
 def _write(

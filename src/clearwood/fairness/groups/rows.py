@@ -58,6 +58,8 @@ class Audited:
         Which fit made each prediction.
     inflation
         By how much standard errors are larger than those of independent rows.
+    total
+        What the predictions of two classes add up to: 1 for probabilities, 0 for other scores.
     """
 
     model: Any
@@ -78,6 +80,18 @@ class Audited:
     fits: Index
     inflation: float = 1.0
     notes: tuple[str, ...] = ()
+    total: float = 1.0
+
+    def of_class(self, label: str | None) -> "Audited":
+        """Return the rows with one of two classes as what is predicted; of others all stay."""
+        if label is None or len(self.classes) != 2 or self.outputs == (label,):
+            return self
+        return replace(
+            self,
+            outputs=(label,),
+            predicted=self.total - self.predicted,
+            truth=None if self.truth is None else 1 - self.truth,
+        )
 
     @property
     def n_rows(self) -> int:
@@ -223,13 +237,14 @@ def _of_evaluation(evaluation: Evaluation, source: Source, model: Any) -> Audite
     known = np.flatnonzero(evaluation.weights > 0)
     truth, predicted = evaluation.truth[known], evaluation.predicted[known]
     outputs: tuple[str, ...] = (evaluation.what,)
+    total = 1.0
     if not evaluation.classes:
         predicted, observed = predicted.reshape(-1, 1), truth.reshape(-1, 1)
     else:
         if evaluation.needs == "label":  # the predicted class as a probability of 0 or 1
             predicted = np.eye(len(evaluation.classes))[predicted.astype(np.intp)]
         elif predicted.ndim == 1:
-            predicted = np.column_stack([-predicted, predicted])
+            predicted, total = np.column_stack([-predicted, predicted]), 0.0
         shown = list(range(len(evaluation.classes)))
         shown = shown[-1:] if len(shown) == 2 else shown
         outputs = tuple(evaluation.classes[k] for k in shown)
@@ -255,6 +270,7 @@ def _of_evaluation(evaluation: Evaluation, source: Source, model: Any) -> Audite
         fits=np.asarray(fits[known], dtype=np.intp),
         inflation=evaluation.inflation,
         notes=tuple(str(note) for note in evaluation.notes),
+        total=total,
     )
 
 

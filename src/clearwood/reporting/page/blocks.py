@@ -60,7 +60,8 @@ class Sheet:
 
     Rows past ``shown`` are one click away. ``bars`` names columns whose cells have a bar of the
     value's size in the background. ``mixed`` names columns of numbers in different units, each of
-    which has its own decimals.
+    which has its own decimals. Texts of a ``roomy`` table, such as intervals, keep to one or two
+    lines, and the table scrolls where it is too wide.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Sheet:
     shown: int = 20
     bars: tuple[str, ...] = ()
     mixed: tuple[str, ...] = ()
+    roomy: bool = False
 
 
 @dataclass(frozen=True)

@@ -502,11 +502,11 @@ def _as_column(raw: Raw) -> Column:
 def _columns_like(source: Any, schema: Schema, options: TextOptions) -> tuple[list[Raw], str, int]:
     """Return columns to be fitted to a schema: only its numbers may be written in other ways."""
     writing = Writing(options.get("decimal"), options.get("thousands"), options.get("missing"))
-    # levels are matched as they are written: 01234 is not 1234
+    # levels are matched as they are written: 01234 is not 1234; classes that were numbers still are
     levels = frozenset(
         name
         for c in schema.columns
-        if c.kind in (Kind.CATEGORY, Kind.ORDERED)
+        if c.kind in (Kind.CATEGORY, Kind.ORDERED) and not c.label_type
         for name in (c.name, c.header)
     )
     raws, origin, dropped = _columns_of(
