@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from clearwood._shared.errors import bad_value
+from clearwood.datasets.gaps import with_gaps
 from clearwood.datasets.insurance_model import FEATURES, InsuranceModel, Target
 from clearwood.table import Column, Kind, Table
 
@@ -54,13 +54,10 @@ def insurance(
     >>> policies.exposure, policies.outcome
     ('years', 'accidents per year')
     """
-    if not 0 <= missing < 1:
-        raise bad_value("missing", missing, "it must be a share from 0 to below 1")
     table = insurance_truth(target=target).sample(n, seed=seed)
     # separate streams: gaps and dates leave the rest of the portfolio unchanged
     gap_seed, date_seed = np.random.SeedSequence([seed, n]).spawn(2)
-    if missing:
-        table = _with_gaps(table, missing, np.random.default_rng(gap_seed))
+    table = with_gaps(table, missing, gap_seed, FEATURES)
     if dates:
         days = np.random.default_rng(date_seed).integers(0, 365, n)
         began = np.datetime64("2023-01-01", "us") + days * np.timedelta64(1, "D")
@@ -89,16 +86,3 @@ def insurance_truth(*, target: Target = "accidents") -> InsuranceModel:
     True
     """
     return InsuranceModel(target)
-
-
-def _with_gaps(table: Table, share: float, rng: np.random.Generator) -> Table:
-    columns = []
-    for column in table.columns:
-        if column.name in FEATURES:
-            gaps = rng.random(len(column)) < share
-            gap = -1 if column.is_coded else np.nan
-            values = np.where(gaps, gap, column.values).astype(column.values.dtype)
-            columns.append(replace(column, values=values))
-        else:
-            columns.append(column)
-    return replace(table, columns=tuple(columns))
