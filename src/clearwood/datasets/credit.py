@@ -7,7 +7,7 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood.causal import SCM
 from clearwood.datasets.gaps import with_gaps
-from clearwood.table import Role, Table, Task
+from clearwood.table import Kind, Role, Table, Task
 
 __all__ = ["credit", "credit_probability", "credit_truth"]
 
@@ -76,8 +76,12 @@ def credit(n: int = 5_000, seed: int = 0, *, missing: float = 0.0) -> Table:
     ('permanent', 'self-employed', 'temporary')
     """
     drawn = _SCM.sample(n, seed=seed)
+    columns = (
+        replace(column, kind=Kind.YES_NO) if column.name == "default" else column
+        for column in drawn.columns
+    )
     roles = {"gender": Role.PROTECTED, "default": Role.TARGET}
-    book = replace(drawn, roles=roles, task=Task.BINARY, source="simulated consumer loans")
+    book = Table(tuple(columns), roles, Task.BINARY, source="simulated consumer loans")
     return with_gaps(book, missing, np.random.SeedSequence([seed, n]), _FEATURES)
 
 
