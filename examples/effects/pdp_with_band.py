@@ -1,17 +1,17 @@
 """
-# Partial dependence with a band
+# How predictions change with a column
 
-How the average prediction changes with one column, and how sure that is.
+Partial dependence: the average prediction if every row were given a value of the column.
 """
 
 import clearwood as cw
 
-data = cw.datasets.insurance(4_000, seed=1)
-model = cw.learner("gbm").fit(data)
-effect = cw.effect(model, data, "age")
+policies = cw.datasets.insurance(4_000, seed=1)
+model = cw.learner("gbm").fit(policies)
+effect = cw.effect(model, policies, "age")
 effect.plot()
 
 # %%
-# The effect of a pair is a surface.
+# The picture as a sentence, for a report or a screen reader.
 
-print(cw.importance(model, data))
+print(effect.sentence)

@@ -79,6 +79,12 @@ class Profile(Result):
             return self.missing_weight / self.total_weight
         return self.n_missing / max(self.n_rows, 1)
 
+    def plot(self, **options: Any) -> Any:
+        """Draw a histogram, or bars by level (Altair)."""
+        from clearwood.plot import plot_profile
+
+        return plot_profile(self, **options)
+
 
 def profile(
     column: Column,

@@ -17,7 +17,8 @@ __all__ = ["behind_learner", "learner"]
 
 def learner(model: "Learner") -> Forest:
     """Import the tree model of a learner; it takes the user's columns and predicts labels."""
-    if not supports(model.estimator_):
+    # a tree of ours that cannot be written as a forest has a reason of its own
+    if not supports(model.estimator_) and getattr(model.estimator_, "is_plain", True):
         raise not_supported(f"learner {model.name!r}", model)
     return behind_learner(model, from_model(model.estimator_))
 

@@ -1,0 +1,22 @@
+"""
+# Everything on one page
+
+The report: summary, data, performance, explanations, single patients, cautions. One file, no
+network.
+"""
+
+from pathlib import Path
+
+import clearwood as cw
+
+patients = cw.datasets.load("diabetes").select(["sex", "bmi", "bp", "s5", "target"])
+model = cw.learner("ols").fit(patients)
+page = cw.report(model, patients, quick=True)
+for section in page.sections:
+    print(section.title)
+
+# %%
+# Save it and open it in a browser.
+
+page.save("report.html")
+print(f"{Path('report.html').stat().st_size / 1e6:.1f} MB")
