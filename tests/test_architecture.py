@@ -31,6 +31,7 @@ FLOW = [
 ]
 #: Rooms whose results draw themselves: plot() imports the figure on demand.
 PLOTTED = {
+    "table",
     "models",
     "checks",
     "evaluation",
