@@ -66,13 +66,14 @@ def test_amounts_per_claim_are_fitted_as_statsmodels_does():
     np.testing.assert_allclose(model.predict(data), other.predict(design(rows)), rtol=1e-3)
 
 
-LOG_LINKED = ["glm", "gbm", "lightgbm", "xgboost", "catboost", "ebm"]
+LOG_LINKED = ["glm", "gbm", "lightgbm", "xgboost", "catboost", "ebm", "network"]
 QUICK = {
     "lightgbm": {"n_estimators": 60, "num_leaves": 4},
     "gbm": {"max_iter": 40, "max_leaf_nodes": 4},
     "xgboost": {"n_estimators": 40, "max_depth": 2},
     "catboost": {"iterations": 100, "depth": 2},
     "ebm": {"max_rounds": 500, "outer_bags": 1},
+    "network": {"epochs": 15, "units": 16},
 }
 
 

@@ -73,6 +73,7 @@ CASES = [
 def test_predictions_never_move_against_a_constraint(name, classes):
     table = _table(classes=classes)
     fewer = {"n_estimators": 30} if name in ("bagging", "forest", "extra-trees") else {}
+    fewer = {"epochs": 30, "units": 16} if name == "network" else fewer
     model = cw.learner(name, monotone=CONSTRAINTS, **fewer).fit(table)
     assert _largest_fall(model, table, "income", GRID) <= 1e-9
     assert _largest_fall(model, table, "age", GRID[::-1]) <= 1e-9

@@ -30,6 +30,7 @@ from clearwood.table import Task
 
 ROWS = 90
 TINY = {"n_estimators": 5, "iterations": 5, "max_rounds": 10, "outer_bags": 2, "folds": 2}
+TINY |= {"epochs": 2}
 
 
 @functools.cache
@@ -73,7 +74,8 @@ CASES = [
     pytest.param(name, task, id=f"{name}-{task.value}")
     for task in Task
     for name in catalogue.names(task, installed=True)
-    if name != "hyperplane"  # for classes that do not overlap; saved in test_discriminant.py
+    # for classes that do not overlap, and for grids: saved in test_discriminant.py and test_cnn.py
+    if name not in ("hyperplane", "cnn")
 ]
 
 

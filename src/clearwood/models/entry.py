@@ -9,7 +9,7 @@ from clearwood._shared.choices import Categories
 from clearwood._shared.errors import MissingExtraError
 from clearwood.models.estimators.stages import Stages
 from clearwood.models.spaces import Dimension
-from clearwood.table import Task
+from clearwood.table import Schema, Task
 
 __all__ = ["Categories", "Entry", "Job", "Reading"]
 
@@ -44,6 +44,8 @@ class Job:
         The table's column that each encoded column holds; empty text for a part of one.
     owners
         The table's column that each encoded column is made from, as a number from 0 on.
+    schema
+        The columns of the table, also those that are left out; None where they are not known yet.
     """
 
     task: Task
@@ -57,6 +59,7 @@ class Job:
     monotone: tuple[int, ...] = ()
     columns: tuple[str, ...] = ()
     owners: tuple[int, ...] = ()
+    schema: Schema | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -369,6 +369,7 @@ class Learner(TableModel):
             monotone=constraints(self.monotone_, encoder),
             columns=tuple("" if one.part else one.source for one in encoder.columns_),
             owners=tuple(list(dict.fromkeys(sources)).index(source) for source in sources),
+            schema=self.schema_,
         )
         return self.entry.resolved(job)
 

@@ -236,6 +236,8 @@ _OURS = _names(
         "clearwood.models.glassbox.planted.estimators": "PlantedClassifier PlantedPoisson "
         "PlantedRegressor",
         "clearwood.models.glassbox.planted.leaves": "Steps",
+        "clearwood.models.networks.estimators": "CnnClassifier CnnRegressor NetworkClassifier "
+        "NetworkRegressor TransformerClassifier TransformerRegressor",
     }
 )
 

@@ -1,0 +1,1 @@
+"""Neural networks on PyTorch, an extra: feed-forward, attention over columns, convolution."""

@@ -1,0 +1,83 @@
+"""How a network is trained: settings, what those that are None become, and the rows held out."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearwood._shared.arrays import Index
+from clearwood._shared.errors import InputError, Setting, words
+from clearwood._shared.numbers import count
+
+__all__ = ["OPTIMIZERS", "SCHEDULES", "Plan", "held_out_rows", "usual_settings"]
+
+OPTIMIZERS = ("adam", "sgd")
+SCHEDULES = ("constant", "cosine", "step", "plateau")
+
+#: From so many rows on, some are held out to decide when to stop.
+_MANY_ROWS = 1_000
+#: Fewer rows than this cannot tell one epoch from another.
+_FEWEST_HELD_OUT = 8
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Settings of the training loop, with a value for each."""
+
+    optimizer: str
+    learning_rate: float
+    momentum: float
+    weight_decay: float
+    schedule: str
+    batch: int
+    epochs: int
+    patience: int
+    clip: float
+
+
+def usual_settings(n_rows: int) -> dict[str, Any]:
+    """Return settings for a number of rows, for those that are None.
+
+    Examples
+    --------
+    >>> usual_settings(400)
+    {'batch_size': 32, 'epochs': 150, 'early_stopping': False}
+    >>> usual_settings(20_000)
+    {'batch_size': 256, 'epochs': 60, 'early_stopping': True}
+    """
+    is_many = n_rows >= _MANY_ROWS
+    batch = 32 if not is_many else int(2 ** np.clip(np.floor(np.log2(n_rows / 40)), 5, 8))
+    epochs = int(np.clip(round(1_200_000 / max(n_rows, 1), -1), 60, 150))
+    return {"batch_size": batch, "epochs": epochs, "early_stopping": is_many}
+
+
+def held_out_rows(n_rows: int, share: float, classes: NDArray[Any] | None, seed: int) -> Index:
+    """Draw the rows that decide when to stop, the same share of every class."""
+    rng = np.random.default_rng([seed, 7])
+    groups = np.zeros(n_rows, np.intp) if classes is None else np.asarray(classes)
+    chosen = []
+    for group in np.unique(groups):
+        members = rng.permutation(np.flatnonzero(groups == group))
+        # at least one row of every class stays for training
+        chosen.append(members[: min(round(share * len(members)), len(members) - 1)])
+    rows = np.sort(np.concatenate(chosen))
+    if len(rows) < _FEWEST_HELD_OUT:
+        raise InputError(
+            words(
+                Setting("early_stopping", value=True),
+                f" holds out {count(len(rows), 'row')} of {n_rows}, too few to decide when to stop",
+            ),
+            parameter="early_stopping",
+            value=True,
+            hint=words(
+                "set ",
+                Setting("early_stopping", value=False),
+                " with a number of ",
+                Setting("epochs"),
+                ", or hold out more rows by ",
+                Setting("validation"),
+                ".",
+            ),
+        )
+    return np.asarray(rows, np.intp)

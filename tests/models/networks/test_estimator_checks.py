@@ -1,0 +1,29 @@
+"""scikit-learn's own checks of estimators, for networks that are as small as they can be."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from clearwood.models.networks.estimators import NetworkClassifier, NetworkRegressor
+
+pytest.importorskip("torch")
+
+# what the checks are about is the same in all networks; those for grids do not fit every table
+SMALL = {"units": 8, "layers": 1, "epochs": 15, "batch_size": 100, "learning_rate": 0.05}
+
+
+def known_differences(estimator):
+    return {
+        "check_sample_weight_equivalence_on_dense_data": "two rows of weight 1 and one of weight 2 "
+        "fall into other batches",
+    }
+
+
+@parametrize_with_checks(
+    [
+        NetworkRegressor(**SMALL),
+        NetworkClassifier(**SMALL),
+    ],
+    expected_failed_checks=known_differences,
+)
+def test_the_networks_pass_scikit_learns_checks(estimator, check):
+    check(estimator)
