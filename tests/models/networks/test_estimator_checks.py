@@ -25,5 +25,5 @@ def known_differences(estimator):
     ],
     expected_failed_checks=known_differences,
 )
-def test_the_networks_pass_scikit_learns_checks(estimator, check):
+def test_a_learner_keeps_scikit_learns_conventions(estimator, check):
     check(estimator)
