@@ -297,6 +297,18 @@ def margin() -> alt.HConcatChart:
     return alt.hconcat(*charts)
 
 
+def house() -> Any:
+    """Shapley values of the price of a house."""
+
+    def price(rows: Any) -> Any:
+        return 150 + 20 * rows[:, 0] + 50 * rows[:, 1] + 10 * rows[:, 0] * rows[:, 1]
+
+    columns = ["garden", "location"]
+    nothing = pd.DataFrame(np.zeros((2, 2)), columns=columns)
+    both = pd.DataFrame([[1.0, 1.0]], columns=columns)
+    return cw.shapley(lambda rows: price(np.asarray(rows)), nothing, both).plot()
+
+
 def losses() -> alt.HConcatChart:
     """Losses for numbers by the residual, losses for two classes by the signed score."""
     residual = np.linspace(-3, 3, 241)
@@ -347,7 +359,7 @@ def svg(chart: Any) -> str:
     lines = {"gridColor": "#8a8a8a44", "domainColor": GREY, "tickColor": GREY}
     themed = chart.configure(
         background="transparent",
-        padding={"left": 5, "top": 5, "right": 45, "bottom": 5},
+        padding={"left": 20, "top": 5, "right": 45, "bottom": 5},
         aria=False,
         axis=alt.AxisConfig(**quiet, **lines),
         legend=alt.LegendConfig(**quiet, labelLimit=0),
@@ -369,6 +381,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "regions": regions,
     "prim": prim,
     "margin": margin,
+    "house": house,
 }
 
 if __name__ == "__main__":
