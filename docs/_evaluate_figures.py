@@ -1,4 +1,4 @@
-"""Draw the figures of the page on evaluation: run `python docs/_evaluate_figures.py`."""
+"""Draw the figures of the pages on evaluation and factors: `python docs/_evaluate_figures.py`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,14 +10,17 @@ ASSETS = Path(__file__).parent / "assets"
 
 
 def figures() -> Iterator[tuple[str, Any]]:
-    """Give the charts by name, from the model of the page."""
+    """Give the charts by name, from the models of the pages."""
     data = cw.datasets.insurance(4000, seed=0)
     rows = cw.datasets.insurance(3000, seed=1).to_frame("dict")
     rows["current_premium"] = [0.2 + 0.004 * abs(age - 45) for age in rows["age"]]
     result = cw.evaluate(cw.learner("glm").fit(data), rows, data, against="current_premium")
-    yield "double-lift", result.lift(against="current_premium").plot()
-    yield "by-age", result.by("age").plot()
-    yield "smooth-calibration", result.smooth_calibration().plot()
+    yield "evaluate-double-lift", result.lift(against="current_premium").plot()
+    yield "evaluate-by-age", result.by("age").plot()
+    yield "evaluate-smooth-calibration", result.smooth_calibration().plot()
+    policies = cw.datasets.insurance(5000)
+    curves = cw.learner("gam").fit(policies)
+    yield "factors-nomogram", cw.factors(curves, policies).plot("nomogram")
 
 
 if __name__ == "__main__":
@@ -25,4 +28,4 @@ if __name__ == "__main__":
 
     for name, chart in figures():
         picture = vl_convert.vegalite_to_svg(chart.to_dict())
-        (ASSETS / f"evaluate-{name}.svg").write_text(picture + "\n", encoding="utf-8")
+        (ASSETS / f"{name}.svg").write_text(picture + "\n", encoding="utf-8")

@@ -42,7 +42,7 @@ def test_every_command_it_recommends_works_when_pasted(cli):
     out = cli("demo").out
     block = out.partition("\nNext\n")[2].replace("\\\n", " ")
     commands = [shlex.split(line, comments=True) for line in block.splitlines()]
-    assert len(commands) == 6
+    assert len(commands) == 7
     for program, *words in commands:
         assert program == "clearwood"
         answer = cli(*words)
@@ -61,6 +61,26 @@ def test_the_files_agree_with_each_other(cli):
     with (FOLDER / "predictions.csv").open() as file:
         written = [float(row["prediction"]) for row in csv.DictReader(file)]
     assert written == model.predict(table.head(1000)).tolist()
+
+
+def test_the_rating_table_predicts_what_its_model_does(cli, monkeypatch):
+    monkeypatch.setattr(_demo, "ROWS", 1500)  # enough for the model to be better than the mean
+    cli("demo")
+    table = cw.read(FOLDER / "insurance.csv", target="accidents", ignore="claim_amount")
+    factors = cw.read_factors(FOLDER / "factors.csv")
+    model = cw.load(FOLDER / "model.cw")
+    assert factors.model == model.name == "glm"
+    assert factors.ratio_name == "relativity"
+    expected = model.predict(table)
+    assert factors.predict(table) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_rating_table_is_of_the_best_model_that_has_one(monkeypatch):
+    table = cw.datasets.insurance(300, 0)
+    bench = cw.benchmark(table, ["glm", "forest"], tune=0, repeats=1)
+    best = cw.learner("forest", n_estimators=5).fit(table)
+    monkeypatch.setattr(type(bench), "best", lambda self: self.choose("forest"))
+    assert _demo._factors(bench, best, table).model == "glm"
 
 
 def test_the_written_table_is_the_dataset(cli):

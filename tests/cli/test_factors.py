@@ -111,9 +111,9 @@ def test_json_of_factors_has_the_check(cli, model, tmp_path):
     ("arguments", "message"),
     [
         (("--to", "factors"), "factors need rows"),
-        (("data.csv", "--to", "python"), "as factors or sql, not as python"),
+        (("data.csv", "--to", "python"), "sql or nomogram, not as python"),
         (("data.csv", "--to", "factors", "--base", "town=z"), "no row has the level 'z'"),
-        (("data.csv", "--to", "factors", "-o", "rating.svg"), ".csv"),
+        (("data.csv", "--to", "factors", "-o", "rating.txt"), ".csv"),
         (("data.csv", "--to", "sql", "--table", " "), "the name of a table"),
         (("data.csv", "--to", "factors", "--cutoff", "500"), "--cutoff has no meaning"),
         (("data.csv", "--to", "sql", "--points", "500,20,40"), "--points has no meaning"),
@@ -145,3 +145,18 @@ def test_a_scorecard_is_written_as_points(cli, refused, tmp_path):
     assert "points are of one model, and need rows" in refused(
         "export", "model.cw", "--to", "scorecard"
     )
+
+
+def test_factors_and_nomograms_are_drawn(cli, model, tmp_path):
+    assert cli("export", model, "data.csv", "--to", "factors", "-o", "rating.svg").code == 0
+    assert "relativity" in (tmp_path / "rating.svg").read_text()
+    refused = cli("export", model, "data.csv", "--to", "nomogram", "-o", "sums.svg")
+    assert refused.code == 2
+    assert "one axis for each column" in refused.err
+    assert not (tmp_path / "sums.svg").exists()
+    assert cli("fit", "data.csv", "-t", "claims", "-l", "glm", "-o", "glm.cw").code == 0
+    made = cli("export", "glm.cw", "data.csv", "--to", "nomogram", "-o", "sums.svg")
+    assert made.code == 0
+    assert "Wrote sums.svg" in made.out
+    assert "total points" in (tmp_path / "sums.svg").read_text()
+    assert "a nomogram is a picture" in cli("export", "glm.cw", "data.csv", "--to", "nomogram").err

@@ -74,3 +74,33 @@ def test_a_benchmark_gives_its_own_numbers():
     assert result.baseline == bench["baseline"].risk
     assert result.rows == "out-of-fold"
     assert result.against_baseline == bench.compare("ols", "baseline")
+
+
+def test_the_model_is_compared_with_its_best_rival_by_a_double_lift():
+    counts = np.random.default_rng(2).poisson(np.exp(0.5 * X[:, 0]))
+    data = table(counts, task="count")
+    bench = cw.benchmark(data, ["baseline", "glm", "tree"], tune=0, repeats=1)
+    for name, rival in (("glm", "tree"), ("tree", "glm")):
+        evaluation = of_benchmark(bench, name).evaluation
+        assert evaluation.against == rival
+        assert evaluation.lift(against=rival).against == rival
+    page = cw.report(
+        bench.choose("glm").fit(data), data, benchmark=bench, sections=["performance"], quick=True
+    )
+    views = [view for block in page.sections[0].blocks for view in getattr(block, "options", ())]
+    labels = [view[0] for view in views]
+    assert labels == [
+        "Calibration",
+        "Smooth calibration",
+        "Residuals",
+        "Lift",
+        "Double lift",
+        "Lorenz curve",
+    ]
+    words = " ".join(views[labels.index("Double lift")][1][0].paragraphs)
+    assert "to the prediction of tree" in words
+
+
+def test_predictions_without_a_ratio_have_no_double_lift():
+    bench = cw.benchmark(table(Y), ["ols", "tree"], tune=0, repeats=1)
+    assert of_benchmark(bench, "ols").evaluation.against is None

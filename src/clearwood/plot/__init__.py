@@ -31,11 +31,13 @@ if TYPE_CHECKING:
         plot_precision_recall,
         plot_roc,
     )
+    from clearwood.plot.factors import plot_factors
     from clearwood.plot.fairness import plot_group_quantiles, plot_groups
     from clearwood.plot.gap import plot_gap
     from clearwood.plot.graph import graph_svg, plot_graph
     from clearwood.plot.importance import plot_importance, plot_interactions
     from clearwood.plot.lime import plot_lime
+    from clearwood.plot.nomogram import plot_nomogram
     from clearwood.plot.observed import LAYER
     from clearwood.plot.path import plot_path
     from clearwood.plot.shapley import plot_shapley
@@ -61,6 +63,7 @@ __all__ = [
     "plot_discriminants",
     "plot_effect",
     "plot_excess_risk",
+    "plot_factors",
     "plot_gap",
     "plot_graph",
     "plot_group_quantiles",
@@ -71,6 +74,7 @@ __all__ = [
     "plot_lift",
     "plot_lime",
     "plot_lorenz",
+    "plot_nomogram",
     "plot_path",
     "plot_precision_recall",
     "plot_profile",

@@ -14,7 +14,6 @@ from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, percent
 from clearwood._shared.results import Result
 from clearwood.evaluation import ByColumn, Confusion, Evaluation, Lift
-from clearwood.losses import find_loss
 from clearwood.reporting.page.blocks import (
     Block,
     Cell,
@@ -27,7 +26,7 @@ from clearwood.reporting.page.blocks import (
 )
 from clearwood.reporting.page.figures import chart
 from clearwood.reporting.result import Report
-from clearwood.reporting.sections.performance import measures_sheet
+from clearwood.reporting.sections.performance import double_lift_blocks, measures_sheet
 from clearwood.reporting.sections.words import interval, listed, named, number, sentence
 
 __all__ = ["evaluation_page"]
@@ -148,7 +147,8 @@ def _lift(evaluation: Evaluation, parts: dict[str, Result]) -> Section | None:
             ("Lift", (Prose((text,)), chart("lift", lift.plot()), _sheet("lift", lift, by)))
         )
     if isinstance(double, Lift) and double.advantage is not None:
-        views.append(("Double lift", _double(double, by)))
+        blocks = (*double_lift_blocks(evaluation), _sheet("double-lift", double, by))
+        views.append(("Double lift", blocks))
     if lorenz is not None:
         text = (
             "The share of the target's total that the rows with the smallest predictions have. "
@@ -157,29 +157,6 @@ def _lift(evaluation: Evaluation, parts: dict[str, Result]) -> Section | None:
         drawn: Any = lorenz
         views.append(("Lorenz curve", (Prose((text,)), chart("lorenz", drawn.plot()))))
     return None if not views else Section("lift", "Lift", tuple(_shown("lift-views", views)))
-
-
-def _double(double: Lift, weight: str) -> tuple[Block, ...]:
-    gain = double.advantage
-    assert gain is not None
-    other = named(str(double.against))
-    text = (
-        f"Rows in the order of the ratio of the model's prediction to {other}, both multiplied by "
-        "a factor so that their total is the observed one. The prediction whose means follow the "
-        "observed ones is the better one. "
-    )
-    side = "smaller" if gain.difference > 0 else "larger"
-    text += (
-        f"The {find_loss(gain.loss).risk_title} of the model is "
-        f"{number(abs(gain.difference))} {side} (difference {number(gain.difference)}, "
-        f"{interval(gain.low, gain.high, double.confidence)})"
-    )
-    text += "." if gain.clear else ", which may be chance."
-    return (
-        Prose((text,)),
-        chart("double-lift", double.plot()),
-        _sheet("double-lift", double, weight),
-    )
 
 
 def _calibration(parts: dict[str, Result]) -> Section | None:

@@ -16,11 +16,11 @@ from clearwood.cli.support.console import (
 )
 from clearwood.cli.support.tables import terminal_table
 
-__all__ = ["RESULTS", "show", "write_picture", "write_result"]
+__all__ = ["PICTURES", "RESULTS", "show", "write_picture", "write_result"]
 
 #: The formats of a result, by the ending of the file's name.
-_PICTURES = (".svg", ".png", ".html")
-RESULTS = (".json", ".csv", ".parquet", *_PICTURES)
+PICTURES = (".svg", ".png", ".html")
+RESULTS = (".json", ".csv", ".parquet", *PICTURES)
 _PNG_SCALE = 2
 
 
@@ -50,7 +50,7 @@ def write_result(path: Path, result: Any, *, force: bool) -> None:
     ending = path.suffix.lower()
     if ending in (".json", ""):
         write_json(path, result.to_json(), force=force)
-    elif ending in _PICTURES:
+    elif ending in PICTURES:
         write_picture(path, result.plot(), force=force)
     else:
         write_columns(path, _with_lists_as_text(result.to_frame("dict")), force=force)

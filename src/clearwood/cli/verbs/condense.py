@@ -25,6 +25,7 @@ from clearwood.cli.support.console import (
     written,
 )
 from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading, pairs
+from clearwood.cli.support.results import PICTURES
 from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
@@ -33,9 +34,19 @@ if TYPE_CHECKING:
 
 __all__ = ["certify", "condense", "export"]
 
-#: What a tree, or for "factors" and "sql" a model, is written as.
+#: What a tree, or for "sql" and the last three a model, is written as.
 Format = Literal[
-    "sql", "python", "c", "dot", "svg", "onnx", "text", "rules", "factors", "scorecard"
+    "sql",
+    "python",
+    "c",
+    "dot",
+    "svg",
+    "onnx",
+    "text",
+    "rules",
+    "factors",
+    "scorecard",
+    "nomogram",
 ]
 
 _ENDINGS: dict[Format, tuple[str, ...]] = {
@@ -47,8 +58,9 @@ _ENDINGS: dict[Format, tuple[str, ...]] = {
     "onnx": (".onnx",),
     "text": (".txt",),
     "rules": (".txt",),
-    "factors": (".csv", ".json", ".parquet"),
+    "factors": (".csv", ".json", ".parquet", *PICTURES),
     "scorecard": (".csv", ".json", ".parquet"),
+    "nomogram": PICTURES,
 }
 
 _POINTS = "600,50,20"
@@ -223,7 +235,7 @@ def export(
     Parameters
     ----------
     to
-        The format to write; for models, factors, scorecard or sql.
+        The format to write; for models, factors, scorecard, sql or nomogram.
     path : FILE
         The file to write; by default, standard output.
     table : NAME
@@ -255,7 +267,7 @@ def export(
 
         export_points(files, path, points, cutoff, bands, reading, force=force, as_json=json)
         return
-    if len(files) > 1 or to == "factors":
+    if len(files) > 1 or to in ("factors", "nomogram"):
         options = {
             "base": pairs("--base", base or (), example="region=town"),
             "bands": bands,
@@ -326,7 +338,7 @@ def _export_factors(
     """Write models as a table of factors, or the table as SQL."""
     import clearwood as cw
     from clearwood.cli.support.files import check_output
-    from clearwood.cli.support.results import show
+    from clearwood.cli.support.results import show, write_picture
     from clearwood.files import atomic_write
 
     *models, data = files
@@ -335,13 +347,15 @@ def _export_factors(
             "factors need rows, which say how much weight each cell has",
             hint=f"name them after the model: clearwood export {quoted(data)} DATA --to factors",
         )
-    if to not in ("factors", "sql"):
+    if to not in ("factors", "sql", "nomogram"):
         raise InputError(
-            f"a model with DATA is written as factors or sql, not as {to}",
+            f"a model with DATA is written as factors, scorecard, sql or nomogram, not as {to}",
             parameter="to",
             value=to,
             hint="leave out DATA to write a tree.",
         )
+    if to == "nomogram" and path is None:
+        raise InputError("a nomogram is a picture", hint="name a file: -o nomogram.svg")
     if path is not None:
         check_output(path, *_ENDINGS[to], force=force, inputs=files)
     fitted = [cw.load(model) for model in models]
@@ -352,6 +366,12 @@ def _export_factors(
         more = [_features(one, data, reading) for one in fitted[1:]]
         result = cw.factors(fitted, [first, *more], **options)
     result = replace(result, sha256=" ".join(cw.inspect(model).sha256 for model in models))
+    if to == "nomogram" and path is not None:
+        write_picture(path, result.plot("nomogram"), force=force)
+        show(result, [], force=force, as_json=as_json, table=False)
+        if not as_json:
+            print_text(f"Wrote {path}")
+        return
     if to == "factors" and (path is None or path.suffix.lower() != ".csv"):
         show(result, [] if path is None else [path], force=force, as_json=as_json)
         return

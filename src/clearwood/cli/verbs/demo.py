@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from clearwood.benchmarking import Benchmark
+    from clearwood.explanation import Factors
+    from clearwood.models import Learner
     from clearwood.table import Table
 
 __all__ = ["demo"]
@@ -32,6 +34,7 @@ BAR_WIDTH = 10
 LEARNERS: dict[str, dict[str, Any]] = {
     "baseline": {},
     "glm": {},
+    "glass": {},
     "tree": {},
     "forest": {"n_estimators": 100, "min_samples_leaf": 20},
     "gbm": {"learning_rate": 0.05, "max_leaf_nodes": 8},
@@ -46,6 +49,7 @@ FILES = {
     "results.json": "the comparison",
     "model.cw": "the best learner, fitted to all rows",
     "predictions.csv": "its predictions of the first 1,000 rows",
+    "factors.csv": "the best model with such a form, as factors",
     "report.html": "a report on it: open it in a browser",
 }
 
@@ -88,6 +92,7 @@ def demo(
     with limited_cores(n_jobs):
         best = bench.best().fit(table, n_jobs=n_jobs)
         predictions = prediction_columns(best, table.head(1000))
+        factors = _factors(bench, best, table)
         page = cw.report(
             best,
             table,
@@ -103,6 +108,7 @@ def demo(
         "results.json": lambda file: write_json(file, bench.to_json(), force=True),
         "model.cw": lambda file: cw.save(best, file, force=True),
         "predictions.csv": lambda file: write_columns(file, predictions, force=True),
+        "factors.csv": lambda file: _write_bytes(file, factors.to_csv().encode("utf-8")),
         "report.html": lambda file: page.save(file, force=True),
     }
     folder.write(writers)
@@ -113,6 +119,27 @@ def demo(
         print_json({**bench.to_json(), "true_risk": floor, "folder": path, "files": list(FILES)})
     else:
         _report(bench, floor, path, table)
+
+
+def _factors(bench: "Benchmark", best: "Learner", table: "Table") -> "Factors":
+    """Write the best learner as a table of factors, or else the next one that has such a table."""
+    import clearwood as cw
+    from clearwood._shared.errors import InputError
+
+    for one in bench.standings:
+        is_best = one.learner == bench.best().name
+        try:
+            return cw.factors(best if is_best else bench.choose(one.learner).fit(table), table)
+        except InputError:  # three columns or more interact
+            continue
+    raise InputError("no learner can be written as a table of factors")
+
+
+def _write_bytes(file: Path, content: bytes) -> None:
+    from clearwood.files import atomic_write
+
+    with atomic_write(file, force=True) as output:
+        output.write(content)
 
 
 def _introduce(table: "Table") -> None:
@@ -159,6 +186,7 @@ def _report(bench: "Benchmark", floor: float, folder: Path, table: "Table") -> N
         [
             (f"{run} inspect {model}", "what is in the file"),
             (f"{run} explain {model} {data} -o why", ""),
+            (f"{run} predict {quoted(folder / 'factors.csv')} {data} -o rates.csv", ""),
             (f"{run} models", "all learners"),
             (f"{run} report {data} {roles} --quick -o report.html", ""),
             (f"{run} fit {data} {roles} --learner gbm -o gbm.cw", ""),

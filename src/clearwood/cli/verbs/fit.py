@@ -183,12 +183,16 @@ def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]
         "",
     )
     file, named = quoted(output), table.by_header()
-    exposure = "" if named.exposure is None else f" --exposure {quoted(named.exposure)}"
+    roles = f"--target {quoted(named.target or '')}"
+    if str(table.task) == "amount":  # the only one that is never inferred
+        roles += f" --task {table.task}"
+    if named.exposure is not None:
+        roles += f" --exposure {quoted(named.exposure)}"
     next_steps = [
         (f"clearwood predict {file} NEW.csv -o predictions.csv", "predict new rows"),
         (f"clearwood inspect {file}", "what is in the file"),
         (
-            f"clearwood benchmark DATA --target {quoted(named.target or '')}{exposure}",
+            f"clearwood benchmark DATA {roles}",
             "unbiased risk",
         ),
     ]

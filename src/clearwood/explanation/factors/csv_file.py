@@ -66,6 +66,7 @@ def _facts(factors: Factors) -> dict[str, Any]:
         "unit": factors.unit.name,
         "freedom": freedom,
         **whole["check"],
+        "ranges": {name: list(ends) for name, ends in factors.ranges.items()},
         "columns": Schema(columns).to_json()["columns"],
     }
 
@@ -142,6 +143,7 @@ def read_text(text: str, source: str = "the text") -> Factors:
             freedom=np.inf if facts["freedom"] is None else facts["freedom"],
             tests=tuple(ColumnTest(**test) for test in facts["tests"]),
             notes=tuple(facts["notes"]),
+            ranges={name: (low, high) for name, (low, high) in facts.get("ranges", {}).items()},
             schema=schema,
         )
     except (KeyError, ValueError, TypeError, StopIteration, csv.Error) as error:

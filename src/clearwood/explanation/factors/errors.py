@@ -314,7 +314,7 @@ def _refitted(cells: ModelCells, table: Table, count: int, seed: int) -> _Source
 
 
 def _by_refits() -> str:
-    return str(words("refits to resampled rows give some: ", Option("errors", 200)))
+    return "200 refits to resampled rows, an option of `errors`, give some"
 
 
 def _why_none(learner: Learner) -> str:

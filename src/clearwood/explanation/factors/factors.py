@@ -38,6 +38,9 @@ from clearwood.table import Table, as_table, read_as
 
 __all__ = ["factors", "factors_of_game"]
 
+#: The quantiles of a column of numbers between which pictures show it.
+_SHOWN = (0.01, 0.99)
+
 
 def factors(
     model: Learner | Sequence[Learner],
@@ -234,8 +237,23 @@ def _made(built: Anchored, table: Table) -> Factors:
         model=learner.name,
         banded=tuple(game.columns[k] for k in sorted(cells.banded)),
         sha256=_sha256(learner),
+        ranges=_ranges(cells),
         schema=learner.schema_,
     )
+
+
+def _ranges(cells: ModelCells) -> dict[str, tuple[float, float]]:
+    """Return between which numbers most rows lie, for each column of numbers in the table."""
+    ranges = {}
+    for k in cells.used:
+        column = cells.column(k)
+        if column.is_coded:
+            continue
+        known = column.values[np.isfinite(column.values) & (cells.weights > 0)]
+        if len(known):
+            low, high = np.quantile(known, _SHOWN)
+            ranges[column.name] = (float(low), float(high))
+    return ranges
 
 
 def _sha256(learner: Learner) -> str:

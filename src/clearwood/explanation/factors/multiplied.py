@@ -50,6 +50,7 @@ def product_of(tables: Sequence[Factors]) -> Factors:
         banded=tuple(dict.fromkeys(name for table in tables for name in table.banded)),
         sha256=" ".join(table.sha256 for table in tables).strip(),
         notes=(_NO_ERRORS,),
+        ranges={name: ends for table in tables for name, ends in table.ranges.items()},
         schema=columns,
     )
 

@@ -1,14 +1,15 @@
 """The table of factors: what it holds, how it predicts and how it is written."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import stats
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import unknown_choice
 from clearwood._shared.numbers import count, number, percent
 from clearwood._shared.results import Result, document
 from clearwood.explanation.factors.cells import Axis
@@ -170,6 +171,8 @@ class Factors(Result):
         What the reader should know.
     points
         The table as whole points, where they were wanted.
+    ranges
+        Between what pictures show a column of numbers: its 1st and 99th percentiles in the data.
     """
 
     base: Mapping[str, Any]
@@ -192,6 +195,7 @@ class Factors(Result):
     tests: tuple[ColumnTest, ...] = ()
     notes: tuple[str, ...] = ()
     points: "Points | None" = None
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     schema: Schema
 
     @property
@@ -203,6 +207,33 @@ class Factors(Result):
     def ratio_name(self) -> str | None:
         """What the exponential of an effect is called; None where effects are differences."""
         return _RATIOS.get(self.unit)
+
+    def ratio_of(self, effect: float) -> float:
+        """Return the factor of an effect: its exponential, or itself where there is no link."""
+        return effect if self.ratio_name is None else _exp(effect)
+
+    def range_of(self, term: FactorTerm) -> tuple[float, float]:
+        """Return between which numbers a column is drawn."""
+        axis = term.axes[0]
+        known = (*axis.cuts, *term.origins[0][: axis.n_known], self.base.get(axis.column, 0.0))
+        low, high = self.ranges.get(axis.column, (min(known), max(known)))
+        return (float(low), float(high)) if low < high else (float(low) - 1, float(high) + 1)
+
+    def plot(self, kind: Literal["factors", "nomogram"] = "factors") -> Any:
+        """Draw what each column does to the base value, with intervals; or a nomogram.
+
+        Parameters
+        ----------
+        kind
+            "factors" draws cells and curves, a panel for each column. "nomogram" draws an axis for
+            each column, whose points add up to the prediction; models with pairs have none.
+        """
+        from clearwood.plot import plot_factors, plot_nomogram
+
+        drawn = {"factors": plot_factors, "nomogram": plot_nomogram}
+        if kind not in drawn:
+            raise unknown_choice("kind", kind, drawn)
+        return drawn[kind](self)
 
     def score(self, data: Any) -> Floats:
         """Return the sum of the base score and the effects, before the link."""

@@ -72,8 +72,25 @@ def of_benchmark(bench: Benchmark, learner: str, threshold: float | None = None)
         measures=bench.measures(learner, threshold=threshold),
         calibration=calibration,
         residuals=residuals,
-        evaluation=bench.evaluation(learner, threshold=threshold),
+        evaluation=_beside_rival(bench, learner, threshold),
     )
+
+
+def _beside_rival(bench: Benchmark, learner: str, threshold: float | None) -> Evaluation:
+    """Evaluate a learner against the best of the others, where a double lift can compare them."""
+    plain = bench.evaluation(learner, threshold=threshold)
+    constant = None if bench.baseline is None else bench.baseline.learner
+    rivals = [
+        one.learner
+        for one in bench.standings
+        if one.learner not in (learner, constant) and np.isfinite(one.risk)
+    ]
+    if not rivals or len(plain.classes) > 2:
+        return plain
+    try:
+        return bench.evaluation(learner, against=rivals[0], threshold=threshold)
+    except InputError:  # predictions without a ratio, or not of the same rows
+        return plain
 
 
 def of_rows(

@@ -6,6 +6,7 @@ from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count, percent
 from clearwood.benchmarking import Benchmark, LearningCurve
 from clearwood.evaluation import Evaluation, Measures, Residuals
+from clearwood.losses import find_loss
 from clearwood.models import Learner
 from clearwood.reporting.collect.findings import Findings, Performance, Step
 from clearwood.reporting.page.blocks import (
@@ -33,7 +34,7 @@ from clearwood.reporting.sections.words import (
     sentence,
 )
 
-__all__ = ["measures_sheet", "section"]
+__all__ = ["double_lift_blocks", "measures_sheet", "section"]
 
 
 #: Fields of a standing, with their headings.
@@ -189,6 +190,8 @@ def _diagnostics(performance: Performance, *, has_rows: bool) -> list[Block]:
                 "intercept 0; below slope 1, predictions are too extreme."
             )
         views.append(("Calibration", (Prose((text,)), chart("calibration", curve.plot()))))
+    if has_rows and performance.evaluation is not None:
+        views += _smooth(performance.evaluation, where)
     if performance.residuals is not None:
         rest = performance.residuals
         text = (
@@ -205,6 +208,21 @@ def _diagnostics(performance: Performance, *, has_rows: bool) -> list[Block]:
     if performance.measures is not None:
         blocks.append(measures_sheet(performance.measures, where))
     return blocks
+
+
+def _smooth(evaluation: Evaluation, where: str) -> list[tuple[str, tuple[Block, ...]]]:
+    """Return the smooth calibration curve of numbers and of two classes, where there is one."""
+    if len(evaluation.classes) > 2:
+        return []
+    try:
+        curve = evaluation.smooth_calibration()
+    except InputError:
+        return []
+    text = (
+        f"What is observed on average, {where}, as a smooth curve of the prediction, with a "
+        "pointwise band. On the dashed line the two are equal."
+    )
+    return [("Smooth calibration", (Prose((text,)), chart("smooth-calibration", curve.plot())))]
 
 
 def _rankings(evaluation: Evaluation, where: str) -> list[tuple[str, tuple[Block, ...]]]:
@@ -236,7 +254,32 @@ def _rankings(evaluation: Evaluation, where: str) -> list[tuple[str, tuple[Block
         except InputError:  # numbers have no thresholds, and negative ones no Lorenz curve
             continue
         views.append((label, (Prose((text,)), chart(name, drawn))))
+        if name == "lift" and evaluation.against is not None:
+            views.append(("Double lift", double_lift_blocks(evaluation)))
     return views
+
+
+def double_lift_blocks(evaluation: Evaluation) -> tuple[Block, ...]:
+    """Return what a double lift shows, and its figure."""
+    double = evaluation.lift(against=evaluation.against)
+    gain = double.advantage
+    assert gain is not None
+    other = f"the prediction of {named(str(double.against))}"
+    if double.against in evaluation.table.names:
+        other = named(str(double.against))
+    text = (
+        f"Rows in the order of the ratio of the model's prediction to {other}, both multiplied by "
+        "a factor so that their total is the observed one. The prediction whose means follow the "
+        "observed ones is the better one. "
+    )
+    side = "smaller" if gain.difference > 0 else "larger"
+    text += (
+        f"The {find_loss(gain.loss).risk_title} of the model is "
+        f"{number(abs(gain.difference))} {side} (difference {number(gain.difference)}, "
+        f"{interval(gain.low, gain.high, double.confidence)})"
+    )
+    text += "." if gain.clear else ", which may be chance."
+    return Prose((text,)), chart("double-lift", double.plot())
 
 
 def measures_sheet(measures: Measures, where: str) -> Sheet:
