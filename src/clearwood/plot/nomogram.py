@@ -7,7 +7,7 @@ import numpy as np
 
 from clearwood._shared.errors import Call, InputError, words
 from clearwood._shared.numbers import count
-from clearwood.explanation.scales import Unit
+from clearwood.explanation import Unit
 from clearwood.plot.factors import round_ratios, single_terms, value_at
 from clearwood.plot.style import GREY, chart_of, cut, headed, number
 
