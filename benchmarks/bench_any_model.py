@@ -129,7 +129,8 @@ def _ours(model: Counted, method: Literal["permutation", "kernel"]) -> Explain:
                 max_evaluations=budget,
                 seed=seed,
             )
-        return found.values
+        values: NDArray[Any] = found.values
+        return values
 
     return explain
 

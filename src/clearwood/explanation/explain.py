@@ -1,7 +1,8 @@
 """Explain a model: one object that holds the model and its data, with a method a question."""
 
 from collections.abc import Iterable
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.choices import ValueFunction
@@ -191,6 +192,8 @@ def explain(
     exact: bool = True,
     seed: int = 0,
     n_jobs: int = 1,
+    ledger: str | Path | None = None,
+    errors: Literal["raise", "skip"] = "raise",
 ) -> Explanation:
     """Explain a model over its data.
 
@@ -210,7 +213,10 @@ def explain(
     data
         The background: the rows over which predictions are averaged, usually the training rows. A
         table, a data frame (columns are found by name, in any order), an array, a dict of columns
-        or a path.
+        or a path. Of a table in parts (``clearwood.read(..., parts=True)``) all rows count; they
+        are read where they are, in as many processes as ``n_jobs`` says or on the workers of a
+        surrounding ``joblib.parallel_config``. What needs rows in memory, such as the values at
+        which an effect is shown, uses a seeded sample of 200,000 of them.
     max_order
         The most columns a component has; None for every order, where the decomposition is exact
         and the trees are shallow enough.
@@ -234,7 +240,13 @@ def explain(
     seed
         Fixes the draws.
     n_jobs
-        Threads, -1 for all. Exact results do not depend on it.
+        Threads, -1 for all; processes for a table in parts. Exact results do not depend on it.
+    ledger
+        For a table in parts: a file in which finished parts are recorded, so that the same call
+        goes on from there, whatever ended it.
+    errors
+        For a table in parts: "raise" names a part that could not be read four times; "skip" leaves
+        it out, warns and says so in the notes.
 
     Returns
     -------
@@ -277,6 +289,8 @@ def explain(
         exact=exact,
         seed=seed,
         n_jobs=n_jobs,
+        ledger=ledger,
+        errors=errors,
     )
     _ = explanation.decomposition  # what cannot be explained is an error here, not later
     return explanation

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from clearwood.models.learners import Learner, learner
     from clearwood.models.spaces import Choice, Dimension, Real, Whole
     from clearwood.models.table_model import TableModel
+    from clearwood.models.written import prediction_columns, written_predictions
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
 
@@ -63,6 +64,8 @@ __all__ = [
     "learner",
     "load",
     "pack_estimator",
+    "prediction_columns",
     "save",
     "unpack_estimator",
+    "written_predictions",
 ]

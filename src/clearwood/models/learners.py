@@ -5,7 +5,8 @@ import time
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
-from typing import Any, Self, cast
+from pathlib import Path
+from typing import Any, Literal, Self, cast, overload
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -40,7 +41,9 @@ from clearwood.models.estimators.stages import Rows, with_best_trees
 from clearwood.models.estimators.too_large import too_large_named
 from clearwood.models.monotone import check_learner, constraints, ordered_columns, with_schema
 from clearwood.models.table_model import TableModel
-from clearwood.table import Encoder, Table, Task, as_table, check_columns, find_task
+from clearwood.models.written import written_predictions
+from clearwood.parallel import Written
+from clearwood.table import Encoder, Parts, Table, Task, as_table, check_columns, find_task
 
 __all__ = ["Learner", "learner"]
 
@@ -432,8 +435,52 @@ class Learner(TableModel):
         encoded: Floats = self.encoder_.transform(as_table(X, schema=self.schema_))
         return encoded
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict: numbers for regression and counts, labels for classes."""
+    @overload
+    def predict(self, X: Any) -> NDArray[Any]: ...
+    @overload
+    def predict(
+        self,
+        X: Any,
+        *,
+        to: str | Path | None,
+        force: bool = ...,
+        ledger: str | Path | None = ...,
+        errors: Literal["raise", "skip"] = ...,
+    ) -> Written: ...
+    def predict(
+        self,
+        X: Any,
+        *,
+        to: str | Path | None = None,
+        force: bool = False,
+        ledger: str | Path | None = None,
+        errors: Literal["raise", "skip"] = "raise",
+    ) -> NDArray[Any] | Written:
+        """Predict: numbers for regression and counts, labels for classes.
+
+        Parameters
+        ----------
+        X
+            Rows in any supported form.
+        to
+            For a table in parts: a folder for the predictions, one Parquet file for each part,
+            with the probabilities of classes beside them.
+        force
+            Replace files in that folder.
+        ledger, errors
+            For a table in parts: as for `clearwood.explain`.
+
+        Returns
+        -------
+        ndarray
+            Or, with ``to``, a `Written`: the files, how many rows they have, and sums.
+        """
+        if isinstance(X, Parts):
+            return written_predictions(
+                self, X, to, force=force, ledger=ledger, errors=errors, n_jobs=self.n_jobs
+            )
+        if to is not None:
+            raise bad_value("to", to, "only predictions of a table in parts go to a folder")
         encoded = self._encode(X)
         with too_large_named(self.name, self.encoder_, encoded):
             predicted = np.asarray(self.estimator_.predict(encoded)).reshape(-1)

@@ -4,5 +4,17 @@ from clearwood.parallel.engine import Run, Work, over
 from clearwood.parallel.ledger import Ledger
 from clearwood.parallel.pools import LOOK_EVERY, end_with
 from clearwood.parallel.state import State
+from clearwood.parallel.writing import Written, needs_folder, write_parts
 
-__all__ = ["LOOK_EVERY", "Ledger", "Run", "State", "Work", "end_with", "over"]
+__all__ = [
+    "LOOK_EVERY",
+    "Ledger",
+    "Run",
+    "State",
+    "Work",
+    "Written",
+    "end_with",
+    "needs_folder",
+    "over",
+    "write_parts",
+]

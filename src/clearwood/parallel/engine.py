@@ -25,7 +25,7 @@ from clearwood.parallel.ledger import Ledger, Page
 from clearwood.parallel.pools import Pool, end_with, pool_of
 from clearwood.parallel.state import State
 
-__all__ = ["Run", "Work", "over"]
+__all__ = ["Run", "Work", "n_recorded", "over"]
 
 #: Driver and workers must have the same.
 VERSION = version_of("clearwood")
@@ -79,6 +79,17 @@ class Run:
     n_resumed: int = 0
     skipped: tuple[tuple[str, str], ...] = ()
     seconds: float = 0.0
+
+    @property
+    def described(self) -> str:
+        """How it went, in words: parts, workers, retries, and what was left out."""
+        facts = [count(self.n_parts, "part"), f"{count(self.n_workers, 'worker')} {self.place}"]
+        if self.n_resumed:
+            facts.append(f"{self.n_resumed:,} from the ledger")
+        facts.append(count(self.n_retries, "retry", "retries"))
+        if self.skipped:
+            facts.append(f"{len(self.skipped):,} left out")
+        return ", ".join(facts)
 
     def to_json(self) -> dict[str, Any]:
         """Return how it went as plain JSON values."""
@@ -175,6 +186,12 @@ def over(
         tuple(session.skipped.items()),
         time.perf_counter() - started,
     )
+
+
+def n_recorded(ledger: str | Path | None, identity: Mapping[str, Any] | None) -> int:
+    """Return how many parts of some work a ledger has."""
+    with _opened(ledger, identity) as page:
+        return 0 if page is None else len(page.finished)
 
 
 @contextmanager

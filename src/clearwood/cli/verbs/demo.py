@@ -75,8 +75,8 @@ def demo(
     import clearwood as cw
     from clearwood.cli.support.demo_folder import DemoFolder
     from clearwood.cli.support.files import write_columns, write_json
-    from clearwood.cli.verbs.predict import prediction_columns
     from clearwood.losses import find_loss
+    from clearwood.models import prediction_columns
 
     folder = DemoFolder(path, FILES, force=force)
     table = cw.datasets.insurance(ROWS, seed)
@@ -91,7 +91,8 @@ def demo(
         raise KeyboardInterrupt
     with limited_cores(n_jobs):
         best = bench.best().fit(table, n_jobs=n_jobs)
-        predictions = prediction_columns(best, table.head(1000))
+        columns = prediction_columns(best, table.head(1000))
+        predictions = {name: values.tolist() for name, values in columns.items()}
         factors = _factors(bench, best, table)
         page = cw.report(
             best,

@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count
@@ -10,11 +9,7 @@ from clearwood.cli.support.console import print_json, print_text
 from clearwood.cli.support.options import Force, Json, ModelFile, Reading
 from clearwood.cli.support.verb import verb
 
-if TYPE_CHECKING:
-    from clearwood.models import Learner
-    from clearwood.table import Table
-
-__all__ = ["predict", "prediction_columns"]
+__all__ = ["predict"]
 
 
 @verb
@@ -46,8 +41,10 @@ def predict(
         Write one column of probabilities per class; by default if the model predicts them.
     """
     import clearwood as cw
+    from clearwood._shared.frames import plain
     from clearwood._shared.progress import progress
     from clearwood.cli.support.files import check_output, write_columns, write_csv
+    from clearwood.models import prediction_columns
     from clearwood.table import as_table
 
     if path is not None:
@@ -64,7 +61,8 @@ def predict(
     with progress(f"reading {data.name}"):
         table = as_table(data, schema=fitted.schema_, exposure=True, **vars(reading))
     with progress(f"predicting {count(table.n_rows, 'row')}"):
-        columns = prediction_columns(fitted, table, probabilities=probabilities)
+        arrays = prediction_columns(fitted, table, probabilities=probabilities)
+    columns = {name: plain(values) for name, values in arrays.items()}
     if path is not None:
         write_columns(path, columns, force=force)
     outcome = fitted.schema_.outcome if fitted.schema_.exposure is not None else None
@@ -102,45 +100,3 @@ def _predict_factors(
     else:
         rows = count(table.n_rows, "row")
         print_text(f"Wrote predictions of {factors.outcome} for {rows} to {path}")
-
-
-def prediction_columns(
-    model: "Learner", table: "Table", *, probabilities: bool | None = None
-) -> dict[str, list[Any]]:
-    """Return the columns to write: the prediction and, for classes, their probabilities.
-
-    With an exposure in the table, the number that is expected is a further column.
-
-    Parameters
-    ----------
-    model
-        A fitted learner.
-    table
-        The rows to predict.
-    probabilities
-        True requires them, False leaves them out, None writes them if the model predicts them.
-
-    Examples
-    --------
-    >>> import clearwood as cw
-    >>> wine = cw.datasets.load("wine")
-    >>> list(prediction_columns(cw.learner("lda").fit(wine), wine.head(1)))
-    ['prediction', 'probability:class_0', 'probability:class_1', 'probability:class_2']
-    """
-    from clearwood._shared.frames import plain
-
-    columns: dict[str, list[Any]] = {"prediction": model.predict(table).tolist()}
-    if table.exposures is not None:
-        expected = table.exposures * columns["prediction"]
-        columns["expected"] = plain(expected)
-    has_probabilities = model.task_.is_classification and hasattr(model, "predict_proba")
-    if probabilities and not has_probabilities:
-        what = "classes only" if model.task_.is_classification else "numbers"
-        raise InputError(
-            f"there are no probabilities: the model ({model.name}, {model.task_}) predicts {what}",
-            hint="leave out --probabilities.",
-        )
-    if has_probabilities and probabilities is not False:
-        for label, column in zip(model.classes_, model.predict_proba(table).T, strict=True):
-            columns[f"probability:{label}"] = column.tolist()
-    return columns

@@ -4,7 +4,8 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from clearwood import forest as forests
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import InputError, Option, bad_value, unknown_choice, words
 from clearwood.explanation.adapter.compose import CodeRows, take_rows
 from clearwood.explanation.adapter.predictor import Predictor, predictor_of_anything
 from clearwood.explanation.adapter.rows import Rows, as_data, joined_rows, label_rows, no_background
@@ -27,10 +28,11 @@ from clearwood.explanation.games.pipelines import PipelineReader
 from clearwood.explanation.games.readers import EncodedReader
 from clearwood.explanation.games.spread import BoundSpread
 from clearwood.explanation.games.trees import TreeGame
+from clearwood.explanation.over_parts.background import SAMPLE, InParts
 from clearwood.explanation.scales import Scale, checked_scale
 from clearwood.forest import Forest
 from clearwood.models import Learner, TableModel
-from clearwood.table import Table
+from clearwood.table import Parts, Table
 
 if TYPE_CHECKING:
     from clearwood.explanation.decomposition.decomposition import Decomposition
@@ -69,6 +71,8 @@ class Explained:
         How the prediction is decomposed; see `clearwood.explain`.
     seed, n_jobs
         What draws and threads use where a question says nothing else.
+    ledger, errors
+        For a table in parts: see `clearwood.explain`.
 
     Examples
     --------
@@ -91,6 +95,8 @@ class Explained:
         exact: bool = True,
         seed: int = 0,
         n_jobs: int = 1,
+        ledger: str | Path | None = None,
+        errors: Literal["raise", "skip"] = "raise",
     ) -> None:
         if isinstance(model, type):
             raise InputError(
@@ -99,6 +105,9 @@ class Explained:
                 hint=f"make one and fit it: {model.__name__}(...).fit(X, y).",
             )
         self.model = model
+        self.in_parts = self._in_parts(data, weights, ledger, errors)
+        if self.in_parts is not None:
+            data = self.in_parts.parts.sample(SAMPLE, seed=seed)
         self.data = as_rows(data) if isinstance(data, Mapping) else as_data(data)
         if isinstance(model, TableModel):
             model.check_outcome(self.data)
@@ -136,6 +145,25 @@ class Explained:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.RLock())
+
+    @staticmethod
+    def _in_parts(
+        data: Any, weights: Any, ledger: str | Path | None, errors: Literal["raise", "skip"]
+    ) -> InParts | None:
+        """Return the data, where its rows stay where they are."""
+        if errors not in ("raise", "skip"):
+            raise unknown_choice("errors", errors, ("raise", "skip"))
+        if not isinstance(data, Parts):
+            if ledger is not None:
+                raise bad_value("ledger", ledger, "a ledger is for tables that are read in parts")
+            return None
+        if weights is not None:
+            raise InputError(
+                "the rows are read in parts, so an array of weights does not belong to them",
+                parameter="weights",
+                hint=words("name the column when reading: ", Option("weight", "COLUMN"), "."),
+            )
+        return InParts(data, ledger, errors)
 
     # What the model is
 
@@ -230,6 +258,11 @@ class Explained:
         return self.data.n_rows if isinstance(self.data, Table) else len(self.data)
 
     @property
+    def n_all(self) -> int:
+        """How many rows there are, of which ``data`` holds some where they are read in parts."""
+        return self.n_rows if self.in_parts is None else self.in_parts.parts.n_rows
+
+    @property
     def own_weights(self) -> Any:
         """Weights of the rows: those given, else those that the table names."""
         if self._weights is not None:
@@ -239,7 +272,7 @@ class Explained:
     def counted(self, y: Any = None) -> tuple["Explained", Any]:
         """Return the model over the rows that have weight, and their target; itself if all have."""
         weights = checked_weights(self.own_weights, self.n_rows)
-        if weights is None or (weights > 0).all():
+        if weights is None or self.in_parts is not None or (weights > 0).all():
             return self, y
         kept = np.flatnonzero(weights)
         with self._lock:
@@ -305,8 +338,11 @@ class Explained:
             if key not in self._bound:
                 game = grouped(self.game, groups)
                 assert game is not None
-                rows, weights = self.background_rows(groups)
-                self._bound[key] = game.bind(rows, weights, n_jobs=n_jobs)
+                if self.in_parts is not None:
+                    self._bound[key] = self.in_parts.bind(game, n_jobs=n_jobs)
+                else:
+                    rows, weights = self.background_rows(groups)
+                    self._bound[key] = game.bind(rows, weights, n_jobs=n_jobs)
             return replace(self._bound[key], n_jobs=n_jobs)
 
     def bound_spread(self) -> BoundSpread | None:
@@ -315,6 +351,9 @@ class Explained:
         if spread is None:
             return None
         with self._lock:
+            if self._spread is None and self.in_parts is not None:
+                bound = self.in_parts.bind_spread(spread, self.game, n_jobs=self.n_jobs)
+                self._spread = BoundSpread(bound, spread, self.seed)
             if self._spread is None:
                 rows, weights = self.background_rows()
                 self._spread = spread.bind(rows, weights, n_jobs=self.n_jobs, seed=self.seed)
@@ -544,6 +583,11 @@ class Explained:
             seed=self.seed if seed is None else seed,
             n_jobs=self.n_jobs,
             **{**self.decomposing, **decomposing},
+            **(
+                {}
+                if self.in_parts is None or not isinstance(data, Parts)
+                else self.in_parts.options
+            ),
         )
         with self._lock:
             other._game = self._game  # noqa: SLF001 - of the same class

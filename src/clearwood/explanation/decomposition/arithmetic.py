@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,13 @@ from clearwood.explanation.adapter.rows import Rows, warn_of_new_gaps
 from clearwood.explanation.decomposition.surface import Surface, curves_of, surface_of
 from clearwood.explanation.games.game import BoundGame, Game, Players, Reader, Values, shared_out
 from clearwood.explanation.games.moments import Moments
+from clearwood.explanation.games.row_sums import sums_of, target_of
 from clearwood.explanation.games.spread import BoundSpread, standard_errors
 from clearwood.explanation.outputs import one_output
+from clearwood.parallel import needs_folder
+
+if TYPE_CHECKING:
+    from clearwood.explanation.over_parts.background import InParts
 
 __all__ = ["Arithmetic"]
 
@@ -50,6 +55,9 @@ class Arithmetic:
         Reads rows that the user gives.
     bound_spread
         Binds how far the model varies to the background, when that is first needed.
+    in_parts
+        The background, where its rows stay where they are; ``rows`` are then a sample of them, at
+        whose values functions are shown.
     """
 
     bound: BoundGame
@@ -61,6 +69,7 @@ class Arithmetic:
     reading: Reader
     removed: Players = ()
     bound_spread: Callable[[], BoundSpread | None] = _no_spread
+    in_parts: "InParts | None" = None
 
     @property
     def game(self) -> Game:
@@ -84,6 +93,8 @@ class Arithmetic:
     def read(self, rows: Any) -> Rows:
         """Read the user's rows; the background's where None is given."""
         if rows is None:
+            if self.in_parts is not None:
+                raise needs_folder("values")
             return self.rows
         read = self.reading(rows)
         warn_of_new_gaps(read, self.rows, "background")
@@ -179,13 +190,8 @@ class Arithmetic:
         return shared_out(parts, self.sets, len(self.game.columns), interactions=interactions)
 
     def _target(self, rows: Rows) -> Floats:
-        """Compute what all components of any order add up to: the prediction, or what is left.
-
-        Without some players that is the partial dependence on the others.
-        """
-        if not self.removed:
-            return self.game.predict(rows, n_jobs=self.bound.n_jobs)
-        return self.bound.dependence(rows, self._kept).values
+        """Compute what all components of any order add up to: the prediction, or what is left."""
+        return target_of(self.bound, rows, self._kept if self.removed else None)
 
     @property
     def _kept(self) -> Players:
@@ -209,26 +215,22 @@ class Arithmetic:
 
     def _measured(self) -> Moments:
         """Go through the background once."""
-        n_sets, n_outputs = len(self.sets), len(self.bound.baseline)
-        weight = np.ones(len(self.rows)) if self.weights is None else self.weights
-        # Components, then the remainder, then all together: mean zero or nearly, so sums of
-        # squares lose nothing.
-        first_moment = np.zeros((n_sets + 2, n_outputs))
-        second_moment = np.zeros((n_sets + 2, n_outputs))
-        block = self.bound.rows_at_once(self.sets)
+        kept = self._kept if self.removed else None
+        if self.in_parts is not None:
+            return self.in_parts.moments(
+                self.bound, self.sets, is_complete=self.is_complete, kept=kept
+            )
         with progress("measuring components", total=len(self.rows)) as step:
-            for start in range(0, len(self.rows), block):
-                part = self.rows.with_codes(self.rows.codes[start : start + block])
-                share = weight[start : start + block]
-                parts = self.bound.components(part, self.sets, step=step).values
-                centred = self._target(part) - self.bound.baseline
-                rest = np.zeros_like(centred) if self.is_complete else centred - parts.sum(axis=1)
-                for at, values in ((slice(0, n_sets), parts), (-2, rest), (-1, centred)):
-                    first_moment[at] += np.tensordot(share, values, 1)
-                    second_moment[at] += np.tensordot(share, values**2, 1)
-        mean = first_moment / weight.sum()
-        variance = np.maximum(second_moment / weight.sum() - mean**2, 0.0)
-        return Moments(variance[:n_sets], variance[-2], variance[-1])
+            sums = sums_of(
+                self.bound,
+                self.rows,
+                self.weights,
+                self.sets,
+                is_complete=self.is_complete,
+                kept=kept,
+                step=step,
+            )
+        return sums.moments()
 
     def _one(self, values: Floats) -> Floats:
         """Keep the outputs that are explained; drop their axis where there is one."""

@@ -73,9 +73,28 @@ def _exact(explained: Explained, max_order: int | None, scale: Scale | None) -> 
         output=explained.output,
         reading=explained.rows,
         rate=rate_of(explained.model),
-        notes=(*single_row_note(rows), *notes),
+        notes=(*single_row_note(rows), *notes, *_parts_notes(explained)),
+        n_rows=explained.n_all,
         bound_spread=explained.bound_spread,
+        in_parts=explained.in_parts,
     )
+
+
+def _parts_notes(explained: Explained) -> tuple[str, ...]:
+    """Say what is exact over all rows and what is not, where rows are read in parts."""
+    in_parts = explained.in_parts
+    if in_parts is None:
+        return ()
+    notes = []
+    if explained.n_rows < explained.n_all:
+        notes.append(
+            f"averages are over all {explained.n_all:,} rows; effects are shown at values of a "
+            f"sample of {explained.n_rows:,} rows (seed {explained.seed}), and shares of rows "
+            "beside them are the sample's"
+        )
+    for run in in_parts.runs.values():
+        notes += [f"{name!r} was left out: {error}" for name, error in run.skipped]
+    return tuple(dict.fromkeys(notes))
 
 
 def _decomposition(
@@ -88,12 +107,13 @@ def _decomposition(
     reading: Any,
     notes: tuple[str, ...],
     rate: str,
+    n_rows: int | None = None,
     **more: Any,
 ) -> Decomposition:
     game = bound.game
     sets = game.sets(order)
     outputs = chosen_output(game, output)
-    about = replace(about_game(game, rows, weights), rate=rate)
+    about = replace(about_game(game, rows, weights, n_rows), rate=rate)
     return Decomposition(
         columns=game.columns,
         components=tuple(tuple(game.columns[k] for k in players) for players in sets),
@@ -121,11 +141,17 @@ def single_row_note(rows: Rows) -> tuple[str, ...]:
     return ("the background is a single row: everything is a comparison with that row",)
 
 
-def about_game(game: Game, rows: Rows | None, weights: Floats | None) -> About:
-    """State what is explained and how; without rows, path-dependent values."""
+def about_game(
+    game: Game, rows: Rows | None, weights: Floats | None, n_rows: int | None = None
+) -> About:
+    """State what is explained and how; without rows, path-dependent values.
+
+    ``n_rows`` are those of the background, where ``rows`` are only some of them.
+    """
     background = None
     if rows is not None:
-        background = BackgroundInfo(len(rows), weights is not None, rows.source)
+        n_rows = len(rows) if n_rows is None else n_rows
+        background = BackgroundInfo(n_rows, weights is not None, rows.source)
     return About(
         model=game.kind,
         value="path_dependent" if rows is None else "interventional",
@@ -205,8 +231,8 @@ def _sampled(
         )
     weights = checked_weights(explained.own_weights, explained.n_rows)
     usable = np.arange(explained.n_rows) if weights is None else np.flatnonzero(weights)
-    n_rows = len(usable)
-    chosen = usable[draw_rows(n_rows, n_background or _BACKGROUND, seed=explained.seed)]
+    n_rows = len(usable) if explained.in_parts is None else explained.n_all
+    chosen = usable[draw_rows(len(usable), n_background or _BACKGROUND, seed=explained.seed)]
     drawn = explained.over(chosen)
     weights = None if weights is None else weights[chosen]
     scale = explained.additive_scale(scale)

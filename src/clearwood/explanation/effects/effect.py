@@ -266,7 +266,7 @@ def _component(
         raise no_own_band("this model does not know how far its components vary")
     if not options.bands:
         result = replace(result, low=None, high=None, band=None, is_simultaneous=False)
-    n_data = explained.n_rows
+    n_data = explained.n_all
     return replace(result, n_data=n_data) if result.n_rows < n_data else result
 
 
@@ -445,7 +445,12 @@ def _result(request: Request, result: Measured) -> Effect:
         own = None if own is None else own.moved(values - result.values)
     if own is None and replicates is not None:
         own = Band(*ends_of_band(replicates, options.confidence), source="rows")
-    baseline = _baseline(request, result)
+    n_rows, n_all = len(result.rows), request.explained.n_all
+    if result.exact and request.explained.in_parts is not None:
+        n_rows = n_all  # read off a decomposition over all of them
+        baseline = _own_baseline(request)
+    else:
+        baseline = _baseline(request, result)
     return Effect(
         kind=options.kind,
         columns=tuple(predictor.names[k] for k in request.positions),
@@ -459,13 +464,13 @@ def _result(request: Request, result: Measured) -> Effect:
         about=About(
             model=predictor.kind,
             value=_VALUE.get(options.kind),
-            background=BackgroundInfo(len(result.rows), predictor.weights is not None),
+            background=BackgroundInfo(n_rows, predictor.weights is not None),
             unit=predictor.unit,
             outputs=predictor.outputs,
             rate=rate_of(request.explained.model),
         ),
-        n_rows=len(result.rows),
-        n_data=len(predictor) if len(result.rows) < len(predictor) else None,
+        n_rows=n_rows,
+        n_data=n_all if n_rows < n_all else None,
         evaluations=predictor.evaluations[0],
         low=None if own is None else one_output(own.low),
         high=None if own is None else one_output(own.high),
@@ -480,6 +485,13 @@ def _result(request: Request, result: Measured) -> Effect:
         exact=result.exact,
         notes=result.notes,
     )
+
+
+def _own_baseline(request: Request) -> Floats:
+    """Return the mean prediction over all rows of a table in parts."""
+    bound = request.explained.bound(n_jobs=request.n_jobs)
+    names = bound.game.outputs
+    return bound.baseline[[names.index(name) for name in request.predictor.outputs]]
 
 
 def _baseline(request: Request, result: Measured) -> Floats:

@@ -199,7 +199,7 @@ def _with_band(request: Request, points: Points, values: Floats) -> Measured:
         some, each, stopped = _curves(request.narrowed(request.rows[np.sort(chosen)]), points)
         drawn = some.replicates(each)
         assert drawn is not None
-        narrower = np.sqrt(len(some.rows) / len(request.rows))
+        narrower = np.sqrt(len(some.rows) / max(len(request.rows), request.explained.n_all))
         replicates = values + (drawn - mean_curve(each, some.weights)) * narrower
     return replace(_dependence(request, points, values, replicates, stopped, band), exact=True)
 

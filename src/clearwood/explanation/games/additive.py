@@ -13,7 +13,7 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step, silent
 from clearwood.explanation.adapter.rows import Rows
-from clearwood.explanation.games.game import BoundGame, Game, Players, Values, shared_out
+from clearwood.explanation.games.game import BoundGame, Counts, Game, Players, Values, shared_out
 
 __all__ = ["AdditiveGame", "BoundSum"]
 
@@ -62,8 +62,18 @@ class AdditiveGame(Game):
     def sets(self, max_order: int) -> list[Players]:
         return [(k,) for k in range(len(self.columns))] if max_order else []
 
-    def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundSum":
-        means = np.average(self.terms(rows.codes), axis=0, weights=weights)
+    def counted(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+        del n_jobs
+        terms = self.terms(rows.codes)
+        if weights is None:
+            return {"sums": terms.sum(axis=0), "total": np.array(float(len(rows)))}
+        return {
+            "sums": (weights[:, None, None] * terms).sum(axis=0),
+            "total": np.asarray(weights.sum()),
+        }
+
+    def bound_to(self, counts: Counts, *, n_jobs: int = 1) -> "BoundSum":
+        means = np.asarray(counts["sums"] / counts["total"])
         baseline = self.constant + means.sum(axis=0)
         return BoundSum(game=self, baseline=baseline, n_jobs=n_jobs, means=means)
 

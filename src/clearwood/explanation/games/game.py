@@ -6,12 +6,13 @@ definition 7.1.3). A game knows the model; bound to a background it knows the va
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.errors import InputError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BoundGame",
+    "Counts",
     "Game",
     "Players",
     "Reader",
@@ -36,6 +38,8 @@ __all__ = [
 
 #: Positions of the players of a component, rising.
 Players = tuple[int, ...]
+#: What a game keeps of background rows, by name.
+Counts = Mapping[str, NDArray[Any]]
 #: Turns the user's data into rows of a model's own columns; names decide which is which.
 Reader = Callable[[Any], Rows]
 
@@ -126,9 +130,24 @@ class Game(ABC):
     def sets(self, max_order: int) -> list[Players]:
         """List the sets of players whose component may differ from zero, by size, then order."""
 
-    @abstractmethod
     def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundGame":
-        """Count a background."""
+        """Count a background and bind the game to it."""
+        return self.bound_to(self.counted(rows, weights, n_jobs=n_jobs), n_jobs=n_jobs)
+
+    def counted(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+        """Count the rows of a background, or of a part of one.
+
+        Counts are sums over rows, so those of parts can be added up: `added`.
+        """
+        raise NotImplementedError
+
+    def added(self, one: Counts, other: Counts) -> Counts:
+        """Return the counts of the rows of both."""
+        return {name: counts + other[name] for name, counts in one.items()}
+
+    def bound_to(self, counts: Counts, *, n_jobs: int = 1) -> "BoundGame":
+        """Bind the game to a background of which these are the counts."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -18,7 +18,7 @@ from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step, silent
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.games.additive import AdditiveGame
-from clearwood.explanation.games.game import BoundGame, Game, Players, Values, shared_out
+from clearwood.explanation.games.game import BoundGame, Counts, Game, Players, Values, shared_out
 from clearwood.models import Basis, ProductTerm, SumOfProducts
 
 __all__ = ["BoundProducts", "ProductGame", "as_additive", "subsets"]
@@ -143,9 +143,27 @@ class ProductGame(Game):
         result = {players for term in self.terms for players in subsets(term.players, max_order)}
         return sorted(result, key=lambda players: (len(players), players))
 
-    def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundProducts":
+    def counted(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+        del n_jobs
         weight = np.ones(len(rows)) if weights is None else weights
-        means = _joint_means(self.terms, rows.codes, weight / weight.sum())
+        sums = _joint_sums(self.terms, rows.codes, weight)
+        return {
+            "total": np.asarray(weight.sum()),
+            **{
+                _key(k, players): np.asarray(values)
+                for k, own in enumerate(sums)
+                for players, values in own.items()
+            },
+        }
+
+    def bound_to(self, counts: Counts, *, n_jobs: int = 1) -> "BoundProducts":
+        means = [
+            {
+                players: np.asarray(counts[_key(k, players)] / counts["total"])
+                for players in subsets(term.players)
+            }
+            for k, term in enumerate(self.terms)
+        ]
         values = tuple(term.averaged(own) for term, own in zip(self.terms, means, strict=True))
         baseline = np.asarray(self.products.constant, np.float64) + sum(
             value[()].coefficients for value in values
@@ -238,10 +256,15 @@ def as_additive(game: Game) -> AdditiveGame | None:
     )
 
 
-def _joint_means(
-    terms: Sequence[_Product], codes: Floats, share: Floats
+def _key(term: int, players: Players) -> str:
+    """Name the sums of a term over a set of its players."""
+    return f"{term}: {' '.join(map(str, players))}"
+
+
+def _joint_sums(
+    terms: Sequence[_Product], codes: Floats, weight: Floats
 ) -> list[dict[Players, Floats]]:
-    """Average products of the functions of all sets of players of each term."""
+    """Add up products of the functions of all sets of players of each term."""
     result: list[dict[Players, Floats]] = [{} for _ in terms]
     widest = max((term.coefficients[..., 0].size for term in terms), default=1)
     for part in _blocks(len(codes), widest):
@@ -249,21 +272,21 @@ def _joint_means(
         for term, own in zip(terms, result, strict=True):
             functions = {p: factor(codes[part], known) for p, factor in term.factors.items()}
             for players in subsets(term.players):
-                mean = _mean_product([functions[player] for player in players], share[part])
-                own[players] = own.get(players, 0.0) + mean
+                total = _sum_of_products([functions[player] for player in players], weight[part])
+                own[players] = own.get(players, 0.0) + total
     return result
 
 
-def _mean_product(functions: Sequence[Floats], share: Floats) -> Floats:
-    """Average products of functions, each (rows, own number), with an axis for each."""
+def _sum_of_products(functions: Sequence[Floats], weight: Floats) -> Floats:
+    """Add up products of functions, each (rows, own number), with an axis for each."""
     *first, last = functions
     shape = [one.shape[1] for one in functions]
     if not first:
-        return np.asarray(share @ last)
+        return np.asarray(weight @ last)
     crossed = first[0]
     for values in first[1:]:
         crossed = _crossed(crossed, values)
-    return np.asarray((crossed.T @ (share[:, None] * last)).reshape(shape))
+    return np.asarray((crossed.T @ (weight[:, None] * last)).reshape(shape))
 
 
 def _crossed(one: Floats, other: Floats) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step, silent
 from clearwood.explanation.adapter.rows import Rows
-from clearwood.explanation.games.game import BoundGame, Game, Players, Values
+from clearwood.explanation.games.game import BoundGame, Counts, Game, Players, Values
 from clearwood.explanation.games.trees import TreeGame
 
 __all__ = ["BoundGames", "SumGame", "leaves_of"]
@@ -38,8 +38,31 @@ class SumGame(Game):
         result = {players for game in self.games for players in game.sets(max_order)}
         return sorted(result, key=lambda players: (len(players), players))
 
+    def counted(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+        return {
+            f"{k} {name}": counts
+            for k, game in enumerate(self.games)
+            for name, counts in game.counted(rows, weights, n_jobs=n_jobs).items()
+        }
+
+    def added(self, one: Counts, other: Counts) -> Counts:
+        return {
+            f"{k} {name}": counts
+            for k, game in enumerate(self.games)
+            for name, counts in game.added(_of_game(one, k), _of_game(other, k)).items()
+        }
+
+    def bound_to(self, counts: Counts, *, n_jobs: int = 1) -> "BoundGames":
+        bound = tuple(
+            game.bound_to(_of_game(counts, k), n_jobs=n_jobs) for k, game in enumerate(self.games)
+        )
+        return self._bound(bound, n_jobs)
+
     def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundGames":
         bound = tuple(game.bind(rows, weights, n_jobs=n_jobs) for game in self.games)
+        return self._bound(bound, n_jobs)
+
+    def _bound(self, bound: tuple[BoundGame, ...], n_jobs: int) -> "BoundGames":
         baseline = np.asarray(sum(one.baseline for one in bound))
         return BoundGames(game=self, baseline=baseline, n_jobs=n_jobs, parts=bound)
 
@@ -66,6 +89,14 @@ class BoundGames(BoundGame):
         result = reduce(_added, (of(replace(part, n_jobs=self.n_jobs)) for part in self.parts))
         step(n_rows)
         return result
+
+
+def _of_game(counts: Counts, k: int) -> Counts:
+    """Return the counts of one of the summands."""
+    start = f"{k} "
+    return {
+        name.removeprefix(start): value for name, value in counts.items() if name.startswith(start)
+    }
 
 
 def leaves_of(game: Game | None) -> int | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Floats, Index
 from clearwood._shared.progress import Step, silent
 from clearwood.explanation.adapter.rows import Rows
-from clearwood.explanation.games.game import BoundGame, Game, Players, Values, shared_out
+from clearwood.explanation.games.game import BoundGame, Counts, Game, Players, Values, shared_out
 
 __all__ = ["BoundTerms", "Term", "TermsGame", "as_places", "sum_of"]
 
@@ -76,11 +76,25 @@ class TermsGame(Game):
         result |= {(player,) for term in self.terms for player in term.players if max_order}
         return sorted(result, key=lambda players: (len(players), players))
 
-    def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTerms":
+    def counted(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+        del n_jobs
         weight = np.ones(len(rows)) if weights is None else weights
-        share = weight / weight.sum()
-        parts = tuple(part for term in self.terms for part in _parts(term, rows.codes, share))
-        baseline = share @ self.predict(rows)
+        result = {
+            "total": np.asarray(weight.sum()),
+            "prediction": np.asarray(weight @ self.predict(rows)),
+        }
+        for k, term in enumerate(self.terms):
+            result[f"{k} sum"] = np.asarray(weight @ term.of(rows.codes))
+            if len(term.players) > 1:
+                for axis, column in enumerate(term.at):
+                    place = rows.codes[:, column].astype(np.intp)
+                    size = term.table.shape[axis]
+                    result[f"{k} axis {axis}"] = np.bincount(place, weight, size)
+        return result
+
+    def bound_to(self, counts: Counts, *, n_jobs: int = 1) -> "BoundTerms":
+        parts = tuple(part for k, term in enumerate(self.terms) for part in _parts(term, counts, k))
+        baseline = np.asarray(counts["prediction"] / counts["total"])
         return BoundTerms(game=self, baseline=baseline, n_jobs=n_jobs, parts=parts)
 
 
@@ -92,14 +106,13 @@ def sum_of(terms: Sequence[Term], constant: Floats, codes: Floats) -> Floats:
     return total
 
 
-def _parts(term: Term, codes: Floats, share: Floats) -> list[Term]:
+def _parts(term: Term, counts: Counts, k: int) -> list[Term]:
     """Split a table into components over a background (Hiabu 2024, corollary 7.4.3)."""
-    mean = share @ term.of(codes)
+    mean = counts[f"{k} sum"] / counts["total"]
     if len(term.players) == 1:
         return [Term(term.players, term.at, term.owner, term.table - mean)]
     first, second = term.at
-    across = np.bincount(codes[:, second].astype(np.intp), share, term.table.shape[1])
-    down = np.bincount(codes[:, first].astype(np.intp), share, term.table.shape[0])
+    down, across = (counts[f"{k} axis {axis}"] / counts["total"] for axis in (0, 1))
     one = np.tensordot(term.table, across, axes=(1, 0))
     other = np.tensordot(down, term.table, axes=(0, 0))
     joint = term.table - one[:, None] - other[None, :] + mean

@@ -1,7 +1,7 @@
 """The game of a tree ensemble, solved exactly over the whole background."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import comb
@@ -14,7 +14,7 @@ from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.progress import Step, silent
 from clearwood.explanation.adapter.rows import Rows
 from clearwood.explanation.adapter.supported import NotDecomposableError
-from clearwood.explanation.games.game import BoundGame, Game, Players, Values
+from clearwood.explanation.games.game import BoundGame, Counts, Game, Players, Values
 from clearwood.forest import Forest
 from clearwood.kernels import (
     Background,
@@ -107,16 +107,24 @@ class TreeGame(Game):
         return list(result)
 
     def bind(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> "BoundTrees":
-        background = Background.of(self.trees, rows.codes, weights=weights, n_jobs=n_jobs)
-        baseline = components(self.trees, rows.codes[:0], background, ()).baseline
-        return BoundTrees(
-            game=self,
-            baseline=baseline,
-            n_jobs=n_jobs,
-            background=background,
-            codes=rows.codes,
-            weights=weights,
-        )
+        bound = super().bind(rows, weights, n_jobs=n_jobs)
+        assert isinstance(bound, BoundTrees)
+        return replace(bound, recount=_Recount(rows.codes, weights, n_jobs))
+
+    def counted(self, rows: Rows, weights: Floats | None, *, n_jobs: int = 1) -> Counts:
+        return _counts(Background.of(self.trees, rows.codes, weights=weights, n_jobs=n_jobs))
+
+    def added(self, one: Counts, other: Counts) -> Counts:
+        return _counts(_background(self.trees, one) + _background(self.trees, other))
+
+    def bound_to(self, counts: Counts, *, n_jobs: int = 1) -> "BoundTrees":
+        background = _background(self.trees, counts)
+        baseline = components(self.trees, self._no_rows, background, ()).baseline
+        return BoundTrees(game=self, baseline=baseline, n_jobs=n_jobs, background=background)
+
+    @property
+    def _no_rows(self) -> Floats:
+        return np.empty((0, len(self.groups)))
 
     def path_dependent(
         self, rows: Rows, *, interactions: bool = False, n_jobs: int = 1, step: Step = silent
@@ -136,19 +144,19 @@ class BoundTrees(BoundGame):
     ----------
     background
         The counts.
-    codes, weights
-        The background itself, from which coalitions of merged players are counted.
+    recount
+        Counts the same background for trees with other players, which coalitions of merged
+        players need.
     """
 
     game: TreeGame
     background: Background
-    codes: Floats
-    weights: Floats | None
+    recount: Callable[[Trees], Background] | None = None
     _merged: dict[Players, Background] = field(default_factory=dict)
     _lock: Any = field(default_factory=threading.Lock)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_merged": {}, "_lock": None}
+        return {**self.__dict__, "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())
@@ -188,12 +196,16 @@ class BoundTrees(BoundGame):
         return Values(result.values, interactions=result.interactions)
 
     def dependence(self, rows: Rows, players: Players) -> Values:
+        background = self.merge(players)
+        result = components(background.trees, rows.codes, background, [(0,)], n_jobs=self.n_jobs)
+        return Values(np.asarray(result.values[:, 0] + result.baseline))
+
+    def merge(self, players: Players) -> Background:
+        """Count the background with a coalition as one player, once."""
         with self._lock:
             if players not in self._merged:
                 self._merged[players] = self._merge(players)
-        background = self._merged[players]
-        result = components(background.trees, rows.codes, background, [(0,)], n_jobs=self.n_jobs)
-        return Values(np.asarray(result.values[:, 0] + result.baseline))
+            return self._merged[players]
 
     def _merge(self, players: Players) -> Background:
         """Count the background anew with the coalition as one player and the rest as another.
@@ -203,7 +215,34 @@ class BoundTrees(BoundGame):
         """
         merged = np.where(np.isin(self.game.groups, players), 0, 1).astype(np.int32)
         trees = self.game.trees.regrouped(merged, 2)
+        assert self.recount is not None
+        return self.recount(trees)
+
+
+@dataclass(frozen=True, eq=False)
+class _Recount:
+    """Counts rows that are in memory."""
+
+    codes: Floats
+    weights: Floats | None
+    n_jobs: int
+
+    def __call__(self, trees: Trees) -> Background:
         return Background.of(trees, self.codes, weights=self.weights, n_jobs=self.n_jobs)
+
+
+def _counts(background: Background) -> Counts:
+    """Return a background as arrays."""
+    values, arrays = background.state()
+    numbers = np.array([values["n_rows"], values["total_weight"]])
+    return {**arrays, "numbers": numbers}
+
+
+def _background(trees: Trees, counts: Counts) -> Background:
+    """Return counted rows as a background of the trees that they were counted for."""
+    n_rows, total_weight = counts["numbers"]
+    values = {"trees": trees.fingerprint, "n_rows": n_rows, "total_weight": total_weight}
+    return Background.from_state(trees, values, counts)
 
 
 def longest_path(forest: Forest, groups: Index, n_players: int) -> int:

@@ -60,7 +60,7 @@ def _components(request: Request) -> Importance:
         if not changed
         else decompose(explained, **{**explained.decomposing, **changed})
     )
-    result, n_data = decomposition.importance(), explained.n_rows
+    result, n_data = decomposition.importance(), explained.n_all
     return replace(result, n_data=n_data) if result.n_rows < n_data else result
 
 
@@ -280,7 +280,7 @@ def _result(
     **more: Any,
 ) -> Importance:
     values, low, high = numbers
-    n_data = request.explained.n_rows
+    n_data = request.explained.n_all
     return Importance(
         n_data=n_data if more["n_rows"] < n_data else None,
         kind=kind,

@@ -129,11 +129,15 @@ class Shapley:
         library
             "pandas", "polars", "pyarrow" or "dict"; the first that is installed when None.
         """
+        return frame(self.by_column(), library)
+
+    def by_column(self) -> dict[str, Any]:
+        """Return what `to_frame` has in its columns."""
         result = {name: self.values[:, k] for k, name in enumerate(self.columns)}
         whole = self.prediction
         result[unique_name("baseline", self.columns)] = np.broadcast_to(self.baseline, whole.shape)
         result[unique_name("prediction", self.columns)] = whole
-        return frame(row_columns(self.rows, self.outputs, result), library)
+        return row_columns(self.rows, self.outputs, result)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain JSON values."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,16 +20,17 @@ from clearwood.explanation.decomposition.decompose import (
     about_game,
     check_scale,
     chosen_output,
-    plain_baseline,
     single_row_note,
 )
 from clearwood.explanation.games.game import Game, Values
 from clearwood.explanation.games.groups import grouped
 from clearwood.explanation.games.trees import TreeGame
-from clearwood.explanation.outputs import one_output, rate_of
+from clearwood.explanation.outputs import rate_of
 from clearwood.explanation.scales import Scale, checked_scale
 from clearwood.explanation.shapley.result import Shapley
 from clearwood.explanation.shapley.sampled import SampledOptions, sampled_shapley
+from clearwood.explanation.shapley.written import shapley_of_outputs, written_shapley
+from clearwood.table import Parts
 
 __all__ = ["shapley"]
 
@@ -53,7 +55,9 @@ def shapley(
     n_orders: int | None = None,
     seed: int | None = None,
     n_jobs: int | None = None,
-) -> Shapley:
+    to: str | Path | None = None,
+    force: bool = False,
+) -> Any:
     """Compute the Shapley values of rows: how each column moved each prediction from the baseline.
 
     The Shapley value of a column is its marginal contribution to a coalition of columns, averaged
@@ -115,10 +119,16 @@ def shapley(
         Fixes the draws; the explanation's own when None.
     n_jobs
         Threads, -1 for all; the explanation's own when None. The result does not depend on it.
+    to
+        A folder for the values of all rows of a table in parts: one Parquet file for each part,
+        with the columns of the result's frame. Exact values only.
+    force
+        Replace files in that folder.
 
     Returns
     -------
     Shapley
+        Or, with ``to``, a `Written`: the files, how many rows they have, and sums.
 
     Examples
     --------
@@ -163,6 +173,17 @@ def shapley(
         orders=n_orders,
         seed=seed,
     )
+    if to is not None or isinstance(rows, Parts) or (rows is None and explained.in_parts):
+        if interactions or method != "auto" or value == "observational":
+            raise InputError(
+                "only exact Shapley values without interactions are written to files",
+                parameter="to",
+                value=to,
+                hint="take some of the rows: data.sample(1_000).",
+            )
+        return written_shapley(
+            explained, rows, to, value=value, groups=groups, scale=on_scale, force=force
+        )
     if value == "path_dependent":
         return _path_dependent(explained, rows, groups, on_scale, n_jobs, interactions=interactions)
     if value == "interventional" and method == "auto" and _is_exact(explained, groups):
@@ -214,7 +235,8 @@ def _exact(
     warn_of_new_gaps(read, background, "background")
     with progress("explaining", total=len(read)) as step:
         values = bound.shapley(read, interactions=interactions, step=step)
-    about = replace(about_game(bound.game, background, weights), rate=rate_of(explained.model))
+    about = about_game(bound.game, background, weights, explained.n_all)
+    about = replace(about, rate=rate_of(explained.model))
     result = _result(explained, bound.game, read, values, bound.baseline, about)
     return replace(result, notes=single_row_note(background))
 
@@ -256,16 +278,7 @@ def _result(
     explained: Explained, game: Game, read: Rows, values: Values, baseline: Floats, about: About
 ) -> Shapley:
     outputs = chosen_output(game, explained.output)
-    pairs = values.interactions
-    return Shapley(
-        values=one_output(values.values[..., outputs]),
-        baseline=plain_baseline(baseline[outputs]),
-        columns=game.columns,
-        rows=read.labels,
-        about=replace(about, outputs=game.outputs[outputs]),
-        data=read.columns,
-        interactions=None if pairs is None else one_output(pairs[..., outputs]),
-    )
+    return shapley_of_outputs(game, outputs, read, values, baseline, about)
 
 
 def _check_orders(n_orders: Any, value: str, *, interactions: bool) -> None:

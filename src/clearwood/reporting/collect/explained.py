@@ -230,7 +230,7 @@ class ExplainedModel:
                 # predictions one by one are slower than those of all rows at once
                 "time_limit": 4 * time_limit,
             }
-        values = self.on(rows).shapley(**options)
+        values: Shapley = self.on(rows).shapley(**options)
         if len(values) < rows.n_rows:
             raise InputError(
                 f"the time limit was reached after {len(values)} of {rows.n_rows} rows",

@@ -1,0 +1,288 @@
+"""A model explained over a table in parts: memory, CPU time and bytes by the number of rows.
+
+Rows are made by a function when they are needed, so that no disk is measured. Every size runs in a
+process of its own. Then workers and the driver are killed at random moments; the result has to be
+the same to the bit, and no part that was recorded may be worked on again.
+
+Run as ``python -m benchmarks.bench_parts measure ROWS`` or ``... explain LEDGER LOG PROCESSES`` it
+is the program that is measured, or killed.
+"""
+
+import json
+import os
+import pickle
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import clearwood as cw
+from benchmarks._harness import ROOT
+from clearwood.table import Parts
+
+#: Rows of a part, and those that kinds and levels are found from.
+PART_ROWS = 250_000
+SURVEYED = 100_000
+COLUMNS = 20
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Makes rows: twenty columns, two of them categories, from their numbers alone."""
+
+    log: str = ""
+
+    def __call__(self, start: int, stop: int) -> dict[str, NDArray[Any]]:
+        if self.log:
+            with Path(self.log).open("a") as file:
+                file.write(f"{start}\n")
+        number = np.arange(start, stop, dtype=np.uint64)
+        rows: dict[str, NDArray[Any]] = {
+            f"x{k:02d}": _uniform(number, k) for k in range(COLUMNS - 2)
+        }
+        rows["town"] = np.array(["Bern", "Chur", "Genf", "Basel", "Thun"])[
+            (_uniform(number, 90) * 5).astype(np.intp)
+        ]
+        rows["code"] = np.array([f"c{k:03d}" for k in range(200)])[
+            (_uniform(number, 91) ** 2 * 200).astype(np.intp)
+        ]
+        rows["y"] = (
+            rows["x00"] * rows["x01"]
+            + np.sin(6 * rows["x02"])
+            + (rows["town"] == "Chur")
+            + 0.1 * _uniform(number, 92)
+        )
+        return rows
+
+
+def _uniform(number: NDArray[np.uint64], stream: int) -> NDArray[np.float64]:
+    """Scramble row numbers into uniform ones (the finaliser of SplitMix64)."""
+    x = number * np.uint64(0x9E3779B97F4A7C15) + np.uint64(stream * 0xD1342543DE82EF95 % 2**64)
+    x ^= x >> np.uint64(30)
+    x *= np.uint64(0xBF58476D1CE4E5B9)
+    x ^= x >> np.uint64(27)
+    x *= np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+    return np.asarray((x >> np.uint64(11)).astype(np.float64) / 2**53)
+
+
+def table_of(n_rows: int, part_rows: int = PART_ROWS, log: str = "") -> Parts:
+    """Return a table of so many rows, whose kinds are known from the first of them."""
+    few = Parts.of(Rows(), min(n_rows, SURVEYED), target="y")
+    first: Any = few.parts[0]
+    parts = tuple(
+        replace(
+            first,
+            name=f"rows {at} on",
+            n_rows=min(part_rows, n_rows - at),
+            rows=replace(
+                first.rows, function=Rows(log), start=at, stop=min(at + part_rows, n_rows)
+            ),
+        )
+        for at in range(0, n_rows, part_rows)
+    )
+    return replace(few, parts=parts)
+
+
+def model() -> Any:
+    """Fit a hundred trees of 31 leaves to some rows."""
+    few = cw.read(Rows()(0, 20_000), target="y")
+    return cw.learner("lightgbm", n_estimators=100, num_leaves=31).fit(few)
+
+
+def measure(n_rows: int) -> dict[str, Any]:
+    """Explain so many rows in this process."""
+    fitted, data = model(), table_of(n_rows)
+    seconds: dict[str, float] = {}
+
+    def timed(name: str, call: Any) -> Any:
+        started = time.process_time()
+        result = call()
+        seconds[name] = time.process_time() - started
+        return result
+
+    timed("make rows", lambda: [part.rows for part in data.parts for _ in part.batches()])
+    timed("sample", lambda: data.sample(200_000))
+    why = timed("count", lambda: cw.explain(fitted, data))
+    timed("measure", why.importance)
+    timed("effects", why.effects)
+    with tempfile.TemporaryDirectory() as folder:
+        written = timed("write", lambda: why.shapley(to=folder))
+        n_bytes = sum(file.stat().st_size for file in Path(folder).iterdir())
+    bound = why.bound()
+    counts = {k: np.asarray(v) for k, v in bound.game.counted(why.rows(), None).items()}
+    started = time.process_time()
+    bound.game.added(counts, counts)
+    merging = time.process_time() - started
+    return {
+        "rows": n_rows,
+        "parts": len(data.parts),
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "cpu_seconds": seconds,
+        "bytes_to_a_worker": len(pickle.dumps(bound)),
+        "bytes_of_a_part": len(pickle.dumps(data.parts[0])),
+        "bytes_from_a_part": sum(array.nbytes for array in counts.values()),
+        "seconds_to_merge_a_part": merging,
+        "bytes_written_a_row": n_bytes / written.n_rows,
+        "baseline": why.baseline,
+    }
+
+
+# Kills
+
+
+class _Sampled(Parts):
+    """A table whose sample is drawn from rows that are not in the log."""
+
+    def sample(self, n: int, *, seed: int = 0) -> cw.Table:
+        return table_of(self.n_rows, self.n_rows).sample(min(n, 2_000), seed=seed)
+
+
+def explain(ledger: str, log: str, n_jobs: int) -> None:
+    """Explain 40 parts with a ledger, and print the bits of the result."""
+    logged = table_of(40_000, 1_000, log)
+    data = _Sampled(**{name: getattr(logged, name) for name in logged.__dataclass_fields__})
+    started = time.perf_counter()
+    why = cw.explain(model(), data, ledger=ledger, n_jobs=n_jobs)
+    importance = why.importance()
+    run = why.in_parts.runs["counting rows"] if why.in_parts else None
+    print(
+        json.dumps(
+            {
+                "bits": float(why.baseline).hex(),
+                "importance": importance.values.tobytes().hex(),
+                "resumed": run.n_resumed if run else 0,
+                "seconds": time.perf_counter() - started,
+            }
+        )
+    )
+
+
+def kill(n_kills: int, whom: str, n_jobs: int) -> dict[str, Any]:
+    """Kill workers or the driver again and again; compare with what nobody killed gives."""
+    rng = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as folder:
+        expected = json.loads(_run(Path(folder) / "alone", Path(folder) / "log-alone", 1)[0])
+        done, n_same, n_runs, redone = 0, 0, 0, 0
+        while done < n_kills:
+            ledger, log = Path(folder) / f"{n_runs}", Path(folder) / f"log-{n_runs}"
+            log.touch()
+            while True:
+                before = _recorded(ledger)
+                begun = Counter(log.read_text().split())
+                text, killed = _run(
+                    ledger, log, n_jobs, whom if done < n_kills else "", float(rng.random())
+                )
+                done += killed
+                again = Counter(log.read_text().split()) - begun
+                redone += sum(again[str(at)] > 0 for at in before) if whom == "driver" else 0
+                if text:
+                    break
+            result = json.loads(text)
+            n_same += result["bits"] == expected["bits"] and (
+                result["importance"] == expected["importance"]
+            )
+            n_runs += 1
+    return {"killed": whom, "kills": done, "runs": n_runs, "same": n_same, "redone": redone}
+
+
+def _recorded(ledger: Path) -> set[int]:
+    """Return the first rows of parts whose second pass a ledger has: they need not be made."""
+    if not ledger.exists():
+        return set()
+    with sqlite3.connect(ledger) as base:
+        rows = base.execute(
+            "SELECT part FROM parts GROUP BY part HAVING COUNT(DISTINCT stage) = 2"
+        ).fetchall()
+    base.close()
+    return {1_000 * part for (part,) in rows}
+
+
+def _run(
+    ledger: Path, log: Path, n_jobs: int, whom: str = "", moment: float = 0.0
+) -> tuple[str, int]:
+    """Run the program; kill it, or one of its workers, at some moment of its work."""
+    command = [sys.executable, "-m", "benchmarks.bench_parts", "explain"]
+    program = subprocess.Popen(
+        [*command, str(ledger), str(log), str(n_jobs)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    killed = 0
+    if whom:
+        # when a random number of parts has been begun
+        start = len(log.read_text().split())
+        wanted = start + int(moment * 40)
+        while program.poll() is None and len(log.read_text().split()) < wanted:
+            time.sleep(0.005)
+        pids = [program.pid] if whom == "driver" else _children(program.pid)
+        if program.poll() is None and pids:
+            os.kill(pids[-1], signal.SIGKILL)
+            killed = 1
+    output, _ = program.communicate()
+    return output.strip(), killed
+
+
+def _children(pid: int) -> list[int]:
+    """List the worker processes of a program, from what Linux knows of every process."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+            command = (folder / "cmdline").read_text()
+        except OSError:
+            continue  # it has ended
+        if int(parent) == pid and "resource_tracker" not in command:
+            found.append(int(folder.name))
+    return found
+
+
+# The report
+
+
+def report(*, quick: bool, path: Path) -> int:
+    """Measure and print; return how many promises were not kept."""
+    sizes = (100_000, 500_000) if quick else (500_000, 5_000_000)
+    measured = []
+    for n_rows in sizes:
+        command = [sys.executable, "-m", "benchmarks.bench_parts", "measure", str(n_rows)]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        text = subprocess.run(
+            command, cwd=ROOT, check=True, capture_output=True, text=True, env=environment
+        ).stdout
+        one = json.loads(text)
+        measured.append(one)
+        cpu = ", ".join(
+            f"{name} {1e6 * value / n_rows:.1f}" for name, value in one["cpu_seconds"].items()
+        )
+        print(f"{n_rows:>12,} rows: peak {one['peak_mb']:,.0f} MB; CPU µs a row: {cpu}", flush=True)
+    ratio = measured[-1]["peak_mb"] / measured[0]["peak_mb"]
+    print(f"memory of {sizes[-1]:,} against {sizes[0]:,} rows: {ratio:.2f}x")
+    kills = [kill(2 if quick else 50, "worker", 2), kill(2 if quick else 20, "driver", 1)]
+    for one in kills:
+        print(
+            f"{one['kills']} kills of a {one['killed']} in {one['runs']} runs: {one['same']} with "
+            f"the same bits, {one['redone']} recorded parts done again"
+        )
+    path.write_text(json.dumps({"sizes": measured, "kills": kills}, indent=1) + "\n")
+    broken: int = sum(one["same"] < one["runs"] or one["redone"] > 0 for one in kills)
+    return broken + int(ratio > 1.1 and not quick)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "measure":
+        print(json.dumps(measure(int(sys.argv[2]))))
+    else:
+        explain(sys.argv[2], sys.argv[3], int(sys.argv[4]))

@@ -1,0 +1,1 @@
+"""Explanations of a model over rows that stay where they are."""

@@ -1,0 +1,139 @@
+"""Exact Shapley values of all rows of a table in parts, written to files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clearwood._shared.arrays import Floats
+from clearwood._shared.choices import ValueFunction
+from clearwood._shared.errors import InputError, Option, words
+from clearwood.explanation.adapter.explained import Explained
+from clearwood.explanation.adapter.rows import Rows
+from clearwood.explanation.adapter.supported import NotDecomposableError
+from clearwood.explanation.decomposition.about import About
+from clearwood.explanation.decomposition.decompose import (
+    about_game,
+    check_scale,
+    chosen_output,
+    plain_baseline,
+)
+from clearwood.explanation.games.game import BoundGame, Game, Values
+from clearwood.explanation.games.groups import grouped
+from clearwood.explanation.games.trees import TreeGame
+from clearwood.explanation.outputs import one_output, rate_of
+from clearwood.explanation.over_parts.background import InParts
+from clearwood.explanation.scales import Scale
+from clearwood.explanation.shapley.result import Shapley
+from clearwood.parallel import Written, needs_folder
+from clearwood.table import Parts, Table
+
+__all__ = ["shapley_of_outputs", "written_shapley"]
+
+
+def shapley_of_outputs(
+    game: Game, outputs: slice, rows: Rows, values: Values, baseline: Floats, about: About
+) -> Shapley:
+    """Put together the Shapley values of the outputs that are explained."""
+    pairs = values.interactions
+    return Shapley(
+        values=one_output(values.values[..., outputs]),
+        baseline=plain_baseline(baseline[outputs]),
+        columns=game.columns,
+        rows=rows.labels,
+        about=replace(about, outputs=game.outputs[outputs]),
+        data=rows.columns,
+        interactions=None if pairs is None else one_output(pairs[..., outputs]),
+    )
+
+
+def written_shapley(
+    explained: Explained,
+    rows: Any,
+    to: str | Path | None,
+    *,
+    value: ValueFunction,
+    groups: Mapping[str, Sequence[str]] | None,
+    scale: Scale | None,
+    force: bool,
+) -> Written:
+    """Write the Shapley values of all rows of a table in parts."""
+    own = explained.in_parts
+    if rows is None and own is not None:
+        rows = own.parts
+    if not isinstance(rows, Parts):
+        raise InputError(
+            "only Shapley values of a table in parts are written to a folder",
+            parameter="to",
+            value=to,
+            hint=words(
+                "read it with ", Option("parts", value=True), ", or leave out ", Option("to")
+            ),
+        )
+    if to is None:
+        raise needs_folder("Shapley values")
+    try:
+        game = grouped(explained.game, groups)
+    except NotDecomposableError as error:
+        raise _not_exact() from error
+    if game is None or not explained.decomposing["exact"]:
+        raise _not_exact()
+    check_scale(game, scale)
+    outputs = chosen_output(game, explained.output)
+    if value == "path_dependent":
+        if not isinstance(game, TreeGame):
+            raise InputError(
+                f"path-dependent values are for trees; this is {game.kind}",
+                parameter="value",
+                value=value,
+                hint=words("use ", Option("value", "interventional"), "."),
+            )
+        about, bound = about_game(game, None, None), None
+    else:
+        background, weights = explained.background_rows(groups)
+        about = about_game(game, background, weights, explained.n_all)
+        bound = explained.bound(groups)
+    about = replace(about, rate=rate_of(explained.model))
+    in_parts = InParts(rows) if own is None else own
+    return in_parts.write(
+        rows,
+        game,
+        _Explaining(game, bound, outputs, about),
+        to,
+        what="Shapley values",
+        force=force,
+        settings={"value": value, "outputs": list(game.outputs[outputs]), "players": game.columns},
+        n_jobs=explained.n_jobs,
+    )
+
+
+def _not_exact() -> InputError:
+    return InputError(
+        "the model has no exact decomposition, so the Shapley values of every row would be "
+        "estimated one by one",
+        parameter="to",
+        hint="take some of the rows: data.sample(1_000).",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Explaining:
+    """Computes the columns of a batch of rows, in a worker."""
+
+    game: Game
+    bound: BoundGame | None
+    outputs: slice
+    about: About
+
+    def __call__(self, batch: Table, start: int) -> dict[str, Any]:
+        rows = self.game.rows(batch)
+        rows = replace(rows, labels=np.arange(start, start + len(rows)))
+        if self.bound is not None:
+            values, baseline = self.bound.shapley(rows), self.bound.baseline
+        else:
+            assert isinstance(self.game, TreeGame)
+            values, baseline = self.game.path_dependent(rows)
+        result = shapley_of_outputs(self.game, self.outputs, rows, values, baseline, self.about)
+        return result.by_column()
