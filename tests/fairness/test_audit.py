@@ -538,3 +538,18 @@ def test_a_graph_that_lacks_a_column_is_refused_before_anything_is_computed(poli
     monkeypatch.setattr("clearwood.fairness.auditing.group_measures", None)
     with pytest.raises(cw.InputError, match=r"column '.*' is not in the graph"):
         cw.audit(*policies, graph="gender -> accidents")
+
+
+def test_names_that_turn_the_direction_of_writing_leave_the_numbers_of_a_sentence_as_they_are():
+    rng = np.random.default_rng(1)
+    turned, long = "sex\u202eof", "x" * 300
+    columns = {turned: rng.choice(["m", long], 400), "שם": rng.choice(["א", "b"], 400)}
+    table = cw.read({**columns, "y": rng.random(400)}, target="y")
+    model = cw.learner("ols").fit(table)
+    result = cw.audit(model, table, protected=[turned, "שם"], causes=False)
+    text = str(result)
+    assert "\u202e" not in text
+    assert long not in text
+    assert "For sexof = " in text
+    assert "\u2068שם\u2069 = " in text  # isolated, so that what follows keeps its order
+    assert turned in result.to_frame("dict")["columns"]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.errors import InputError, bad_value, did_you_mean
+from clearwood._shared.names import short_name
 from clearwood._shared.numbers import count
 from clearwood.causal import Condition, Graph, conditions_of
 from clearwood.evaluation import check_confidence
@@ -388,6 +389,6 @@ def _notes(audited: Audited, groups: Sequence[GroupMeasures], undecided: bool) -
             seen[measured.columns] = small
             notes.append(
                 f"{count(len(small), 'group')} of {measured.title} listed and not judged: "
-                f"{', '.join(small[:5])}{', …' if len(small) > 5 else ''}"
+                f"{', '.join(map(short_name, small[:5]))}{', …' if len(small) > 5 else ''}"
             )
     return tuple(notes)

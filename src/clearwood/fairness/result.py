@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clearwood._shared.errors import InputError, Option, did_you_mean, words
+from clearwood._shared.names import short_name
 from clearwood._shared.numbers import count, interval, number, percent
 from clearwood._shared.results import Result, document
 from clearwood.causal import Condition
@@ -122,7 +123,7 @@ class Audit(Result):
                 f"{' and '.join(map(repr, wanted))} is not audited",
                 parameter="columns",
                 value=wanted[0],
-                hint=did_you_mean(wanted[0], [one.title for one in self.groups]),
+                hint=did_you_mean(wanted[0], self.protected),
             )
         if output is None:
             return known[-1]
@@ -196,7 +197,7 @@ class Audit(Result):
         columns: dict[str, list[Any]] = {"columns": [], "group": [], "output": []}
         for one, frame in zip(self.groups, frames, strict=True):
             n = len(one.names)
-            columns["columns"] += [one.title] * n
+            columns["columns"] += [" × ".join(one.columns)] * n
             columns["group"] += list(one.names)
             columns["output"] += [one.output] * n
             for name in names:
@@ -262,7 +263,7 @@ class Audit(Result):
         weighted = ", weighted" if self.is_weighted else ""
         head = (
             f"Audit of {self.learner!r}, {self.what}: {count(self.n_rows, 'row')}, "
-            f"{self.source}{weighted}, by {', '.join(self.protected)}"
+            f"{self.source}{weighted}, by {', '.join(map(short_name, self.protected))}"
         )
         lines = [one_line(head), *(f"  {one}" for one in self.sentences)]
         lines += [f"note: {one_line(note)}" for note in self.notes]
@@ -277,16 +278,17 @@ def _sentences(audit: Audit, measured: GroupMeasures) -> list[tuple[str, bool]]:
 
     Each sentence comes with whether it is on a rate below four fifths, more than chance.
     """
+    title = measured.title
     judged = [k for k in range(len(measured.names)) if measured.standing[k] is Standing.JUDGED]
     if measured.reference is None or len(judged) < 2:
-        return [(f"By {measured.title}: too few rows to tell groups apart.", False)]
+        return [(f"By {title}: too few rows to tell groups apart.", False)]
     is_class = audit.task.is_classification
-    what = f"probability of {measured.output!r}" if is_class else audit.what
-    base = measured.names[measured.reference]
+    what = f"probability of {short_name(measured.output)!r}" if is_class else audit.what
+    base = short_name(measured.names[measured.reference])
     measure = "ratio" if "ratio" in measured.values else "difference"
     sentences = []
     for k in judged:
-        group = f"{measured.title} = {measured.names[k]}"
+        group = f"{title} = {short_name(measured.names[k])}"
         if k != measured.reference:
             spread = measured.spread(measure, k)
             compared = (
@@ -329,7 +331,8 @@ def _parts(audit: Audit, measured: GroupMeasures, k: int) -> str:
         clear.sort(key=lambda part: -abs(part.difference))
         words_of = {"direct": f"is {measured.title} itself", "interaction": "is interaction"}
         listed = [
-            f"{number(part.ratio or 1)} {words_of.get(part.source, f'goes through {part.column}')}"
+            f"{number(part.ratio or 1)} "
+            f"{words_of.get(part.source, f'goes through {short_name(part.column)}')}"
             for part in clear[:_MOST_PARTS]
         ]
         return f" Of this, {', '.join(listed)}." if listed else ""

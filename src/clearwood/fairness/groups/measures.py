@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood._shared.errors import InputError, bad_value, did_you_mean
 from clearwood._shared.frames import unique_name
+from clearwood._shared.names import short_name
 from clearwood._shared.numbers import count, number, percent
 from clearwood._shared.results import Result, document, html_table
 from clearwood._shared.weights import effective, quantiles
@@ -166,8 +167,8 @@ class GroupMeasures(Result):
 
     @property
     def title(self) -> str:
-        """The protected columns in words."""
-        return " × ".join(self.columns)
+        """The protected columns in words, long names shortened."""
+        return " × ".join(map(short_name, self.columns))
 
     @property
     def judged(self) -> Bools:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
-from unicodedata import bidirectional
 
 import numpy as np
 
 from clearwood._shared import numbers
+from clearwood._shared.names import short_name
 from clearwood._shared.numbers import percent
 from clearwood.explanation import Effect, sentence_of, shape_of
 from clearwood.losses import find_loss
@@ -39,7 +39,6 @@ __all__ = [
     "value_of",
 ]
 
-_LONG_NAME = 60
 # Values of a column are data, not estimates: they are written nearly in full.
 _DIGITS_OF_VALUES = 6
 # Effects that span less of the predictions' standard deviation than this are called flat.
@@ -129,19 +128,8 @@ def listed(names: Sequence[str], *, most: int = 5) -> str:
 
 
 def named(name: str) -> str:
-    """Shorten a long name, and keep its direction from spreading.
-
-    A name written from right to left turns the commas after it around, unless it is isolated.
-
-    Examples
-    --------
-    >>> named("age"), len(named("a" * 200))
-    ('age', 60)
-    """
-    short = name if len(name) <= _LONG_NAME else name[: _LONG_NAME - 1] + "…"
-    if any(bidirectional(letter) in ("R", "AL") for letter in short):
-        return f"\u2068{short}\u2069"
-    return short
+    """Shorten a long name, and keep its direction from spreading; see `short_name`."""
+    return short_name(name)
 
 
 def capital(text: str) -> str:
