@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from clearwood.benchmarking.running.run import Snapshot
     from clearwood.benchmarking.running.store import Store
     from clearwood.benchmarking.running.work import row_losses
+    from clearwood.benchmarking.selection import SelectionFrequency
     from clearwood.benchmarking.tuning.archive import TuningCurve
     from clearwood.benchmarking.winner import Winner
 else:
@@ -38,6 +39,7 @@ __all__ = [
     "InSample",
     "LearningCurve",
     "LinearSmoother",
+    "SelectionFrequency",
     "Snapshot",
     "Store",
     "TuningCurve",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.errors import InputError, Option, did_you_mean, unknown_choice, words
+from clearwood._shared.errors import Call, InputError, Option, did_you_mean, unknown_choice, words
 from clearwood._shared.results import Result, document
 from clearwood.benchmarking.diagnostics.choosing import Choosing, choosing
 from clearwood.benchmarking.diagnostics.identical_rows import IdenticalRows
@@ -25,6 +25,7 @@ from clearwood.benchmarking.held_out import (
 )
 from clearwood.benchmarking.intervals.estimates import LossesOf, interval_of, losses_of
 from clearwood.benchmarking.running.work import Context, Outcome, Unit
+from clearwood.benchmarking.selection import SelectionFrequency, selection_frequency
 from clearwood.benchmarking.standings import Method, Standing
 from clearwood.benchmarking.text import as_html, as_text, comparison_text
 from clearwood.benchmarking.tuning.archive import Archive, TuningCurve, archive_of, curve_of
@@ -460,6 +461,35 @@ class Benchmark(Result):
         """
         return held_out_evaluation(self, learner, against, threshold)
 
+    def selection(self, learner: str) -> SelectionFrequency:
+        """Return how often a learner that selects columns chose each, over the outer folds."""
+        chosen = [
+            outcome.selected
+            for _, outcome in outer_of(self, learner)
+            if outcome.selected is not None
+        ]
+        if not chosen:
+            raise InputError(
+                f"{learner!r} selects no columns",
+                parameter="learner",
+                value=learner,
+                hint=words(
+                    "such as ", Call("learner", (repr(learner),), {"select": "anova:10"}), "."
+                ),
+            )
+        settings = self[learner].settings
+        # where tuning chose the number of columns, the typical one
+        method = settings.get("select", self.context.contenders[learner].template.select)
+        return selection_frequency(learner, method, self.context.table.features, chosen)
+
+    @property
+    def selecting(self) -> tuple[str, ...]:
+        """The learners that select columns."""
+        outer = ((name, outer_of(self, name)) for name in self.learners)
+        return tuple(
+            name for name, pairs in outer if any(one.selected is not None for _, one in pairs)
+        )
+
     def archive(self, learner: str) -> Archive:
         """Return every configuration that tuning tried, in every outer fold."""
         return archive_of(learner, outer_of(self, learner))
@@ -490,6 +520,7 @@ class Benchmark(Result):
                     {**vars(one), "by_fold": self._by_fold(one.learner)} for one in self.standings
                 ],
                 "reference": self.reference,
+                "selection": {name: self.selection(name).to_json() for name in self.selecting},
                 "archive": {name: self.archive(name).to_json() for name in self.learners},
                 "choosing": None if (chosen := choosing(self)) is None else chosen.to_json(),
                 "failures": self.failures,

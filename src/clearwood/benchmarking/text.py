@@ -16,6 +16,8 @@ __all__ = ["as_html", "as_text", "comparison_text", "settings_text"]
 
 WIDTH = 80
 _NAME_WIDTH = 16
+#: Selected columns that are listed.
+_COLUMNS = 15
 
 #: Significant digits in the table, and the power of ten from which on an exponent is written: the
 #: first that fits the width.
@@ -44,11 +46,25 @@ def as_text(bench: "Benchmark") -> str:
     ]
     if chosen:
         lines += ["", "Settings, typical of the folds", *chosen]
+    lines += _selections(bench)
     lines += ["", *(line for sentence in _method(bench) for line in _folded(sentence))]
     for finding in bench.warnings:
         first, *more = _folded(str(finding), indent=9)
         lines += [f"warning: {first.strip()}", *more]
     return "\n".join(lines)
+
+
+def _selections(bench: "Benchmark") -> list[str]:
+    """Write which columns the folds selected, and how often."""
+    lines: list[str] = []
+    for name in bench.selecting:
+        frequency = bench.selection(name)
+        often = ", ".join(f"{column} {times}" for column, times in frequency.chosen[:_COLUMNS])
+        more = len(frequency.chosen) - _COLUMNS
+        rest = f" and {count(more, 'more column')}" if more > 0 else ""
+        listed = f": {often}{rest}" if often else ""
+        lines += ["", *_folded(f"{frequency.headline}{listed}")]
+    return lines
 
 
 def as_html(bench: "Benchmark") -> str:
@@ -57,7 +73,8 @@ def as_html(bench: "Benchmark") -> str:
         [one.learner, *_cells(one, place, IN_TABLES, 12)[1:], one.settings_text]
         for place, one in enumerate(_shown(bench))
     ]
-    notes = [*_method(bench), *(f"Warning: {finding}" for finding in bench.warnings)]
+    chosen = [repr(bench.selection(name)) for name in bench.selecting]
+    notes = [*_method(bench), *chosen, *(f"Warning: {finding}" for finding in bench.warnings)]
     return html_table(_headline(bench), [*_headings(bench), "settings"], rows, notes)
 
 

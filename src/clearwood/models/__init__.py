@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         TreeArrays,
     )
     from clearwood.models.learners import Learner, learner
+    from clearwood.models.selection.result import Selection
+    from clearwood.models.selection.spec import SELECTIONS, Method, read_selection, with_number
     from clearwood.models.spaces import Choice, Dimension, Real, Whole
     from clearwood.models.table_model import TableModel
     from clearwood.models.written import prediction_columns, written_predictions
@@ -34,6 +36,7 @@ else:
 
 __all__ = [
     "PATIENCE",
+    "SELECTIONS",
     "Basis",
     "BoxList",
     "CartTree",
@@ -42,11 +45,13 @@ __all__ = [
     "Entry",
     "Job",
     "Learner",
+    "Method",
     "ModelFile",
     "ProductTerm",
     "Real",
     "Rows",
     "ScoreParts",
+    "Selection",
     "Spread",
     "Stages",
     "SumOfProducts",
@@ -65,7 +70,9 @@ __all__ = [
     "load",
     "pack_estimator",
     "prediction_columns",
+    "read_selection",
     "save",
     "unpack_estimator",
+    "with_number",
     "written_predictions",
 ]

@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -32,6 +33,7 @@ from clearwood._shared.errors import (
     unknown_choice,
     words,
 )
+from clearwood._shared.messages import tell
 from clearwood._shared.numbers import count
 from clearwood.kernels import limited, threads
 from clearwood.models import catalogue
@@ -40,6 +42,9 @@ from clearwood.models.estimators.convergence import convergence_named
 from clearwood.models.estimators.stages import Rows, with_best_trees
 from clearwood.models.estimators.too_large import too_large_named
 from clearwood.models.monotone import check_learner, constraints, ordered_columns, with_schema
+from clearwood.models.selection.result import Selection
+from clearwood.models.selection.select import select_columns
+from clearwood.models.selection.spec import read_selection
 from clearwood.models.table_model import TableModel
 from clearwood.models.written import written_predictions
 from clearwood.parallel import Written
@@ -54,6 +59,7 @@ def learner(
     task: str | None = None,
     categories: str | None = None,
     monotone: Mapping[str, str] | None = None,
+    select: str | None = None,
     seed: int = 0,
     n_jobs: int = 1,
     **settings: Any,
@@ -74,6 +80,10 @@ def learner(
         Columns with which the prediction must rise ("up") or fall ("down"), everything else being
         equal: ``{"age": "up", "income": "down"}``. For two classes it is the probability of the
         second.
+    select
+        Choose columns from the rows of the fit before the model sees them: a method, perhaps with
+        the number of columns and options, such as "anova:10", "boruta" or "knockoffs:fdr=0.1"
+        (`clearwood.models.SELECTIONS`). All columns are used when None.
     seed
         Fixes every random choice.
     n_jobs
@@ -98,6 +108,7 @@ def learner(
         task=task,
         categories=categories,
         monotone=monotone,
+        select=select,
         seed=seed,
         n_jobs=n_jobs,
         settings=settings or None,
@@ -140,6 +151,10 @@ class Learner(TableModel):
         Columns with which the prediction must rise ("up") or fall ("down"), everything else being
         equal: ``{"age": "up", "income": "down"}``. For two classes it is the probability of the
         second.
+    select
+        Choose columns from the rows of the fit before the model sees them: a method, perhaps with
+        the number of columns and options, such as "anova:10", "boruta" or "knockoffs:fdr=0.1"
+        (`clearwood.models.SELECTIONS`). All columns are used when None.
     seed
         Fixes every random choice.
     n_jobs
@@ -157,6 +172,10 @@ class Learner(TableModel):
         The fitted model of the underlying library.
     schema_ : Schema
         The columns seen in fitting.
+    selection_ : Selection or None
+        The columns that ``select`` chose, with the scores of all.
+    selected_ : tuple of str
+        The columns that the model was given.
     classes_ : ndarray
         For classes: the labels, in the order of ``predict_proba``.
     training_ : dict
@@ -179,6 +198,7 @@ class Learner(TableModel):
         task: str | None = None,
         categories: str | None = None,
         monotone: Mapping[str, str] | None = None,
+        select: str | None = None,
         seed: int = 0,
         n_jobs: int = 1,
         settings: Mapping[str, Any] | None = None,
@@ -187,17 +207,24 @@ class Learner(TableModel):
         self.task = task
         self.categories = categories
         self.monotone = monotone
+        self.select = select
         self.seed = seed
         self.n_jobs = n_jobs
         self.settings = settings
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        own = {"task": None, "categories": None, "monotone": None, "seed": 0, "n_jobs": 1}
-        set_by_user = {key: getattr(self, key) for key in own if getattr(self, key) != own[key]}
+        set_by_user = self.changed_parameters
         options = [
             f"{key}={value!r}" for key, value in {**set_by_user, **(self.settings or {})}.items()
         ]
         return f"Learner({', '.join([repr(self.name), *options])})"[:N_CHAR_MAX]
+
+    @property
+    def changed_parameters(self) -> dict[str, Any]:
+        """The parameters beside name and settings that do not have their default values."""
+        own: dict[str, Any] = {"task": None, "categories": None, "monotone": None}
+        own |= {"select": None, "seed": 0, "n_jobs": 1}
+        return {key: getattr(self, key) for key in own if getattr(self, key) != own[key]}
 
     @property
     def described(self) -> str:
@@ -237,8 +264,11 @@ class Learner(TableModel):
         if not is_whole or not 0 <= seed < 2**32:
             raise bad_value("seed", seed, "it must be a whole number from 0 to 2**32 - 1")
         threads(self.n_jobs)
+        spec = None if self.select is None else read_selection(self.select)
         check_learner(self.entry, self.monotone, None if self.task is None else self._chosen_task())
         if table is not None:
+            if spec is not None:
+                spec.check(len(table.features))
             check_columns(self.monotone, table)
             # also those that the table was read with
             check_learner(self.entry, with_schema(self.monotone, table.schema), table.task)
@@ -319,6 +349,9 @@ class Learner(TableModel):
         if self.task_.is_classification:
             check_classification_targets(target)
             self.classes_, target = np.unique(target, return_inverse=True)
+        self.selection_ = self._selection(table, target, weight)
+        is_constant = self.selection_ is not None and not self.selection_.selected
+        used = table if not self.selected_ else table.select(self.selected_)
         encoder = Encoder(
             # checked by the encoder
             categories=cast("Categories", self.categories or entry.categories),
@@ -330,9 +363,12 @@ class Learner(TableModel):
             task=self.task_.value,
             seed=self.seed,
         )
-        encoded = encoder.fit_transform(table, target, sample_weight=weight)
+        encoded = encoder.fit_transform(used, target, sample_weight=weight)
+        encoder.left_out_ |= dict.fromkeys(self._unselected, "not selected")
         self.encoder_ = encoder
         job = self.job(self.all_settings, target)
+        if is_constant:
+            entry, job = _baseline(job)
         # n_jobs holds for the threads of compiled loops too; without it they take every core
         with (
             convergence_named(entry.name),
@@ -340,7 +376,7 @@ class Learner(TableModel):
             limited(effective_n_jobs(self.n_jobs)),
         ):
             role = "weight" if table.exposure is None else "exposure"
-            if entry.stages is not None and self.all_settings[entry.stages.setting] is None:
+            if entry.stages is not None and job.settings[entry.stages.setting] is None:
                 job = with_best_trees(entry, job, Rows(encoded, target, weight), table.groups)
             self.estimator_ = _fit(entry, job, encoded, target, weight, role)
         self.training_ = {
@@ -350,11 +386,58 @@ class Learner(TableModel):
             "model_columns": encoded.shape[1],
             "source": table.source,
             "ranges": _ranges(table),
-            "settings": _resolved(self.all_settings, job.settings),
+            "settings": {} if is_constant else _resolved(self.all_settings, job.settings),
             "seconds": round(time.perf_counter() - start, 3),
             "versions": dict(_versions()),
         }
         return self
+
+    @property
+    def selected_(self) -> tuple[str, ...]:
+        """The columns that the model was given: those that ``select`` chose, else all features."""
+        check_is_fitted(self, "schema_")
+        selection = getattr(self, "selection_", None)
+        return self.schema_.features if selection is None else selection.selected
+
+    @property
+    def _unselected(self) -> tuple[str, ...]:
+        chosen = set(self.selected_)
+        return tuple(name for name in self.schema_.features if name not in chosen)
+
+    def _selection(
+        self, table: Table, target: NDArray[Any], weight: Floats | None
+    ) -> Selection | None:
+        """Choose columns, where this is asked for."""
+        if self.select is None:
+            return None
+
+        def make(names: Sequence[str]) -> Learner:
+            """Make the learner for some columns, for methods that fit it."""
+            ways = {table.column(name).name: way for name, way in (self.monotone or {}).items()}
+            return cast("Learner", clone(self)).set_params(
+                select=None,
+                task=self.task_.value,
+                monotone={name: way for name, way in ways.items() if name in names} or None,
+            )
+
+        with limited(effective_n_jobs(self.n_jobs)):
+            selection = select_columns(
+                read_selection(self.select),
+                table,
+                target,
+                weight,
+                task=self.task_,
+                seed=self.seed,
+                make=make,
+            )
+        if not selection.selected:
+            tell(
+                words(
+                    Option("select", self.select),
+                    ": no column is selected, so that the model predicts the same for every row",
+                )
+            )
+        return selection
 
     def job(self, settings: Mapping[str, Any], target: NDArray[Any]) -> Job:
         """Return what the entry needs to build an estimator for the columns it has encoded."""
@@ -501,6 +584,12 @@ class Learner(TableModel):
         """Scores on the model's own scale, where it has one."""
         encoded = self._encode(X)
         return np.asarray(self.estimator_.decision_function(encoded), dtype=np.float64)
+
+
+def _baseline(job: Job) -> tuple[Entry, Job]:
+    """Return the entry and the job of a model that uses no column."""
+    entry = catalogue.get("baseline")
+    return entry, entry.resolved(replace(job, settings=dict(entry.defaults), monotone=()))
 
 
 def _is_gap(value: Any) -> bool:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from clearwood.plot.nomogram import plot_nomogram
     from clearwood.plot.observed import LAYER
     from clearwood.plot.path import plot_path
+    from clearwood.plot.selection import plot_selection, plot_selection_frequency
     from clearwood.plot.shapley import plot_shapley
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
@@ -80,6 +81,8 @@ __all__ = [
     "plot_profile",
     "plot_residuals",
     "plot_roc",
+    "plot_selection",
+    "plot_selection_frequency",
     "plot_shapley",
     "plot_smooth_calibration",
     "plot_what_if",

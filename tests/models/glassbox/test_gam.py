@@ -137,8 +137,8 @@ def test_a_saved_model_predicts_the_same(task, tmp_path):
 
 def test_separated_classes_do_not_diverge():
     x = np.linspace(0, 1, 100)[:, None]
-    for select in (True, False):
-        model = GamClassifier(select=select).fit(x, x[:, 0] > 0.5)
+    for shrink in (True, False):
+        model = GamClassifier(shrink=shrink).fit(x, x[:, 0] > 0.5)
         shares = model.predict_proba(x)
         assert np.isfinite(shares).all()
         assert np.isfinite(model.parts_.spread.parts(x)).all()

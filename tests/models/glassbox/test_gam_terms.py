@@ -48,9 +48,9 @@ def test_degrees_of_freedom_and_tests_agree_with_mgcv(seed, family):
     x, targets = four_curves(seed)
     y = targets[family]
     if family == "binomial":
-        model = GamClassifier(select=False).fit(x, y)
+        model = GamClassifier(shrink=False).fit(x, y)
     else:
-        model = GamRegressor(family=family, select=False).fit(x, y)
+        model = GamRegressor(family=family, shrink=False).fit(x, y)
     edf, p = MGCV[seed, family]
     np.testing.assert_allclose([row["edf"] for row in model.term_table_], edf, atol=0.1)
     np.testing.assert_allclose(
@@ -258,7 +258,7 @@ def test_concurvity_marks_a_column_that_others_imitate():
     x = rng.random((400, 3))
     x[:, 1] = x[:, 0] + 0.01 * rng.normal(size=400)
     y = np.sin(6 * x[:, 0]) + x[:, 2] + 0.2 * rng.normal(size=400)
-    table = {row["term"]: row for row in GamRegressor(select=False).fit(x, y).term_table_}
+    table = {row["term"]: row for row in GamRegressor(shrink=False).fit(x, y).term_table_}
     assert table["x0"]["concurvity"] > 0.9
     assert table["x2"]["concurvity"] < 0.3
 

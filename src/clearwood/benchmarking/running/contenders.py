@@ -24,6 +24,8 @@ from clearwood.models import (
     TableModel,
     Whole,
     catalogue,
+    read_selection,
+    with_number,
 )
 from clearwood.table import Encoder, Table, Task
 
@@ -36,6 +38,9 @@ BASELINE = "baseline"
 
 #: What a scikit-learn estimator is taken to be in `best(rule="one_se")`: as complex as can be.
 _UNKNOWN_COMPLEXITY = 10
+
+#: Numbers of columns that tuning tries for a filter.
+_NUMBERS_OF_COLUMNS = 8
 
 
 @dataclass(frozen=True)
@@ -245,7 +250,7 @@ def _contender(name: str | None, learner: Any, table: Table, seed: int) -> Conte
         # constraints as a parameter, so that a store of earlier folds tells them apart
         template = learner.constrained(table).set_params(task=task.value)
         template.check_settings(table)
-        space = dict(entry.space)
+        space = {**entry.space, **_numbers_of_columns(template, table)}
         return Contender(name or entry.name, template, space, entry.complexity, table.n_rows)
     if isinstance(learner, type) or not (
         hasattr(learner, "fit") and hasattr(learner, "get_params")
@@ -281,6 +286,17 @@ def _contender(name: str | None, learner: Any, table: Table, seed: int) -> Conte
     return Contender(name or type(learner).__name__, WrappedEstimator(clone(learner)))
 
 
+def _numbers_of_columns(learner: Learner, table: Table) -> dict[str, Dimension]:
+    """Return numbers of columns to choose, for a filter that is to choose no number of them."""
+    if learner.select is None:
+        return {}
+    spec = read_selection(learner.select)
+    if spec.n is not None or spec.method.family != "filter":
+        return {}
+    counts = Whole(1, table.n_features, log=True).grid(_NUMBERS_OF_COLUMNS)
+    return {"select": Choice(*(with_number(learner.select, n) for n in counts))}
+
+
 def _unused(name: str, taken: Mapping[str, Contender], *, is_chosen: bool) -> str:
     if name not in taken:
         return name
@@ -297,6 +313,7 @@ def _unused(name: str, taken: Mapping[str, Contender], *, is_chosen: bool) -> st
 def _with_space(contender: Contender, ranges: Mapping[str, Any]) -> Contender:
     known = contender.template.get_params(deep=True)
     own = {"name", "task", "categories", "monotone", "seed", "n_jobs", "settings", "estimator"}
+    # `select` can be searched: a list of requests
     settable = [key for key in known if key not in own]
     for key in ranges:
         if key not in settable:
@@ -307,7 +324,24 @@ def _with_space(contender: Contender, ranges: Mapping[str, Any]) -> Contender:
                 value=key,
                 hint=did_you_mean(key, settable),
             )
-    return replace(contender, space={key: _dimension(key, each) for key, each in ranges.items()})
+    space = {key: _dimension(key, each) for key, each in ranges.items()}
+    if isinstance(contender.template, Learner) and "select" in space:
+        _check_requests(space["select"])
+    return replace(contender, space=space)
+
+
+def _check_requests(requests: Dimension) -> None:
+    """Refuse ways to select columns that are none; None among them is to use all columns."""
+    if not isinstance(requests, Choice):
+        raise bad_value(
+            "space",
+            requests,
+            "the ways to select columns are a list",
+            hint="such as ['anova:5', 'anova:10', None].",
+        )
+    for request in requests.values:
+        if request is not None:
+            read_selection(request)
 
 
 def _dimension(key: str, values: Any) -> Dimension:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Store", "identity_of"]
 
-FORMAT = 3
+FORMAT = 4
 
 #: Seconds between two signs of life of a run, and after which a silent one counts as dead.
 _SIGN_EVERY = 2.0
@@ -44,7 +44,7 @@ CREATE TABLE IF NOT EXISTS outcomes (
     unit TEXT PRIMARY KEY, learner TEXT NOT NULL, losses BLOB, losses_form TEXT,
     predictions BLOB, predictions_form TEXT, reference BLOB, reference_form TEXT,
     settings TEXT NOT NULL, archive TEXT NOT NULL, notes TEXT NOT NULL,
-    seconds REAL NOT NULL, fit_seconds REAL NOT NULL, failure TEXT
+    seconds REAL NOT NULL, fit_seconds REAL NOT NULL, failure TEXT, selected TEXT
 );
 CREATE TABLE IF NOT EXISTS trials (
     unit TEXT NOT NULL, trial TEXT NOT NULL, losses BLOB, losses_form TEXT,
@@ -189,6 +189,7 @@ class Store(Database):
             ),
             tuple(json.loads(row["notes"])),
             _array(row["reference"], row["reference_form"]),
+            None if row["selected"] is None else tuple(json.loads(row["selected"])),
         )
 
     def add(self, unit: Unit, outcome: Outcome) -> None:
@@ -210,6 +211,7 @@ class Store(Database):
             outcome.seconds,
             outcome.fit_seconds,
             outcome.failure,
+            None if outcome.selected is None else json.dumps(outcome.selected),
         )
         with self.writing() as base:
             places = ", ".join("?" * len(row))

@@ -16,7 +16,7 @@ from clearwood._shared.errors import InputError
 from clearwood.benchmarking.running.contenders import Contender
 from clearwood.benchmarking.target import target_codes
 from clearwood.losses import Loss
-from clearwood.models import TableModel
+from clearwood.models import Learner, TableModel
 from clearwood.table import Table
 
 if TYPE_CHECKING:
@@ -147,6 +147,8 @@ class Outcome:
     reference
         Losses to compare those of pairs with, where pairs have fewer trees than the model: its
         losses with that many of its trees. None otherwise.
+    selected
+        The columns that the learner chose; None where it does not select.
     settings
         What tuning chose; for a pair that reuses settings, those of its first fold.
     seconds, fit_seconds
@@ -168,6 +170,7 @@ class Outcome:
     archive: tuple[Trial, ...] = ()
     notes: tuple[str, ...] = ()
     reference: Floats | None = None
+    selected: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -275,7 +278,14 @@ def _fit_and_judge(
         np.concatenate(losses),
         np.concatenate(predictions) if _keeps_predictions(context, unit) else None,
         reference=reference,
+        selected=_selected(model),
     )
+
+
+def _selected(model: Any) -> tuple[str, ...] | None:
+    """Return the columns that a fitted learner has chosen, if it chooses."""
+    is_choosing = isinstance(model, Learner) and model.select is not None
+    return model.selected_ if is_choosing else None
 
 
 def _keeps_predictions(context: Context, unit: Unit) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-__all__ = ["families", "kinds", "learners", "several_learners", "tasks"]
+__all__ = ["families", "kinds", "learners", "selections", "several_learners", "tasks"]
 
 
 def learners(incomplete: str) -> Iterator[tuple[str, str]]:
@@ -18,6 +18,15 @@ def several_learners(incomplete: str) -> Iterator[str]:
     """Offer the learners that can follow after the last comma."""
     before, comma, start = incomplete.rpartition(",")
     return (f"{before}{comma}{name}" for name, _ in learners(start))
+
+
+def selections(incomplete: str) -> Iterator[tuple[str, str]]:
+    """Offer the methods that select columns and whose name starts so, each with its title."""
+    from clearwood.models import SELECTIONS
+
+    for method in SELECTIONS.values():
+        if method.name.startswith(incomplete):
+            yield method.name, method.title
 
 
 def families(incomplete: str) -> Iterator[str]:

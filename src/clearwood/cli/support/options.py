@@ -27,6 +27,7 @@ __all__ = [
     "Monotone",
     "Reading",
     "Seed",
+    "Select",
     "compared",
     "directions",
     "learner_names",
@@ -65,6 +66,16 @@ Monotone = Annotated[
         metavar="COLUMN=up|down,...",
         help="Columns with which the prediction must rise or fall, the others being equal: "
         "income=down,arrears=up. Repeatable.",
+    ),
+]
+Select = Annotated[
+    str | None,
+    typer.Option(
+        "--select",
+        metavar="METHOD[:N]",
+        help="Choose columns inside the fit: anova:10, boruta, stability, knockoffs:fdr=0.1, ...; "
+        "`clearwood models --selections` lists the methods.",
+        autocompletion=completion.selections,
     ),
 ]
 
@@ -245,27 +256,32 @@ def directions(texts: Iterable[str] | None) -> dict[str, str] | None:
 
 
 def compared(
-    names: list[str], monotone: Mapping[str, str] | None, table: "Table"
+    names: list[str], monotone: Mapping[str, str] | None, select: str | None, table: "Table"
 ) -> tuple[list[str], list[Any]]:
     """Return the names and the learners to compare: those typed, or else the usual ones.
 
     With columns to rise or fall with, a learner that cannot keep to that is an error where it was
-    typed, and left out of the usual ones.
+    typed, and left out of the usual ones. The baseline, which uses no column, selects none.
     """
     import clearwood as cw
     from clearwood.models import catalogue
 
     usual = list(catalogue.usual(str(table.task)))
-    if not monotone:
+    if not monotone and not select:
         return names or usual, list(names or usual)
-    if not names:
+    if not names and not monotone:
+        names = usual
+    elif not names:
         able = [name for name in usual if catalogue.get(name).monotone]
         unable = [name for name in usual if name not in able]
         if able and unable:
             text = f"{', '.join(unable)} left out: they cannot keep to --monotone"
             print_message("note", text, style="bold")
         names = able
-    return names, [cw.learner(name, task=str(table.task), monotone=monotone) for name in names]
+    options: dict[str, Any] = {"task": str(table.task), "monotone": monotone}
+    return names, [
+        cw.learner(name, select=None if name == "baseline" else select, **options) for name in names
+    ]
 
 
 def pairs(option: str, texts: Iterable[str], *, example: str) -> dict[str, str]:

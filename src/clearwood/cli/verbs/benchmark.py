@@ -28,6 +28,7 @@ from clearwood.cli.support.options import (
     Monotone,
     Reading,
     Seed,
+    Select,
     compared,
     directions,
     learner_names,
@@ -62,6 +63,7 @@ def benchmark(
     tune: int | None = None,
     search: Search = "random",
     monotone: Monotone = None,
+    select: Select = None,
     interval: Interval = "nested",
     repeats: int | None = None,
     confidence: float = 0.9,
@@ -125,6 +127,7 @@ def benchmark(
         "data": None if data is None else str(data.absolute()),
         "learners": learner_names(learners),
         "monotone": directions(monotone),
+        "select": select,
         "read": {"target": target, **columns.roles(), **vars(reading)},
         "how": {
             "loss": loss,
@@ -197,7 +200,9 @@ def _run(
     data, output = Path(command["data"]), Path(command["output"])
     check_output(output, *RESULTS, force=force, inputs=[data])
     table = read_table(data, **command["read"])
-    names, learners = compared(command["learners"], command["monotone"], table)
+    names, learners = compared(
+        command["learners"], command["monotone"], command.get("select"), table
+    )
     if not store.exists():
         fits = Store(store)
         fits.note("command", dict(command))
@@ -284,10 +289,15 @@ def _show_next(
             for name, value in {
                 **changed_options(cw.read, command["read"]),
                 "monotone": command["monotone"],
+                "select": best.standing.settings.get("select", command.get("select")),
             }.items()
             if value
         ),
         f"--learner {best.name}",
-        *(f"--set {quoted(f'{key}={value}')}" for key, value in best.standing.settings.items()),
+        *(
+            f"--set {quoted(f'{key}={value}')}"
+            for key, value in best.standing.settings.items()
+            if key != "select"
+        ),
     ]
     commands("Next", [(" ".join(words), "")])

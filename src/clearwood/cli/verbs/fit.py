@@ -17,6 +17,7 @@ from clearwood.cli.support.options import (
     Monotone,
     Reading,
     Seed,
+    Select,
     directions,
     limited_cores,
     pairs,
@@ -51,6 +52,7 @@ def fit(
     settings: list[str] | None = None,
     categories: Categories | None = None,
     monotone: Monotone = None,
+    select: Select = None,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
     force: Force = False,
@@ -87,6 +89,7 @@ def fit(
         task=columns.task,
         categories=categories,
         monotone=directions(monotone),
+        select=select,
         seed=seed,
         n_jobs=n_jobs,
         **{key: setting(text) for key, text in texts.items()},
@@ -174,6 +177,7 @@ def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]
                 ("features", f"{len(table.features)}: {features}"),
                 ("settings", settings or "none"),
                 *([("monotone", monotone)] if monotone else []),
+                *_selected(model),
                 ("training risk", f"{number(risk['value'], IN_TABLES)} {risk['measure']}"),
                 ("", f"on the rows it was fitted to{sampled}, so optimistic"),
                 ("time", duration(model.training_["seconds"])),
@@ -199,6 +203,14 @@ def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]
     commands("Next", next_steps)
 
 
+def _selected(model: "Learner") -> list[tuple[str, str]]:
+    """Return which columns the learner chose, if it chose."""
+    if model.select is None:
+        return []
+    names = ", ".join(model.selected_) or "none; it predicts the same for every row"
+    return [("selected", f"{len(model.selected_)} by {model.select}: {names}")]
+
+
 def _settings(model: "Learner") -> dict[str, Any]:
     """Return the settings with the values that they had in the fit, where they depend on rows."""
     return {**model.all_settings, **model.training_["settings"]}
@@ -219,6 +231,8 @@ def _document(
         "features": list(table.features),
         "settings": _settings(model),
         "monotone": model.monotone_,
+        "select": model.select,
+        "selection": model.selection_,
         "seed": model.seed,
         "training_risk": risk,
         "seconds": model.training_["seconds"],

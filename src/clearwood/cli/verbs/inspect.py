@@ -45,6 +45,8 @@ def _contents(file: "models.ModelFile") -> Iterator[tuple[str, str]]:
         yield "settings", ", ".join(f"{name}={value}" for name, value in file.settings.items())
     if file.monotone:
         yield "monotone", ", ".join(f"{name} {way}" for name, way in file.monotone.items())
+    if file.select is not None:
+        yield "selected", f"{', '.join(file.selected) or 'none'} (by {file.select})"
     if file.seed is not None:
         yield "seed", str(file.seed)
     if file.training:

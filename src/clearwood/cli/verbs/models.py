@@ -14,7 +14,7 @@ from clearwood.cli.support.verb import verb
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from clearwood.models import Entry
+    from clearwood.models import Entry, Method
 
 __all__ = ["models"]
 
@@ -31,6 +31,7 @@ def models(
     *,
     task: Annotated[str | None, typer.Option(autocompletion=tasks)] = None,
     family: Annotated[str | None, typer.Option(autocompletion=families)] = None,
+    selections: bool = False,
     json: Json = False,
 ) -> None:
     """List the learners, or describe one of them.
@@ -43,8 +44,14 @@ def models(
         Only learners for regression, count, amount, binary or multiclass.
     family : FAMILY
         Only learners of one family.
+    selections
+        List the methods by which a learner can choose columns (--select) instead.
     """
     from clearwood.models import catalogue
+
+    if selections:
+        _selections(json=json)
+        return
 
     if name is not None:
         _one(catalogue.get(name), json=json)
@@ -58,7 +65,50 @@ def models(
         "",
         "r regression, c count, a amount, b binary, m multiclass",
         "To describe one: clearwood models NAME",
+        "All of them can choose columns inside the fit: clearwood models --selections",
     )
+
+
+def _selections(*, json: bool) -> None:
+    """List the methods that choose columns."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from clearwood.models import SELECTIONS
+
+    if json:
+        print_json({"selections": [_method(method) for method in SELECTIONS.values()]})
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("type it like", no_wrap=True, style="cyan")
+    table.add_column("kind", no_wrap=True)
+    table.add_column("chooses (options)", overflow="fold")
+    for method in SELECTIONS.values():
+        options = ", ".join(f"{key}={one.default:g}" for key, one in method.settings.items())
+        title = f"{method.title} ({options})" if options else method.title
+        table.add_row(*map(Text, (method.example, method.family, title)))
+    print_text(
+        table,
+        "",
+        "METHOD:N chooses N columns. Without N, filters and wrappers choose half of them, at most "
+        "10; a benchmark tunes the N of filters. The others have rules of their own.",
+        "",
+    )
+    example = "clearwood benchmark DATA --target T --learners gbm --select stability"
+    commands("Use it", [(example, "")])
+
+
+def _method(method: "Method") -> dict[str, Any]:
+    settings = {key: one.default for key, one in method.settings.items()}
+    return {
+        "name": method.name,
+        "title": method.title,
+        "family": method.family,
+        "score": method.score,
+        "takes_number": method.ranks,
+        "own_rule": method.stops,
+        "options": settings,
+    }
 
 
 def _filtered(entries: "list[Entry]", task: str | None, family: str | None) -> "list[Entry]":
@@ -130,6 +180,8 @@ def _one(entry: "Entry", *, json: bool) -> None:
         rows.append(("when to take it", entry.advice))
     if entry.monotone:
         rows.append(("constraints", "rising or falling with a column (--monotone)"))
+    if entry.family != "baseline":
+        rows.append(("selection", "all columns, or those that --select chooses inside the fit"))
     if not entry.available:
         rows.append(("install with", _install(entry)))
     print_text(Text.assemble((entry.name, "bold cyan"), f": {entry.title}"), "", facts(rows))

@@ -31,6 +31,7 @@ from clearwood.cli.support.options import (
     Monotone,
     Reading,
     Seed,
+    Select,
     compared,
     directions,
     learner_names,
@@ -66,6 +67,7 @@ def report(
     quick: bool = False,
     tune: int | None = None,
     monotone: Monotone = None,
+    select: Select = None,
     threshold: float | None = None,
     store: Path | None = None,
     test: Path | None = None,
@@ -132,6 +134,7 @@ def report(
         "--learners": learners,
         "--tune": tune,
         "--monotone": monotone,
+        "--select": select,
         "--model": keep,
     }
     _check(source, data, of_tables, is_model=is_model, target=target)
@@ -164,7 +167,7 @@ def report(
                 how["tune"] = tune
             if threshold is not None:
                 how["threshold"] = threshold
-            names, several = compared(learner_names(learners), directions(monotone), table)
+            names, several = compared(learner_names(learners), directions(monotone), select, table)
             bench = _compare(table, names, several, how, store=store, seed=seed, n_jobs=n_jobs)
             before["benchmark"] = bench.seconds
             fitting = Clock()

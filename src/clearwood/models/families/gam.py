@@ -104,14 +104,14 @@ ENTRIES = (
         defaults={
             "family": None,
             "n_splines": 20,
-            "select": True,
+            "shrink": True,
             "pairs": 0,
             "convex": (),
             "concave": (),
             "extrapolate": "constant",
             "method": "direct",
         },
-        space={"n_splines": Whole(6, 40, log=True), "select": Choice(True, False)},  # noqa: FBT003
+        space={"n_splines": Whole(6, 40, log=True), "shrink": Choice(True, False)},  # noqa: FBT003
         categories="native",
         missing="native",
         monotone=True,

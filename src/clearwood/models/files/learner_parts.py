@@ -10,6 +10,7 @@ from clearwood._shared.errors import InputError
 from clearwood.files import Archive, damaged, from_array, from_json
 from clearwood.models import catalogue
 from clearwood.models.learners import Learner
+from clearwood.models.selection.result import Selection
 from clearwood.table import Encoder, Schema, Task
 
 __all__ = ["learner_members", "read_learner"]
@@ -34,6 +35,8 @@ def learner_members(learner: Learner) -> dict[str, bytes]:
         "training": _plain(learner.training_, "training_"),
         "columns": _plain(columns, "columns"),
     }
+    if learner.selection_ is not None:
+        about["selection"] = learner.selection_.to_json()
     members = {}
     classes = getattr(learner, "classes_", None)
     if classes is not None:
@@ -65,6 +68,8 @@ def _read(archive: Archive) -> tuple[Learner, str]:
     learner.task_ = Task(about["task"])
     learner.schema_ = Schema.from_json(about["schema"])
     learner.training_ = dict(about["training"])
+    chosen = about.get("selection")
+    learner.selection_ = None if chosen is None else Selection.from_json(chosen)
     columns = dict(about["columns"])
     learner.n_features_in_ = columns["n_features_in_"]
     if "feature_names_in_" in columns:

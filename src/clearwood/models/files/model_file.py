@@ -28,8 +28,10 @@ class ModelFile(Result):
         "learner" for a learner with its encoding, "estimator" for a plain scikit-learn estimator.
     learner, title
         Name in the catalogue and what it is; of an estimator, its class.
-    task, seed, settings, monotone
+    task, seed, settings, monotone, select
         How it was fitted; None and empty where the file has no record of it.
+    selected
+        The columns that the model uses, where ``select`` chose them.
     schema
         The columns it was fitted on; None for an estimator.
     training
@@ -57,6 +59,8 @@ class ModelFile(Result):
     seed: int | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     monotone: Mapping[str, str] = field(default_factory=dict)
+    select: str | None = None
+    selected: tuple[str, ...] = ()
     schema: Schema | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
     members: Mapping[str, Member] = field(default_factory=dict)
@@ -107,6 +111,8 @@ class ModelFile(Result):
             facts.append(("settings", ", ".join(chosen)))
         if self.monotone:
             facts.append(("monotone", ", ".join(f"{k} {v}" for k, v in self.monotone.items())))
+        if self.select is not None:
+            facts.append(("selected", f"{_listed(list(self.selected)) or 'none'} ({self.select})"))
         if self.seed is not None:
             facts.append(("seed", str(self.seed)))
         training = {k: v for k, v in self.training.items() if not isinstance(v, dict | list)}

@@ -232,6 +232,8 @@ def _described(archive: files.Archive, path: str | os.PathLike[str]) -> ModelFil
         seed=learner.seed,
         settings=learner.settings or {},
         monotone=learner.monotone_ or {},
+        select=learner.select,
+        selected=() if learner.select is None else learner.selected_,
         schema=learner.schema_,
         training=learner.training_,
         **common,

@@ -114,7 +114,7 @@ def _chosen(model: Any, benchmark: Benchmark) -> str | None:
         model.all_settings[key] == value
         for key, value in compared.all_settings.items()
         if key not in tuned
-    )
+    ) and ("select" in tuned or model.select == compared.select)
     return name if same else None
 
 

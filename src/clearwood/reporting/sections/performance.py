@@ -37,6 +37,9 @@ from clearwood.reporting.sections.words import (
 __all__ = ["double_lift_blocks", "measures_sheet", "section"]
 
 
+#: Selected columns that a table lists.
+_MOST_COLUMNS = 200
+
 #: Fields of a standing, with their headings.
 _STANDINGS = {
     "learner": "learner",
@@ -100,6 +103,7 @@ def _comparison(findings: Findings, bench: Benchmark) -> list[Block]:
         title = f"{capital(bench.context.loss.risk_title)} of each learner"
         blocks.append(chart("benchmark", bench.plot(), title=title))
     blocks.append(_standings(bench))
+    blocks += [block for name in bench.selecting for block in _selected_columns(bench, name)]
     if bench.warnings and findings.options.has_rows:
         blocks.append(
             More(
@@ -160,6 +164,35 @@ def _standings(bench: Benchmark) -> Sheet:
     )
 
 
+def _selected_columns(bench: Benchmark, learner: str) -> list[Block]:
+    """Write how often the folds of a learner chose each column."""
+    frequency = bench.selection(learner)
+    never = len(frequency.columns) - len(frequency.chosen)
+    text = (
+        f"{named(learner)} chooses columns inside each fold ({frequency.method}), from the rows "
+        f"that it is fitted to: {number(frequency.mean_size)} of "
+        f"{count(len(frequency.columns), 'column')} on average. "
+        f"{count(never, 'column was', 'columns were')} never chosen."
+    )
+    if not math.isnan(frequency.stability):
+        text += (
+            f" The folds agree by {number(frequency.stability)}, where 1 is the same choice in "
+            "every fold and 0 a choice by chance. Where they differ, columns that say the same may "
+            "have stood in for one another."
+        )
+    sheet = Sheet(
+        f"selection-{learner}",
+        f"Columns chosen by {named(learner)} over {count(frequency.folds, 'fold')}",
+        ("column", "folds", "share of folds"),
+        tuple(
+            (name, times, times / frequency.folds)
+            for name, times in frequency.chosen[:_MOST_COLUMNS]
+        ),
+        bars=("share of folds",),
+    )
+    return [Prose((text,)), *([sheet] if frequency.chosen else [])]
+
+
 def _finite(cell: Cell) -> Cell:
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
@@ -169,6 +202,9 @@ def _settings(findings: Findings) -> list[Block]:
     if not isinstance(model, Learner):
         return []
     items = tuple((key, str(value)) for key, value in model.all_settings.items())
+    if model.select is not None:
+        chosen = listed(model.selected_) if model.selected_ else "no column"
+        items += (("select", model.select), ("selected", chosen))
     title = f"Settings of the model on this page ({model.name})"
     return [More(title, (Facts(items),))] if items else []
 

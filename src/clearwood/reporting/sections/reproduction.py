@@ -251,8 +251,7 @@ class _Script:
     def written(self, value: Any) -> str:
         """Write a value so that Python reads it back; dots where that is not possible."""
         if isinstance(value, Learner):
-            own = {"task": None, "categories": None, "monotone": None, "seed": 0}
-            changed = {k: getattr(value, k) for k in own if getattr(value, k) != own[k]}
+            changed = {k: v for k, v in value.changed_parameters.items() if k != "n_jobs"}
             return self.call("cw.learner", repr(value.name), {**changed, **(value.settings or {})})
         if isinstance(value, Enum):
             return repr(value.value)

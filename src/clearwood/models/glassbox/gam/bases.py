@@ -161,7 +161,7 @@ def spline_basis(
     *,
     missing: float = 0.0,
     n_splines: int = 20,
-    select: bool = True,
+    shrink: bool = True,
     extrapolate: Extrapolate = "constant",
     warp: bool = True,
 ) -> tuple[SplineBasis, Floats]:
@@ -175,7 +175,7 @@ def spline_basis(
         Weight of the rows whose value is missing.
     n_splines
         B-splines; fewer where there are fewer distinct values, a line below five.
-    select
+    shrink
         Whether straight lines are penalised as well, so that a term can vanish.
     extrapolate
         How curves go on beyond the range.
@@ -218,7 +218,7 @@ def spline_basis(
     else:
         transform, curvature = 1 / np.sqrt(gram), np.zeros(1)
         straight = np.ones(1, bool)
-    penalties = [straight.astype(float)] if select else []
+    penalties = [straight.astype(float)] if shrink else []
     if not straight.all():
         bent = np.where(straight, 0.0, curvature)
         penalties.insert(0, bent / np.exp(np.mean(np.log(bent[~straight]))))

@@ -222,7 +222,7 @@ def build_design(
     categorical: Sequence[int] = (),
     weights: Floats | None = None,
     n_splines: int = 20,
-    select: bool = True,
+    shrink: bool = True,
     extrapolate: Extrapolate = "constant",
     unwarped: Collection[int] = (),
     bins: int | None = None,
@@ -237,7 +237,7 @@ def build_design(
         Positions of columns of category codes.
     weights
         Of rows; those of weight zero have no part in the functions.
-    n_splines, select, extrapolate
+    n_splines, shrink, extrapolate
         As in `GamRegressor`.
     unwarped
         Columns that keep their own scale even if their tails are heavy.
@@ -259,7 +259,7 @@ def build_design(
             term = _level_term(column, values, weights)
         else:
             term = _number_term(
-                column, values, weights, bins, n_splines=n_splines, select=select,
+                column, values, weights, bins, n_splines=n_splines, shrink=shrink,
                 extrapolate=extrapolate, warp=column not in unwarped,
             )  # fmt: skip
         if term is not None:
@@ -269,7 +269,7 @@ def build_design(
     if not is_dense and bins is None:
         # many levels: tables of sums by pairs of distinct values would be too large
         return build_design(
-            matrix, categorical=categorical, weights=weights, n_splines=n_splines, select=select,
+            matrix, categorical=categorical, weights=weights, n_splines=n_splines, shrink=shrink,
             extrapolate=extrapolate, unwarped=unwarped, bins=BINS,
         )  # fmt: skip
     return _held(design, dense=is_dense)
@@ -303,7 +303,7 @@ def _number_term(
     bins: int | None,
     *,
     n_splines: int,
-    select: bool,
+    shrink: bool,
     extrapolate: Extrapolate,
     warp: bool,
 ) -> Term | None:
@@ -320,7 +320,7 @@ def _number_term(
         counts[used],
         missing=float(weights[missing].sum()),
         n_splines=n_splines,
-        select=select,
+        shrink=shrink,
         extrapolate=extrapolate,
         warp=warp,
     )

@@ -82,7 +82,7 @@ class _Gam(Scored):
         self,
         *,
         n_splines: int = 20,
-        select: bool = True,
+        shrink: bool = True,
         pairs: int | Sequence[tuple[int, int]] = 0,
         extrapolate: Extrapolate = "constant",
         method: Method = "direct",
@@ -93,7 +93,7 @@ class _Gam(Scored):
         names: Sequence[str] = (),
     ) -> None:
         self.n_splines = n_splines
-        self.select = select
+        self.shrink = shrink
         self.pairs = pairs
         self.extrapolate = extrapolate
         self.method = method
@@ -115,7 +115,7 @@ class _Gam(Scored):
             categorical=self.categorical,
             weights=weights,
             n_splines=self.n_splines,
-            select=self.select,
+            shrink=self.shrink,
             extrapolate=self.extrapolate,
             # a curve that is convex on another scale need not be so on its own
             unwarped=[*self.convex, *self.concave],
@@ -238,7 +238,7 @@ class GamRegressor(RegressorMixin, _Gam):
         B-splines of each column: an upper bound of the detail, not the smoothness. Fewer where a
         column has fewer distinct values, or where all columns together would have more than 1.5
         for each row.
-    select
+    shrink
         Whether straight lines are penalised as well, so that a term can vanish.
     pairs
         Pairs of columns to add: how many at most are searched for, or positions.
@@ -282,7 +282,7 @@ class GamRegressor(RegressorMixin, _Gam):
         *,
         family: FamilyName = "gaussian",
         n_splines: int = 20,
-        select: bool = True,
+        shrink: bool = True,
         pairs: int | Sequence[tuple[int, int]] = 0,
         extrapolate: Extrapolate = "constant",
         method: Method = "direct",
@@ -294,7 +294,7 @@ class GamRegressor(RegressorMixin, _Gam):
     ) -> None:
         super().__init__(
             n_splines=n_splines,
-            select=select,
+            shrink=shrink,
             pairs=pairs,
             extrapolate=extrapolate,
             method=method,
@@ -332,7 +332,7 @@ class GamClassifier(ScoredClasses, _Gam):
 
     Parameters
     ----------
-    n_splines, select, pairs, extrapolate, method, categorical, monotone, convex, concave, names
+    n_splines, shrink, pairs, extrapolate, method, categorical, monotone, convex, concave, names
         As in `GamRegressor`; pairs, backfitting and shapes are for two classes.
 
     Attributes

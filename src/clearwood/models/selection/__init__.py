@@ -1,0 +1,1 @@
+"""Choosing columns inside a learner, on the rows that it is fitted to."""

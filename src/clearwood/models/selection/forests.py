@@ -1,0 +1,67 @@
+"""Selection by forests: importance, and Boruta's comparison with shuffled copies."""
+
+import numpy as np
+from scipy.stats import binom
+
+from clearwood._shared.arrays import Bools, Floats
+from clearwood.models.selection.candidates import Candidates
+
+__all__ = ["boruta", "trees"]
+
+_TREES = 200
+#: Boruta grows small forests many times.
+_TREES_OF_A_ROUND = 60
+_DEPTH = 7
+
+
+def trees(these: Candidates) -> Floats:
+    """Return the share of the impurity that each column removes in a forest."""
+    return these.by_owner(_importance(these, these.matrix, _TREES, these.seed))
+
+
+def boruta(these: Candidates, rounds: int, level: float) -> tuple[Floats, Bools]:
+    """Compare each column with shuffled copies of all, again and again (Kursa and Rudnicki 2010).
+
+    In each round a column wins if it is more important than every copy. Columns that win clearly
+    less often than half of the rounds are left out of later rounds; those that win clearly more
+    often are chosen. Both tests are corrected for the number of columns and looks.
+
+    Returns
+    -------
+    tuple of ndarray and ndarray
+        The share of its rounds that each column has won, and which columns are chosen.
+    """
+    rng = np.random.default_rng(these.seed)
+    n = len(these)
+    wins, played = np.zeros(n), np.zeros(n)
+    is_open, chosen = np.ones(n, bool), np.zeros(n, bool)
+    for done in range(1, rounds + 1):
+        alive = np.flatnonzero(is_open | chosen)
+        parts = np.flatnonzero(np.isin(these.owners, alive))
+        real, owners = these.matrix[:, parts], these.owners[parts]
+        shadows = np.empty_like(real)
+        for k in alive:
+            own = owners == k
+            shadows[:, own] = real[rng.permutation(len(real))][:, own]
+        both = np.hstack([real, shadows])
+        found = _importance(these, both, _TREES_OF_A_ROUND, int(rng.integers(2**31)))
+        own = these.by_owner(found[: len(parts)], owners)
+        copied = these.by_owner(found[len(parts) :], owners)
+        wins[alive] += own[alive] > copied[alive].max()
+        played[alive] = done
+        # Bonferroni over columns and over the rounds in which a decision may fall
+        least = level / (2 * n * rounds) if done < rounds else level / (2 * n)
+        chosen |= is_open & (binom.sf(wins - 1, done, 0.5) < least)
+        is_open &= ~chosen & (binom.cdf(wins, done, 0.5) >= least)
+        if not is_open.any():
+            break
+    return wins / np.maximum(played, 1), chosen
+
+
+def _importance(these: Candidates, matrix: Floats, n_trees: int, seed: int) -> Floats:
+    from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+
+    make = ExtraTreesClassifier if these.task.is_classification else ExtraTreesRegressor
+    forest = make(n_trees, max_depth=_DEPTH, max_features="sqrt", random_state=seed)
+    forest.fit(matrix, these.target, sample_weight=these.weights)
+    return np.asarray(forest.feature_importances_)
