@@ -4,7 +4,9 @@ scikit-learn searches over columns of a matrix. It gets a matrix of the numbers 
 cells, from which a stand-in for the learner knows the rows and the columns of the table.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -39,12 +41,15 @@ class Problem:
         The candidates.
     weights
         Of the rows; None where all count alike.
+    failure
+        Why a fit of a search failed, if one did.
     """
 
     make: Callable[[Sequence[str]], Any]
     table: Table
     these: Candidates
     weights: Floats | None
+    failure: Exception | None = None
 
     @property
     def target(self) -> NDArray[Any]:
@@ -67,7 +72,26 @@ class Problem:
         """Fit the learner to some rows and columns."""
         weights = None if self.weights is None else self.weights[rows]
         table = self.table.select(names).take(rows)
-        return self.make(names).fit(table, self.target[rows], sample_weight=weights)
+        try:
+            return self.make(names).fit(table, self.target[rows], sample_weight=weights)
+        except Exception as error:
+            self.failure = self.failure or error
+            raise
+
+    @contextmanager
+    def searched(self) -> Iterator[None]:
+        """Raise the first error of a fit, which a search would only count.
+
+        Warnings of the fits are left out: they are about columns that nobody has chosen yet.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                yield
+            except Exception as error:
+                raise self.failure or error from None
+        if self.failure is not None:
+            raise self.failure
 
     def loss(self, model: Any, table: Table, rows: Index) -> float:
         """Return the mean loss of the task at rows of the table; it may have shuffled columns."""
@@ -130,7 +154,7 @@ def sequential(problem: Problem, n: int, *, forward: bool, folds: int) -> tuple[
     steps = n if forward else len(names) - n
     total = folds * sum(len(names) - k for k in range(steps))
     losses: dict[frozenset[str], float] = {}
-    with progress("selecting columns", total=total) as step:
+    with problem.searched(), progress("selecting columns", total=total) as step:
         search = SequentialFeatureSelector(
             _OnCells(problem, step, losses),
             n_features_to_select=n,
@@ -202,7 +226,7 @@ def recursive(problem: Problem, n: int) -> tuple[Floats, Bools]:
     if n >= total:
         return np.zeros(total), np.ones(total, bool)
     steps = -(-(total - n) // max(1, int(_SHARE * total)))
-    with progress("selecting columns", total=steps + 1) as step:
+    with problem.searched(), progress("selecting columns", total=steps + 1) as step:
         search = RFE(
             _Shuffled(problem, step),
             n_features_to_select=n,

@@ -1,0 +1,58 @@
+"""Searches with the learner itself, against the same search by hand."""
+
+import numpy as np
+import pytest
+
+import clearwood as cw
+from clearwood.models.selection.candidates import candidates
+from clearwood.table import Task
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4))
+    town = rng.choice(list("abc"), 80)
+    y = X[:, 0] + X[:, 1] + 2 * (town == "a") + 0.5 * rng.normal(size=80)
+    return cw.read({**{f"x{j}": X[:, j] for j in range(4)}, "town": town, "y": y}, target="y")
+
+
+def _held_out(data, names):
+    """The squared error of least squares with some columns, over the folds of a search."""
+    folds = candidates(data, data.y, None, Task.REGRESSION, 0).folds(3)
+    losses = []
+    for train, test in folds:
+        model = cw.learner("ols").fit(data.select(names).take(train), data.y[train])
+        losses.append(np.mean((model.predict(data.select(names).take(test)) - data.y[test]) ** 2))
+    return np.mean(losses)
+
+
+def test_forward_adds_the_column_with_the_least_held_out_loss(data):
+    chosen = []
+    for _ in range(3):
+        rest = [name for name in data.features if name not in chosen]
+        chosen.append(min(rest, key=lambda name: _held_out(data, [*chosen, name])))
+    model = cw.learner("ols", select="forward:3").fit(data)
+    assert set(model.selected_) == set(chosen)
+    assert model.selection_.order[:3] == tuple(chosen)
+    assert "town" in chosen  # as a whole, whatever its indicators are
+
+
+def test_backward_removes_the_column_that_is_missed_least(data):
+    kept, removed = list(data.features), []
+    while len(kept) > 2:
+        least = min(kept, key=lambda name: _held_out(data, [k for k in kept if k != name]))
+        kept.remove(least)
+        removed.append(least)
+    model = cw.learner("ols", select="backward:2").fit(data)
+    assert set(model.selected_) == set(kept)
+    assert model.selection_.order[-1] == removed[0]
+
+
+def test_recursive_keeps_what_the_learner_needs(data):
+    model = cw.learner("knn", select="recursive:3").fit(data)
+    assert set(model.selected_) == {"x0", "x1", "town"}
+
+
+def test_a_search_for_all_columns_takes_all(data):
+    assert cw.learner("ols", select="forward:5").fit(data).selected_ == data.features
