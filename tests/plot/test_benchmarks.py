@@ -61,3 +61,20 @@ def test_a_chart_saved_inline_loads_nothing(bench, tmp_path):
     page = (tmp_path / "bench.html").read_text(encoding="utf-8")
     assert "<script src" not in page
     assert "<link" not in page
+
+
+def test_selected_columns_are_drawn_apart_from_the_others():
+    data = cw.datasets.load("diabetes")
+    model = cw.learner("ridge", select="anova:3").fit(data)
+    chart = model.selection_.plot(most=5).to_dict()
+    rows = chart["data"]["values"]
+    assert [row["column"] for row in rows if row["choice"] == "selected"] == ["bmi", "s5", "bp"]
+    assert len(rows) == 5
+    assert chart["description"].startswith("3 of 10 columns selected: bmi")
+    bench = cw.benchmark(
+        data, cw.learner("ridge", select="anova:3"), tune=0, interval="naive", repeats=1
+    )
+    shares = bench.selection("ridge").plot().to_dict()["data"]["values"]
+    assert [row["column"] for row in shares[:2]] == ["bmi", "s5"]
+    assert [row["share"] for row in shares[:2]] == [1.0, 1.0]
+    assert sum(row["share"] for row in shares) == pytest.approx(3)

@@ -44,7 +44,7 @@ class SelectionFrequency(Result):
     >>> bench = cw.benchmark(data, ridge, tune=0, repeats=1, interval="naive")
     >>> chosen = bench.selection("ridge")
     >>> chosen.columns[:3], chosen.counts[:3].tolist(), chosen.folds
-    (('bmi', 's5', 'bp'), [5, 5, 5], 5)
+    (('bmi', 's5', 'bp'), [5, 5, 4], 5)
     """
 
     learner: str

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clearwood._shared.choices import Categories
+from clearwood._shared.errors import InputError, Option, words
 from clearwood._shared.numbers import IN_TABLES, duration, number, size
 from clearwood.cli.support import completion
 from clearwood.cli.support.console import commands, facts, print_json, print_text, quoted, written
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from clearwood.table import Table
 
 __all__ = ["fit"]
+
+#: Parameters of a learner that have options of their own.
+_OWN_OPTIONS = ("task", "categories", "monotone", "select", "seed", "n_jobs")
 
 #: The training risk of a larger table is estimated from this many of its rows.
 RISK_ROWS = 20_000
@@ -84,6 +88,12 @@ def fit(
     # Whatever can be checked without reading the table is checked first.
     check_output(path, ".cw", force=force, inputs=[data])
     texts = pairs("--set", settings or (), example="max_depth=3")
+    for key, text in texts.items():
+        if key in _OWN_OPTIONS:
+            raise InputError(
+                f"--set {key}={text}: {key!r} is no setting of a learner but an option",
+                hint=words("type ", Option(key, text), "."),
+            )
     model = cw.learner(
         learner,
         task=columns.task,

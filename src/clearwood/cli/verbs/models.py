@@ -90,8 +90,9 @@ def _selections(*, json: bool) -> None:
     print_text(
         table,
         "",
-        "METHOD:N chooses N columns. Without N, filters and wrappers choose half of them, at most "
-        "10; a benchmark tunes the N of filters. The others have rules of their own.",
+        "METHOD:N chooses N columns. Without N, filters and wrappers choose half of",
+        "them, at most 10; a benchmark tunes the N of filters. The others have rules of",
+        "their own. Options follow after commas: relief:10,neighbours=20.",
         "",
     )
     example = "clearwood benchmark DATA --target T --learners gbm --select stability"
