@@ -1,6 +1,7 @@
 # make demo    install into .venv and run the demo
 # make test    install what the tests need and run every check
-# make bench   run us and our peers side by side (SECTIONS="rank read" for some, QUICK=1 for less)
+# make bench   run us and our peers side by side (SECTIONS="rank read" for some, QUICK=1 for less,
+#              PAGE=docs/background/performance.md to write the tables of that page)
 # make docs    build the documentation into site/
 # make wheel   build a wheel, install it into an empty environment and try it there
 # make oldest  run the tests with the oldest dependencies that pyproject.toml allows
@@ -68,7 +69,7 @@ test: $(VENV)/installed-test
 	$(BIN)/python tools/check_site.py build/site
 
 bench: $(BENCH)/installed
-	$(BENCH)/bin/python -m benchmarks $(if $(QUICK),--quick) $(SECTIONS)
+	$(BENCH)/bin/python -m benchmarks $(if $(QUICK),--quick) $(if $(PAGE),--page $(PAGE)) $(SECTIONS)
 
 docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import _harness
+from benchmarks import _harness, _page
 from clearwood._shared.errors import did_you_mean
 from clearwood.kernels import simd_level
 
@@ -28,6 +28,9 @@ def main() -> int:
     parser.add_argument("--no-memory", action="store_true", help="do not measure memory")
     parser.add_argument(
         "--output", type=Path, default=_harness.ROOT / "artefacts", help="folder for the JSON files"
+    )
+    parser.add_argument(
+        "--page", type=Path, help="page whose tables are written from the records afterwards"
     )
     options = parser.parse_args()
     chosen = [name.removeprefix("bench_") for name in options.section] or sections
@@ -78,6 +81,9 @@ def main() -> int:
             for _, measured in results
             for result in measured
         )
+    if options.page is not None:
+        count = _page.update(options.page, options.output.glob("bench-*.json"))
+        print(f"tables of {count} sections written to {options.page}")
     if broken and not options.quick:
         print(f"{broken} promises were not kept", file=sys.stderr)
         return 1

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clearwood._shared.arrays import Floats, Index
-from clearwood._shared.errors import InputError, bad_value
+from clearwood._shared.errors import InputError, bad_value, unknown_choice
 from clearwood._shared.numbers import interval, number, percent
 from clearwood._shared.results import Result, document, html_table
 from clearwood._shared.weights import counted
@@ -130,8 +130,11 @@ class Measures(Result):
         return meanings
 
     def interval(self, name: str) -> tuple[float, float]:
-        """Return the ends of a measure's interval."""
-        return self.low[name], self.high[name]
+        """Return the ends of a measure's interval; ``"calibration slope"`` is also found."""
+        known = name.replace(" ", "_")
+        if known not in self.low:
+            raise unknown_choice("name", name, self.low, what="name")
+        return self.low[known], self.high[known]
 
     def _columns(self) -> dict[str, list[Any]]:
         return {

@@ -1,0 +1,64 @@
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MACHINE = {
+    "processor": "a processor",
+    "cores": 2,
+    "simd_level": "avx2",
+    "python": "3.13",
+    "versions": {"clearwood": "0.1", "shap": "0.51"},
+}
+CASES = [
+    {"case": "clearwood", "cpu": 0.01, "memory_mb": 3.0, "ratio": 1.0, "difference": 0.0},
+    {"case": "peer", "cpu": 2.0, "memory_mb": None, "ratio": 200.0, "difference": 1e-15},
+    {"case": "other", "not_installed": "other>=1"},
+]
+
+
+@pytest.fixture(scope="module")
+def page_module():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT)
+        from benchmarks import _page
+
+        yield _page
+
+
+def record(folder, name, *, quick=False):
+    comparison = {"title": "sums", "threads": 1, "cases": CASES}
+    values = {"section": name, "quick": quick, "when": "2026-01-02T00:00:00Z", "machine": MACHINE}
+    path = folder / f"bench-{name}.json"
+    path.write_text(json.dumps(values | {"comparisons": [comparison]}), encoding="utf-8")
+    return path
+
+
+def test_tables_stand_between_the_marks_and_the_rest_stays(page_module, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{page_module.BEGIN}\nold\n{page_module.END}\nafter\n")
+    records = [record(tmp_path, "a"), record(tmp_path, "b", quick=True)]
+    assert page_module.update(page, records) == 1
+    text = page.read_text()
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "| peer | 2 s | 200 |  | 1e-15 |" in text
+    assert "| other | not installed: other>=1 | | | |" in text
+    assert "`a`" in text
+    assert "`b`" not in text
+    assert "old" not in text
+    assert page_module.update(page, records) == 1
+    assert page.read_text() == text
+
+
+def test_the_page_on_performance_has_the_marks(page_module):
+    text = (ROOT / "docs/background/performance.md").read_text(encoding="utf-8")
+    assert text.index(page_module.BEGIN) < text.index(page_module.END)
+
+
+def test_a_page_without_marks_is_refused(page_module, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("no marks")
+    with pytest.raises(ValueError, match="no marks"):
+        page_module.update(page, [])
