@@ -17,7 +17,8 @@ Each learner comes from the library named as its source; Clearwood adds the enco
 the defaults and the tuning space. *Reading* is how a prediction can be explained: a glass box is a
 sum of functions of few columns, a tree model can be explained exactly, a black box only by
 sampling. The loss determines what a prediction estimates, so compare *estimates* before comparing
-learners.
+learners. Every learner can [choose its columns inside the fit](../models/selection.md) with
+`select=` or `--select`.
 
 Under *Mathematics*, *Hiabu* is Interpretable Machine Learning (2024), *Rosso* the notes on The
 Elements of Statistical Learning, *Shah* Mathematics of Machine Learning, and *course notes* the

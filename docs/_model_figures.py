@@ -103,6 +103,58 @@ def local() -> str:
     return str(vl_convert.vegalite_to_svg(chart.to_dict()))
 
 
+def selection() -> str:
+    """Draw the risk that columns of noise seem to have, chosen outside and inside the folds."""
+    import altair as alt
+    import numpy as np
+    import vl_convert
+    from sklearn.model_selection import KFold
+
+    rng = np.random.default_rng(0)
+    n = 401
+    X, y = rng.normal(size=(n, 400)), rng.normal(size=n)
+    data = cw.read({**{f"x{j}": X[:, j] for j in range(400)}, "y": y}, target="y")
+
+    def risk(table: cw.Table, learner: cw.Learner) -> float:
+        losses = []
+        for train, test in KFold(5, shuffle=True, random_state=0).split(X):
+            model = learner.fit(table.take(train))
+            baseline = np.mean((y[train].mean() - y[test]) ** 2)
+            losses.append(np.mean((model.predict(table.take(test)) - y[test]) ** 2) / baseline)
+        return float(np.mean(losses))
+
+    ways = ["chosen from all rows beforehand", "chosen inside each fold"]
+    rows = []
+    for size in (1, 2, 5, 10, 20, 40):
+        inside = cw.learner("ols", select=f"anova:{size}")
+        outside = data.select([*inside.fit(data).selected_, "y"])
+        risks = (risk(outside, cw.learner("ols")), risk(data, inside))
+        rows += [
+            {"columns": size, "risk": value, "way": way}
+            for way, value in zip(ways, risks, strict=True)
+        ]
+    chart = alt.layer(
+        alt.Chart(alt.InlineData([{"at": 1.0}])).mark_rule(color="#999999").encode(y="at:Q"),
+        alt.Chart(alt.InlineData(rows))
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("columns:Q", title="selected columns", scale=alt.Scale(type="log", nice=False)),
+            y=alt.Y(
+                "risk:Q",
+                title="cross-validated error / baseline's",
+                scale=alt.Scale(zero=False),
+            ),
+            color=alt.Color(
+                "way:N",
+                title=None,
+                scale=alt.Scale(domain=ways, range=["#d95f02", "#1f78b4"]),
+                legend=alt.Legend(orient="top", columns=1, labelLimit=260),
+            ),
+        ),
+    ).properties(width=400, height=260)
+    return str(vl_convert.vegalite_to_svg(chart.to_dict()))
+
+
 def _effect_of_bmi(learner: cw.Learner) -> str:
     """Fit a learner and draw the main effect of one column."""
     import vl_convert
@@ -123,6 +175,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "subset": subset,
     "local": local,
     "prim": prim,
+    "selection": selection,
 }
 
 

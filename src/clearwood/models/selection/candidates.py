@@ -41,8 +41,8 @@ class Candidates:
         Of the candidates.
     blocks
         The numbers that each candidate is made of: (rows, parts) each, without gaps.
-    codes
-        The bin or level of each row: (rows, candidates).
+    columns
+        Their columns, at the rows that count.
     is_category
         Whether a candidate is a category, whose levels have no order.
     target
@@ -64,7 +64,7 @@ class Candidates:
     rows: Index
     names: tuple[str, ...]
     blocks: tuple[Floats, ...]
-    codes: Index
+    columns: tuple[Column, ...]
     is_category: NDArray[np.bool_]
     target: NDArray[Any]
     task: Task
@@ -81,6 +81,11 @@ class Candidates:
     def n_rows(self) -> int:
         """How many rows count."""
         return len(self.target)
+
+    @cached_property
+    def codes(self) -> Index:
+        """The bin or level of each row: (rows, candidates)."""
+        return np.stack([_codes(column, self.weights) for column in self.columns], axis=1)
 
     @cached_property
     def matrix(self) -> Floats:
@@ -152,7 +157,7 @@ def candidates(
             parameter="select",
             hint="selection compares classes, so that it needs at least two.",
         )
-    names, blocks, codes, is_category = [], [], [], []
+    names, blocks, columns, is_category = [], [], [], []
     left_out: dict[str, str] = {}
     for name in table.features:
         column = table.column(name).take(rows)
@@ -162,7 +167,7 @@ def candidates(
             continue
         names.append(name)
         blocks.append(block)
-        codes.append(_codes(column, weights))
+        columns.append(column)
         is_category.append(not _is_number(column))
     if not names:
         listed = ", ".join(f"{name!r} ({reason})" for name, reason in list(left_out.items())[:8])
@@ -176,7 +181,7 @@ def candidates(
         rows,
         tuple(names),
         tuple(blocks),
-        np.stack(codes, axis=1),
+        tuple(columns),
         np.array(is_category),
         target,
         task,
