@@ -59,6 +59,16 @@ def subset() -> str:
     return str(vl_convert.vegalite_to_svg(chart.to_dict()))
 
 
+def bayes() -> str:
+    """Draw posterior intervals of coefficients beside their priors."""
+    import vl_convert
+
+    data = cw.datasets.load("diabetes")
+    model = cw.learner("bayes", priors={"bmi": (2, 2)}).fit(data)
+    chart = cw.coefficients(model, data).plot()
+    return str(vl_convert.vegalite_to_svg(chart.to_dict()))
+
+
 def prim() -> str:
     """Draw the trajectory of a box."""
     import vl_convert
@@ -173,6 +183,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "rules": rules,
     "planted": planted,
     "subset": subset,
+    "bayes": bayes,
     "local": local,
     "prim": prim,
     "selection": selection,

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -226,3 +227,46 @@ def test_rows_without_an_exposure_have_a_rate_only(cli, rates, table):
     assert float(with_gap[0]["expected"]) == pytest.approx(2 * float(with_gap[0]["prediction"]))
     path = table("age,power,region\n30,80,north\n40,90,south\n")
     assert list(rows_of(cli("predict", "rate.cw", path).out)[0]) == ["prediction"]
+
+
+def test_intervals_of_a_posterior_are_two_more_columns(cli, claims):
+    words = ("fit", claims, "--target", "accidents", "--task", "regression", "-l", "bayes")
+    assert cli(*words, "-o", "bayes.cw").code == 0
+    answer = cli("predict", "bayes.cw", claims, "--interval", "0.8")
+    assert answer.code == 0, answer.err
+    rows = rows_of(answer.out)
+    expected = cw.load("bayes.cw").predict_interval(
+        cw.read(claims, target="accidents"), confidence=0.8
+    )
+    assert [float(row["low"]) for row in rows] == expected.low.tolist()
+    assert [float(row["high"]) for row in rows] == expected.high.tolist()
+    narrow = cli("predict", "bayes.cw", claims, "--interval", "0.8", "--interval-of", "mean")
+    assert float(rows_of(narrow.out)[0]["low"]) > expected.low[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--interval", "0.9"), "there are no intervals.*'ridge'.*bayes"),
+        (("--interval-of", "mean"), "--interval-of needs --interval"),
+    ],
+)
+def test_intervals_that_cannot_be_had_are_refused(cli, model, claims, options, message):
+    answer = cli("predict", model, claims, *options)
+    assert answer.code == 2
+    assert re.search(message, " ".join(answer.err.split()))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--interval", "90"), "--interval 90: it must lie between 0 and 1"),
+        (("--interval", "0.9", "--interval-of", "median"), "it must be row or mean"),
+    ],
+)
+def test_intervals_that_mean_nothing_are_refused(cli, claims, options, message):
+    words = ("fit", claims, "--target", "accidents", "--task", "regression", "-l", "bayes")
+    assert cli(*words, "-o", "bayes.cw").code == 0
+    answer = cli("predict", "bayes.cw", claims, *options)
+    assert answer.code == 2
+    assert message in " ".join(answer.err.split())

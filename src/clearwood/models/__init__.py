@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         TreeArrays,
     )
     from clearwood.models.learners import Learner, learner
+    from clearwood.models.prediction_intervals import PredictionIntervals
     from clearwood.models.selection.result import Selection
     from clearwood.models.selection.spec import SELECTIONS, Method, read_selection, with_number
     from clearwood.models.spaces import Choice, Dimension, Real, Whole
@@ -47,6 +48,7 @@ __all__ = [
     "Learner",
     "Method",
     "ModelFile",
+    "PredictionIntervals",
     "ProductTerm",
     "Real",
     "Rows",

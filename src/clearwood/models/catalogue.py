@@ -16,6 +16,7 @@ FAMILIES = (
     "baseline",
     "linear",
     "glm",
+    "bayes",
     "discriminant",
     "neighbours",
     "kernel_machines",

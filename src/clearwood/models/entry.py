@@ -9,7 +9,7 @@ from clearwood._shared.choices import Categories
 from clearwood._shared.errors import MissingExtraError
 from clearwood.models.estimators.stages import Stages
 from clearwood.models.spaces import Dimension
-from clearwood.table import Schema, Task
+from clearwood.table import Encoded, Schema, Task
 
 __all__ = ["Categories", "Entry", "Job", "Reading"]
 
@@ -46,6 +46,8 @@ class Job:
         The table's column that each encoded column is made from, as a number from 0 on.
     schema
         The columns of the table, also those that are left out; None where they are not known yet.
+    encoded
+        What each encoded column holds; empty where that is not known yet.
     """
 
     task: Task
@@ -60,6 +62,7 @@ class Job:
     columns: tuple[str, ...] = ()
     owners: tuple[int, ...] = ()
     schema: Schema | None = None
+    encoded: tuple[Encoded, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,6 +42,7 @@ from clearwood.models.estimators.convergence import convergence_named
 from clearwood.models.estimators.stages import Rows, with_best_trees
 from clearwood.models.estimators.too_large import too_large_named
 from clearwood.models.monotone import check_learner, constraints, ordered_columns, with_schema
+from clearwood.models.prediction_intervals import PredictionIntervals
 from clearwood.models.selection.result import Selection
 from clearwood.models.selection.select import select_columns
 from clearwood.models.selection.spec import read_selection
@@ -129,6 +130,13 @@ def _can(method: str) -> Any:
         return hasattr(self.entry.build(self.entry.resolved(job)), method)
 
     return check
+
+
+def _has_intervals(model: "Learner") -> bool:
+    """Whether predictions have intervals."""
+    if hasattr(model, "estimator_"):
+        return hasattr(model.estimator_, "predict_interval")
+    return True  # known once it is fitted
 
 
 class Learner(TableModel):
@@ -456,6 +464,7 @@ class Learner(TableModel):
             columns=tuple("" if one.part else one.source for one in encoder.columns_),
             owners=tuple(list(dict.fromkeys(sources)).index(source) for source in sources),
             schema=self.schema_,
+            encoded=encoder.columns_,
         )
         return self.entry.resolved(job)
 
@@ -571,6 +580,68 @@ class Learner(TableModel):
             labels: NDArray[Any] = self.classes_[predicted.astype(np.intp)]
             return labels
         return predicted.astype(np.float64)
+
+    @available_if(_has_intervals)  # type: ignore[untyped-decorator]
+    def predict_interval(
+        self, X: Any, *, confidence: float = 0.9, of: str | None = None
+    ) -> PredictionIntervals:
+        """Predict with intervals: for learners that have a posterior, such as "bayes".
+
+        Parameters
+        ----------
+        X
+            Rows with the features. For a rate, the interval of a new row depends on its exposure,
+            which is 1 where the rows have none.
+        confidence
+            The probability with which a new target, or its mean, lies within.
+        of
+            "row" for a new target, the default for numbers and counts; "mean" for its mean, the
+            only one for classes.
+
+        Returns
+        -------
+        PredictionIntervals
+
+        Examples
+        --------
+        >>> import clearwood as cw
+        >>> data = cw.datasets.load("diabetes")
+        >>> model = cw.learner("bayes").fit(data)
+        >>> model.predict_interval(data.head(2), confidence=0.9)
+        bayes: target, 90 % intervals of new rows, 2 rows
+        <BLANKLINE>
+        row  prediction     low   high
+          0         206   115.6  296.3
+          1       68.86  -21.48  159.2
+        """
+        kinds = ("mean",) if self.task_.is_classification else ("row", "mean")
+        if of is not None and of not in kinds:
+            raise unknown_choice("of", of, kinds)
+        if not 0 < confidence < 1:
+            raise bad_value("confidence", confidence, "it must lie between 0 and 1, such as 0.9")
+        encoded = self._encode(X)
+        exposure = None
+        if self.schema_.exposure is not None:
+            exposure = as_table(X, schema=self.schema_, exposure=True).exposures
+        chosen = of or kinds[0]
+        low, high = self.estimator_.predict_interval(
+            encoded, confidence, of=chosen, exposure=exposure
+        )
+        outcome = self.schema_.outcome or "the target"
+        if self.task_.is_classification:
+            predictions = np.asarray(self.estimator_.predict_proba(encoded))[:, 1]
+            outcome = f"probability of {outcome} = {self.classes_[1]}"
+        else:
+            predictions = np.asarray(self.estimator_.predict(encoded), np.float64)
+        return PredictionIntervals(
+            predictions=predictions,
+            low=np.asarray(low),
+            high=np.asarray(high),
+            confidence=float(confidence),
+            of=cast("Any", chosen),
+            outcome=outcome,
+            model=self.name,
+        )
 
     @available_if(_can("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from clearwood.plot.nomogram import plot_nomogram
     from clearwood.plot.observed import LAYER
     from clearwood.plot.path import plot_path
+    from clearwood.plot.prediction_intervals import plot_prediction_intervals
     from clearwood.plot.selection import plot_selection, plot_selection_frequency
     from clearwood.plot.shapley import plot_shapley
 else:
@@ -78,6 +79,7 @@ __all__ = [
     "plot_nomogram",
     "plot_path",
     "plot_precision_recall",
+    "plot_prediction_intervals",
     "plot_profile",
     "plot_residuals",
     "plot_roc",

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.frames import plain
 from clearwood._shared.numbers import interval, number, percent
-from clearwood.plot.style import chart_of, cut, headed, rule
+from clearwood.plot.style import GREY, chart_of, cut, headed, rule
 
 if TYPE_CHECKING:
     from clearwood.explanation import Coefficients
@@ -46,6 +46,7 @@ def plot_coefficients(result: "Coefficients") -> Any:
             *(alt.Tooltip(f"{end}:Q", format=".4g") for end in ("value", "low", "high")),
         ],
     )
+    layers = [] if result.prior_low is None else [_priors(result, y, title, scale)]
     nothing = rule(0 if result.ratio_name is None else 1, "x", strokeDash=[4, 4])
     written = "; ".join(
         f"{row['line']} {number(row['value'])} ({interval(row['low'], row['high'])})"
@@ -53,7 +54,32 @@ def plot_coefficients(result: "Coefficients") -> Any:
         else f"{row['line']} {number(row['value'])}"
         for row in rows
     )
-    notes = ["numbers: for one unit more; levels: against the base", *result.notes]
-    chart = nothing + bar + point
+    notes = ["numbers: for one unit more; levels: against the base"]
+    # the notes of a posterior are about its numbers, and longer than a figure is wide
+    notes += ["pale bars: the interval of the prior"] if layers else result.notes
+    chart = alt.layer(*layers, nothing, bar, point)
     heading = f"{result.model}: {result.outcome}"
     return headed(chart, heading, notes, written, width=360, height=alt.Step(20))
+
+
+def _priors(result: "Coefficients", y: Any, title: str, scale: Any) -> Any:
+    """Draw the interval of each prior as a pale bar, cut off at what the posterior needs."""
+    import altair as alt
+    import numpy as np
+
+    assert result.prior_low is not None
+    assert result.prior_high is not None
+    shown = [k for k, column in enumerate(result.columns) if column and not result.is_base[k]]
+    ends = np.concatenate([result.low[shown], result.high[shown], [0.0]])
+    middle, reach = (ends.max() + ends.min()) / 2, ends.max() - ends.min()
+    least, most = middle - 1.5 * reach, middle + 1.5 * reach
+    low, high = np.clip(result.prior_low, least, most), np.clip(result.prior_high, least, most)
+    if result.ratio_name is not None:
+        low, high = np.exp(low), np.exp(high)
+    names = result.names()
+    rows = [{"line": cut(names[k]), "low": low[k], "high": high[k]} for k in shown]
+    return (
+        chart_of(plain(rows))
+        .mark_bar(height=10, opacity=0.25, color=GREY)
+        .encode(y=y, x=alt.X("low:Q", title=title, scale=scale), x2="high:Q")
+    )

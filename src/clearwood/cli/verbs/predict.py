@@ -2,12 +2,16 @@
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count
 from clearwood.cli.support.console import print_json, print_text
 from clearwood.cli.support.options import Force, Json, ModelFile, Reading
 from clearwood.cli.support.verb import verb
+
+if TYPE_CHECKING:
+    from clearwood.table import Table
 
 __all__ = ["predict"]
 
@@ -19,6 +23,8 @@ def predict(
     *,
     path: Path | None = None,
     probabilities: bool | None = None,
+    interval: float | None = None,
+    interval_of: str | None = None,
     force: Force = False,
     json: Json = False,
     reading: Reading,
@@ -39,6 +45,12 @@ def predict(
         A .csv or .parquet file; by default, CSV to standard output.
     probabilities
         Write one column of probabilities per class; by default if the model predicts them.
+    interval : SHARE
+        Write two more columns, low and high: a new target lies between them with this probability,
+        such as 0.9. For learners with a posterior, such as bayes.
+    interval_of : row|mean
+        What lies between them: a new row's target, or its mean. For two classes it is the
+        probability of the second.
     """
     import clearwood as cw
     from clearwood._shared.frames import plain
@@ -52,6 +64,8 @@ def predict(
     if model.suffix.lower() == ".csv":
         _predict_factors(model, data, path, reading, force=force, as_json=json)
         return
+    if interval_of is not None and interval is None:
+        raise InputError("--interval-of needs --interval", hint="set --interval 0.9.")
     fitted = cw.load(model)
     if not isinstance(fitted, cw.models.TableModel):
         raise InputError(
@@ -62,6 +76,8 @@ def predict(
         table = as_table(data, schema=fitted.schema_, exposure=True, **vars(reading))
     with progress(f"predicting {count(table.n_rows, 'row')}"):
         arrays = prediction_columns(fitted, table, probabilities=probabilities)
+        if interval is not None:
+            arrays |= _interval_columns(fitted, table, interval, interval_of)
     columns = {name: plain(values) for name, values in arrays.items()}
     if path is not None:
         write_columns(path, columns, force=force)
@@ -76,6 +92,29 @@ def predict(
         what = "of" if outcome is None else f"of {outcome} for"
         rows = count(table.n_rows, "row")
         print_text(f"Wrote predictions {what} {rows} to {path} ({', '.join(columns)})")
+
+
+def _interval_columns(
+    model: Any, table: "Table", interval: float, interval_of: str | None
+) -> dict[str, Any]:
+    """Return the ends of the intervals."""
+    if not hasattr(model, "predict_interval"):
+        raise InputError(
+            f"there are no intervals: the model ({model.described}) has no posterior",
+            hint="leave out --interval, or fit learner 'bayes'.",
+        )
+    if not 0 < interval < 1:
+        raise InputError(
+            f"--interval {interval:g}: it must lie between 0 and 1", hint="set --interval 0.9."
+        )
+    known = ("mean",) if model.task_.is_classification else ("row", "mean")
+    if interval_of is not None and interval_of not in known:
+        raise InputError(
+            f"--interval-of {interval_of}: for the task {model.task_.value!r} it must be "
+            f"{' or '.join(known)}"
+        )
+    found = model.predict_interval(table, confidence=interval, of=interval_of)
+    return {"low": found.low, "high": found.high}
 
 
 def _predict_factors(

@@ -189,7 +189,7 @@ def _likelihood(cells: ModelCells, table: Table, errors: str) -> _Source | str:
         if errors != "auto":
             raise
         return f"no standard errors: {error.args[0]}"
-    if fitted is None or known.errors is None:
+    if fitted is None or known.errors is None or known.errors == "posterior":
         if errors == "auto":
             return "; ".join([*known.notes, _by_refits()])
         raise InputError(

@@ -19,6 +19,7 @@ __all__ = ["Score", "dense", "fitted_names", "parts_of", "quietly", "score_of"]
 # gives the sum. Looked up along the bases of a model's class, so subclasses are known too.
 _PREDICT = {
     "ARDRegression",
+    "BayesRegressor",
     "BayesianRidge",
     "ElasticNet",
     "HuberRegressor",
@@ -41,6 +42,7 @@ _PREDICT = {
     "DummyRegressor",
 }
 _DECISION = {
+    "BayesClassifier": Unit.LOG_ODDS,
     "LinearDiscriminantAnalysis": Unit.LOG_ODDS,
     "RegularisedDiscriminant": Unit.LOG_ODDS,
     "SeparatingHyperplane": Unit.SCORE,
@@ -102,7 +104,7 @@ def score_of(model: Any) -> Score | None:
         return score_of(model.regressor_)
     if "LogLinear" in bases:
         return score_of(model.model_)
-    if "_GeneralizedLinearRegressor" in bases:
+    if bases & {"_GeneralizedLinearRegressor", "BayesPoisson"}:
         return _linear(model.coef_, model.intercept_, "prediction", _glm_unit(model))
     if "OrderedRegression" in bases:
         return _linear(model.coef_, 0.0, "score", Unit.SCORE)

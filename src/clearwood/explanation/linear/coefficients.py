@@ -18,14 +18,14 @@ from clearwood._shared.errors import (
     words,
 )
 from clearwood._shared.messages import tell
-from clearwood._shared.numbers import percent
+from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.weights import counted
 from clearwood.explanation.games.scores import score_of
 from clearwood.explanation.linear.contrasts import Contrast, contrasts_of
 from clearwood.explanation.linear.covariance import Errors, Family, Fitted
 from clearwood.explanation.linear.result import Coefficients, ColumnTest
 from clearwood.models import Learner
-from clearwood.table import Table, as_table, read_as
+from clearwood.table import Table, Task, as_table, read_as
 
 __all__ = ["coefficients", "training_table"]
 
@@ -35,6 +35,8 @@ _MOST_OFF = 0.25
 #: A penalty that moves no coefficient by more than this share of its standard error is ignored:
 #: a normal interval of 90 % that is off by as much covers 89.8 %.
 _MOST_SHRUNK = 0.1
+#: Chains of draws agree where R-hat is at most this (Vehtari et al. 2021).
+_MOST_R_HAT = 1.01
 
 
 def coefficients(
@@ -53,7 +55,8 @@ def coefficients(
 
     Standard errors are those of maximum likelihood: of "ols", "glm" and "logistic". They are left
     out where a penalty shrinks a coefficient by more than a tenth of its standard error; "glm" with
-    ``alpha=0`` and "logistic" with ``penalty="none"`` have no penalty.
+    ``alpha=0`` and "logistic" with ``penalty="none"`` have no penalty. For "bayes" they are the
+    posterior standard deviations, and the intervals those of the posterior, beside the prior's.
 
     Parameters
     ----------
@@ -143,6 +146,9 @@ def with_fit(
         "model": learner.name,
         "n_rows": table.n_rows,
     }
+    if hasattr(learner.estimator_, "posterior_of"):
+        _check_posterior(errors)
+        return Coefficients(**table_of, **_posterior(learner, combined, confidence)), None
     chosen = _chosen_errors(errors, table)
     family = _family(learner)
     if family is None:
@@ -229,6 +235,69 @@ def _chosen_errors(errors: StandardErrors, table: Table) -> Errors:
     if table.groups is not None:
         return "cluster"
     return "model" if table.row_weights is None else "robust"
+
+
+def _check_posterior(errors: StandardErrors) -> None:
+    """Refuse standard errors of another kind than the posterior's."""
+    if errors not in get_args(StandardErrors):
+        raise unknown_choice("errors", errors, get_args(StandardErrors))
+    if errors not in ("auto", "model"):
+        raise InputError(
+            "a posterior has the standard deviations of its model only",
+            parameter="errors",
+            value=errors,
+            hint="fit 'ols', 'glm' or 'logistic' for robust and clustered standard errors.",
+        )
+
+
+def _posterior(model: Learner, combined: Floats, confidence: float) -> dict[str, Any]:
+    """Return the posterior of the lines beside their priors."""
+    estimator = model.estimator_
+    known = estimator.posterior_of(combined, confidence)
+    is_base = ~combined.any(axis=1)
+    prior_low, prior_high = known.prior_low.copy(), known.prior_high.copy()
+    prior_low[is_base] = prior_high[is_base] = np.nan
+    stated = "stated" if estimator.is_stated_.all() else "chosen by the evidence"
+    if model.all_settings["scale"] is not None:
+        stated = "as set"
+    unit = "log odds" if model.task_.is_classification else "log of the mean"
+    if model.task_ is Task.REGRESSION:
+        unit = "standard deviations of the target"
+    evidence = number(estimator.log_evidence_, IN_TABLES)
+    notes = [f"log evidence {evidence}, to compare with other priors or columns for the same rows"]
+    if not estimator.is_stated_.all():
+        notes.insert(
+            0,
+            f"default priors are normal around zero, with a scale of {number(estimator.scale_)} "
+            f"({stated}) in {unit}, for one standard deviation of a number or for a level; the "
+            "constant has a flat prior",
+        )
+    chains: dict[str, Any] = {}
+    if estimator.draws_ is not None:
+        chains = {"r_hat": known.r_hat, "effective_size": known.effective_size}
+        n_chains, n_draws, _ = estimator.draws_.shape
+        notes.append(f"{n_chains} chains of {count(n_draws, 'draw')}, seed {model.seed}")
+        if np.nanmax(known.r_hat) > _MOST_R_HAT:
+            notes.append(
+                "the chains do not agree well: R-hat should be at most 1.01. Draw more, or state "
+                "narrower priors"
+            )
+    elif model.task_ is not Task.REGRESSION:
+        notes.append("the posterior is approximated by a normal distribution (Laplace)")
+    return {
+        "standard_errors": known.spread,
+        "low": known.low,
+        "high": known.high,
+        "p_values": np.full(len(combined), np.nan),
+        "tests": (),
+        "errors": "posterior",
+        "n_groups": None,
+        "dispersion": np.nan,
+        "prior_low": prior_low,
+        "prior_high": prior_high,
+        "notes": tuple(notes),
+        **chains,
+    }
 
 
 def _family(model: Learner) -> Family | None:

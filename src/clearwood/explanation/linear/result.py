@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,6 +18,7 @@ _ERRORS = {
     "model": "standard errors by the model",
     "robust": "robust standard errors (HC1)",
     "cluster": "standard errors clustered by group",
+    "posterior": "posterior intervals beside those of the prior",
 }
 
 
@@ -89,6 +90,11 @@ class Coefficients(Result):
         Of the family: 1 for counts and classes.
     notes
         What the reader should know.
+    prior_low, prior_high
+        The interval of the prior, for a model that has one; infinite where it is flat.
+    r_hat, effective_size
+        For a posterior of which draws were made: how well chains agree, and how many independent
+        draws are as exact.
     """
 
     columns: tuple[str, ...]
@@ -102,7 +108,7 @@ class Coefficients(Result):
     high: Floats
     p_values: Floats
     tests: tuple[ColumnTest, ...]
-    errors: Errors | None
+    errors: Errors | Literal["posterior"] | None
     confidence: float
     unit: Unit
     outcome: str
@@ -111,6 +117,10 @@ class Coefficients(Result):
     n_groups: int | None
     dispersion: float
     notes: tuple[str, ...] = ()
+    prior_low: Floats | None = None
+    prior_high: Floats | None = None
+    r_hat: Floats | None = None
+    effective_size: Floats | None = None
     _derived = ("ratios", "ratio_low", "ratio_high")
 
     @property
@@ -152,6 +162,8 @@ class Coefficients(Result):
             "high": self.high,
             "p_value": self.p_values,
         }
+        more = ("prior_low", "prior_high", "r_hat", "effective_size")
+        columns |= {name: getattr(self, name) for name in more if getattr(self, name) is not None}
         if self.ratio_name is not None:
             columns |= {
                 "ratio": self.ratios,
@@ -168,7 +180,33 @@ class Coefficients(Result):
             f"{rows}{groups}, {errors}"
         )
 
+    def _posterior_cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the table of a posterior: the interval of each line beside that of its prior."""
+        assert self.prior_low is not None
+        assert self.prior_high is not None
+        share = percent(self.confidence)
+        headings = ["", "coefficient", f"{share} posterior", f"{share} prior"]
+        headings += [] if self.ratio_name is None else [self.ratio_name]
+        chains = self.r_hat is not None and self.effective_size is not None
+        headings += ["R-hat", "ESS"] if chains else []
+        lines = []
+        for k, name in enumerate(self.names()):
+            cells = [name, "base", "", ""]
+            if not self.is_base[k]:
+                prior = "flat"
+                if np.isfinite(self.prior_low[k]):
+                    prior = f"{_written(self.prior_low[k])} to {_written(self.prior_high[k])}"
+                ends = f"{_written(self.low[k])} to {_written(self.high[k])}"
+                cells = [name, _written(self.values[k]), ends, prior]
+            cells += [] if self.ratios is None else [_written(self.ratios[k])]
+            if self.r_hat is not None and self.effective_size is not None:
+                cells += [_written(self.r_hat[k]), _written(np.round(self.effective_size[k]))]
+            lines.append(cells)
+        return headings, lines
+
     def _cells(self) -> tuple[list[str], list[list[str]]]:
+        if self.prior_low is not None:
+            return self._posterior_cells()
         headings = ["", "coefficient", "se", f"{percent(self.confidence)} interval", "p"]
         if self.ratio_name is not None:
             headings.append(self.ratio_name)

@@ -220,6 +220,7 @@ _OURS = _names(
         "clearwood.models.estimators.stagewise": "StagewiseRegressor",
         "clearwood.models.estimators.stepwise": "StepwiseLars StepwiseOMP",
         "clearwood.models.estimators.subset": "SubsetRegressor",
+        "clearwood.models.glassbox.bayes.estimators": "BayesClassifier BayesPoisson BayesRegressor",
         "clearwood.models.glassbox.cart.estimators": "CartClassifier CartRegressor",
         "clearwood.models.glassbox.cart.tree": "CartTree",
         "clearwood.models.glassbox.score": "ProductTerm ScoreParts Spread SumOfProducts TreeArrays",

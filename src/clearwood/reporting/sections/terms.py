@@ -52,6 +52,10 @@ def _linear(findings: Findings) -> list[Block]:
         "low": table.low,
         "high": table.high,
         "p-value": table.p_values,
+        **({} if table.prior_low is None else {"prior, low": table.prior_low}),
+        **({} if table.prior_high is None else {"prior, high": table.prior_high}),
+        **({} if table.r_hat is None else {"R-hat": table.r_hat}),
+        **({} if table.effective_size is None else {"effective draws": table.effective_size}),
         **({} if table.ratios is None else {str(table.ratio_name): table.ratios}),
         "share of rows": table.shares,
     }
@@ -78,6 +82,7 @@ _ERRORS = {
     "model": "standard errors by the model",
     "robust": "robust standard errors (HC1)",
     "cluster": "standard errors clustered by group",
+    "posterior": "standard errors are posterior standard deviations",
 }
 
 

@@ -1,0 +1,1 @@
+"""Bayesian linear, logistic and Poisson regression with posteriors, evidence and intervals."""
