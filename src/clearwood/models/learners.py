@@ -611,8 +611,8 @@ class Learner(TableModel):
         bayes: target, 90 % intervals of new rows, 2 rows
         <BLANKLINE>
         row  prediction     low   high
-          0         206   115.6  296.3
-          1       68.86  -21.48  159.2
+          0       203.3   113.3  293.3
+          1       70.68  -19.45  160.8
         """
         kinds = ("mean",) if self.task_.is_classification else ("row", "mean")
         if of is not None and of not in kinds:
