@@ -8,6 +8,7 @@ from typing import Any, Literal
 from clearwood._shared.choices import Categories
 from clearwood._shared.errors import MissingExtraError
 from clearwood.models.estimators.stages import Stages
+from clearwood.models.estimators.streams import Streams
 from clearwood.models.spaces import Dimension
 from clearwood.table import Encoded, Schema, Task
 
@@ -106,6 +107,8 @@ class Entry:
         Values of settings whose default is None, from a job's task and number of rows.
     monotone
         Whether it can keep predictions rising or falling with a column (`Job.monotone`).
+    streams
+        For learners that can be fitted to tables in parts, without all rows in memory: how.
     advice
         When to take it and when not, in a few sentences.
     complexity
@@ -139,6 +142,7 @@ class Entry:
     stages: Stages | None = None
     resolve: Callable[[Job], Mapping[str, Any]] | None = None
     monotone: bool = False
+    streams: Streams | None = None
     advice: str = ""
     complexity: int = 5
     module: str | None = None

@@ -1,6 +1,7 @@
 """A catalogue learner as a scikit-learn estimator: encoding and model in one."""
 
 import math
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -46,6 +47,7 @@ from clearwood.models.prediction_intervals import PredictionIntervals
 from clearwood.models.selection.result import Selection
 from clearwood.models.selection.select import select_columns
 from clearwood.models.selection.spec import read_selection
+from clearwood.models.streaming import check_streams, fit_in_parts, learn_encoder
 from clearwood.models.table_model import TableModel
 from clearwood.models.written import written_predictions
 from clearwood.parallel import Written
@@ -313,17 +315,28 @@ class Learner(TableModel):
             self.check_settings()
         return self
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
         """Learn encoding and model.
 
         Parameters
         ----------
         X
-            A `Table` with a target, or features in any supported form.
+            A `Table` with a target, or features in any supported form; or `Parts`, for learners
+            that can be fitted without all rows in memory.
         y
             The target, unless the table names it.
         sample_weight
             Row weights, unless the table names them.
+        checkpoint
+            For parts: a file that keeps the trees grown so far. The same call goes on from it if
+            the fit was interrupted; it is removed when the fit is done.
 
         Returns
         -------
@@ -334,8 +347,48 @@ class Learner(TableModel):
         self.check_settings()
         entry = self.entry
         entry.require()
+        if isinstance(X, Parts):
+            return self._fit_parts(X, y, sample_weight, checkpoint, start)
+        if checkpoint is not None:
+            raise InputError(
+                words(Option("checkpoint"), " is for tables in parts"),
+                parameter="checkpoint",
+                value=str(checkpoint),
+                hint=words("leave it out, or read the table with ", Option("parts", value=True)),
+            )
         table, target, weight = self._training_rows(X, y, sample_weight)
         self.task_ = self._task_of(table, target)
+        self._prepare(table)
+        if self.task_.is_classification:
+            check_classification_targets(target)
+            self.classes_, target = np.unique(target, return_inverse=True)
+        self.selection_ = self._selection(table, target, weight)
+        is_constant = self.selection_ is not None and not self.selection_.selected
+        used = table if not self.selected_ else table.select(self.selected_)
+        encoder = self._new_encoder(table)
+        encoded = encoder.fit_transform(used, target, sample_weight=weight)
+        encoder.left_out_ |= dict.fromkeys(self._unselected, "not selected")
+        self.encoder_ = encoder
+        job = self.job(self.all_settings, target)
+        if is_constant:
+            entry, job = _baseline(job)
+        # n_jobs holds for the threads of compiled loops too; without it they take every core
+        with (
+            convergence_named(entry.name),
+            too_large_named(entry.name, encoder, encoded),
+            limited(effective_n_jobs(self.n_jobs)),
+        ):
+            role = "weight" if table.exposure is None else "exposure"
+            if entry.stages is not None and job.settings[entry.stages.setting] is None:
+                job = with_best_trees(entry, job, Rows(encoded, target, weight), table.groups)
+            self.estimator_ = _fit(entry, job, encoded, target, weight, role)
+        settings = {} if is_constant else _resolved(self.all_settings, job.settings)
+        self.training_ = self._training(table, _ranges(table), settings, start)
+        return self
+
+    def _prepare(self, table: Table) -> None:
+        """Check task and constraints, and remember the columns."""
+        entry = self.entry
         if self.task_ not in entry.tasks:
             able = ", ".join(repr(name) for name in catalogue.names(self.task_)[:8])
             raise InputError(
@@ -354,50 +407,92 @@ class Learner(TableModel):
         check_columns(monotone, table)
         self.schema_ = table.schema
         self.n_features_in_ = len(table.features)
-        if self.task_.is_classification:
-            check_classification_targets(target)
-            self.classes_, target = np.unique(target, return_inverse=True)
-        self.selection_ = self._selection(table, target, weight)
-        is_constant = self.selection_ is not None and not self.selection_.selected
-        used = table if not self.selected_ else table.select(self.selected_)
-        encoder = Encoder(
+
+    def _new_encoder(self, table: Table) -> Encoder:
+        entry = self.entry
+        return Encoder(
             # checked by the encoder
             categories=cast("Categories", self.categories or entry.categories),
             missing=entry.missing,
-            ranked=ordered_columns(monotone, table),
+            ranked=ordered_columns(with_schema(self.monotone, table.schema), table),
             scale=entry.scale,
             reference=entry.reference,
             native_levels=entry.native_levels,
             task=self.task_.value,
             seed=self.seed,
         )
-        encoded = encoder.fit_transform(used, target, sample_weight=weight)
-        encoder.left_out_ |= dict.fromkeys(self._unselected, "not selected")
-        self.encoder_ = encoder
-        job = self.job(self.all_settings, target)
-        if is_constant:
-            entry, job = _baseline(job)
-        # n_jobs holds for the threads of compiled loops too; without it they take every core
-        with (
-            convergence_named(entry.name),
-            too_large_named(entry.name, encoder, encoded),
-            limited(effective_n_jobs(self.n_jobs)),
-        ):
-            role = "weight" if table.exposure is None else "exposure"
-            if entry.stages is not None and job.settings[entry.stages.setting] is None:
-                job = with_best_trees(entry, job, Rows(encoded, target, weight), table.groups)
-            self.estimator_ = _fit(entry, job, encoded, target, weight, role)
-        self.training_ = {
+
+    def _training(
+        self,
+        table: Table | Parts,
+        ranges: dict[str, list[float]],
+        settings: dict[str, Any],
+        start: float,
+    ) -> dict[str, Any]:
+        return {
             "rows": table.n_rows,
             "dropped": table.dropped,
             "columns": len(table.features),
-            "model_columns": encoded.shape[1],
+            "model_columns": len(self.encoder_.columns_),
             "source": table.source,
-            "ranges": _ranges(table),
-            "settings": {} if is_constant else _resolved(self.all_settings, job.settings),
+            "ranges": ranges,
+            "settings": settings,
             "seconds": round(time.perf_counter() - start, 3),
             "versions": dict(_versions()),
         }
+
+    def _fit_parts(
+        self,
+        parts: Parts,
+        y: Any,
+        sample_weight: Any,
+        checkpoint: str | os.PathLike[str] | None,
+        start: float,
+    ) -> Self:
+        """Learn encoding and model from rows that are read batch by batch."""
+        for name, given in {"y": y, "sample_weight": sample_weight}.items():
+            if given is not None:
+                raise InputError(
+                    f"{name} cannot be passed with a table in parts",
+                    parameter=name,
+                    hint=words(
+                        "name its column when the table is read: ",
+                        Option("target" if name == "y" else "weight", "COLUMN"),
+                        ".",
+                    ),
+                )
+        check_streams(self.entry, self.categories)
+        if self.select is not None:
+            raise InputError(
+                words(Option("select", self.select), " needs all rows in memory"),
+                parameter="select",
+                value=self.select,
+                hint="this table is read in parts: choose the columns on data.sample(200_000), and "
+                "leave the others out when the table is read.",
+            )
+        self.selection_ = None
+        empty = parts.empty
+        target = empty.target_column
+        chosen = None if self.task is None else self._chosen_task()
+        self.task_ = chosen or cast("Task", parts.task)
+        if self.task_.is_classification != target.is_coded:
+            raise InputError(
+                f"the target {target.name!r} was read for {parts.task}, not for {self.task_}",
+                parameter="task",
+                value=str(self.task_),
+                hint=words("read the table with ", Option("task", str(self.task_)), "."),
+            )
+        self._prepare(empty)
+        if self.task_.is_classification:
+            self.classes_ = np.unique(target.typed_levels())
+        self.encoder_ = learn_encoder(self._new_encoder(empty), parts)
+        job = self._job(self.all_settings, parts.n_rows, 0.0)
+        path = None if checkpoint is None else Path(checkpoint)
+        with convergence_named(self.name), limited(effective_n_jobs(self.n_jobs)):
+            self.estimator_, job = fit_in_parts(self, parts, self.task_, job, path)
+        ends = replace(empty, columns=parts.shown)
+        settings = _resolved(self.all_settings, job.settings)
+        self.training_ = self._training(parts, _ranges(ends), settings, start)
         return self
 
     @property
@@ -449,24 +544,27 @@ class Learner(TableModel):
 
     def job(self, settings: Mapping[str, Any], target: NDArray[Any]) -> Job:
         """Return what the entry needs to build an estimator for the columns it has encoded."""
+        zeros = 0.0 if self.task_.is_classification else float(np.mean(target == 0))
+        return self.entry.resolved(self._job(settings, len(target), zeros))
+
+    def _job(self, settings: Mapping[str, Any], n_rows: int, zeros: float) -> Job:
         encoder = self.encoder_
         sources = [one.source for one in encoder.columns_]
-        job = Job(
+        return Job(
             task=self.task_,
             settings=settings,
             categorical=encoder.categorical_,
             seed=self.seed,
             n_jobs=self.n_jobs,
             n_columns=len(encoder.columns_),
-            n_rows=len(target),
-            zeros=0.0 if self.task_.is_classification else float(np.mean(target == 0)),
+            n_rows=n_rows,
+            zeros=zeros,
             monotone=constraints(self.monotone_, encoder),
             columns=tuple("" if one.part else one.source for one in encoder.columns_),
             owners=tuple(list(dict.fromkeys(sources)).index(source) for source in sources),
             schema=self.schema_,
             encoded=encoder.columns_,
         )
-        return self.entry.resolved(job)
 
     def _training_rows(
         self, X: Any, y: Any, sample_weight: Any

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from clearwood.table.column import Column, shown_name
     from clearwood.table.encoding.columns import Encoded, NumberEncoder
     from clearwood.table.encoding.encoder import Encoder
-    from clearwood.table.identical import IDENTICAL_ROWS, identical_rows
+    from clearwood.table.identical import IDENTICAL_ROWS, identical_rows, row_hashes
     from clearwood.table.kinds.calendar import CALENDAR_PARTS, calendar_features
     from clearwood.table.kinds.task import find_task
     from clearwood.table.monotone import DIRECTIONS, check_columns, check_directions, check_task
@@ -50,5 +50,6 @@ __all__ = [
     "profile",
     "read",
     "read_as",
+    "row_hashes",
     "shown_name",
 ]

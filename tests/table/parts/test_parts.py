@@ -1,6 +1,7 @@
 """Tables whose rows stay where they are."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -62,3 +63,14 @@ def test_what_needs_all_rows_says_what_to_do(name):
 def test_a_function_that_makes_too_few_rows_is_refused():
     with pytest.raises(cw.InputError, match="made 3 rows where rows 0 to 10"):
         Parts.of(lambda start, stop: {"x": [1, 2, 3]}, 10)
+
+
+def test_memory_does_not_grow_with_the_rows():
+    peaks = []
+    for n in (150_000, 600_000):
+        tracemalloc.start()
+        parts = Parts.of(lambda start, stop: {"x": np.arange(start, stop) % 1009 / 7}, n)
+        assert sum(batch.n_rows for batch in parts.batches()) == n
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clearwood.models import Learner
-    from clearwood.table import Table
+    from clearwood.table import Parts, Table
 
 __all__ = ["fit"]
 
@@ -57,6 +57,8 @@ def fit(
     categories: Categories | None = None,
     monotone: Monotone = None,
     select: Select = None,
+    parts: bool = False,
+    checkpoint: Path | None = None,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
     force: Force = False,
@@ -69,7 +71,8 @@ def fit(
     Parameters
     ----------
     data
-        A table: CSV, TSV, Parquet, Feather or JSON lines.
+        A table: CSV, TSV, Parquet, Feather or JSON lines; or a folder, a pattern in quotes or an
+        address of CSV or Parquet files.
     target : COLUMN
         The column to predict.
     learner : NAME
@@ -80,6 +83,12 @@ def fit(
         A setting of the learner, such as max_depth=3. Repeatable.
     categories
         How categories are encoded.
+    parts
+        Leave the rows where they are, as is done by itself for tables that do not fit into memory.
+        Learners that can: lightgbm, xgboost.
+    checkpoint : FILE
+        For tables in parts: a file that keeps the trees grown so far. The same command goes on from
+        it if it was interrupted.
     """
     import clearwood as cw
     from clearwood._shared.progress import progress
@@ -105,9 +114,9 @@ def fit(
         **{key: setting(text) for key, text in texts.items()},
     )
     model.entry.require()
-    table = read_table(data, target=target, **columns.roles(), **vars(reading))
+    table = read_table(data, target=target, parts=parts or None, **columns.roles(), **vars(reading))
     with limited_cores(n_jobs), progress(f"fitting {learner} to {table.n_rows:,} rows") as step:
-        model.fit(table)
+        model.fit(table, checkpoint=checkpoint)
         step(note="measuring the training risk")
         risk = training_risk(model, table)
     cw.save(model, path, force=force)
@@ -118,10 +127,14 @@ def fit(
         _report(model, table, path, risk)
 
 
-def training_risk(model: "Learner", table: "Table") -> dict[str, Any]:
+def training_risk(model: "Learner", table: "Table | Parts") -> dict[str, Any]:
     """Compute the mean loss on the rows that the model was fitted to, which is optimistic."""
     import numpy as np
 
+    from clearwood.table import Parts
+
+    if isinstance(table, Parts):
+        table = table.sample(RISK_ROWS)
     if table.n_rows > RISK_ROWS:
         rows = np.random.default_rng(0).choice(table.n_rows, RISK_ROWS, replace=False)
         table = table.take(np.sort(rows))
@@ -164,7 +177,7 @@ def row_losses(model: "Learner", table: "Table") -> tuple[str, "NDArray[np.float
     return loss.risk_title, loss.per_row(np.asarray(table.y, dtype=np.float64), mean)
 
 
-def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]) -> None:
+def _report(model: "Learner", table: "Table | Parts", output: Path, risk: dict[str, Any]) -> None:
     from rich.text import Text
 
     rows = f"{table.n_rows:,}"
@@ -196,7 +209,7 @@ def _report(model: "Learner", table: "Table", output: Path, risk: dict[str, Any]
         ),
         "",
     )
-    file, named = quoted(output), table.by_header()
+    file, named = quoted(output), _without_rows(table).by_header()
     roles = f"--target {quoted(named.target or '')}"
     if str(table.task) == "amount":  # the only one that is never inferred
         roles += f" --task {table.task}"
@@ -221,13 +234,19 @@ def _selected(model: "Learner") -> list[tuple[str, str]]:
     return [("selected", f"{len(model.selected_)} by {model.select}: {names}")]
 
 
+def _without_rows(table: "Table | Parts") -> "Table":
+    from clearwood.table import Parts
+
+    return table.empty if isinstance(table, Parts) else table
+
+
 def _settings(model: "Learner") -> dict[str, Any]:
     """Return the settings with the values that they had in the fit, where they depend on rows."""
     return {**model.all_settings, **model.training_["settings"]}
 
 
 def _document(
-    model: "Learner", table: "Table", output: Path, risk: dict[str, Any]
+    model: "Learner", table: "Table | Parts", output: Path, risk: dict[str, Any]
 ) -> dict[str, Any]:
     return {
         "model": output,

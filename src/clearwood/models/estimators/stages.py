@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from clearwood.models.entry import Entry, Job
 
 __all__ = ["CATBOOST", "GBM", "LIGHTGBM", "MANY_ROWS", "XGBOOST", "Rows", "Stages"]
-__all__ += ["fit_boosting", "with_best_trees"]
+__all__ += ["MORE", "QUICK_RATE", "LightgbmPatience", "best_stage", "checked_rate", "fit_boosting"]
+__all__ += ["of_first_metric", "with_best_trees"]
 
 Options = Mapping[str, Any]
 
@@ -34,10 +35,10 @@ _SHARE = 0.1
 _FOLDS = 5
 _LEAST_ROWS = 20
 #: All rows bear somewhat more trees than those that were left after holding some out.
-_MORE = 1.1
+MORE = 1.1
 #: Trees are grown at this learning rate at least while their number is chosen. What counts is the
 #: number times the rate, so that few trees at a high rate show how many it takes at a low one.
-_QUICK_RATE = 0.15
+QUICK_RATE = 0.15
 #: Trees grown before the first look at the held-out loss, and then between two looks; and those
 #: without any gain after which growing ends, here.
 _FIRST_LOOK = 50
@@ -137,11 +138,11 @@ def with_best_trees(entry: "Entry", job: "Job", rows: Rows, groups: NDArray[Any]
     """
     stages = entry.stages
     assert stages is not None
-    rate = _checked_rate(job.settings[_RATE])
+    rate = checked_rate(job.settings[_RATE])
     folds = list(_useful_folds(rows, groups, job))
     if not folds:
         return job
-    quick_rate = max(rate, _QUICK_RATE)
+    quick_rate = max(rate, QUICK_RATE)
     quick = replace(job, settings={**job.settings, _RATE: quick_rate})
     growing = [_Growing(entry, quick, rows.take(train), rows.take(test)) for train, test in folds]
     total = sum(one.held_out.total for one in growing)
@@ -150,16 +151,27 @@ def with_best_trees(entry: "Entry", job: "Job", rows: Rows, groups: NDArray[Any]
         for one in growing:
             one.grow(step)
         pooled = sum(one.losses * (one.held_out.total / total) for one in growing)
-        best = int(np.argmax(pooled <= _nearly(float(np.min(pooled))))) + 1
+        best = best_stage(np.asarray(pooled))
         if best + _SHORT_PATIENCE <= count or count >= _MOST_TREES:
             break
         step = min(max(_NEXT_LOOK, count // 4), _MOST_TREES - count)
         count += step
-    number = math.ceil(_MORE * best * quick_rate / rate)
+    number = math.ceil(MORE * best * quick_rate / rate)
     return replace(job, settings={**job.settings, stages.setting: number})
 
 
-def _checked_rate(rate: Any) -> float:
+def best_stage(losses: Floats) -> int:
+    """Return after how many trees the loss is as good as at its best.
+
+    Examples
+    --------
+    >>> best_stage(np.array([3.0, 2.0, 1.0, 1.5])), best_stage(np.array([3.0, 2.0, 1.99999]))
+    (3, 2)
+    """
+    return int(np.argmax(losses <= _nearly(float(np.min(losses))))) + 1
+
+
+def checked_rate(rate: Any) -> float:
     """Return the learning rate, by which the number of trees is divided."""
     is_number = isinstance(rate, int | float | np.integer | np.floating)
     if not is_number or isinstance(rate, bool) or not 0 < rate < math.inf:
@@ -284,7 +296,7 @@ def _gbm_at(model: Any, X: Floats, counts: Sequence[int], classes: bool) -> Iter
 
 
 def _lightgbm_validating(model: Any, rows: Rows, patience: int) -> tuple[Options, Options]:
-    options: dict[str, Any] = {"callbacks": [_LightgbmPatience(patience)]}
+    options: dict[str, Any] = {"callbacks": [LightgbmPatience(patience)]}
     if rows.weight is not None:
         options["eval_sample_weight"] = [rows.weight]
     if "eval_X" in inspect.signature(model.fit).parameters:
@@ -292,7 +304,7 @@ def _lightgbm_validating(model: Any, rows: Rows, patience: int) -> tuple[Options
     return {}, {**options, "eval_set": [(rows.X, rows.y)]}
 
 
-class _LightgbmPatience:
+class LightgbmPatience:
     """Stop like LightGBM's own callback, but keep the trees after the best."""
 
     order = 30
@@ -302,6 +314,7 @@ class _LightgbmPatience:
         self.best = (np.inf, 0)
 
     def __call__(self, env: Any) -> None:
+        """Stop where the loss has not fallen for so many trees."""
         from lightgbm.callback import EarlyStopException
 
         _, _, value, higher_is_better, *_ = env.evaluation_result_list[0]
@@ -327,7 +340,7 @@ def _catboost_validating(_: Any, rows: Rows, patience: int) -> tuple[Options, Op
     return params, {"eval_set": Pool(rows.X, rows.y, weight=rows.weight)}
 
 
-def _of_first_metric(by_metric: Mapping[str, Sequence[float]]) -> Floats:
+def of_first_metric(by_metric: Mapping[str, Sequence[float]]) -> Floats:
     """Return the losses of the first metric; a root of a mean is squared, so that means add up."""
     name, values = next(iter(by_metric.items()))
     losses = np.asarray(values, dtype=np.float64)
@@ -368,7 +381,7 @@ LIGHTGBM = Stages(
     "n_estimators",
     _lightgbm_validating,
     _lightgbm_trees,
-    lambda model: _of_first_metric(next(iter(model.evals_result_.values()))),
+    lambda model: of_first_metric(next(iter(model.evals_result_.values()))),
     _reseeded("random_state", "init_model", _lightgbm_trees),
     _predicting(lambda count: {"num_iteration": count}),
 )
@@ -376,7 +389,7 @@ XGBOOST = Stages(
     "n_estimators",
     _xgboost_validating,
     _xgboost_trees,
-    lambda model: _of_first_metric(next(iter(model.evals_result().values()))),
+    lambda model: of_first_metric(next(iter(model.evals_result().values()))),
     _reseeded("random_state", "xgb_model", _xgboost_trees),
     _predicting(lambda count: {"iteration_range": (0, count)}),
 )
@@ -384,7 +397,7 @@ CATBOOST = Stages(
     "iterations",
     _catboost_validating,
     _catboost_trees,
-    lambda model: _of_first_metric(model.get_evals_result()["validation"]),
+    lambda model: of_first_metric(model.get_evals_result()["validation"]),
     _reseeded("random_seed", "init_model", _catboost_trees),
     _predicting(lambda count: {"ntree_end": count}),
 )

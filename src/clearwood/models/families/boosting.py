@@ -7,6 +7,7 @@ from typing import Any
 from clearwood._shared.errors import InputError, Option, Setting, words
 from clearwood.models.entry import Entry, Job
 from clearwood.models.estimators.stages import CATBOOST, GBM, LIGHTGBM, MANY_ROWS, XGBOOST
+from clearwood.models.estimators.streams import LIGHTGBM_STREAMS, XGBOOST_STREAMS
 from clearwood.models.families.shared import ANY, TWEEDIE_POWER, one_of
 from clearwood.models.spaces import Real, Whole
 from clearwood.table import Task
@@ -253,6 +254,7 @@ ENTRIES = (
             "colsample_bynode": Real(0.3, 1.0),
         },
         stages=LIGHTGBM,
+        streams=LIGHTGBM_STREAMS,
         resolve=partial(_by_rows, size="num_leaves", few=8, many=31, trees="n_estimators"),
         module="lightgbm",
         extra="lightgbm",
@@ -286,6 +288,7 @@ ENTRIES = (
             "colsample_bynode": Real(0.3, 1.0),
         },
         stages=XGBOOST,
+        streams=XGBOOST_STREAMS,
         resolve=partial(_by_rows, size="max_depth", few=3, many=6, trees="n_estimators"),
         module="xgboost",
         extra="xgboost",
