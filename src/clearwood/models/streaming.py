@@ -75,7 +75,7 @@ def learn_encoder(encoder: Encoder, parts: Parts) -> Encoder:
     What such an encoding depends on is which levels occur, whether values are missing and which
     parts of dates vary. Few rows that show all of it teach the encoder the same as all rows.
     """
-    return encoder.fit(_telling_rows(parts))
+    return encoder.fit(_telling_rows(parts).select(parts.features))
 
 
 def _telling_rows(parts: Parts) -> Table:
