@@ -4,7 +4,7 @@ Rows are made by a function when they are needed, so that no disk is measured. E
 process of its own. Then workers and the driver are killed at random moments; the result has to be
 the same to the bit, and no part that was recorded may be worked on again.
 
-Run as ``python -m benchmarks.bench_parts measure ROWS`` or ``... explain LEDGER LOG PROCESSES`` it
+Run as ``python -m benchmarks.bench_parts measure ROWS`` or ``... add LEDGER LOG PROCESSES`` it
 is the program that is measured, or killed.
 """
 
@@ -28,12 +28,15 @@ from numpy.typing import NDArray
 
 import clearwood as cw
 from benchmarks._harness import ROOT
+from clearwood.parallel import State, over
 from clearwood.table import Parts
 
 #: Rows of a part, and those that kinds and levels are found from.
 PART_ROWS = 250_000
 SURVEYED = 100_000
 COLUMNS = 20
+#: Parts that are worked on while workers and drivers are killed.
+N_PARTS = 40
 
 
 @dataclass(frozen=True)
@@ -141,31 +144,49 @@ def measure(n_rows: int) -> dict[str, Any]:
 # Kills
 
 
-class _Sampled(Parts):
-    """A table whose sample is drawn from rows that are not in the log."""
+@dataclass(frozen=True)
+class Numbered:
+    """A part that is only a number."""
 
-    def sample(self, n: int, *, seed: int = 0) -> cw.Table:
-        return table_of(self.n_rows, self.n_rows).sample(min(n, 2_000), seed=seed)
+    number: int
+
+    @property
+    def name(self) -> str:
+        return f"part {self.number}"
 
 
-def explain(ledger: str, log: str, n_jobs: int) -> None:
-    """Explain 40 parts with a ledger, and print the bits of the result."""
-    logged = table_of(40_000, 1_000, log)
-    data = _Sampled(**{name: getattr(logged, name) for name in logged.__dataclass_fields__})
-    started = time.perf_counter()
-    why = cw.explain(model(), data, ledger=ledger, n_jobs=n_jobs)
-    importance = why.importance()
-    run = why.in_parts.runs["counting rows"] if why.in_parts else None
-    print(
-        json.dumps(
-            {
-                "bits": float(why.baseline).hex(),
-                "importance": importance.values.tobytes().hex(),
-                "resumed": run.n_resumed if run else 0,
-                "seconds": time.perf_counter() - started,
-            }
-        )
+@dataclass(frozen=True)
+class Summing:
+    """Adds up numbers of a part, in an order that shows in the last bits, and logs the part."""
+
+    log: str
+
+    def __call__(self, part: Numbered) -> State:
+        with Path(self.log).open("a") as file:
+            file.write(f"{part.number}\n")
+        time.sleep(0.02)
+        numbers = np.random.default_rng(part.number).normal(size=1000) * 10.0**part.number
+        return State({}, {"sum": np.array([numbers.sum()])})
+
+
+def _added(one: State, other: State) -> State:
+    return State({}, {"sum": one.arrays["sum"] * 0.1 + other.arrays["sum"]})
+
+
+def add(ledger: str, log: str, n_jobs: int) -> None:
+    """Work on 40 parts with a ledger, and print the bits of the result."""
+    run = over(
+        [Numbered(k) for k in range(N_PARTS)],
+        Summing(log),
+        _added,
+        title="adding",
+        identity={"work": "adding"},
+        ledger=ledger,
+        retries=20,
+        n_jobs=n_jobs,
     )
+    assert run.state is not None
+    print(json.dumps({"bits": run.state.arrays["sum"].tobytes().hex(), **run.to_json()}))
 
 
 def kill(n_kills: int, whom: str, n_jobs: int) -> dict[str, Any]:
@@ -185,34 +206,30 @@ def kill(n_kills: int, whom: str, n_jobs: int) -> dict[str, Any]:
                 )
                 done += killed
                 again = Counter(log.read_text().split()) - begun
-                redone += sum(again[str(at)] > 0 for at in before) if whom == "driver" else 0
+                redone += sum(again[str(part)] > 0 for part in before)
                 if text:
                     break
             result = json.loads(text)
-            n_same += result["bits"] == expected["bits"] and (
-                result["importance"] == expected["importance"]
-            )
+            n_same += result["bits"] == expected["bits"]
             n_runs += 1
     return {"killed": whom, "kills": done, "runs": n_runs, "same": n_same, "redone": redone}
 
 
 def _recorded(ledger: Path) -> set[int]:
-    """Return the first rows of parts whose second pass a ledger has: they need not be made."""
+    """Return the parts that a ledger has."""
     if not ledger.exists():
         return set()
     with sqlite3.connect(ledger) as base:
-        rows = base.execute(
-            "SELECT part FROM parts GROUP BY part HAVING COUNT(DISTINCT stage) = 2"
-        ).fetchall()
+        rows = base.execute("SELECT part FROM parts").fetchall()
     base.close()
-    return {1_000 * part for (part,) in rows}
+    return {part for (part,) in rows}
 
 
 def _run(
     ledger: Path, log: Path, n_jobs: int, whom: str = "", moment: float = 0.0
 ) -> tuple[str, int]:
     """Run the program; kill it, or one of its workers, at some moment of its work."""
-    command = [sys.executable, "-m", "benchmarks.bench_parts", "explain"]
+    command = [sys.executable, "-m", "benchmarks.bench_parts", "add"]
     program = subprocess.Popen(
         [*command, str(ledger), str(log), str(n_jobs)],
         cwd=ROOT,
@@ -224,7 +241,7 @@ def _run(
     if whom:
         # when a random number of parts has been begun
         start = len(log.read_text().split())
-        wanted = start + int(moment * 40)
+        wanted = start + int(moment * N_PARTS)
         while program.poll() is None and len(log.read_text().split()) < wanted:
             time.sleep(0.005)
         pids = [program.pid] if whom == "driver" else _children(program.pid)
@@ -272,9 +289,11 @@ def report(*, quick: bool, path: Path) -> int:
     print(f"memory of {sizes[-1]:,} against {sizes[0]:,} rows: {ratio:.2f}x")
     kills = [kill(2 if quick else 50, "worker", 2), kill(2 if quick else 20, "driver", 1)]
     for one in kills:
+        # a run whose workers are killed goes on by itself; one whose driver is killed is resumed
+        redone = f", {one['redone']} recorded parts done again" if one["killed"] == "driver" else ""
         print(
             f"{one['kills']} kills of a {one['killed']} in {one['runs']} runs: {one['same']} with "
-            f"the same bits, {one['redone']} recorded parts done again"
+            f"the same bits{redone}"
         )
     path.write_text(json.dumps({"sizes": measured, "kills": kills}, indent=1) + "\n")
     broken: int = sum(one["same"] < one["runs"] or one["redone"] > 0 for one in kills)
@@ -285,4 +304,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "measure":
         print(json.dumps(measure(int(sys.argv[2]))))
     else:
-        explain(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+        add(sys.argv[2], sys.argv[3], int(sys.argv[4]))

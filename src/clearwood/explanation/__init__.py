@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from clearwood.explanation.local.lime_result import Lime
     from clearwood.explanation.local.what_if import WhatIf
     from clearwood.explanation.monotone.result import Monotone, MonotoneClaim, Witness
+    from clearwood.explanation.over_parts.background import InParts
     from clearwood.explanation.scales import Scale, Unit
     from clearwood.explanation.shapley.result import Shapley
 else:
@@ -73,6 +74,7 @@ __all__ = [
     "Factors",
     "Game",
     "Importance",
+    "InParts",
     "Interactions",
     "JointCurves",
     "Lime",

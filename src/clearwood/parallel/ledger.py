@@ -44,6 +44,7 @@ class Ledger(Database):
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> page = Ledger(Path(tempfile.mkdtemp()) / "run.ledger").page({"work": "counting"})
     >>> page.add(3, "part-3.parquet", State({"rows": 10}), seconds=0.1)
     >>> page.finished, page.state(3).values

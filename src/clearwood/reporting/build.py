@@ -86,7 +86,9 @@ def report(
         file. A `Learner` gives the fullest page.
     data
         The rows that the model is explained on, usually those it was fitted to: a table, a data
-        frame, an array or a path. With a target, predictions are compared with it.
+        frame, an array or a path. With a target, predictions are compared with it. Of a table in
+        parts all rows count in the decomposition, the importance and the main effects; the rest
+        is computed from a seeded sample of 200,000 of them, and the page says which is which.
     benchmark
         The comparison that the model comes from. Without it, the performance on new rows is not
         known, unless ``test`` gives some.

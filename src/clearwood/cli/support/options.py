@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -13,6 +13,7 @@ from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count
 from clearwood.cli.support import completion
 from clearwood.cli.support.console import print_message
+from clearwood.cli.support.parts import is_in_parts, read_parts
 
 if TYPE_CHECKING:
     from clearwood.table import Schema, Table
@@ -122,6 +123,10 @@ class Reading:
         """
         import clearwood as cw
 
+        if is_in_parts(data):
+            known = model.schema_ if isinstance(model, cw.models.TableModel) else None
+            parts: Any = read_parts(data, known, **vars(self))
+            return cast("Table", parts)  # whoever needs all rows in memory says so
         if isinstance(model, cw.models.TableModel):
             return read_table(data, schema=model.schema_, **vars(self))
         roles = {} if columns is None else columns.roles()

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 from clearwood._shared.errors import InputError
 from clearwood._shared.numbers import count
 from clearwood.cli.support.console import print_json, print_text
-from clearwood.cli.support.options import Force, Json, ModelFile, Reading
+from clearwood.cli.support.options import Force, Jobs, Json, ModelFile, Reading
+from clearwood.cli.support.parts import Workers, is_in_parts, read_parts
 from clearwood.cli.support.verb import verb
 
 if TYPE_CHECKING:
-    from clearwood.table import Table
+    from clearwood.models import TableModel
+    from clearwood.table import Parts, Table
 
 __all__ = ["predict"]
 
@@ -25,8 +27,10 @@ def predict(
     probabilities: bool | None = None,
     interval: float | None = None,
     interval_of: str | None = None,
+    n_jobs: Jobs = 1,
     force: Force = False,
     json: Json = False,
+    workers: Workers,
     reading: Reading,
 ) -> None:
     """Predict new rows with a saved model: one line per row, in the order of the rows.
@@ -40,9 +44,11 @@ def predict(
     Parameters
     ----------
     data
-        New rows, with the features of the model.
+        New rows, with the features of the model: a file, or a folder, pattern or address
+        (s3://...) of many, which are read in parts.
     path : FILE
-        A .csv or .parquet file; by default, CSV to standard output.
+        A .csv or .parquet file; by default, CSV to standard output. For rows in parts, a folder:
+        one Parquet file is written for each part.
     probabilities
         Write one column of probabilities per class; by default if the model predicts them.
     interval : SHARE
@@ -59,7 +65,10 @@ def predict(
     from clearwood.models import prediction_columns
     from clearwood.table import as_table
 
-    if path is not None:
+    in_parts = is_in_parts(data)
+    if not in_parts:
+        workers.refuse()
+    if path is not None and not in_parts:
         check_output(path, ".csv", ".parquet", ".pq", force=force, inputs=[model, data])
     if model.suffix.lower() == ".csv":
         _predict_factors(model, data, path, reading, force=force, as_json=json)
@@ -72,6 +81,18 @@ def predict(
             f"'{model}' holds a {type(fitted).__name__} without the names of its features",
             hint="predict with it in Python, after cw.load.",
         )
+    if in_parts:
+        if interval is not None:
+            raise InputError(
+                "intervals are not written for rows in parts",
+                parameter="interval",
+                value=interval,
+                hint="leave out --interval, or predict one file.",
+            )
+        parts = read_parts(data, fitted.schema_, **vars(reading))
+        options = {"probabilities": probabilities, "force": force, "n_jobs": n_jobs}
+        _predict_parts(fitted, parts, path, workers, options, as_json=json)
+        return
     with progress(f"reading {data.name}"):
         table = as_table(data, schema=fitted.schema_, exposure=True, **vars(reading))
     with progress(f"predicting {count(table.n_rows, 'row')}"):
@@ -115,6 +136,32 @@ def _interval_columns(
         )
     found = model.predict_interval(table, confidence=interval, of=interval_of)
     return {"low": found.low, "high": found.high}
+
+
+def _predict_parts(
+    fitted: "TableModel",
+    parts: "Parts",
+    path: Path | None,
+    workers: Workers,
+    options: dict[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    """Predict rows in parts, into a folder."""
+    from clearwood.models import written_predictions
+
+    if path is None:
+        raise InputError(
+            "predictions of rows in parts go to files",
+            parameter="path",
+            hint="name a folder for them: -o predictions/",
+        )
+    with workers.ready():
+        result = written_predictions(fitted, parts, path, ledger=workers.ledger, **options)
+    if as_json:
+        print_json({"output": path, **result.to_json()})
+    else:
+        print_text(repr(result))
 
 
 def _predict_factors(

@@ -107,7 +107,7 @@ class Explained:
         self.model = model
         self.in_parts = self._in_parts(data, weights, ledger, errors)
         if self.in_parts is not None:
-            data = self.in_parts.parts.sample(SAMPLE, seed=seed)
+            data = self.in_parts.sample(SAMPLE, seed=seed)
         self.data = as_rows(data) if isinstance(data, Mapping) else as_data(data)
         if isinstance(model, TableModel):
             model.check_outcome(self.data)
@@ -153,6 +153,8 @@ class Explained:
         """Return the data, where its rows stay where they are."""
         if errors not in ("raise", "skip"):
             raise unknown_choice("errors", errors, ("raise", "skip"))
+        if isinstance(data, InParts):
+            return data
         if not isinstance(data, Parts):
             if ledger is not None:
                 raise bad_value("ledger", ledger, "a ledger is for tables that are read in parts")
@@ -575,22 +577,20 @@ class Explained:
         **decomposing
             What is decomposed otherwise than here: ``max_order`` and the like.
         """
+        same = self.in_parts is not None and data is self.in_parts.parts
         other = type(self)(
             self.model,
-            data,
+            self.in_parts if same else data,
             weights=weights,
             output=self.output,
             seed=self.seed if seed is None else seed,
             n_jobs=self.n_jobs,
             **{**self.decomposing, **decomposing},
-            **(
-                {}
-                if self.in_parts is None or not isinstance(data, Parts)
-                else self.in_parts.options
-            ),
         )
         with self._lock:
             other._game = self._game  # noqa: SLF001 - of the same class
+            if same:  # counted once, whatever is asked of them
+                other._bound = self._bound  # noqa: SLF001
         return other
 
     def over(self, rows: Index) -> "Explained":

@@ -64,14 +64,13 @@ class InParts:
     ledger: str | Path | None = None
     errors: Literal["raise", "skip"] = "raise"
     runs: dict[str, Run] = field(default_factory=dict)
+    _samples: dict[tuple[int, int], Table] = field(default_factory=dict, repr=False)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "runs": dict(self.runs)}
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options of the work over parts."""
-        return {"ledger": self.ledger, "errors": self.errors}
+    def sample(self, n: int, *, seed: int) -> Table:
+        """Draw rows, once: all parts are read for it."""
+        if (n, seed) not in self._samples:
+            self._samples[n, seed] = self.parts.sample(n, seed=seed)
+        return self._samples[n, seed]
 
     @property
     def columns(self) -> tuple[str, ...]:

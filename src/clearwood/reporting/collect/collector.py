@@ -231,6 +231,7 @@ class Collector:
             profiles=profiles or {},
             association=associated,
             test=subject.test,
+            in_parts=subject.explanation.in_parts,
             options=self.options,
         )
 
@@ -340,6 +341,8 @@ class Collector:
             return n_rows
         left = seconds / n_leaves - _SECONDS_PER_LEAF
         rows = int(left / _SECONDS_PER_LEAF_AND_ROW)
+        if self.subject.explanation.in_parts is not None and rows >= min(_FEWEST_EXACT, n_rows):
+            return n_rows  # whoever has rows in parts wants all of them
         return min(rows, n_rows) if rows >= min(_FEWEST_EXACT, n_rows) else None
 
     def rows_within(

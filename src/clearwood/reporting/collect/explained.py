@@ -29,7 +29,7 @@ from clearwood.explanation import (
 )
 from clearwood.forest import Forest
 from clearwood.models import Learner
-from clearwood.table import Table
+from clearwood.table import Parts, Table
 
 __all__ = ["ExplainedModel", "PartsKind", "explained_model", "parts_kind", "some_rows"]
 
@@ -140,9 +140,12 @@ class ExplainedModel:
         return np.asarray(predicted[:, 0] if predicted.shape[1] == 1 else predicted)
 
     def decompose(
-        self, rows: Table, *, is_sampled: bool, max_order: int, time_limit: float, seed: int
+        self, rows: Any, *, is_sampled: bool, max_order: int, time_limit: float, seed: int
     ) -> Decomposition:
         """Decompose the prediction, from sampled predictions or exactly."""
+        in_parts = self.explanation.in_parts
+        if in_parts is not None and rows is self.table and not is_sampled:
+            rows = in_parts.parts  # exact over all of them
         result = self.explanation.on(
             rows, max_order=max_order, exact=not is_sampled, time_limit=time_limit, seed=seed
         ).decomposition
@@ -258,7 +261,7 @@ class ExplainedModel:
         return {name: name for name in columns}
 
 
-def explained_model(model: Any, table: Table, *, n_jobs: int = 1) -> ExplainedModel:
+def explained_model(model: Any, table: Table | Parts, *, n_jobs: int = 1) -> ExplainedModel:
     """Import a model, once for the whole report, and check that it can predict the table.
 
     Examples

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Effect,
         Factors,
         Importance,
+        InParts,
         Interactions,
         Shapley,
         TermTable,
@@ -237,6 +238,8 @@ class Findings:
         What it costs to choose the best of the benchmark's learners.
     twins
         Rows with identical features.
+    in_parts
+        The rows, where the table is only a sample of them because they are read in parts.
     drift
         How the test rows differ from the table's, or its later rows from the earlier ones.
     """
@@ -284,10 +287,16 @@ class Findings:
     twins: "Twins | None" = None
     drift: "Drift | None" = None
     test: Table | None = None
+    in_parts: "InParts | None" = None
     options: Options = field(default_factory=Options)
     stages: tuple[Stage, ...] = ()
     failures: Mapping[Step, str] = field(default_factory=dict)
     warnings: Mapping[Step, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def n_all(self) -> int:
+        """How many rows there are, of which ``table`` holds some where they are read in parts."""
+        return self.table.n_rows if self.in_parts is None else self.in_parts.parts.n_rows
 
     @property
     def outcome(self) -> str | None:

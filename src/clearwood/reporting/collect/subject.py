@@ -11,9 +11,12 @@ from clearwood.benchmarking import Benchmark
 from clearwood.forest import Forest
 from clearwood.models import Learner, load
 from clearwood.reporting.collect.explained import ExplainedModel, explained_model
-from clearwood.table import Table, Task, as_table, read_as
+from clearwood.table import Parts, Table, Task, as_table, read_as
 
 __all__ = ["Subject", "subject_of"]
+
+#: Held-out rows that are taken of a table in parts.
+_MOST_TEST_ROWS = 200_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -61,11 +64,12 @@ def subject_of(
         )
     if isinstance(model, str | os.PathLike):
         model = load(model)
-    table = _read(model, data)
-    if not table.n_rows:
+    rows = _read(model, data)
+    if not rows.n_rows:
         raise InputError("the data has no rows", parameter="data")
-    held_out = None if test is None else _read(model, test, like=table)
-    explained = explained_model(model, table, n_jobs=n_jobs)
+    held_out = None if test is None else _in_memory(_read(model, test, like=rows))
+    explained = explained_model(model, rows, n_jobs=n_jobs)
+    table = explained.table
     chosen, same_rows = None, False
     if benchmark is not None:
         chosen = _chosen(model, benchmark)
@@ -82,14 +86,20 @@ def subject_of(
     )
 
 
-def _read(model: Any, data: Any, like: Table | None = None) -> Table:
+def _in_memory(rows: Table | Parts) -> Table:
+    """Return rows, or a sample of them where they are read in parts."""
+    return rows.sample(_MOST_TEST_ROWS) if isinstance(rows, Parts) else rows
+
+
+def _read(model: Any, data: Any, like: Table | Parts | None = None) -> Table | Parts:
     """Return data as a table, with the target that the model, or the other table, has."""
     schema = model.schema_ if isinstance(model, Learner) and hasattr(model, "schema_") else None
-    if isinstance(data, Table):
+    if isinstance(data, Table | Parts):
+        few = data.head(1) if isinstance(data, Parts) else data
         if schema is not None and any(name not in data.names for name in schema.features):
-            as_table(data, schema=schema)  # raises, naming the columns that are missing
+            as_table(few, schema=schema)  # raises, naming the columns that are missing
         if isinstance(model, Learner):
-            model.check_outcome(data)
+            model.check_outcome(few)
         return data
     if schema is not None:
         if isinstance(data, np.ndarray | list | tuple):

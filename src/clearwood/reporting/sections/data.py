@@ -37,9 +37,14 @@ def _opening(findings: Findings) -> tuple[str, ...]:
     table = findings.table
     used = count(len(findings.features), "of them", "of them")
     first = (
-        f"The table has {count(table.n_rows, 'row')} and {count(len(table.columns), 'column')}; "
+        f"The table has {count(findings.n_all, 'row')} and {count(len(table.columns), 'column')}; "
         f"the model uses {used}."
     )
+    if findings.in_parts is not None and table.n_rows < findings.n_all:
+        first += (
+            f" They are read in parts; what this section shows is measured on a sample of "
+            f"{table.n_rows:,} of them, drawn with seed {findings.options.seed}."
+        )
     if table.dropped:
         first += f" {count(table.dropped, 'row')} without a target had been dropped."
     if table.exposure is not None and table.exposures is not None:

@@ -81,11 +81,11 @@ def _importance(findings: Findings) -> list[Block]:
         f"{percent(findings.share_of_order(2))}"
     )
     meaning += f", {remainder_words(findings)} for {percent(rest)}." if rest > 0 else "."
-    background, table = decomposition.background, findings.table
+    background = decomposition.background
     how = "estimated" if findings.is_sampled else "exact"
     drawn = (
-        f" drawn from {table.n_rows:,} with seed {findings.options.seed}"
-        if background.n_rows < table.n_rows
+        f" drawn from {findings.n_all:,} with seed {findings.options.seed}"
+        if background.n_rows < findings.n_all
         else ""
     )
     scale = (

@@ -43,7 +43,7 @@ def section(findings: Findings) -> Section:
 
 
 def _opening(findings: Findings) -> tuple[str, ...]:
-    n_sample, n_rows = findings.sample.n_rows, findings.table.n_rows
+    n_sample, n_rows = findings.sample.n_rows, findings.n_all
     which = (
         f"all {n_rows:,} rows of the table"
         if n_sample == n_rows

@@ -101,9 +101,10 @@ def _facts(findings: Findings) -> tuple[tuple[str, str], ...]:
     facts = [
         (
             "Rows and columns",
-            f"{count(table.n_rows, 'row')}, {count(len(table.columns), 'column')}",
+            f"{count(findings.n_all, 'row')}, {count(len(table.columns), 'column')}",
         ),
-        ("Fingerprint of the data", f"SHA-256 {table.fingerprint()}"),
+        ("Fingerprint of the data", _fingerprint(findings)),
+        *_work(findings),
     ]
     facts += _file("Data from", table)
     if findings.test is not None:
@@ -133,6 +134,38 @@ def _facts(findings: Findings) -> tuple[tuple[str, str], ...]:
         ("Python", f"{platform.python_version()} on {platform.system()} ({platform.machine()})"),
     ]
     return tuple(facts)
+
+
+def _fingerprint(findings: Findings) -> str:
+    if findings.in_parts is None:
+        return f"SHA-256 {findings.table.fingerprint()}"
+    return f"SHA-256 {findings.in_parts.parts.fingerprint()}, of files and schema"
+
+
+def _work(findings: Findings) -> list[tuple[str, str]]:
+    """Say how rows in parts were worked on, and what is exact over all of them."""
+    in_parts = findings.in_parts
+    if in_parts is None:
+        return []
+    runs = list(in_parts.runs.items())
+    facts = [(f"Parts, {title}", run.described) for title, run in runs]
+    skipped = dict.fromkeys(pair for _, run in runs for pair in run.skipped)
+    facts += [("Left out", f"{name}: {error}") for name, error in skipped]
+    about = "nothing: the model has no exact decomposition"
+    if findings.decomposition is not None and not findings.is_sampled:
+        about = (
+            "the decomposition, shares of variance and interactions, and the values of main effects"
+        )
+    rows = f"{count(findings.table.n_rows, 'row')}, seed {findings.options.seed}"
+    other = (
+        "everything else: columns and their distributions, associations, curves and their bands, "
+        "performance, checks, individual predictions"
+    )
+    return [
+        *facts,
+        ("Exact over all rows", about),
+        (f"Over a sample of {rows}", other),
+    ]
 
 
 def _file(name: str, table: Table) -> list[tuple[str, str]]:

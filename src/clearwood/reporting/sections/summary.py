@@ -54,7 +54,7 @@ def _what(findings: Findings) -> str:
     return (
         f"The model {named(findings.name)!r} predicts {what} from "
         f"{count(len(findings.features), 'column')}: {used}. This page explains it on "
-        f"{count(findings.table.n_rows, 'row')}."
+        f"{count(findings.n_all, 'row')}."
     )
 
 

@@ -1,12 +1,14 @@
 """`clearwood explain shapley`, `lime`, `what-if`, `contributions`: individual predictions."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from clearwood._shared.choices import Conditional, LimeSelection, ShapleyMethod, ValueFunction
+from clearwood.cli.support.console import print_json, print_text
 from clearwood.cli.support.options import Reading, pairs, setting
+from clearwood.cli.support.parts import Workers
 from clearwood.cli.support.verb import verb
 from clearwood.cli.verbs.explain.options import Explaining, Groups, View, Work, groups_of
 
@@ -35,9 +37,11 @@ def shapley(
     precision: float = 0.02,
     max_evaluations: int | None = None,
     n_background: int | None = None,
+    to: Path | None = None,
     view: View,
     work: Work,
     explaining: Explaining,
+    workers: Workers,
     reading: Reading,
 ) -> None:
     """Shapley values: how each feature moves a prediction away from the average.
@@ -52,6 +56,9 @@ def shapley(
         The rows to explain, if not those of DATA.
     interactions
         Pairwise interactions too; exact values only.
+    to : FOLDER
+        Where DATA is a folder, pattern or address: write the values of all rows there, one Parquet
+        file for each part.
     conditional
         The distribution assumed by observational values; auto chooses by the columns.
 
@@ -66,26 +73,39 @@ def shapley(
     n_background : N
         Rows of DATA that form the background; by default 100.
     """
-    import clearwood as cw
+    from clearwood.explanation import Explanation
+    from clearwood.parallel import Written
+    from clearwood.table import Parts
 
     together = groups_of(groups)
     model, data = explaining.read(reading, of)
     explained = data if of is None else reading.table_for(model, of)
-    result = cw.shapley(
-        model,
-        data,
-        explained.head(rows),
-        value=value,
-        method=method,
-        conditional=conditional,
-        groups=together,
-        interactions=interactions,
-        precision=precision,
-        max_evaluations=max_evaluations,
-        n_background=n_background,
-        **vars(view),
-        **vars(work),
-    )
+    if not isinstance(data, Parts):
+        workers.refuse()
+    options: dict[str, Any] = {"seed": work.seed, "n_jobs": work.n_jobs, "ledger": workers.ledger}
+    with workers.ready():
+        why = Explanation(model, data, **options)
+        result = why.shapley(
+            explained.head(rows) if to is None else explained,
+            to=to,
+            force=explaining.force,
+            value=value,
+            method=method,
+            conditional=conditional,
+            groups=together,
+            interactions=interactions,
+            precision=precision,
+            max_evaluations=max_evaluations,
+            n_background=n_background,
+            **vars(view),
+            **vars(work),
+        )
+    if isinstance(result, Written):
+        if explaining.json:
+            print_json(result.to_json())
+        else:
+            print_text(repr(result))
+        return
     explaining.show(result)
 
 
