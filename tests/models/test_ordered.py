@@ -1,8 +1,10 @@
 """Ordinal regression against statsmodels itself."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import clearwood as cw
 from clearwood.models.estimators.ordered import OrderedRegression
 
 OrderedModel = pytest.importorskip("statsmodels.miscmodels.ordinal_model").OrderedModel
@@ -50,3 +52,43 @@ def test_labels_are_kept_in_the_order_they_sort():
     model = OrderedRegression().fit(X, labels)
     assert list(model.classes_) == ["a", "b", "c", "d"]
     assert set(model.predict(X)) <= set("abcd")
+
+
+def test_the_order_of_classes_can_be_stated():
+    X, y = grades()
+    labels = np.array(["low", "mid", "high", "top"])[y]
+    sorted_labels = ["high", "low", "mid", "top"]
+    model = OrderedRegression(order=[1, 2, 0, 3]).fit(X, labels)
+    assert list(model.classes_) == sorted_labels
+    in_order = model.predict_proba(X)[:, [1, 2, 0, 3]]
+    np.testing.assert_allclose(in_order, OrderedRegression().fit(X, y).predict_proba(X), atol=1e-6)
+    assert np.mean(model.predict(X) == labels) > 0.4
+
+
+@pytest.mark.parametrize("source", ["kinds", "pandas"])
+def test_a_learner_takes_the_order_that_the_table_states(source, tmp_path):
+    X, y = grades()
+    levels = ["low", "mid", "high", "top"]
+    labels = np.array(levels)[y]
+    columns = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}
+    if source == "kinds":
+        table = cw.read({**columns, "grade": labels}, target="grade", kinds={"grade": levels})
+    else:
+        grade = pd.Categorical(labels, categories=levels, ordered=True)
+        table = cw.read(pd.DataFrame({**columns, "grade": grade}), target="grade")
+    model = cw.learner("ordinal").fit(table)
+    numbered = cw.learner("ordinal").fit(pd.DataFrame(columns), y)
+    in_order = model.predict_proba(table)[:, [list(model.classes_).index(one) for one in levels]]
+    np.testing.assert_allclose(in_order, numbered.predict_proba(pd.DataFrame(columns)), atol=1e-6)
+    path = tmp_path / "ordinal.cw"
+    cw.save(model, path)
+    np.testing.assert_array_equal(cw.load(path).predict_proba(table), model.predict_proba(table))
+
+
+def test_an_order_with_a_level_that_no_row_has_is_kept():
+    X, y = grades()
+    levels = ["none", "low", "mid", "high", "top"]
+    columns = {"a": X[:, 0], "grade": np.array(levels[1:])[y]}
+    table = cw.read(columns, target="grade", kinds={"grade": levels})
+    model = cw.learner("ordinal").fit(table)
+    assert [str(model.classes_[code]) for code in model.estimator_.order] == levels[1:]

@@ -165,6 +165,14 @@ def test_the_page_computes_what_the_learner_and_its_shapley_values_are(script, n
     check(script, model, table)
 
 
+def test_the_page_keeps_the_order_of_classes_that_the_table_states(script):
+    frame = frame_of("multiclass").replace({"y": {"top": "high"}})
+    table = cw.read(frame, target="y", kinds={"y": ["low", "mid", "high"]})
+    model = cw.learner("ordinal").fit(table)
+    assert list(model.classes_) == ["high", "low", "mid"]
+    check(script, model, table)
+
+
 @pytest.mark.parametrize("categories", ["onehot", "ordinal", "target"])
 def test_levels_reach_the_trees_in_any_way(script, categories):
     table = table_of("binary")

@@ -49,6 +49,9 @@ class Job:
         The columns of the table, also those that are left out; None where they are not known yet.
     encoded
         What each encoded column holds; empty where that is not known yet.
+    class_order
+        For classes in an order that the table states: their codes from the lowest to the highest,
+        where codes number the classes as they sort; empty where no order is stated.
     """
 
     task: Task
@@ -64,6 +67,7 @@ class Job:
     owners: tuple[int, ...] = ()
     schema: Schema | None = None
     encoded: tuple[Encoded, ...] = ()
+    class_order: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -51,7 +51,7 @@ from clearwood.models.streaming import check_streams, fit_in_parts, learn_encode
 from clearwood.models.table_model import TableModel
 from clearwood.models.written import written_predictions
 from clearwood.parallel import Written
-from clearwood.table import Encoder, Parts, Table, Task, as_table, check_columns, find_task
+from clearwood.table import Encoder, Kind, Parts, Table, Task, as_table, check_columns, find_task
 
 __all__ = ["Learner", "learner"]
 
@@ -564,7 +564,17 @@ class Learner(TableModel):
             owners=tuple(list(dict.fromkeys(sources)).index(source) for source in sources),
             schema=self.schema_,
             encoded=encoder.columns_,
+            class_order=self._class_order(),
         )
+
+    def _class_order(self) -> tuple[int, ...]:
+        """Codes of the classes in the order that the table states for its target, if it does."""
+        target = None if self.schema_.target is None else self.schema_[self.schema_.target]
+        if not self.task_.is_classification or target is None or target.kind is not Kind.ORDERED:
+            return ()
+        codes = {str(label): code for code, label in enumerate(self.classes_)}
+        order = tuple(codes[level] for level in target.levels if level in codes)
+        return order if len(order) == len(codes) else ()
 
     def _training_rows(
         self, X: Any, y: Any, sample_weight: Any

@@ -1,5 +1,6 @@
 """Ordinal regression by statsmodels, kept as plain arrays."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -27,14 +28,17 @@ class OrderedRegression(ClassifierMixin, BaseEstimator):
     ----------
     link
         "logit" or "probit": whether F is the logistic or the normal distribution.
+    order
+        Places of the classes among the sorted ones, from the lowest class to the highest: (1, 2, 0)
+        for "low", "mid", "high". By default the classes are in the order they sort.
 
     Attributes
     ----------
     classes_ : ndarray
-        The classes in increasing order.
+        The classes as they sort; probabilities have one column for each.
     coef_ : ndarray of shape (n_columns,)
     thresholds_ : ndarray of shape (n_classes - 1,)
-        The cut-points b_1 < b_2 < ...
+        The cut-points b_1 < b_2 < ... from the lowest class to the highest.
 
     References
     ----------
@@ -52,8 +56,9 @@ class OrderedRegression(ClassifierMixin, BaseEstimator):
     (1, 3)
     """
 
-    def __init__(self, *, link: str = "logit") -> None:
+    def __init__(self, *, link: str = "logit", order: Sequence[int] | None = None) -> None:
         self.link = link
+        self.order = order
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Maximise the likelihood."""
@@ -63,7 +68,7 @@ class OrderedRegression(ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         self.n_features_in_ = X.shape[1]
         kept = independent_columns(X)
-        model = OrderedModel(codes, X[:, kept], distr=self.link)
+        model = OrderedModel(self._ranks()[codes], X[:, kept], distr=self.link)
         # the Hessian is for standard errors, which are not kept
         result = model.fit(method="bfgs", maxiter=2_000, disp=0, skip_hessian=True)
         self.coef_ = np.zeros(X.shape[1])
@@ -78,7 +83,12 @@ class OrderedRegression(ClassifierMixin, BaseEstimator):
         below = _CUMULATIVE[self.link](self.thresholds_ - score[:, None])
         ends = np.ones((len(score), 1))
         probabilities: Floats = np.diff(np.hstack([0 * ends, below, ends]))
-        return probabilities
+        return probabilities[:, self._ranks()]
+
+    def _ranks(self) -> NDArray[np.intp]:
+        """Place of each of the sorted classes in the order of the model."""
+        places = np.arange(len(self.classes_))
+        return places if self.order is None else np.argsort(np.asarray(self.order))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the most probable class."""

@@ -58,7 +58,8 @@ def _one_vs_rest(job: Job) -> Any:
 def _ordinal(job: Job) -> Any:
     from clearwood.models.estimators.ordered import OrderedRegression
 
-    return OrderedRegression(link=one_of(job, "link", ["logit", "probit"]))
+    link = one_of(job, "link", ["logit", "probit"])
+    return OrderedRegression(link=link, order=job.class_order or None)
 
 
 _glm_entry = partial(Entry, family="glm", reading="glass box", scale=True, complexity=2)
@@ -114,7 +115,7 @@ ENTRIES = (
         tasks=frozenset({Task.MULTICLASS}),
         source="statsmodels OrderedModel",
         section="course notes 22.3",
-        loss="log loss of the cumulative model; classes in the order they sort",
+        loss="log loss of the cumulative model; classes in the table's order, else as they sort",
         estimates="probability",
         build=_ordinal,
         defaults={"link": "logit"},

@@ -167,11 +167,12 @@ def _link(
     scale = np.maximum(np.abs(expected), expected.std(axis=0))
     for link in _candidates(explained.model, probe.game):
         linked = _linked(link, raw)
-        for pick in _picks(linked.shape[1], expected.shape[1]):
+        for pick in _picks(linked.shape[1], expected.shape[1], link.get("ranks")):
             # libraries that add up in single precision are off by some of its last digits
             if (np.abs(linked[:, pick] - expected) <= 2e-6 * scale + 1e-12).all():
                 shown = pick if raw.shape[1] == linked.shape[1] else [0] * len(pick)
-                return {**link, "pick": pick}, outputs, shown
+                carried = {key: value for key, value in link.items() if key != "ranks"}
+                return {**carried, "pick": pick}, outputs, shown
     raise NotCarriedError(
         f"the page cannot compute the prediction from what the model adds up ({probe.game.unit})"
     )
@@ -186,7 +187,10 @@ def _candidates(model: Any, game: Game) -> list[dict[str, Any]]:
     inner = getattr(model, "estimator_", model)
     if getattr(inner, "link", None) == "logit" and hasattr(inner, "thresholds_"):
         cuts = plain_numbers(inner.thresholds_)
-        candidates.append({"name": "ordered", "temperature": 1.0, "cuts": cuts})
+        ordered = {"name": "ordered", "temperature": 1.0, "cuts": cuts}
+        if inner.order is not None:
+            ordered["ranks"] = np.argsort(inner.order).tolist()
+        candidates.append(ordered)
     return candidates
 
 
@@ -203,8 +207,8 @@ def _linked(link: Mapping[str, Any], raw: Floats) -> Floats:
         return np.asarray(inverse(link["name"], scaled))
 
 
-def _picks(n_linked: int, n_wanted: int) -> list[list[int]]:
+def _picks(n_linked: int, n_wanted: int, ranks: list[int] | None) -> list[list[int]]:
     """Return the columns that may be the outputs: all, or of two the second."""
     if n_linked == n_wanted:
-        return [list(range(n_linked))]
+        return [ranks or list(range(n_linked))]
     return [[n_linked - 1]] if n_wanted == 1 else []
