@@ -297,6 +297,31 @@ def margin() -> alt.HConcatChart:
     return alt.hconcat(*charts)
 
 
+def price() -> alt.Chart:
+    """Prices by height where gender acts on accidents and height only reveals it."""
+    accidents = cw.SCM(
+        {
+            "gender": 'choice("female", "male")',
+            "height": 'normal(160 + 20 * (gender == "male"), 10)',
+            "Z": "poisson(0.1)",
+            "E": "poisson(0.05)",
+            "claims": 'Z * (gender == "male") + E',
+        },
+        hidden=["Z", "E"],
+    )
+    drawn = accidents.sample(20_000, seed=0).to_frame("pandas")
+    table = cw.read(drawn, target="claims", task="count", protected="gender")
+    model = cw.learner("glm", alpha=0).fit(table)
+    heights = np.linspace(140, 200, 121)
+    rows = {"gender": ["female"] * 121, "height": heights}
+    curves = {
+        "true unaware price": 0.05 + 0.1 / (1 + np.exp(-0.2 * (heights - 170))),
+        "unaware": cw.fair(model, table, kind="unaware").predict(rows),
+        "fair": cw.fair(model, table).predict(rows),
+    }
+    return _lines(heights, curves, dict(zip(curves, (BLUE, ORANGE, GREEN), strict=True)), "height")
+
+
 def house() -> Any:
     """Shapley values of the price of a house."""
 
@@ -382,6 +407,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "prim": prim,
     "margin": margin,
     "house": house,
+    "price": price,
 }
 
 if __name__ == "__main__":
