@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from clearwood.evaluation import Evaluation, evaluate
     from clearwood.explanation import (
         Agreement,
+        Attention,
         Boundaries,
         CoefficientPath,
         Coefficients,
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
         Explanation,
         Factors,
         Importance,
+        IntegratedGradients,
         Lime,
         Shapley,
+        TrainingCurve,
         WhatIf,
     )
     from clearwood.explanation.effects.boundaries import boundaries
@@ -35,6 +38,9 @@ if TYPE_CHECKING:
     from clearwood.explanation.linear.coefficients import coefficients
     from clearwood.explanation.linear.discriminants import discriminants
     from clearwood.explanation.linear.path import path
+    from clearwood.explanation.local.integrated_gradients import integrated_gradients
+    from clearwood.explanation.networks.attention import attention
+    from clearwood.explanation.networks.training_curve import training_curve
     from clearwood.explanation.one_call import (
         agreement,
         contributions,
@@ -55,6 +61,7 @@ else:
 __all__ = [
     "SCM",
     "Agreement",
+    "Attention",
     "Audit",
     "Benchmark",
     "Boundaries",
@@ -74,14 +81,17 @@ __all__ = [
     "Graph",
     "Importance",
     "InputError",
+    "IntegratedGradients",
     "Learner",
     "Lime",
     "MissingExtraError",
     "Report",
     "Shapley",
     "Table",
+    "TrainingCurve",
     "WhatIf",
     "agreement",
+    "attention",
     "audit",
     "benchmark",
     "boundaries",
@@ -100,6 +110,7 @@ __all__ = [
     "forest",
     "importance",
     "inspect",
+    "integrated_gradients",
     "learner",
     "lime",
     "load",
@@ -111,5 +122,6 @@ __all__ = [
     "report",
     "save",
     "shapley",
+    "training_curve",
     "what_if",
 ]

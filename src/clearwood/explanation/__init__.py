@@ -41,9 +41,12 @@ if TYPE_CHECKING:
     from clearwood.explanation.linear.path import CoefficientPath
     from clearwood.explanation.linear.result import Coefficients, ColumnTest
     from clearwood.explanation.local.contributions import Contributions
+    from clearwood.explanation.local.integrated_gradients import IntegratedGradients
     from clearwood.explanation.local.lime_result import Lime
     from clearwood.explanation.local.what_if import WhatIf
     from clearwood.explanation.monotone.result import Monotone, MonotoneClaim, Witness
+    from clearwood.explanation.networks.attention import Attention
+    from clearwood.explanation.networks.training_curve import TrainingCurve
     from clearwood.explanation.over_parts.background import InParts
     from clearwood.explanation.scales import Scale, Unit
     from clearwood.explanation.shapley.result import Shapley
@@ -55,6 +58,7 @@ __all__ = [
     "About",
     "AdditiveGame",
     "Agreement",
+    "Attention",
     "BackgroundInfo",
     "Boundaries",
     "CoefficientPath",
@@ -75,6 +79,7 @@ __all__ = [
     "Game",
     "Importance",
     "InParts",
+    "IntegratedGradients",
     "Interactions",
     "JointCurves",
     "Lime",
@@ -95,6 +100,7 @@ __all__ = [
     "TermTable",
     "TermsGame",
     "Training",
+    "TrainingCurve",
     "TreeGame",
     "Unit",
     "WhatIf",

@@ -37,6 +37,11 @@ if TYPE_CHECKING:
     from clearwood.plot.graph import graph_svg, plot_graph
     from clearwood.plot.importance import plot_importance, plot_interactions
     from clearwood.plot.lime import plot_lime
+    from clearwood.plot.networks import (
+        plot_attention,
+        plot_integrated_gradients,
+        plot_training,
+    )
     from clearwood.plot.nomogram import plot_nomogram
     from clearwood.plot.observed import LAYER
     from clearwood.plot.path import plot_path
@@ -51,6 +56,7 @@ __all__ = [
     "graph_svg",
     "plot_agreement",
     "plot_association",
+    "plot_attention",
     "plot_benchmark",
     "plot_bias_variance",
     "plot_boundaries",
@@ -71,6 +77,7 @@ __all__ = [
     "plot_group_quantiles",
     "plot_groups",
     "plot_importance",
+    "plot_integrated_gradients",
     "plot_interactions",
     "plot_learning",
     "plot_lift",
@@ -87,5 +94,6 @@ __all__ = [
     "plot_selection_frequency",
     "plot_shapley",
     "plot_smooth_calibration",
+    "plot_training",
     "plot_what_if",
 ]

@@ -148,6 +148,9 @@ def _before_link(model: Any) -> Scorer:
     parts = parts_of(model)
     if parts is not None and parts.link != "identity":
         return Scorer(parts, unit=Unit.before(parts.link))
+    unit = _network_unit(model)
+    if unit is not None and unit.is_before_link:
+        return Scorer(model.margin, unit=unit)
     score = score_of(model)
     if score is not None and score.unit.is_before_link:
         return Scorer(score.of, score.outputs, score.unit)
@@ -159,6 +162,13 @@ def _before_link(model: Any) -> Scorer:
         parameter="scale",
         value=str(Scale.MARGIN),
         hint=words("its one scale is ", Option("scale", str(Scale.RESPONSE)), ", the default."),
+    )
+
+
+def _network_unit(model: Any) -> Unit | None:
+    """Return what a network's score is before its link; None for other models."""
+    return (
+        Unit.before(model.link_) if hasattr(model, "margin") and hasattr(model, "link_") else None
     )
 
 
@@ -195,6 +205,7 @@ def _of_classifier(model: Any, scale: Scale | None, labels: Any) -> Scorer:
         unit = Unit.LOG_ODDS if _is_logistic(model) else Unit.MARGIN
         if score is not None and score.unit.is_before_link:
             unit = score.unit
+        unit = _network_unit(model) or unit
         return Scorer(_Through(model.decision_function, _margins), names, unit, classes)
     return Scorer(_Through(model.predict_proba, _log_odds), names, Unit.LOG_ODDS, classes)
 

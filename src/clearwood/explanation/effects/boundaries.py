@@ -14,7 +14,7 @@ from clearwood._shared.weights import quantiles
 from clearwood.models import Learner
 from clearwood.table import Column, Kind, Table, as_table
 
-__all__ = ["Boundaries", "boundaries"]
+__all__ = ["Boundaries", "boundaries", "typical", "written"]
 
 _NUMERIC = (Kind.NUMBER, Kind.WHOLE)
 #: The missing value of columns that hold no numbers.
@@ -175,7 +175,7 @@ def boundaries(
     held = {
         name: _code(by_name[name], given[name])
         if name in given
-        else _typical(by_name[name], weights)
+        else typical(by_name[name], weights)
         for name in names
         if name not in pair
     }
@@ -207,7 +207,7 @@ def boundaries(
         classes=tuple(map(str, model.classes_)),
         predicted=predicted.reshape(first.shape),
         certainty=certainty.reshape(first.shape),
-        held={name: _written(by_name[name], value) for name, value in held.items()},
+        held={name: written(by_name[name], value) for name, value in held.items()},
         rows=np.column_stack(
             [*(_numbers(by_name[name]) for name in pair), _truth(data, table.n_rows, known)]
         ),
@@ -227,7 +227,7 @@ def _range(column: Column, points: int) -> Floats:
     return np.linspace(low - margin, high + margin, points)
 
 
-def _typical(column: Column, weights: Floats | None) -> Any:
+def typical(column: Column, weights: Floats | None) -> Any:
     """Return the median of numbers, the most frequent value of others; missing if all are."""
     weight = np.ones(len(column)) if weights is None else weights
     known = ~column.missing & (weight > 0)
@@ -258,7 +258,7 @@ def _code(column: Column, value: Any) -> Any:
         ) from error
 
 
-def _written(column: Column, value: Any) -> str:
+def written(column: Column, value: Any) -> str:
     """Return the value that a column is held at as text."""
     one = replace(column, values=np.array([value], column.values.dtype))
     if one.n_missing:

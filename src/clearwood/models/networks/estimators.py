@@ -1,6 +1,6 @@
 """Networks as scikit-learn estimators; PyTorch is imported when one is fitted or predicts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -43,6 +43,15 @@ ACTIVATIONS = ("relu", "gelu", "silu", "tanh")
 _FAMILIES = ("gaussian", "poisson", "gamma")
 #: Numbers that the values between two layers may fill when rows are predicted.
 _CELLS_AT_ONCE = 2_000_000
+
+
+#: Functions of tensors that turn scores into means and probabilities.
+_LINKS: dict[str, Callable[[Any], Any]] = {
+    "identity": lambda score: score,
+    "log": lambda score: score.exp(),
+    "logistic": lambda score: score.sigmoid(),
+    "softmax": lambda score: score.softmax(dim=1),
+}
 
 
 class _Network(Scored):
@@ -243,12 +252,106 @@ class _Network(Scored):
                 result[rows] = network(numbers, network.embed(codes)).numpy()
         return self._unstandardised(result)
 
-    def _unstandardised(self, result: Floats) -> Floats:
-        """Bring what the network computes to the scale of the score."""
+    def _unstandardised(self, result: Any) -> Any:
+        """Bring what the network computes, an array or a tensor, to the scale of the score."""
         return self.shift_ + self.scale_ * result
 
     shift_: float = 0.0
     scale_: float = 1.0
+    link_: str
+
+    def margin(self, X: ArrayLike) -> Floats:
+        """Compute the score before the link, of shape (rows, outputs)."""
+        return self._score(X)
+
+    def path_values(
+        self, start: Floats, end: Floats, points: Floats, output: int, *, link: bool
+    ) -> Floats:
+        """Compute an output at points of the straight line between two rows.
+
+        Parameters
+        ----------
+        start, end
+            The rows, of shape (1, columns).
+        points
+            From 0 at the start to 1 at the end.
+        output
+            Which of the outputs.
+        link
+            Whether the link is applied: probabilities and means rather than scores.
+        """
+        return np.concatenate(
+            [one.detach().numpy() for one, _, _ in self._along(start, end, points, output, link)]
+        )
+
+    def path_gradients(
+        self, start: Floats, end: Floats, points: Floats, output: int, *, link: bool
+    ) -> Floats:
+        """Compute gradients at points of the line, times the way that each column goes.
+
+        The line is straight in what the network takes: standardised numbers, vectors of
+        categories. Parameters are those of `path_values`.
+
+        Returns
+        -------
+        ndarray of shape (points, columns)
+        """
+        import torch
+
+        parts = []
+        for value, inputs, ways in self._along(start, end, points, output, link):
+            slopes = torch.autograd.grad(value.sum(), inputs, allow_unused=True)
+            each = [
+                np.zeros(tuple(one.shape)) if slope is None else (slope * way).numpy()
+                for one, slope, way in zip(inputs, slopes, ways, strict=True)
+            ]
+            parts.append(self._by_column(*each))
+        return np.concatenate(parts)
+
+    def _along(
+        self,
+        start: Floats,
+        end: Floats,
+        points: Floats,
+        output: int,
+        link: bool,  # noqa: FBT001
+    ) -> Iterator[tuple[Any, tuple[Any, Any], tuple[Any, Any]]]:
+        """Yield values at blocks of points, the inputs there, and the way from start to end."""
+        network = self._fitted()
+        import torch
+
+        both = np.vstack([self._matrix(start), self._matrix(end)])
+        size = max(1, _CELLS_AT_ONCE // self._row_size)
+        with one_thread():
+            numbers, codes = self._inputs(both)
+            with torch.no_grad():
+                embedded = network.embed(torch.from_numpy(codes))
+            ends = (torch.from_numpy(np.ascontiguousarray(numbers)), embedded)
+            ways = tuple(one[1:] - one[:1] for one in ends)
+            for first in range(0, len(points), size):
+                at = torch.from_numpy(points[first : first + size])[:, None]
+                inputs = tuple(
+                    (one[:1] + at * way).requires_grad_()
+                    for one, way in zip(ends, ways, strict=True)
+                )
+                score = self._unstandardised(network(*inputs))
+                if link:
+                    score = _LINKS[self.link_](score)
+                yield score[:, output], (inputs[0], inputs[1]), (ways[0], ways[1])
+
+    def _by_column(self, numbers: Floats, embedded: Floats) -> Floats:
+        """Add up what belongs to one encoded column."""
+        at, held = positions(self.categorical, self.n_features_in_)
+        result = np.zeros((len(numbers), self.n_features_in_))
+        # indicators of missing cells follow the cells
+        result[:, at] = numbers.reshape(len(numbers), -1, len(at)).sum(axis=1)
+        if len(held):
+            widths = [self.arrays_[f"embeddings.{k}.weight"].shape[1] for k in range(len(held))]
+            for column, part in zip(
+                held, np.split(embedded, np.cumsum(widths)[:-1], axis=1), strict=True
+            ):
+                result[:, column] = part.sum(axis=1)
+        return result
 
 
 class _Numbers(ScoredNumbers):

@@ -42,14 +42,13 @@ def usual_settings(n_rows: int) -> dict[str, Any]:
     Examples
     --------
     >>> usual_settings(400)
-    {'batch_size': 32, 'epochs': 150, 'early_stopping': False}
+    {'batch_size': 64, 'epochs': 150, 'early_stopping': False}
     >>> usual_settings(20_000)
     {'batch_size': 256, 'epochs': 60, 'early_stopping': True}
     """
-    is_many = n_rows >= _MANY_ROWS
-    batch = 32 if not is_many else int(2 ** np.clip(np.floor(np.log2(n_rows / 40)), 5, 8))
-    epochs = int(np.clip(round(1_200_000 / max(n_rows, 1), -1), 60, 150))
-    return {"batch_size": batch, "epochs": epochs, "early_stopping": is_many}
+    sizes = ((300, 32, 150), (_MANY_ROWS, 64, 150), (10_000, 128, 100), (np.inf, 256, 60))
+    batch, epochs = next((batch, epochs) for below, batch, epochs in sizes if n_rows < below)
+    return {"batch_size": batch, "epochs": epochs, "early_stopping": n_rows >= _MANY_ROWS}
 
 
 def held_out_rows(n_rows: int, share: float, classes: NDArray[Any] | None, seed: int) -> Index:

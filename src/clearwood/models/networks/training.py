@@ -118,7 +118,8 @@ def train(
     used = np.setdiff1d(np.arange(len(samples.target)), held_out)
     rows, checked = samples.tensors(used), samples.tensors(held_out)
     n_batches = math.ceil(len(used) / plan.batch)
-    optimizer = _optimizer(network, plan)
+    weights = list(network.parameters())
+    optimizer = _optimizer(weights, plan)
     rate = _Rate(plan, n_batches * plan.epochs)
     training, validation, rates = [], [], []
     best, kept, best_epoch = math.inf, _copied(network), 0
@@ -127,18 +128,19 @@ def train(
             network.train()
             order = torch.randperm(len(used), generator=generator)
             total = 0.0
-            for batch in order.tensor_split(n_batches):
+            for batch in zip(*(part[order].tensor_split(n_batches) for part in rows), strict=True):
                 current = rate.next()
                 for group in optimizer.param_groups:
                     group["lr"] = current
-                loss = _mean_loss(network, [part[batch] for part in rows], family)
-                _check(loss, plan, epoch)
+                loss = _mean_loss(network, batch, family)
+                value = loss.item()
+                _check(value, plan, epoch)
                 optimizer.zero_grad(set_to_none=True)
                 loss.backward()
                 if plan.clip:
-                    torch.nn.utils.clip_grad_norm_(network.parameters(), plan.clip)
+                    torch.nn.utils.clip_grad_norm_(weights, plan.clip)
                 optimizer.step()
-                total += float(loss.detach()) * len(batch)
+                total += value * len(batch[0])
             training.append(total / len(used))
             rates.append(current)
             network.eval()
@@ -156,7 +158,6 @@ def train(
                 best, kept, best_epoch = watched, _copied(network), epoch
             elif epoch - best_epoch >= plan.patience:
                 break
-    _check(torch.tensor(training[-1]), plan, len(training) - 1)
     if len(held_out):
         network.load_state_dict(kept)
     if not all(bool(torch.isfinite(value).all()) for value in network.state_dict().values()):
@@ -170,8 +171,8 @@ def _mean_loss(network: Embedded, rows: Any, family: str) -> Tensor:
     return (weight * LOSSES[family](score, target)).mean()
 
 
-def _check(loss: Tensor, plan: Plan, epoch: int) -> None:
-    if not bool(torch.isfinite(loss)):
+def _check(loss: float, plan: Plan, epoch: int) -> None:
+    if not math.isfinite(loss):
         raise _diverged(plan, epoch)
 
 
@@ -195,9 +196,8 @@ def _copied(network: Embedded) -> dict[str, Tensor]:
     return {name: value.detach().clone() for name, value in network.state_dict().items()}
 
 
-def _optimizer(network: Embedded, plan: Plan) -> torch.optim.Optimizer:
+def _optimizer(parameters: list[Tensor], plan: Plan) -> torch.optim.Optimizer:
     """Make the optimiser; constants, scales and single vectors are not shrunk."""
-    parameters = list(network.parameters())
     groups = [
         {"params": [p for p in parameters if p.ndim > 1], "weight_decay": plan.weight_decay},
         {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},

@@ -1,0 +1,1 @@
+"""What only neural networks have: training curves and weights of attention."""

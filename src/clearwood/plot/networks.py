@@ -1,0 +1,159 @@
+"""Figures of neural networks: training curves, attention and integrated gradients."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearwood.plot.style import (
+    AXIS,
+    DOWN,
+    OUTPUTS,
+    UP,
+    bars,
+    chart_of,
+    cut,
+    headed,
+    number,
+    rule,
+)
+
+if TYPE_CHECKING:
+    from clearwood.explanation import Attention, IntegratedGradients, TrainingCurve
+
+__all__ = ["plot_attention", "plot_integrated_gradients", "plot_training"]
+
+_WIDTH = 420
+#: Columns that a square of attention shows by name.
+_MOST_COLUMNS = 30
+
+
+def plot_training(result: "TrainingCurve") -> Any:
+    """Draw the losses of training and held-out rows over the epochs."""
+    import altair as alt
+
+    kinds = {"training rows": result.training, "held-out rows": result.validation}
+    rows = [
+        {"epoch": epoch + 1, "loss": float(value), "rows": kind}
+        for kind, values in kinds.items()
+        for epoch, value in enumerate(values)
+        if np.isfinite(value)
+    ]
+    positive = min(row["loss"] for row in rows) > 0
+    scale = alt.Scale(type="log", nice=False, padding=6) if positive else alt.Scale(zero=False)
+    lines = (
+        chart_of(rows)
+        .mark_line(point={"size": 10})
+        .encode(
+            x=alt.X("epoch:Q", axis=alt.Axis(**AXIS, tickMinStep=1), scale=alt.Scale(nice=False)),
+            y=alt.Y("loss:Q", title=result.loss, scale=scale, axis=alt.Axis(**AXIS)),
+            color=alt.Color(
+                "rows:N",
+                title=None,
+                scale=alt.Scale(domain=list(kinds), range=OUTPUTS[:2]),
+                legend=alt.Legend(orient="bottom"),
+            ),
+            tooltip=["rows:N", "epoch:Q", alt.Tooltip("loss:Q", format=".4g")],
+        )
+    )
+    chosen = rule(result.best, "x", strokeDash=[4, 4])
+    held = result.validation[result.best - 1]
+    shown = number(held if np.isfinite(held) else result.training[result.best - 1])
+    return headed(
+        alt.layer(chosen, lines),
+        f"Training of {result.model}: {result.outcome}",
+        [f"dashed: the epoch whose weights are kept, {result.best}", *result.notes],
+        f"Loss over {len(result.training)} epochs; {shown} at epoch {result.best}, which is kept.",
+        width=_WIDTH,
+        height=240,
+    )
+
+
+def plot_attention(result: "Attention") -> Any:
+    """Draw how much each column's vector takes from each other, in a square."""
+    import altair as alt
+
+    matrix = result.matrix
+    order = np.argsort(-result.of_prediction, kind="stable")[:_MOST_COLUMNS]
+    # named apart from a column of the same name
+    names = {int(k): cut(result.columns[k]) for k in order}
+    whole = [(len(result.columns), "→ prediction"), *names.items()]
+    rows = [
+        {"to": to, "from": source, "share": float(matrix[i, j])}
+        for i, to in whole
+        for j, source in names.items()
+    ]
+    cells = (
+        chart_of(rows)
+        .mark_rect()
+        .encode(
+            x=alt.X("from:N", sort=list(names.values()), title="takes from"),
+            y=alt.Y("to:N", sort=[name for _, name in whole], title="the vector of"),
+            color=alt.Color(
+                "share:Q",
+                title="attention",
+                scale=alt.Scale(range=["#F7F7F7", DOWN], domainMin=0, interpolate="rgb"),
+                legend=alt.Legend(format=".0%"),
+            ),
+            tooltip=["to:N", "from:N", alt.Tooltip("share:Q", format=".3~%")],
+        )
+    )
+    most = cut(result.columns[int(order[0])])
+    left_out = len(result.columns) - len(order)
+    cut_off = [f"{left_out} columns with less attention are not shown"] if left_out > 0 else []
+    size = max(160, 22 * len(names))
+    return headed(
+        cells,
+        f"Attention of {result.model}: {result.outcome}",
+        [f"mean over {result.n_rows:,} rows, layers and heads", *_wrapped(result.notes), *cut_off],
+        f"The prediction's vector takes most from {most}. Attention is no explanation.",
+        width=size,
+        height=size + 22,
+    )
+
+
+def _wrapped(notes: tuple[str, ...]) -> list[str]:
+    """Return notes in lines that fit above a figure."""
+    import textwrap
+
+    return [line for note in notes for line in textwrap.wrap(note, 80)]
+
+
+def plot_integrated_gradients(result: "IntegratedGradients", *, most: int = 15) -> Any:
+    """Draw what each column adds to the prediction of the baseline."""
+    import altair as alt
+
+    order = np.argsort(-np.abs(result.values), kind="stable")
+    rows = [
+        {
+            "column": cut(f"{result.columns[k]} = {result.row_values[k]}", 40),
+            "adds": float(result.values[k]),
+            "sign": "raises" if result.values[k] >= 0 else "lowers",
+            "baseline": result.baseline_values[k],
+        }
+        for k in order[:most]
+    ]
+    rest = order[most:]
+    if len(rest):
+        total = float(result.values[rest].sum())
+        sign = "raises" if total >= 0 else "lowers"
+        name = f"{len(rest)} other columns"
+        rows.append({"column": name, "adds": total, "sign": sign, "baseline": ""})
+    colour = alt.Color(
+        "sign:N",
+        title=None,
+        scale=alt.Scale(domain=["raises", "lowers"], range=[UP, DOWN]),
+        legend=alt.Legend(orient="bottom"),
+    )
+    chart = bars(rows, "column", "adds", f"adds to the {result.unit}", height={"band": 0.7}).encode(
+        color=colour,
+        tooltip=["column:N", "baseline:N", alt.Tooltip("adds:Q", format=".4g")],
+    )
+    words = "; ".join(f"{row['column']} {number(row['adds'])}" for row in rows[:6])
+    return headed(
+        chart,
+        f"From {number(result.baseline)} at the baseline to {number(result.prediction)}",
+        [f"integrated gradients of {result.model}, {result.unit}", *result.notes],
+        f"What each column adds: {words}",
+        width=_WIDTH,
+        height=alt.Step(26),
+    )
