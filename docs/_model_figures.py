@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import clearwood as cw
 
@@ -165,6 +166,40 @@ def selection() -> str:
     return str(vl_convert.vegalite_to_svg(chart.to_dict()))
 
 
+def networks() -> str:
+    """Draw the losses of a network that stops early."""
+    return _svg(cw.training_curve(_network()).plot())
+
+
+def gradients() -> str:
+    """Draw what each column adds to the prediction of a typical row."""
+    data = cw.datasets.load("diabetes")
+    return _svg(cw.integrated_gradients(_network(), data, 0).plot())
+
+
+def attention() -> str:
+    """Draw how much the vectors of a transformer take from each other."""
+    data = cw.datasets.load("diabetes")
+    model = cw.learner("transformer", epochs=30, batch_size=64, width=16).fit(data)
+    return _svg(cw.attention(model, data).plot())
+
+
+def _network() -> cw.Learner:
+    settings: dict[str, Any] = {
+        "early_stopping": True,
+        "batch_size": 64,
+        "epochs": 100,
+        "learning_rate": 0.01,
+    }
+    return cw.learner("network", **settings).fit(cw.datasets.load("diabetes"))
+
+
+def _svg(chart: Any) -> str:
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(chart.to_dict()))
+
+
 def _effect_of_bmi(learner: cw.Learner) -> str:
     """Fit a learner and draw the main effect of one column."""
     import vl_convert
@@ -187,6 +222,9 @@ FIGURES: dict[str, Callable[[], str]] = {
     "local": local,
     "prim": prim,
     "selection": selection,
+    "networks": networks,
+    "gradients": gradients,
+    "attention": attention,
 }
 
 

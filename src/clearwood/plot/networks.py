@@ -44,7 +44,12 @@ def plot_training(result: "TrainingCurve") -> Any:
         chart_of(rows)
         .mark_line(point={"size": 10})
         .encode(
-            x=alt.X("epoch:Q", axis=alt.Axis(**AXIS, tickMinStep=1), scale=alt.Scale(nice=False)),
+            x=alt.X(
+                "epoch:Q",
+                title="epoch",
+                axis=alt.Axis(**AXIS, tickMinStep=1),
+                scale=alt.Scale(nice=False),
+            ),
             y=alt.Y("loss:Q", title=result.loss, scale=scale, axis=alt.Axis(**AXIS)),
             color=alt.Color(
                 "rows:N",

@@ -31,7 +31,7 @@ def test_a_training_curve_has_a_line_for_every_epoch(transformer):
     text = repr(curve)
     assert f"{curve.best} *" in text
     assert "18 rows held out" in text
-    assert max(map(len, text.splitlines()[:-1])) <= 80
+    assert max(map(len, text.splitlines())) <= 80
     drawn = curve.plot().to_dict()
     points = [layer for layer in drawn["layer"] if "color" in layer["encoding"]]
     assert len(points[0]["data"]["values"]) == 6

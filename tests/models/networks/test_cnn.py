@@ -28,7 +28,8 @@ def test_digits_are_read_from_their_pixels(tmp_path):
     frame = pixels.assign(digit=digit.astype(str))
     train, test = cw.read(frame[:500], target="digit"), frame[500:800]
     assert len(train.features) < 64  # constant pixels are cells all the same
-    model = cw.learner("cnn", grid=(8, 8), units=8, epochs=8, learning_rate=0.01).fit(train)
+    settings = {"units": 8, "epochs": 8, "batch_size": 32, "learning_rate": 0.01}
+    model = cw.learner("cnn", grid=(8, 8), early_stopping=False, **settings).fit(train)
     assert model.estimator_.grid == (8, 8)
     assert np.mean(model.predict(test) == test["digit"]) > 0.87
     cw.save(model, tmp_path / "m.cw")

@@ -72,12 +72,12 @@ class IntegratedGradients(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the reader should know."""
-        row = "the median or most frequent value of each column" if self.is_typical else "given"
+        row = "medians and most frequent values" if self.is_typical else "as given"
         gap, error = number(abs(self.gap), 2), number(float(self.errors.max(initial=0.0)), 2)
         points = f"integral from {self.n_points} points"
         return (
             f"baseline: {row}; another baseline gives other values",
-            f"{points}: the sum is off by {gap}, each value by about {error} at most",
+            f"{points}: the sum is off by {gap}, a value by about {error}",
         )
 
     def _columns(self) -> Mapping[str, Any]:

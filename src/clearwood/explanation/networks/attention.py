@@ -18,9 +18,9 @@ __all__ = ["Attention", "attention"]
 #: What the vector that belongs to no column is called.
 PREDICTION = "prediction"
 
-_WARNING = (
-    "attention is no explanation: other weights can give the same predictions, and a column "
-    "with much attention can have no effect; use Shapley values or integrated gradients"
+_WARNINGS = (
+    "attention is no explanation: other weights can give the same predictions",
+    "what predictions depend on is shown by Shapley values or integrated gradients",
 )
 
 
@@ -54,7 +54,7 @@ class Attention(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the reader should know."""
-        return (_WARNING,)
+        return _WARNINGS
 
     @property
     def matrix(self) -> Floats:

@@ -66,8 +66,8 @@ class TrainingCurve(Result):
     def notes(self) -> tuple[str, ...]:
         """What the reader should know."""
         if self.n_held_out:
-            held = f"{count(self.n_held_out, 'row')} held out to choose the epoch"
-            return (f"{held}; at that epoch, new rows have a larger loss than these",)
+            held = f"{count(self.n_held_out, 'row')} held out"
+            return (f"{held}; as they chose the epoch, new rows have a larger loss",)
         return ("no rows were held out: the training loss does not show overfitting",)
 
     def _columns(self) -> Mapping[str, Any]:

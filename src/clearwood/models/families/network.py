@@ -95,7 +95,7 @@ _TRAINING: dict[str, Any] = {
     "epochs": None,
     "early_stopping": None,
     "validation": 0.15,
-    "patience": 15,
+    "patience": 30,
     "clip": 1.0,
 }
 
@@ -109,7 +109,7 @@ _torch_entry = partial(
     estimates="mean; probability",
     categories="native",
     complexity=9,
-    resolve=lambda job: usual_settings(job.n_rows),
+    resolve=lambda job: usual_settings(job.n_rows, classes=job.task.is_classification),
     module=MODULE,
     extra=EXTRA,
 )

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clearwood._shared.arrays import Floats, Index
@@ -76,7 +77,7 @@ class _Network(Scored):
 
     def _plan(self, n_rows: int) -> tuple[Plan, float]:
         """Check the settings of the training; also return the share of rows to hold out."""
-        usual = usual_settings(n_rows)
+        usual = usual_settings(n_rows, classes=is_classifier(self))
         chosen: Any = {name: getattr(self, name) for name in usual}
         chosen = {name: usual[name] if v is None else v for name, v in chosen.items()}
         if not isinstance(chosen["early_stopping"], bool | np.bool_):
@@ -462,7 +463,7 @@ class _Mlp(_Network):
         epochs: int | None = None,
         early_stopping: bool | None = None,
         validation: float = 0.15,
-        patience: int = 15,
+        patience: int = 30,
         clip: float = 1.0,
         monotone: Sequence[int] = (),
         categorical: Sequence[int] = (),
@@ -553,7 +554,8 @@ class NetworkRegressor(_Numbers, _Mlp):
         Rows of one step, and passes over the rows; by the number of rows when None.
     early_stopping, validation, patience
         Whether training ends once ``patience`` epochs did not lower the loss of a share of the
-        rows that is held out, and goes back to the best epoch; from 1,000 rows on when None.
+        rows that is held out, and goes back to the best epoch; when None, from 1,000 rows on, for
+        classes from 200.
     clip
         The largest length of a gradient; 0 for no limit.
     monotone
@@ -628,7 +630,7 @@ class _Transformer(_Network):
         epochs: int | None = None,
         early_stopping: bool | None = None,
         validation: float = 0.15,
-        patience: int = 15,
+        patience: int = 30,
         clip: float = 1.0,
         owners: Sequence[int] = (),
         categorical: Sequence[int] = (),
@@ -786,7 +788,7 @@ class _Cnn(_Network):
         epochs: int | None = None,
         early_stopping: bool | None = None,
         validation: float = 0.15,
-        patience: int = 15,
+        patience: int = 30,
         clip: float = 1.0,
         cells: Sequence[int] | None = None,
         categorical: Sequence[int] = (),

@@ -40,6 +40,9 @@ def initialise(network: nn.Module, generator: torch.Generator, start: Sequence[f
                 module.draw(generator)
         head: Any = network.head
         head.weight.zero_()
+        straight = getattr(network, "straight", None)
+        if isinstance(straight, Linear):
+            straight.weight.zero_()
         head.bias.copy_(torch.tensor(start))
 
 
@@ -128,7 +131,11 @@ class Embedded(nn.Module):
 
 
 class Mlp(Embedded):
-    """Layers of equal width, each linear with a function of each value after it."""
+    """Layers of equal width, each linear with a function of each value after it.
+
+    The inputs also go straight to the output, so that the layers have to learn only what is not
+    linear (Cheng and others 2016).
+    """
 
     def __init__(
         self,
@@ -154,13 +161,14 @@ class Mlp(Embedded):
             self.blocks.append(nn.Sequential(*steps))
             n_in = units
         self.head = Linear(n_in, n_outputs)
+        self.straight = Linear(n_numbers + sum(widths), n_outputs)
 
     def forward(self, numbers: Tensor, embedded: Tensor) -> Tensor:
         """Compute scores."""
-        hidden = torch.cat([numbers, embedded], dim=1)
+        inputs = hidden = torch.cat([numbers, embedded], dim=1)
         for block in self.blocks:
             hidden = block(hidden)
-        scores: Tensor = self.head(hidden)
+        scores: Tensor = self.head(hidden) + self.straight(inputs)
         return scores
 
 

@@ -15,8 +15,9 @@ __all__ = ["OPTIMIZERS", "SCHEDULES", "Plan", "held_out_rows", "usual_settings"]
 OPTIMIZERS = ("adam", "sgd")
 SCHEDULES = ("constant", "cosine", "step", "plateau")
 
-#: From so many rows on, some are held out to decide when to stop.
-_MANY_ROWS = 1_000
+#: From so many rows on, some are held out to decide when to stop. For classes early: a network that
+#: goes on learning is soon certain of wrong answers, which the log loss of new rows shows first.
+_ENOUGH_ROWS, _ENOUGH_FOR_CLASSES = 1_000, 200
 #: Fewer rows than this cannot tell one epoch from another.
 _FEWEST_HELD_OUT = 8
 
@@ -36,7 +37,7 @@ class Plan:
     clip: float
 
 
-def usual_settings(n_rows: int) -> dict[str, Any]:
+def usual_settings(n_rows: int, *, classes: bool = False) -> dict[str, Any]:
     """Return settings for a number of rows, for those that are None.
 
     Examples
@@ -46,9 +47,10 @@ def usual_settings(n_rows: int) -> dict[str, Any]:
     >>> usual_settings(20_000)
     {'batch_size': 256, 'epochs': 60, 'early_stopping': True}
     """
-    sizes = ((300, 32, 150), (_MANY_ROWS, 64, 150), (10_000, 128, 100), (np.inf, 256, 60))
+    sizes = ((300, 32, 150), (1_000, 64, 150), (10_000, 128, 100), (np.inf, 256, 60))
     batch, epochs = next((batch, epochs) for below, batch, epochs in sizes if n_rows < below)
-    return {"batch_size": batch, "epochs": epochs, "early_stopping": n_rows >= _MANY_ROWS}
+    enough = _ENOUGH_FOR_CLASSES if classes else _ENOUGH_ROWS
+    return {"batch_size": batch, "epochs": epochs, "early_stopping": n_rows >= enough}
 
 
 def held_out_rows(n_rows: int, share: float, classes: NDArray[Any] | None, seed: int) -> Index:
