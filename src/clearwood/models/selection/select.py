@@ -185,9 +185,7 @@ def _knockoffs(these: Candidates, spec: Spec) -> Chosen:
             parameter="select",
             value=spec.text,
             hint=words(
-                "allow a higher rate, such as ",
-                Option("select", "knockoffs:fdr=0.5"),
-                ", or use ",
+                "allow a higher rate with the method's option fdr, or use ",
                 Option("select", "stability"),
                 " or ",
                 Option("select", "boruta"),
