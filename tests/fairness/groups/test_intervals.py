@@ -44,6 +44,15 @@ def exact_coverage(n_first, n_second, combine, truth_of):
     return least
 
 
+@pytest.mark.parametrize("n", [10, 30, 100, 300])
+def test_single_shares_cover_exactly(n):
+    of_count = spreads(n)
+    low, high = np.array([cell.low for cell in of_count]), np.array([c.high for c in of_count])
+    for share in np.r_[np.linspace(0.003, 0.1, 98), np.linspace(0.1, 0.997, 180)]:
+        holds = (low <= share) & (share <= high)
+        assert stats.binom.pmf(np.arange(n + 1), n, share) @ holds >= LEAST
+
+
 @pytest.mark.parametrize(("n_first", "n_second"), [(10, 10), (10, 100), (30, 30), (30, 100)])
 def test_ratios_of_shares_cover_exactly(n_first, n_second):
     assert exact_coverage(n_first, n_second, ratio, lambda p, q: p / q) >= LEAST
