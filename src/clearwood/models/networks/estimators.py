@@ -759,8 +759,8 @@ class TransformerClassifier(_Classes, _Transformer):
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> TransformerClassifier(width=8, heads=2, epochs=40).fit(X, y).predict(X[::50])
-    array([0, 1, 2])
+    >>> TransformerClassifier(width=8, heads=2, epochs=2).fit(X, y).predict_proba(X).shape
+    (150, 3)
     """
 
 
