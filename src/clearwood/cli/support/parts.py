@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from clearwood._shared.errors import InputError, MissingExtraError
 
@@ -56,13 +56,13 @@ def read_parts(data: Path, schema: "Schema | None" = None, **options: Any) -> "P
     with progress(f"reading {data.name}"):
         while True:
             try:
-                parts: Parts = cw.read(source_of(data), parts=True, **roles, **options)
+                parts: Any = cw.read(source_of(data), parts=True, **roles, **options)
             except InputError as error:
                 if error.parameter not in roles:
                     raise
                 del roles[error.parameter]  # rows to predict need not have a target
             else:
-                return parts
+                return cast("Parts", parts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +93,8 @@ class Workers:
         import joblib
 
         try:
-            client = Client(self.scheduler, timeout="10s")
+            connect: Any = Client
+            client = connect(self.scheduler, timeout="10s")
         except (OSError, TimeoutError, ValueError) as error:
             raise InputError(
                 f"there is no Dask scheduler at {self.scheduler!r}: {error}",

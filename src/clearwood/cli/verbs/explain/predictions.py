@@ -8,7 +8,7 @@ import typer
 from clearwood._shared.choices import Conditional, LimeSelection, ShapleyMethod, ValueFunction
 from clearwood.cli.support.console import print_json, print_text
 from clearwood.cli.support.options import Reading, pairs, setting
-from clearwood.cli.support.parts import Workers
+from clearwood.cli.support.parts import Workers, is_in_parts
 from clearwood.cli.support.verb import verb
 from clearwood.cli.verbs.explain.options import Explaining, Groups, View, Work, groups_of
 
@@ -75,12 +75,11 @@ def shapley(
     """
     from clearwood.explanation import Explanation
     from clearwood.parallel import Written
-    from clearwood.table import Parts
 
     together = groups_of(groups)
     model, data = explaining.read(reading, of)
     explained = data if of is None else reading.table_for(model, of)
-    if not isinstance(data, Parts):
+    if not is_in_parts(explaining.data):
         workers.refuse()
     options: dict[str, Any] = {"seed": work.seed, "n_jobs": work.n_jobs, "ledger": workers.ledger}
     with workers.ready():
