@@ -32,7 +32,7 @@ def plot_training(result: "TrainingCurve") -> Any:
     import altair as alt
 
     kinds = {"training rows": result.training, "held-out rows": result.validation}
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"epoch": epoch + 1, "loss": float(value), "rows": kind}
         for kind, values in kinds.items()
         for epoch, value in enumerate(values)

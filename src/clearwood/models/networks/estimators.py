@@ -251,7 +251,8 @@ class _Network(Scored):
         with one_thread(), torch.no_grad():
             for rows, numbers, codes in self._blocks(matrix):
                 result[rows] = network(numbers, network.embed(codes)).numpy()
-        return self._unstandardised(result)
+        score: Floats = self._unstandardised(result)
+        return score
 
     def _unstandardised(self, result: Any) -> Any:
         """Bring what the network computes, an array or a tensor, to the scale of the score."""
