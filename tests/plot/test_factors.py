@@ -7,18 +7,18 @@ import pytest
 
 import clearwood as cw
 
-RNG = np.random.default_rng(0)
-N = 600
-AGE = RNG.uniform(18, 80, N)
-TOWN = RNG.choice(["Bern", "Chur", "Zug"], N)
-MILES = np.where(RNG.random(N) < 0.1, np.nan, RNG.gamma(3, 5, N))
-CLAIMS = RNG.poisson(np.exp(-0.5 + 0.0008 * (AGE - 45) ** 2 + (TOWN == "Bern")))
+
+def policies_of_600():
+    rng = np.random.default_rng(0)
+    age, town = rng.uniform(18, 80, 600), rng.choice(["Bern", "Chur", "Zug"], 600)
+    miles = np.where(rng.random(600) < 0.1, np.nan, rng.gamma(3, 5, 600))
+    claims = rng.poisson(np.exp(-0.5 + 0.0008 * (age - 45) ** 2 + (town == "Bern")))
+    return {"age": age, "town": town, "miles": miles, "claims": claims}
 
 
 @pytest.fixture(scope="module")
 def data():
-    columns = {"age": AGE, "town": TOWN, "miles": MILES, "claims": CLAIMS}
-    return cw.read(columns, target="claims", task="count")
+    return cw.read(policies_of_600(), target="claims", task="count")
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_lines_and_curves_are_those_of_the_table(linear, curved):
         assert all(row["low"] <= row["value"] <= row["high"] for row in bands)
         ages = next(term for term in table.terms if term.columns == ("age",))
         low, high = table.range_of(ages)
-        assert (low, high) == pytest.approx(tuple(np.quantile(AGE, [0.01, 0.99])))
+        assert (low, high) == pytest.approx(tuple(np.quantile(policies_of_600()["age"], [0.01, 0.99])))
         column = {"age": [low, high], "town": ["Bern"] * 2, "miles": [10.0] * 2}
         at_ends = table.predict(column)
         ratio = {row["x"]: row["value"] for row in rows}
@@ -118,10 +118,11 @@ def test_a_falling_part_of_a_curve_is_marked_below_its_axis(curved):
 
 
 def test_probabilities_and_differences_have_nomograms(data):
-    number = cw.read({"a": AGE, "town": TOWN, "y": AGE + (TOWN == "Zug")}, target="y")
+    age, town, _, claims = policies_of_600().values()
+    number = cw.read({"a": age, "town": town, "y": age + (town == "Zug")}, target="y")
     table = cw.factors(cw.learner("ols").fit(number), number)
     assert "difference" in json.dumps(table.plot().to_dict())
-    classes = cw.read({"a": AGE, "town": TOWN, "y": CLAIMS > 0}, target="y")
+    classes = cw.read({"a": age, "town": town, "y": claims > 0}, target="y")
     odds = cw.factors(cw.learner("scorecard").fit(classes), classes)
     for one in (table, odds):
         assert one.plot("nomogram").to_dict()["description"].startswith("Nomogram")

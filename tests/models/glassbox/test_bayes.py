@@ -23,7 +23,7 @@ ALL = [BayesRegressor, BayesClassifier, BayesPoisson]
 
 
 @parametrize_with_checks([BayesRegressor(), BayesClassifier(), BayesPoisson()])
-def test_estimators_keep_the_conventions(estimator, check):
+def test_a_learner_keeps_scikit_learns_conventions(estimator, check):
     check(estimator)
 
 
