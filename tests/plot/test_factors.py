@@ -71,7 +71,9 @@ def test_lines_and_curves_are_those_of_the_table(linear, curved):
         assert all(row["low"] <= row["value"] <= row["high"] for row in bands)
         ages = next(term for term in table.terms if term.columns == ("age",))
         low, high = table.range_of(ages)
-        assert (low, high) == pytest.approx(tuple(np.quantile(policies_of_600()["age"], [0.01, 0.99])))
+        assert (low, high) == pytest.approx(
+            tuple(np.quantile(policies_of_600()["age"], [0.01, 0.99]))
+        )
         column = {"age": [low, high], "town": ["Bern"] * 2, "miles": [10.0] * 2}
         at_ends = table.predict(column)
         ratio = {row["x"]: row["value"] for row in rows}
