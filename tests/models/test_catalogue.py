@@ -23,6 +23,7 @@ QUICK = {
     "catboost": {"iterations": 40},
     "ebm": {"outer_bags": 1, "interactions": 1, "max_rounds": 300},
     "stacking": {"folds": 2},
+    "isle": {"n_trees": 40, "folds": 2},
     "network": {"epochs": 30, "units": 16, "learning_rate": 0.01},
     "transformer": {"epochs": 15, "width": 8, "heads": 2, "layers": 1, "learning_rate": 0.02},
 }

@@ -24,6 +24,7 @@ FAMILIES = (
     "gam",
     "mars",
     "rules",
+    "isle",
     "prim",
     "scorecard",
     "glass",

@@ -14,7 +14,8 @@ from clearwood.models.glassbox.rules.chains import chains
 from clearwood.models.glassbox.rules.conditions import Among, Between, Line, Rule
 from clearwood.models.glassbox.rules.growing import Grower, merged
 from clearwood.models.glassbox.rules.listing import RuleList, write_rows
-from clearwood.models.glassbox.score import Link, ProductTerm, ScoreParts, SumOfProducts
+from clearwood.models.glassbox.rules.weighting import LINKS, balanced_folds
+from clearwood.models.glassbox.score import ProductTerm, ScoreParts, SumOfProducts
 from clearwood.models.glassbox.scored import Scored, ScoredClasses, ScoredCounts, ScoredNumbers
 from clearwood.models.glassbox.settings import check_choice, check_real, check_whole
 
@@ -22,12 +23,6 @@ __all__ = ["RulesClassifier", "RulesPoisson", "RulesRegressor"]
 
 #: What the standard deviation of a typical rule is: lines are scaled to it (Friedman and Popescu).
 _TYPICAL = 0.4
-_LINKS: dict[LassoFamily, Link] = {
-    "gaussian": "identity",
-    "logistic": "logistic",
-    "poisson": "log",
-    "multinomial": "softmax",
-}
 
 
 class _Rules(Scored):
@@ -119,7 +114,7 @@ class _Rules(Scored):
             design.reshape(len(lines), len(X)),
             response,
             weight,
-            _balanced_folds(strata, self.folds, rng),
+            balanced_folds(strata, self.folds, rng),
             family=family,
             n_penalties=self.n_penalties,
             one_error=self.choose == "one-se",
@@ -141,7 +136,7 @@ class _Rules(Scored):
             ProductTerm((columns[k][0],), (lines[k],), of_lines[k][None, :]) for k in with_line
         )
         trees = chains(self.kept_rules_, self.rule_coefficients_, X, weight)
-        self.parts_ = ScoreParts(SumOfProducts(path.intercept, terms), trees, _LINKS[family])
+        self.parts_ = ScoreParts(SumOfProducts(path.intercept, terms), trees, LINKS[family])
         return self
 
     def _line_columns(
@@ -356,14 +351,3 @@ def _root_mean_square(values: Floats, weight: Floats) -> float:
     """Return the root of the mean square, also where squares would be too large or too small."""
     largest = np.abs(values).max()
     return float(largest * np.sqrt(np.average((values / largest) ** 2, weights=weight)))
-
-
-def _balanced_folds(
-    strata: NDArray[Any], n_folds: int, rng: np.random.Generator
-) -> NDArray[np.int32]:
-    """Deal rows out to folds at random, the same share of every stratum to each."""
-    shuffled = rng.permutation(len(strata))
-    order = shuffled[np.argsort(strata[shuffled], kind="stable")]
-    folds = np.empty(len(strata), np.int32)
-    folds[order] = np.arange(len(strata)) % min(n_folds, len(strata))
-    return folds

@@ -13,10 +13,18 @@ from clearwood._shared.arrays import Bools, Floats, Index
 from clearwood.kernels import LassoFamily
 from clearwood.models.glassbox.rules.conditions import Among, Between, Condition, Rule
 
-__all__ = ["Grower", "means_of", "merged"]
+__all__ = [
+    "LARGEST",
+    "Grower",
+    "curvature",
+    "means_of",
+    "merged",
+    "scores_of",
+    "step_bounds",
+]
 
 #: Trees are grown in single precision; larger numbers count as this.
-_LARGEST = 1e38
+LARGEST = 1e38
 
 
 def means_of(family: LassoFamily, score: Floats) -> Floats:
@@ -83,7 +91,7 @@ class Grower:
         """
         n = len(X)
         mean = np.average(response, axis=1, weights=weight)
-        score = np.repeat(_scores_of(family, mean)[:, None], n, axis=1)
+        score = np.repeat(scores_of(family, mean)[:, None], n, axis=1)
         drawn = max(min(n, 4 * self.min_leaf), int(self.share * n))
         for tree in range(self.n_trees):
             output = tree % len(response)
@@ -92,15 +100,15 @@ class Grower:
             leaves = 2 + int(rng.exponential(self.mean_leaves - 2)) if self.mean_leaves > 2 else 2
             rows = np.sort(rng.choice(n, drawn, replace=False))
             grown = _Tree.grow(self, X, gradient, weight, rows, leaves, rng)
-            curve = weight * _curvature(family, means)
+            curve = weight * curvature(family, means)
             for rule, inside, is_leaf in grown.nodes(X):
                 if is_leaf:
                     step = np.sum((weight * gradient)[inside]) / max(np.sum(curve[inside]), 1e-9)
-                    score[output, inside] += self.shrinkage * np.clip(step, *_bounds(family))
+                    score[output, inside] += self.shrinkage * np.clip(step, *step_bounds(family))
                 yield rule, inside
 
 
-def _scores_of(family: LassoFamily, mean: Floats) -> Floats:
+def scores_of(family: LassoFamily, mean: Floats) -> Floats:
     """Turn means into scores."""
     share = np.clip(mean, 1e-9, 1 - 1e-9)
     if family == "logistic":
@@ -110,14 +118,14 @@ def _scores_of(family: LassoFamily, mean: Floats) -> Floats:
     return np.log(share) if family == "multinomial" else mean
 
 
-def _curvature(family: LassoFamily, means: Floats) -> Floats:
+def curvature(family: LassoFamily, means: Floats) -> Floats:
     """Return the second derivative of the loss in the score."""
     if family == "gaussian":
         return np.ones_like(means)
     return means if family == "poisson" else means * (1 - means)
 
 
-def _bounds(family: LassoFamily) -> tuple[float, float]:
+def step_bounds(family: LassoFamily) -> tuple[float, float]:
     """Return the bounds of a step, which is unbounded where a leaf has one class."""
     return (-np.inf, np.inf) if family == "gaussian" else (-4.0, 4.0)
 
@@ -156,7 +164,7 @@ class _Tree:
             random_state=int(rng.integers(2**31)),
         )
         # rows and settings were checked before; for small trees checks take longer than splits
-        numbers = np.ascontiguousarray(np.clip(values, -_LARGEST, _LARGEST), np.float32)
+        numbers = np.ascontiguousarray(np.clip(values, -LARGEST, LARGEST), np.float32)
         with config_context(assume_finite=True, skip_parameter_validation=True):
             tree.fit(
                 numbers,

@@ -1,0 +1,1 @@
+"""Importance-sampled learning ensembles: trees re-weighted by the lasso."""
