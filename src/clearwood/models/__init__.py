@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from clearwood.models.files.save import inspect, load, save
     from clearwood.models.glassbox.cart.tree import CartTree
     from clearwood.models.glassbox.equations import equation, has_equation
+    from clearwood.models.glassbox.hme.listing import ExpertTable
     from clearwood.models.glassbox.prim.boxes import BoxList
     from clearwood.models.glassbox.score import (
         Basis,
@@ -44,6 +45,7 @@ __all__ = [
     "Choice",
     "Dimension",
     "Entry",
+    "ExpertTable",
     "Job",
     "Learner",
     "Method",

@@ -26,6 +26,7 @@ FAMILIES = (
     "rules",
     "isle",
     "prim",
+    "hme",
     "scorecard",
     "glass",
     "planted",

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from clearwood.plot.gap import plot_gap
     from clearwood.plot.graph import graph_svg, plot_graph
     from clearwood.plot.importance import plot_importance, plot_interactions
+    from clearwood.plot.likelihood import plot_likelihood
     from clearwood.plot.lime import plot_lime
     from clearwood.plot.networks import (
         plot_attention,
@@ -81,6 +82,7 @@ __all__ = [
     "plot_interactions",
     "plot_learning",
     "plot_lift",
+    "plot_likelihood",
     "plot_lime",
     "plot_lorenz",
     "plot_nomogram",

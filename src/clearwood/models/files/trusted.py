@@ -231,6 +231,7 @@ _OURS = _names(
         "clearwood.models.glassbox.rules.estimators": "RulesClassifier RulesPoisson RulesRegressor",
         "clearwood.models.glassbox.scorecard.bands": "Bands",
         "clearwood.models.glassbox.scorecard.estimators": "ScorecardClassifier",
+        "clearwood.models.glassbox.hme.estimators": "HmeClassifier HmePoisson HmeRegressor",
         "clearwood.models.glassbox.isle.estimators": "IsleClassifier IslePoisson IsleRegressor",
         "clearwood.models.glassbox.mars.bases": "Hinge InLevels IsMissing Stacked",
         "clearwood.models.glassbox.mars.estimators": "MarsClassifier MarsPoisson MarsRegressor",

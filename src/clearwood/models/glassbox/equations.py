@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from clearwood._shared.errors import InputError
 
 if TYPE_CHECKING:
+    from clearwood.models.glassbox.hme.listing import ExpertTable
     from clearwood.models.glassbox.mars.formula import Formula
     from clearwood.models.glassbox.prim.boxes import BoxList
     from clearwood.models.glassbox.rules.listing import RuleList
@@ -24,8 +25,8 @@ def has_equation(model: Any) -> bool:
     return hasattr(getattr(model, "estimator_", None), "equation") and hasattr(model, "encoder_")
 
 
-def equation(model: Any) -> "Formula | RuleList | BoxList":
-    """Write out the score of a fitted learner 'mars', 'rules' or 'prim'.
+def equation(model: Any) -> "Formula | RuleList | BoxList | ExpertTable":
+    """Write out the score of a fitted learner 'mars', 'rules', 'prim' or 'hme'.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ def equation(model: Any) -> "Formula | RuleList | BoxList":
 
     Returns
     -------
-    Formula, RuleList or BoxList
+    Formula, RuleList, BoxList or ExpertTable
         Print it, or call ``to_frame()``. For counts the score is the logarithm of the prediction,
         for two classes the log odds of the second.
 
@@ -53,9 +54,9 @@ def equation(model: Any) -> "Formula | RuleList | BoxList":
             f"{name!r} is not a fitted learner whose score can be written out",
             parameter="model",
             value=name,
-            hint="fit 'mars' for a formula, 'rules' for a list of rules or 'prim' for boxes.",
+            hint="fit 'mars' for a formula, 'rules' for a list of rules, 'prim' for boxes or 'hme' for experts.",
         )
     columns = model.encoder_.columns_
     names, levels = [one.name for one in columns], [one.levels for one in columns]
-    written: Formula | RuleList | BoxList = model.estimator_.equation(names, levels)
+    written: Formula | RuleList | BoxList | ExpertTable = model.estimator_.equation(names, levels)
     return written

@@ -1,0 +1,1 @@
+"""Hierarchical mixtures of experts: linear models that soft splits mix."""
