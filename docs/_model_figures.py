@@ -41,6 +41,17 @@ def rules() -> str:
     return _effect_of_bmi(cw.learner("rules"))
 
 
+def isle() -> str:
+    """Draw the effect of bmi that the trees that were kept add up to."""
+    return _effect_of_bmi(cw.learner("isle"))
+
+
+def hme() -> str:
+    """Draw the log-likelihood of a mixture after each step."""
+    data = cw.datasets.load("diabetes")
+    return _svg(cw.models.equation(cw.learner("hme").fit(data)).plot())
+
+
 def planted() -> str:
     """Draw the effect of bmi that all families add up to."""
     return _effect_of_bmi(cw.learner("planted"))
@@ -216,6 +227,8 @@ FIGURES: dict[str, Callable[[], str]] = {
     "glass": glass,
     "mars": mars,
     "rules": rules,
+    "isle": isle,
+    "hme": hme,
     "planted": planted,
     "subset": subset,
     "bayes": bayes,

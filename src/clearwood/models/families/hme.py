@@ -33,7 +33,7 @@ ENTRIES = (
         advice="Take it where groups of rows follow different linear laws and the border between "
         "them is not sharp: the table of gates and experts shows which group has which "
         "coefficients. The likelihood has many maxima, so look at several seeds before reading an "
-        "expert. For predictions alone 'gbm' or 'gam' are better and faster.",
+        "expert. For predictions alone compare 'gam' and 'gbm'.",
         build=_hme,
         defaults={"levels": 2, "ridge": 1.0, "restarts": 5, "max_steps": 200},
         space={"levels": Whole(1, 3), "ridge": Real(0.01, 100.0, log=True)},

@@ -54,7 +54,8 @@ def equation(model: Any) -> "Formula | RuleList | BoxList | ExpertTable":
             f"{name!r} is not a fitted learner whose score can be written out",
             parameter="model",
             value=name,
-            hint="fit 'mars' for a formula, 'rules' for a list of rules, 'prim' for boxes or 'hme' for experts.",
+            hint="fit 'mars' for a formula, 'rules' for a list of rules, 'prim' for boxes or 'hme' "
+            "for experts.",
         )
     columns = model.encoder_.columns_
     names, levels = [one.name for one in columns], [one.levels for one in columns]

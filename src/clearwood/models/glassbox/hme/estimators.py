@@ -11,7 +11,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clearwood._shared.arrays import Floats
+from clearwood._shared.errors import InputError
 from clearwood._shared.messages import tell
+from clearwood._shared.numbers import count, number
 from clearwood._shared.progress import progress
 from clearwood.models.glassbox.hme.listing import ExpertTable
 from clearwood.models.glassbox.hme.mixture import Family, Mixture, Options, fit_mixture
@@ -55,11 +57,14 @@ class _Hme(BaseEstimator):
             max_steps=check_whole("max_steps", self.max_steps, 1),
             tolerance=1e-5,
         )
+        _check_rows(len(X), options.levels)
         share = weight / weight.sum()
         self.centre_ = share @ X
-        with np.errstate(over="ignore", invalid="ignore"):
-            spread = np.sqrt(share @ (X - self.centre_) ** 2)
-        self.spread_ = np.where((spread > 0) & np.isfinite(spread), spread, 1.0)
+        away = X - self.centre_
+        largest = np.abs(away).max(axis=0)
+        # squares of ratios, as those of the numbers may be infinite
+        spread = largest * np.sqrt(share @ (away / np.where(largest > 0, largest, 1.0)) ** 2)
+        self.spread_ = np.where(spread > 0, spread, 1.0)
         design = self._design(X)
         with progress("fitting mixtures", total=options.restarts) as step:
             mixture = fit_mixture(
@@ -89,13 +94,6 @@ class _Hme(BaseEstimator):
         matrix = validate_data(self, X, reset=False, dtype=np.float64)
         mixture = Mixture(self.gates_, self.experts_, self.noise_, self.log_likelihood_)
         return mixture.predict(self._design(matrix), family)
-
-    def responsibilities(self, X: ArrayLike) -> Floats:
-        """Compute the probability with which each expert predicts a row, (rows, experts)."""
-        check_is_fitted(self, "gates_")
-        matrix = validate_data(self, X, reset=False, dtype=np.float64)
-        mixture = Mixture(self.gates_, self.experts_, self.noise_, self.log_likelihood_)
-        return np.exp(mixture.log_shares(self._design(matrix)))
 
     def equation(
         self, names: Sequence[str] | None = None, levels: Sequence[Sequence[str]] | None = None
@@ -187,6 +185,13 @@ class HmeRegressor(RegressorMixin, _Hme):
         """Fit the mixture."""
         rows, target, weight = self._training(X, y, sample_weight)
         check_size(target, weight)
+        if len(target) > 1 and np.ptp(target) == 0:
+            raise InputError(
+                f"the target is constant: every row has {number(target[0])}",
+                parameter="target",
+                value=float(target[0]),
+                hint="experts need a target that varies.",
+            )
         return self._fit(rows, target.astype(np.float64)[:, None], weight, "gaussian")
 
     def predict(self, X: ArrayLike) -> Floats:
@@ -251,13 +256,27 @@ class HmeClassifier(ClassifierMixin, _Hme):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the most probable class."""
-        labels: NDArray[Any] = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        likeliest = np.argmax(self.predict_proba(X), axis=1)  # refused before the fit
+        labels: NDArray[Any] = self.classes_[likeliest]
         return labels
 
     def _outputs(self) -> tuple[str, ...]:
         if len(self.classes_) == 2:
             return ("",)
         return tuple(str(label) for label in self.classes_)
+
+
+def _check_rows(n_rows: int, levels: int) -> None:
+    """Refuse fewer rows than two for each expert."""
+    n_experts = 2**levels
+    if n_rows < 2 * n_experts:
+        raise InputError(
+            f"{count(n_rows, 'sample')} of positive weight cannot fit {n_experts} experts, "
+            "which take two rows each or more",
+            parameter="levels",
+            value=levels,
+            hint="take fewer levels, or give more rows.",
+        )
 
 
 def _still_rises(path: Floats) -> bool:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from clearwood._shared.arrays import Floats
-from clearwood._shared.numbers import IN_TABLES, number, percent
+from clearwood._shared.names import short_name
+from clearwood._shared.numbers import IN_TABLES, count, number, percent
 from clearwood._shared.results import Result, html_table
 
 __all__ = ["ExpertTable"]
@@ -56,10 +57,10 @@ class ExpertTable(Result):
 
     def _columns(self) -> Mapping[str, Any]:
         lines = self.lines()
-        table = np.stack([values for _, values in lines])
         return {
-            "part": [name for name, _ in lines],
-            **{column: table[:, j] for j, column in enumerate(self.columns)},
+            "part": [name for name, _ in lines for _ in self.columns],
+            "column": [*self.columns] * len(lines),
+            "coefficient": np.concatenate([values for _, values in lines]),
         }
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
@@ -78,9 +79,11 @@ class ExpertTable(Result):
 
     def __repr__(self) -> str:
         headings, rows = self._cells()
-        head = f"{len(self.experts)} experts, mixed by {len(self.gates)} gates (log odds of right)"
+        headings = [_cut(name, 24) for name in headings]
+        rows = [[_cut(row[0], 30), *row[1:]] for row in rows]
+        gates = count(len(self.gates), "gate")
+        head = f"{len(self.experts)} experts, mixed by {gates} (log odds of right)"
         widths = [max(map(len, cells)) for cells in zip(headings, *rows, strict=True)]
-        widths[0] = min(widths[0], 30)
         text = [head, ""]
         # parts side by side, as many as fit into 80 characters
         first = 1
@@ -92,15 +95,12 @@ class ExpertTable(Result):
             ):
                 last += 1
             for cells in (headings, *rows):
-                name = cells[0] if len(cells[0]) <= widths[0] else cells[0][: widths[0] - 1] + "…"
                 numbers = [f"{cells[j]:>{widths[j]}}" for j in range(first, last)]
-                text.append("  ".join([f"{name:<{widths[0]}}", *numbers]).rstrip())
+                text.append("  ".join([f"{cells[0]:<{widths[0]}}", *numbers]).rstrip())
             text.append("")
             first = last
-        steps = len(self.log_likelihood) - 1
-        text.append(
-            f"log-likelihood {number(self.log_likelihood[-1], IN_TABLES)} after {steps} steps"
-        )
+        steps = count(len(self.log_likelihood) - 1, "step")
+        text.append(f"log-likelihood {number(self.log_likelihood[-1], IN_TABLES)} after {steps}")
         return "\n".join(text)
 
     def _repr_html_(self) -> str:
@@ -112,3 +112,9 @@ class ExpertTable(Result):
         from clearwood.plot import plot_likelihood
 
         return plot_likelihood(self)
+
+
+def _cut(name: str, width: int) -> str:
+    """Write a name on one line of a table, shortened to a width."""
+    plain = " ".join(short_name(name).split())
+    return plain if len(plain) <= width else plain[: width - 1] + "…"

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit, gammaln, log_expit, log_softmax, logsumexp, softmax
+from scipy.special import expit, gammaln, log_expit, softmax
 
 from clearwood._shared.arrays import Floats
 from clearwood._shared.progress import Step, silent
@@ -21,10 +20,13 @@ from clearwood._shared.progress import Step, silent
 __all__ = ["Family", "Mixture", "Options", "fit_mixture"]
 
 Family = Literal["gaussian", "poisson", "classes"]
+#: Its value, and first and second derivatives in the scores, of shape (rows, outputs).
+_Loss = tuple[float, Floats, Floats]
 #: As a share of the target's standard deviation: a narrower expert could have any likelihood.
 _LEAST_NOISE = 0.02
-_INNER_STEPS = 8
-_MOST_SCORE = 30.0
+_MOST_SCORE = 100.0
+#: Halves of a step before it is not taken.
+_HALVES = 12
 #: After these steps only the best start is continued.
 _FIRST_STEPS = 12
 
@@ -101,7 +103,7 @@ class _Problem:
         """Compute the log-likelihood of rows under each expert, (rows, experts)."""
         scores = np.einsum("nj,kjo->nko", self.design, mixture.experts)
         if self.family == "classes":
-            logs = log_softmax(scores, axis=2)
+            logs = _log_softmax(scores)
             return np.asarray((self.target[:, None, :] * logs).sum(axis=2))
         y, score = self.target, scores[:, :, 0]
         if self.family == "poisson":
@@ -110,20 +112,20 @@ class _Problem:
         away = (y - score) / mixture.noise
         return np.asarray(-0.5 * away**2 - np.log(mixture.noise) - 0.5 * np.log(2 * np.pi))
 
-    def value(self, mixture: Mixture) -> float:
-        """Compute the penalised log-likelihood."""
+    def expected(self, mixture: Mixture) -> tuple[float, Floats]:
+        """Take the E step: the penalised log-likelihood, and shares of rows times their weights."""
         joint = self.log_likelihoods(mixture) + mixture.log_shares(self.design)
+        total = np.logaddexp.reduce(joint, axis=1)
         slopes = (mixture.gates[:, 1:] ** 2).sum() + (self._scaled(mixture) ** 2).sum()
-        return float(self.weight @ logsumexp(joint, axis=1) - 0.5 * self.ridge * slopes)
+        value = float(self.weight @ total - 0.5 * self.ridge * slopes)
+        return value, np.exp(joint - total[:, None]) * self.weight[:, None]
 
     def _scaled(self, mixture: Mixture) -> Floats:
         """Return slopes of experts as the penalty counts them: over their noise for numbers."""
         return np.asarray(mixture.experts[:, 1:] / mixture.noise[:, None, None])
 
-    def improved(self, mixture: Mixture) -> Mixture:
-        """Take one step of EM."""
-        joint = self.log_likelihoods(mixture) + mixture.log_shares(self.design)
-        shares = np.exp(joint - logsumexp(joint, axis=1, keepdims=True)) * self.weight[:, None]
+    def improved(self, mixture: Mixture, shares: Floats) -> Mixture:
+        """Take the M step."""
         gates = self._gates(mixture.gates, shares)
         experts, noise = mixture.experts.copy(), mixture.noise.copy()
         for k in range(len(experts)):
@@ -138,71 +140,80 @@ class _Problem:
             total[:, node] = total[:, 2 * node + 1] + total[:, 2 * node + 2]
         result = gates.copy()
         for node in range(n_leaves - 1):
-            right, all_of = total[:, 2 * node + 2], total[:, node]
+            right, all_of = total[:, [2 * node + 2]], total[:, [node]]
 
-            def loss(
-                beta: Floats, right: Floats = right, all_of: Floats = all_of
-            ) -> tuple[float, Floats]:
-                score = self.design @ beta
-                value = float(all_of @ np.logaddexp(0, score) - right @ score)
-                return value, self.design.T @ (all_of * expit(score) - right)
+            def loss(score: Floats, right: Floats = right, all_of: Floats = all_of) -> _Loss:
+                odds = expit(score)
+                value = float((all_of * np.logaddexp(0, score) - right * score).sum())
+                return value, all_of * odds - right, all_of * odds * (1 - odds)
 
-            result[node] = self._climbed(loss, gates[node])
+            result[node] = self._climbed(loss, gates[node][:, None])[:, 0]
         return result
 
     def _expert(self, beta: Floats, noise: float, share: Floats) -> tuple[Floats, float]:
         """Fit an expert to rows by their shares."""
         if self.family == "gaussian":
             return self._linear_expert(beta, noise, share)
-        shape = beta.shape
+        of_rows = share[:, None]
 
-        def loss(flat: Floats) -> tuple[float, Floats]:
-            score = self.design @ flat.reshape(shape)
-            if self.family == "classes":
-                logs = log_softmax(score, axis=1)
-                value = -float(share @ (self.target * logs).sum(axis=1))
-                slope = share[:, None] * (np.exp(logs) - self.target)
-            else:
-                held = np.minimum(score, _MOST_SCORE)
-                value = float(share @ (np.exp(held) - self.target * held)[:, 0])
-                slope = share[:, None] * np.where(
-                    score < _MOST_SCORE, np.exp(held) - self.target, 0
-                )
-            return value, (self.design.T @ slope).ravel()
+        def class_loss(score: Floats) -> _Loss:
+            logs = _log_softmax(score)
+            means = np.exp(logs)
+            value = -float((of_rows * self.target * logs).sum())
+            # twice the diagonal bounds the second derivatives, and is exact for two classes
+            return value, of_rows * (means - self.target), 2 * of_rows * means * (1 - means)
 
-        return self._climbed(loss, beta.ravel()).reshape(shape), noise
+        def count_loss(score: Floats) -> _Loss:
+            held = np.minimum(score, _MOST_SCORE)
+            means = np.exp(held)
+            value = float((of_rows * (means - self.target * held)).sum())
+            return (
+                value,
+                np.where(score < _MOST_SCORE, means - self.target, 0.0) * of_rows,
+                (of_rows * means),
+            )
+
+        return self._climbed(class_loss if self.family == "classes" else count_loss, beta), noise
 
     def _linear_expert(self, beta: Floats, noise: float, share: Floats) -> tuple[Floats, float]:
         """Fit a line by weighted ridge regression, and its noise."""
-        n_columns = self.design.shape[1] - 1
-        penalty = np.diag([0.0] + [self.ridge] * n_columns)
-        gram = self.design.T @ (share[:, None] * self.design) + penalty
         total = float(share.sum())
         if total < 1e-8:
             return beta, noise
-        gram[np.diag_indices_from(gram)] += 1e-10 * total
-        beta = np.linalg.solve(gram, self.design.T @ (share[:, None] * self.target))
+        beta = np.linalg.solve(
+            self._curvature(share), self.design.T @ (share[:, None] * self.target)
+        )
         left = share @ (self.target - self.design @ beta)[:, 0] ** 2
         left += self.ridge * float((beta[1:] ** 2).sum())
         return beta, max(float(np.sqrt(left / total)), self.least_noise)
 
-    def _climbed(self, loss: Callable[[Floats], tuple[float, Floats]], start: Floats) -> Floats:
-        """Lower a loss plus the penalty by a few steps; never raise it."""
-        width = self.design.shape[1]
-        penalised = np.ones((width, len(start) // width))
-        penalised[0] = 0.0
-        mask = penalised.ravel()
+    def _curvature(self, share: Floats) -> Floats:
+        """Return second derivatives of a sum of squares by shares, with those of the penalty."""
+        matrix = self.design.T @ (share[:, None] * self.design)
+        diagonal = np.full(len(matrix), self.ridge)
+        diagonal[0] = 0.0  # constants are free
+        matrix[np.diag_indices_from(matrix)] += diagonal + 1e-10 * share.sum() + 1e-12
+        return np.asarray(matrix)
 
-        def whole(beta: Floats) -> tuple[float, Floats]:
-            value, slope = loss(beta)
-            return value + 0.5 * self.ridge * float(
-                mask @ beta**2
-            ), slope + self.ridge * mask * beta
-
-        found = minimize(
-            whole, start, jac=True, method="L-BFGS-B", options={"maxiter": _INNER_STEPS}
+    def _climbed(self, loss: Callable[[Floats], _Loss], start: Floats) -> Floats:
+        """Lower a loss plus the penalty by a Newton step, halved until it does; never raise it."""
+        value, slope, curve = loss(self.design @ start)
+        mask = np.full((len(start), 1), self.ridge)
+        mask[0] = 0.0
+        before = value + 0.5 * float((mask * start**2).sum())
+        gradient = self.design.T @ slope + mask * start
+        step = np.column_stack(
+            [
+                np.linalg.solve(self._curvature(curve[:, k]), gradient[:, k])
+                for k in range(start.shape[1])
+            ]
         )
-        return np.asarray(found.x if found.fun <= whole(start)[0] else start)
+        for _ in range(_HALVES):
+            beta = start - step
+            if loss(self.design @ beta)[0] + 0.5 * float((mask * beta**2).sum()) <= before:
+                return np.asarray(beta)
+            step = step / 2
+        return start
 
 
 def fit_mixture(
@@ -269,11 +280,18 @@ def _start(problem: _Problem, levels: int, spread: float, rng: np.random.Generat
 
 def _climb(problem: _Problem, mixture: Mixture, steps: int, tolerance: float) -> Mixture:
     """Repeat EM until the likelihood rises no more, and add what it was to the path."""
-    path = [*mixture.path] or [problem.value(mixture)]
+    value, shares = problem.expected(mixture)
+    path = [*mixture.path] or [value]
     least = tolerance * max(float(problem.weight.sum()), 1.0)
     for _ in range(steps):
         if len(path) > 1 and path[-1] - path[-2] < least:
             break
-        mixture = problem.improved(mixture)
-        path.append(problem.value(mixture))
+        mixture = problem.improved(mixture, shares)
+        value, shares = problem.expected(mixture)
+        path.append(value)
     return Mixture(mixture.gates, mixture.experts, mixture.noise, np.array(path))
+
+
+def _log_softmax(scores: Floats) -> Floats:
+    """Compute log probabilities over the last axis."""
+    return np.asarray(scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True))

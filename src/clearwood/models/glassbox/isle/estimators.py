@@ -14,6 +14,7 @@ from sklearn import config_context
 from sklearn.tree import DecisionTreeRegressor
 
 from clearwood._shared.arrays import Bools, Floats, Index
+from clearwood._shared.errors import InputError
 from clearwood.kernels import LassoFamily, lasso_path
 from clearwood.models.glassbox.rows import check_size
 from clearwood.models.glassbox.rules.growing import (
@@ -80,6 +81,13 @@ class _Isle(Scored):
     ) -> Self:
         """Grow trees and weigh them; the response has the shape (outputs, rows)."""
         self._check_settings()
+        if len(X) < 2:
+            raise InputError(
+                "one sample of positive weight cannot be divided into folds",
+                parameter="folds",
+                value=self.folds,
+                hint="give two rows or more.",
+            )
         rng = np.random.default_rng(self.random_state)
         folds = balanced_folds(strata, self.folds, rng)
         seeds = rng.integers(2**31, size=int(folds.max()) + 2)
@@ -187,7 +195,7 @@ class _Isle(Scored):
                 )
             arrays = _arrays(tree, X.shape[1])
             # one Newton step in each leaf, by the rows that the tree was grown on
-            leaves = tree.apply(numbers)
+            leaves = tree.tree_.apply(numbers)
             values = _steps(leaves[rows], (weight * gradient)[rows], (weight * curve)[rows], tree)
             arrays = replace(arrays, value=np.clip(values, *step_bounds(family)).reshape(-1, 1))
             score[output] += self.memory * arrays(X)[:, 0]
