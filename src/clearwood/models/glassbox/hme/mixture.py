@@ -68,8 +68,8 @@ class Mixture:
         """Compute means of all experts, (rows, experts, outputs)."""
         scores = np.einsum("nj,kjo->nko", design, self.experts)
         if family == "poisson":
-            return np.exp(np.minimum(scores, _MOST_SCORE))
-        return np.asarray(softmax(scores, axis=2)) if family == "classes" else scores
+            return np.asarray(np.exp(np.minimum(scores, _MOST_SCORE)))
+        return np.asarray(softmax(scores, axis=2) if family == "classes" else scores)
 
     def predict(self, design: Floats, family: Family) -> Floats:
         """Compute the mean of the mixture, (rows, outputs)."""
@@ -180,12 +180,11 @@ class _Problem:
         total = float(share.sum())
         if total < 1e-8:
             return beta, noise
-        beta = np.linalg.solve(
-            self._curvature(share), self.design.T @ (share[:, None] * self.target)
-        )
-        left = share @ (self.target - self.design @ beta)[:, 0] ** 2
-        left += self.ridge * float((beta[1:] ** 2).sum())
-        return beta, max(float(np.sqrt(left / total)), self.least_noise)
+        moments = self.design.T @ (share[:, None] * self.target)
+        line = np.asarray(np.linalg.solve(self._curvature(share), moments), np.float64)
+        left = share @ (self.target - self.design @ line)[:, 0] ** 2
+        left += self.ridge * float((line[1:] ** 2).sum())
+        return line, max(float(np.sqrt(left / total)), self.least_noise)
 
     def _curvature(self, share: Floats) -> Floats:
         """Return second derivatives of a sum of squares by shares, with those of the penalty."""

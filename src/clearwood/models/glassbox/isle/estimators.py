@@ -146,7 +146,7 @@ class _Isle(Scored):
             patience=self.n_penalties,
             n_jobs=self.n_jobs,
         )
-        return path.losses[0]
+        return np.asarray(path.losses[0])
 
     def _chosen(self) -> int:
         """Return the position of the penalty, by the mean loss over folds."""
