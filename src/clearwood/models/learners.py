@@ -379,7 +379,7 @@ class Learner(TableModel):
             limited(effective_n_jobs(self.n_jobs)),
         ):
             role = "weight" if table.exposure is None else "exposure"
-            if entry.stages is not None and job.settings[entry.stages.setting] is None:
+            if entry.stages is not None and self.all_settings[entry.stages.setting] is None:
                 job = with_best_trees(entry, job, Rows(encoded, target, weight), table.groups)
             self.estimator_ = _fit(entry, job, encoded, target, weight, role)
         settings = {} if is_constant else _resolved(self.all_settings, job.settings)
