@@ -9,7 +9,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from clearwood._shared.errors import InputError
+from clearwood._shared.errors import InputError, Option, words
 from clearwood.parallel import Written, needs_folder, write_parts
 from clearwood.table import Parts, Role, Table, as_table
 
@@ -56,7 +56,7 @@ def prediction_columns(
             f"there are no probabilities: the model ({name}, {model.task_}) predicts {what}",
             parameter="probabilities",
             value=probabilities,
-            hint="leave out --probabilities.",
+            hint=words("leave out ", Option("probabilities"), "."),
         )
     if has_probabilities and probabilities is not False:
         for label, column in zip(any_model.classes_, any_model.predict_proba(table).T, strict=True):

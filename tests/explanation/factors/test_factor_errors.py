@@ -146,7 +146,7 @@ def test_boosted_trees_have_errors_by_refits_only():
     table = cw.factors(model, data)
     assert table.errors is None
     assert "standard_error" not in table.lines()[0]
-    assert "errors=200" in table.notes[0]
+    assert "200 refits" in table.notes[0]
     refits = cw.factors(model, data, errors=20)
     assert all(np.isfinite(term.errors).any() for term in refits.terms)
     with pytest.raises(InputError, match="no standard errors of the kind 'robust'"):
@@ -159,7 +159,7 @@ def test_a_penalty_has_no_errors_and_says_why():
     table = cw.factors(model, data)
     assert table.errors is None
     assert "penalty" in table.notes[0]
-    assert "errors=200" in table.notes[0]
+    assert "200 refits" in table.notes[0]
     with pytest.raises(InputError, match="penalty"):
         cw.factors(model, data, errors="model")
 

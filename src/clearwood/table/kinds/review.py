@@ -71,6 +71,8 @@ def review(evidence: Evidence) -> Finding | None:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from clearwood.table import Column, Kind
     >>> planet = Column("planet", Kind.CATEGORY, np.zeros(12, np.int32), ("earth",))
     >>> review(Evidence(planet)).note
     "column 'planet' is constant ('earth'): left out"

@@ -77,11 +77,13 @@ def unreadable(path: str, message: str, hint: str | None = None) -> InputError:
 
 def _filesystem(address: str) -> tuple[Any, str]:
     """Return pyarrow's file system for an address, and the path in it."""
+    scheme = address.split("://", maxsplit=1)[0]
+    if scheme in {"http", "https", "ftp"}:  # which list no files, and are read again for each pass
+        raise unreadable(address, f"{address} is not a file on this machine", "download it first.")
     try:
         from pyarrow import fs
     except ImportError:
         raise MissingExtraError("reading addresses", extra="arrow") from None
-    scheme = address.split("://", maxsplit=1)[0]
     try:
         return fs.FileSystem.from_uri(address)  # type: ignore[no-any-return]
     except (OSError, ValueError, NotImplementedError) as error:
