@@ -21,6 +21,7 @@ import math
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -204,7 +205,9 @@ def compare(
     data = comparison.data()
     ours: tuple[Any, float] | None = None
     results: list[Measurement | Missing] = []
-    with threadpool_limits(comparison.threads):
+    with threadpool_limits(comparison.threads), warnings.catch_warnings():
+        # warnings of peers about themselves, a thousand from one of them, would bury the table
+        warnings.simplefilter("ignore")
         for case in comparison.cases:
             try:
                 call = case.prepare(data, comparison.threads)

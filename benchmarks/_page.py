@@ -7,6 +7,19 @@ from typing import Any
 
 __all__ = ["update"]
 
+#: Headings of the page; a section that is not listed has its own name.
+_TITLES = {
+    "benchmark": "Benchmarks, beside the same fits by hand",
+    "causal": "Causal graphs",
+    "condense": "One tree for an ensemble",
+    "effects": "Effects and importance",
+    "glassbox": "Fits of readable models",
+    "import": "Imports of fitted models",
+    "predict": "Predictions of trees",
+    "rank": "Values against thresholds",
+    "read": "Reading files",
+    "shapley": "Shapley values, interactions and components of trees",
+}
 BEGIN = "<!-- tables of make bench: begin -->"
 END = "<!-- tables of make bench: end -->"
 
@@ -44,7 +57,8 @@ def _head(runs: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _section(run: dict[str, Any]) -> list[str]:
-    lines = [f"### Section `{run['section']}`", ""]
+    lines = [f"### {_TITLES.get(run['section'], run['section'])}", ""]
+    lines += [f"`make bench SECTIONS={run['section']}`, {run['when'][:10]}.", ""]
     for comparison in run["comparisons"]:
         threads = comparison["threads"]
         lines += [
