@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 from scipy.special import expit
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import clearwood as cw
 from clearwood.models.glassbox.bayes.chains import effective_size, hamiltonian, r_hat
@@ -22,7 +21,7 @@ from clearwood.models.glassbox.bayes.estimators import (
 ALL = [BayesRegressor, BayesClassifier, BayesPoisson]
 
 
-@parametrize_with_checks([BayesRegressor(), BayesClassifier(), BayesPoisson()])
+@pytest.mark.estimators(BayesRegressor(), BayesClassifier(), BayesPoisson())
 def test_a_learner_keeps_scikit_learns_conventions(estimator, check):
     check(estimator)
 

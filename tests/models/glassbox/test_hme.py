@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import clearwood as cw
 from clearwood.models.glassbox.hme.estimators import HmeClassifier, HmePoisson, HmeRegressor
@@ -13,7 +12,7 @@ from clearwood.models.glassbox.hme.estimators import HmeClassifier, HmePoisson, 
 FEW = {"levels": 1, "restarts": 1}
 
 
-@parametrize_with_checks([HmeRegressor(**FEW), HmeClassifier(**FEW), HmePoisson(**FEW)])
+@pytest.mark.estimators(HmeRegressor(**FEW), HmeClassifier(**FEW), HmePoisson(**FEW))
 def test_a_learner_keeps_scikit_learns_conventions(estimator, check):
     check(estimator)
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import clearwood as cw
 from clearwood.models.glassbox.isle.estimators import IsleClassifier, IslePoisson, IsleRegressor
@@ -15,9 +14,8 @@ DRAWN = {
 }
 
 
-@parametrize_with_checks(
-    [IsleRegressor(**FEW), IsleClassifier(**FEW), IslePoisson(**FEW)],
-    expected_failed_checks=lambda _: DRAWN,
+@pytest.mark.estimators(
+    IsleRegressor(**FEW), IsleClassifier(**FEW), IslePoisson(**FEW), expected=DRAWN
 )
 def test_a_learner_keeps_scikit_learns_conventions(estimator, check):
     check(estimator)

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import clearwood as cw
 from clearwood import InputError
@@ -270,9 +269,7 @@ def test_a_saved_model_predicts_the_same(task, tmp_path):
 TIES = {"check_sample_weight_equivalence_on_dense_data": "ties between perfect fits"}
 
 
-@parametrize_with_checks(
-    [MarsRegressor(), MarsPoisson(), MarsClassifier()], expected_failed_checks=lambda _: TIES
-)
+@pytest.mark.estimators(MarsRegressor(), MarsPoisson(), MarsClassifier(), expected=TIES)
 def test_a_learner_keeps_scikit_learns_conventions(estimator, check):
     check(estimator)
 

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import clearwood as cw
 from clearwood import InputError
@@ -270,9 +269,11 @@ EXPECTED_FAILURES = {
 }
 
 
-@parametrize_with_checks(
-    [PlantedRegressor(**SMALL), PlantedClassifier(**SMALL), PlantedPoisson(**SMALL)],
-    expected_failed_checks=lambda _: EXPECTED_FAILURES,
+@pytest.mark.estimators(
+    PlantedRegressor(**SMALL),
+    PlantedClassifier(**SMALL),
+    PlantedPoisson(**SMALL),
+    expected=EXPECTED_FAILURES,
 )
 def test_a_learner_keeps_scikit_learns_conventions(estimator, check):
     check(estimator)

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import clearwood as cw
 from clearwood import InputError
@@ -239,9 +238,8 @@ def test_a_saved_model_predicts_the_same(task, tmp_path):
 DRAWN = {"check_sample_weight_equivalence_on_dense_data": "rows are drawn at random"}
 
 
-@parametrize_with_checks(
-    [RulesRegressor(**SMALL), RulesPoisson(**SMALL), RulesClassifier(**SMALL)],
-    expected_failed_checks=lambda _: DRAWN,
+@pytest.mark.estimators(
+    RulesRegressor(**SMALL), RulesPoisson(**SMALL), RulesClassifier(**SMALL), expected=DRAWN
 )
 def test_a_learner_keeps_scikit_learns_conventions(estimator, check):
     check(estimator)

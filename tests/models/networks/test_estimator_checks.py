@@ -1,7 +1,6 @@
 """scikit-learn's own checks of estimators, for networks that are as small as they can be."""
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clearwood.models.networks.estimators import NetworkClassifier, NetworkRegressor
 
@@ -11,19 +10,14 @@ pytest.importorskip("torch")
 SMALL = {"units": 8, "layers": 1, "epochs": 15, "batch_size": 100, "learning_rate": 0.05}
 
 
-def known_differences(estimator):
-    return {
-        "check_sample_weight_equivalence_on_dense_data": "two rows of weight 1 and one of weight 2 "
-        "fall into other batches",
-    }
+KNOWN_DIFFERENCES = {
+    "check_sample_weight_equivalence_on_dense_data": "two rows of weight 1 and one of weight 2 "
+    "fall into other batches",
+}
 
 
-@parametrize_with_checks(
-    [
-        NetworkRegressor(**SMALL),
-        NetworkClassifier(**SMALL),
-    ],
-    expected_failed_checks=known_differences,
+@pytest.mark.estimators(
+    NetworkRegressor(**SMALL), NetworkClassifier(**SMALL), expected=KNOWN_DIFFERENCES
 )
 def test_a_learner_keeps_scikit_learns_conventions(estimator, check):
     check(estimator)
